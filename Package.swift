@@ -93,7 +93,8 @@ let package = Package(
       name: "PackPayload", dependencies: ["PackFormat", zstd],
       swiftSettings: settings),
     .target(name: "PackManifest", dependencies: ["PackFormat"], swiftSettings: settings),
-    .target(name: "PackPages", dependencies: ["PackCrypto", "PackFormat", "PackManifest", "PackPayload"], swiftSettings: settings),
+    .target(
+      name: "PackPages", dependencies: ["PackCrypto", "PackFiles", "PackFormat", "PackManifest", "PackPayload"], swiftSettings: settings),
     .target(name: "PackTrust", dependencies: ["PackCrypto", "PackFormat", "PackManifest"], swiftSettings: settings),
     .target(
       name: "PackDelivery", dependencies: ["PackFiles", "PackFormat", "PackLog", "PackManifest"], swiftSettings: settings),
@@ -106,14 +107,17 @@ let package = Package(
       swiftSettings: settings),
     .target(
       name: "PackStore",
-      dependencies: ["PackCrypto", "PackFiles", "PackFormat", "PackLog", "PackManifest", "PackReading", "PackTrust", "PackWork"],
+      dependencies: [
+        "PackCrypto", "PackFiles", "PackFormat", "PackLog", "PackManifest", "PackPages", "PackReading", "PackTrust", "PackWork",
+      ],
       swiftSettings: settings),
     .target(
       name: "PackDownloads", dependencies: ["PackCrypto", "PackFiles", "PackFormat", "PackLog", "PackWork"], swiftSettings: settings),
     .target(
       name: "PackOnDemand",
       dependencies: [
-        "PackDelivery", "PackDownloads", "PackFiles", "PackFormat", "PackManifest", "PackReading", "PackStore", "PackTrust", "PackWork",
+        "PackDelivery", "PackDownloads", "PackFiles", "PackFormat", "PackManifest", "PackPages", "PackReading", "PackStore", "PackTrust",
+        "PackWork",
       ],
       swiftSettings: settings),
     // One import for an app.
@@ -133,7 +137,8 @@ let package = Package(
       swiftSettings: settings),
     // Apple only: empty elsewhere.
     .target(
-      name: "PackBackground", dependencies: ["PackCrypto", "PackDelivery", "PackFormat", "PackLog", "PackManifest", "PackTrust"],
+      name: "PackBackground",
+      dependencies: ["PackCrypto", "PackDelivery", "PackFormat", "PackLog", "PackManifest", "PackPages", "PackTrust"],
       swiftSettings: settings),
     .target(
       name: "PackBackgroundApp",
@@ -144,8 +149,8 @@ let package = Package(
       name: "PackApp",
       dependencies: [
         "PackBackground", "PackBackgroundApp", "PackCrypto", "PackDelivery", "PackDownloads", "PackFiles", "PackFormat", "PackLog",
-        "PackManifest",
-        "PackOnDemand", "PackReading", "PackRemote", "PackRuntime", "PackStore", "PackTransport", "PackTrust", "PackWork",
+        "PackManifest", "PackOnDemand", "PackPages", "PackReading", "PackRemote", "PackRuntime", "PackStore", "PackTransport", "PackTrust",
+        "PackWork",
       ],
       swiftSettings: settings),
 
@@ -161,8 +166,8 @@ let package = Package(
     .target(
       name: "PackBuild",
       dependencies: [
-        "PackArchive", "PackCrypto", "PackFiles", "PackFormat", "PackManifest", "PackPayload", "PackProject", "PackReading", "PackStore",
-        "PackTrust", "PackWork",
+        "PackArchive", "PackCrypto", "PackFiles", "PackFormat", "PackManifest", "PackPages", "PackPayload", "PackProject", "PackReading",
+        "PackStore", "PackTrust", "PackWork",
       ],
       swiftSettings: settings),
     .target(
@@ -184,7 +189,7 @@ let package = Package(
     .target(
       name: "PackSimulator",
       dependencies: [
-        "PackBuild", "PackCrypto", "PackDelivery", "PackDownloads", "PackFiles", "PackFormat", "PackManifest", "PackOnDemand",
+        "PackBuild", "PackCrypto", "PackDelivery", "PackDownloads", "PackFiles", "PackFormat", "PackManifest", "PackOnDemand", "PackPages",
         "PackProject", "PackReading", "PackStore", "PackTrust", "PackWork",
       ],
       swiftSettings: settings),
@@ -226,8 +231,8 @@ let package = Package(
     .target(
       name: "TestSupport",
       dependencies: [
-        "CLibArchive", "PackBuild", "PackCrypto", "PackDownloads", "PackFiles", "PackFormat", "PackLog", "PackManifest", "PackTrust",
-        "PackWork",
+        "CLibArchive", "PackArchive", "PackBuild", "PackCrypto", "PackDownloads", "PackFiles", "PackFormat", "PackLog", "PackManifest",
+        "PackTrust", "PackWork",
         .target(name: "CMalloc", condition: .when(platforms: [.linux])),
       ], path: "Tests/TestSupport",
       swiftSettings: leafSettings),
@@ -240,15 +245,15 @@ let package = Package(
     .testTarget(
       name: "PackManifestTests",
       dependencies: [
-        "PackBuild", "PackCrypto", "PackFormat", "PackManifest", "PackPages", "PackTrust", "TestSupport",
+        "PackBuild", "PackCrypto", "PackFiles", "PackFormat", "PackManifest", "PackPages", "PackTrust", "PackWork", "TestSupport",
         .target(name: "CMalloc", condition: .when(platforms: [.linux])),
       ],
       swiftSettings: leafSettings),
     .testTarget(
       name: "PackDeliveryTests",
       dependencies: [
-        "AppleValues", "PackCrypto", "PackDelivery", "PackFiles", "PackFormat", "PackLog", "PackManifest", "PackTrust", "PackWork",
-        "TestSupport",
+        "AppleValues", "PackBuild", "PackCrypto", "PackDelivery", "PackFiles", "PackFormat", "PackLog", "PackManifest",
+        "PackPages", "PackTrust", "PackWork", "TestSupport",
         .target(name: "CMalloc", condition: .when(platforms: [.linux])),
       ],
       swiftSettings: leafSettings),
@@ -264,9 +269,9 @@ let package = Package(
     .testTarget(
       name: "PackRuntimeTests",
       dependencies: [
-        "PackApp", "PackBuild", "PackCrypto", "PackDelivery", "PackDownloads", "PackFiles", "PackFormat", "PackLog", "PackManifest",
-        "PackOnDemand",
-        "PackPayload", "PackReading", "PackRuntime", "PackServing", "PackStore", "PackTrust", "PackWork", "TestSupport",
+        "PackApp", "PackArchive", "PackBuild", "PackCrypto", "PackDelivery", "PackDownloads", "PackFiles", "PackFormat", "PackLog",
+        "PackManifest", "PackOnDemand", "PackPages", "PackPayload", "PackReading", "PackRuntime", "PackServing", "PackStore", "PackTrust",
+        "PackWork", "TestSupport",
         .target(name: "CMalloc", condition: .when(platforms: [.linux])),
       ],
       swiftSettings: leafSettings),

@@ -6,6 +6,7 @@
   public import PackFormat
   public import PackLog
   public import PackManifest
+  import PackPages
   import PackTrust
 
   /// The work of a downloader extension: each method implements one callback of the system.
@@ -124,6 +125,7 @@
         let parking = try delivery.finished(file.path, download: identifier)
         report(.arrived(download: identifier, parking))
         if case .wrongSize(.handOverAsNonEssential) = parking { handOverAgain(download, delivery) }
+        if let answer = delivery.downloads(afterPage: identifier) { follow(answer, delivery) }
       } catch {
         report(.refused(error))
       }
@@ -159,7 +161,9 @@
 
     private func opened() -> ExtensionDelivery? {
       do throws(PackError) {
-        return try make()
+        var delivery = try make()
+        if delivery.pages == nil { delivery.pages = PageFolder(delivery.state.pagesPath, files: delivery.state.files) }
+        return delivery
       } catch {
         report(.refused(error))
         return nil
@@ -188,19 +192,39 @@
       }
     }
 
+    /// Hands over what a page of the manifest made possible.
+    private func follow(_ answer: ExtensionDelivery.Answer, _ delivery: ExtensionDelivery) {
+      report(.answered(answer))
+      for (place, planned) in answer.downloads.enumerated() {
+        guard let download = planned.systemDownload(in: group, place: place) else {
+          dismiss(planned, delivery)
+          continue
+        }
+        if let failure = schedule(download) { note(failure, of: download, delivery) }
+      }
+    }
+
     /// Outside a content request, the manager accepts only non-essential downloads.
     private func handOverAgain(_ download: BADownload, _ delivery: ExtensionDelivery) {
-      let identifier = download.identifier
+      let refusal = schedule(download.removingEssential())
+      report(.handedOverAgain(download: download.identifier, refusal: refusal))
+      if let refusal { note(refusal, of: download, delivery) }
+    }
+
+    /// - Returns: the reason if the system refused the download.
+    private func schedule(_ download: BADownload) -> DownloadFailure? {
       do {
-        try BADownloadManager.shared.scheduleDownload(download.removingEssential())
-        report(.handedOverAgain(download: identifier, refusal: nil))
+        try BADownloadManager.shared.scheduleDownload(download)
+        return nil
       } catch {
-        let failure = DownloadFailure(error)
-        report(.handedOverAgain(download: identifier, refusal: failure))
-        // The system already has it; there is nothing to do.
-        guard failure.remedy != .alreadyScheduled else { return }
-        fail(delivery, .download(identifier: identifier), failure)
+        return DownloadFailure(error)
       }
+    }
+
+    private func note(_ failure: DownloadFailure, of download: BADownload, _ delivery: ExtensionDelivery) {
+      // The system already has it; there is nothing to do.
+      guard failure.remedy != .alreadyScheduled else { return }
+      fail(delivery, .download(identifier: download.identifier), failure)
     }
   }
 

@@ -15,6 +15,7 @@ extension DeliveryPlan {
     if !reasons.isEmpty {
       values.append(.public("postponed", reasons.sorted { $0.key < $1.key }.map { "\($0.key):\($0.value)" }.joined(separator: ",")))
     }
+    if !awaitingPages.isEmpty { values.append(.public("awaitingPages", awaitingPages.count)) }
     if rebuilt > 0 { values.append(.public("rebuilt", rebuilt)) }
     return values
   }

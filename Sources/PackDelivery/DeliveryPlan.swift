@@ -4,7 +4,8 @@ public import PackManifest
 /// A plan for bringing the packs of a manifest to the device. A plan is a value: making it fetches, changes and removes nothing.
 ///
 /// Every pack that the manifest offers to this device is in exactly one of ``downloads``, ``underWay``, ``handOver``, ``installing``, ``ready`` and
-/// ``postponed``.
+/// ``postponed``. Packs in pages (FORMAT.md §9.7) are in them if the app asked for them or the device has something of them, and only once their page
+/// is on the device. Missing pages are downloaded like packs, under the name `~` and their file name.
 public struct DeliveryPlan: Hashable, Sendable {
   /// The downloads to hand to the system, the most urgent first: essential packs, then requested packs, then all others, each in the order of the
   /// manifest.
@@ -21,6 +22,8 @@ public struct DeliveryPlan: Hashable, Sendable {
   public internal(set) var postponed: [Postponement] = []
   /// The packs that the manifest no longer offers. They are listed but not removed.
   public internal(set) var obsolete: [ObsoletePack] = []
+  /// The packs of which nothing is decided, because a page is missing or not valid. Nothing of them is changed.
+  package internal(set) var awaitingPages: [String] = []
   /// The identifiers of downloads that are no longer needed.
   public internal(set) var cancellations: [String] = []
   /// The identifiers of files in the shared directory that are no longer needed. They are kept until ``SharedState/discard(_:)``.
@@ -58,7 +61,15 @@ public struct DeliveryPlan: Hashable, Sendable {
   public init(
     for manifest: Manifest, records: [PackStatus], files: [WaitingFile] = [], facts: DeliveryFacts, policy: DeliveryPolicy = .init()
   ) {
-    var planning = Planning(manifest, records, files, facts, policy)
+    self.init(for: manifest, PageLookup(), records: records, files: files, facts: facts, policy: policy)
+  }
+
+  /// - Parameter lookup: what the pages on the device say about packs that are not in the manifest itself.
+  package init(
+    for manifest: Manifest, _ lookup: PageLookup, records: [PackStatus], files: [WaitingFile] = [], facts: DeliveryFacts,
+    policy: DeliveryPolicy = .init()
+  ) {
+    var planning = Planning(manifest, lookup, records, files, facts, policy)
     planning.run()
     self = planning.plan
   }
@@ -79,6 +90,7 @@ public struct DeliveryPlan: Hashable, Sendable {
   }
 
   private func isNamed(_ id: String) -> Bool {
-    ready.contains(id) || installing.contains(id) || postponed.contains { $0.id == id } || obsolete.contains { $0.id == id }
+    ready.contains(id) || installing.contains(id) || awaitingPages.contains(id) || postponed.contains { $0.id == id }
+      || obsolete.contains { $0.id == id }
   }
 }

@@ -10,6 +10,8 @@ public struct ExtensionDelivery: Sendable {
 
   /// The state that app and extension share.
   public let state: SharedState
+  /// The pages on the device. Without them, packs in pages stay as they are.
+  package var pages: (any ManifestPages)?
   private let isForDevice: @Sendable (ManifestPack) -> Bool
   private let accept: @Sendable (SharedState, _ path: String) throws(PackError) -> Manifest
   private let last: @Sendable (SharedState) throws(PackError) -> Manifest?
@@ -81,13 +83,32 @@ public struct ExtensionDelivery: Sendable {
         return answer
       }
     }
+    plan(manifest, DeliveryFacts(event, at: state.time, allowance: allowance, isForDevice: isForDevice), isFollowUp: false, &answer)
+    return answer
+  }
+
+  private func plan(_ manifest: Manifest, _ facts: DeliveryFacts, isFollowUp: Bool, _ answer: inout Answer) {
     do throws(PackError) {
-      let planned = try state.plan(
-        for: manifest, facts: DeliveryFacts(event, at: state.time, allowance: allowance, isForDevice: isForDevice))
+      let planned = try state.plan(for: manifest, facts: facts, pages: pages, isFollowUp: isFollowUp)
       answer.manifestVersion = manifest.version
       answer.downloads = planned.plan.downloads
       answer.plan = planned.plan
       answer.rebuilt = planned.rebuilt
+    } catch {
+      answer.refusal = error
+    }
+  }
+
+  /// Plans what a page makes possible that has just arrived: the next page, or packs. None of the downloads is essential.
+  ///
+  /// - Parameter identifier: the identifier of a download for which ``finished(_:download:)`` was called.
+  /// - Returns: nil if it is not the download of a page.
+  package func downloads(afterPage identifier: String) -> Answer? {
+    guard let download = DownloadIdentifier(identifier), DeliveryName.isPage(download.id) else { return nil }
+    var answer = Answer()
+    do throws(PackError) {
+      guard let manifest = try last(state) else { return answer }
+      plan(manifest, DeliveryFacts(.periodic, at: state.time, isForDevice: isForDevice), isFollowUp: true, &answer)
     } catch {
       answer.refusal = error
     }

@@ -16,6 +16,9 @@ public struct PackBytes: Hashable, Sendable {
     self.sha256 = sha256
   }
 
+  /// What a record has for a pack that was requested before its page arrived. No pack has it, because no SHA-256 is known that is zero.
+  static let unknown = PackBytes(version: 0, size: 0, sha256: [UInt8](repeating: 0, count: 32))
+
   /// Creates the value for a pack of a manifest.
   public init(_ pack: ManifestPack) {
     self.init(version: pack.version, size: pack.size, sha256: pack.sha256)

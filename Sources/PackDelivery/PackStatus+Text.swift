@@ -51,14 +51,14 @@ extension PackStatus {
       return String(decoding: line.dropFirst(key.utf8.count + 1), as: UTF8.self)
     }
     func truth(_ text: String?) -> Bool? { text == "yes" ? true : text == "no" ? false : nil }
-    guard let pack = value("pack").flatMap({ try? PackName($0) }),
+    guard let pack = value("pack"), DeliveryName.isLegal(pack),
       let version = value("version").flatMap({ UInt64($0) }), let size = value("size").flatMap({ UInt64($0) }),
       let sha256 = value("sha256").flatMap(Self.digest), let state = value("state").flatMap(DeliveryState.init),
       let since = value("since").flatMap({ Int64($0) }), let attempts = value("attempts").flatMap({ UInt32($0) }),
       let delay = value("delay").flatMap({ UInt32($0) }), let isEssential = truth(value("essential")),
       let isWanted = truth(value("wanted")), let held = value("held")
     else { return nil }
-    self.init(id: pack.text, bytes: PackBytes(version: version, size: size, sha256: sha256), at: since)
+    self.init(id: pack, bytes: PackBytes(version: version, size: size, sha256: sha256), at: since)
     self.state = state
     self.attempts = attempts
     delaySeconds = delay

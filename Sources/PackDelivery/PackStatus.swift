@@ -4,7 +4,7 @@ public import PackManifest
 ///
 /// It is about one version of the pack, the one that the manifest offered last. The store keeps track of an older version that is still installed.
 public struct PackStatus: Hashable, Sendable {
-  /// The name of the pack.
+  /// The name of the pack, or of a page that is being downloaded: `~` and its file name.
   public let id: String
   /// The bytes that the status is about.
   public internal(set) var bytes: PackBytes
@@ -38,6 +38,9 @@ public struct PackStatus: Hashable, Sendable {
 
   /// The identifier of the download of the bytes.
   public var identifier: DownloadIdentifier { DownloadIdentifier(id: id, bytes: bytes) }
+
+  /// Whether the record shows nothing on the device and nothing that is to come there.
+  package var isIdle: Bool { (state.kind == .notLoaded || state == .obsolete) && !isWanted && mode == nil }
 
   /// Returns the number of seconds until the next attempt; 0 if it may be made now.
   ///

@@ -1,6 +1,6 @@
 /// A download to hand to the system.
 public struct PlannedDownload: Hashable, Sendable {
-  /// The name of the pack.
+  /// The name of the pack, or `~` and the file name of a page of the manifest.
   public let id: String
   /// The bytes to download. The size is exact: the system refuses a file of another size.
   public let bytes: PackBytes

@@ -5,7 +5,12 @@ import PackManifest
 struct Planning {
   private(set) var plan = DeliveryPlan()
 
-  private let manifest: Manifest
+  /// The missing pages, and then the packs that are offered.
+  private let packs: [ManifestPack]
+  private let pageCount: Int
+  /// The packs of which it is not known yet whether they are offered.
+  private let unknown: Set<String>
+  private let hasPages: Bool
   private let facts: DeliveryFacts
   private let policy: DeliveryPolicy
   private let isExpired: Bool
@@ -28,8 +33,16 @@ struct Planning {
     let urgency: Int
   }
 
-  init(_ manifest: Manifest, _ records: [PackStatus], _ files: [WaitingFile], _ facts: DeliveryFacts, _ policy: DeliveryPolicy) {
-    self.manifest = manifest
+  init(
+    _ manifest: Manifest, _ lookup: PageLookup, _ records: [PackStatus], _ files: [WaitingFile], _ facts: DeliveryFacts,
+    _ policy: DeliveryPolicy
+  ) {
+    let pages = lookup.missing.map { ManifestPack(page: $0, base: manifest.defaults.baseURL ?? "") }
+    // Pages come first, because packs wait for them.
+    packs = pages.isEmpty && lookup.packs.isEmpty ? manifest.packs : pages + manifest.packs + lookup.packs
+    pageCount = pages.count
+    unknown = lookup.unknown
+    hasPages = !manifest.pages.isEmpty
     self.facts = facts
     self.policy = policy
     isExpired = facts.time >= manifest.expires.secondsSince1970
@@ -41,13 +54,16 @@ struct Planning {
   }
 
   mutating func run() {
-    for (index, pack) in manifest.packs.enumerated() where facts.isForDevice(pack) { consider(pack, index) }
+    for (index, pack) in packs.enumerated() where index < pageCount || facts.isForDevice(pack) { consider(pack, index) }
+    for id in unknown.sorted() { wait(id) }
     for urgency in 0...2 {
       for candidate in candidates where candidate.urgency == urgency { admit(candidate) }
     }
     candidates = []
     let gone = Set(records.keys).union(device.filter { !$0.value.allSatisfy(\.isRejected) }.keys)
-    for id in gone.sorted() { retire(id) }
+    for id in gone.sorted() {
+      if DeliveryName.isPage(id) || hasPages && isSpent(id) { drop(id) } else { retire(id) }
+    }
     findStrays()
   }
 
@@ -77,6 +93,7 @@ struct Planning {
       apply(.asked, to: &status)
     }
     meetSystem(identifier, &status)
+    if index < pageCount { askForPage(&status) }
     if case .failed(let reason) = status.state, isDue(status, reason, isRejected) { apply(.retryDue, to: &status) }
     place(pack, index, before, status, isRejected: isRejected)
   }
@@ -148,7 +165,10 @@ struct Planning {
     case .toBeTransferred:
       neededFiles.insert(status.identifier.description)
       reserve(pack, status)
-      if isExpired {
+      if index < pageCount {
+        // It arrived after this plan took the pages. The next plan takes it.
+        plan.underWay.append(pack.id)
+      } else if isExpired {
         plan.postponed.append(Postponement(id: pack.id, reason: .manifestExpired))
       } else {
         plan.handOver.append(HandOver(id: pack.id, bytes: status.bytes, mode: mode(of: pack, status)))
@@ -198,7 +218,7 @@ struct Planning {
 
   /// Adds a pack to the downloads if there is enough space.
   private mutating func admit(_ candidate: Candidate) {
-    let pack = manifest.packs[candidate.pack]
+    let pack = packs[candidate.pack]
     var status = candidate.status
     let isEssential = pack.delivery == .essential && facts.event.permitsEssential
     if let free = facts.freeSpace {
@@ -228,6 +248,44 @@ struct Planning {
   private mutating func postpone(_ candidate: Candidate, _ reason: Postponement.Reason) {
     plan.postponed.append(Postponement(id: candidate.status.id, reason: reason))
     note(candidate.before, candidate.status)
+  }
+
+  // MARK: Pages, and packs that wait for them
+
+  /// Requests a page, because packs on the device or requested packs are in it. While somebody waits for one, a page that failed is tried again.
+  private func askForPage(_ status: inout PackStatus) {
+    let isAwaited = !facts.asked.isDisjoint(with: unknown)
+    if !status.isWanted || isAwaited && status.state.kind == .failed { apply(.asked, to: &status) }
+  }
+
+  /// Keeps everything of a pack whose page is not here, and records whether it is requested.
+  private mutating func wait(_ id: String) {
+    let before = records.removeValue(forKey: id)
+    let held = (device.removeValue(forKey: id) ?? []).filter { !$0.isRejected }
+    neededFiles.formUnion(files.values.filter { $0.identifier.id == id }.map(\.identifier.description))
+    plan.awaitingPages.append(id)
+    let isAsked = facts.asked.contains(id)
+    guard var status = before ?? (isAsked ? PackStatus(id: id, bytes: .unknown, at: facts.time) : nil) else { return }
+    if isAsked, status.state == .obsolete { apply(.offered(status.bytes), to: &status) }
+    let identifier = status.identifier.description
+    offeredDownloads.insert(identifier)
+    meetDevice(held, &status)
+    meetFile(identifier, &status)
+    if isAsked, !status.isWanted || status.state.kind == .failed { apply(.asked, to: &status) }
+    meetSystem(identifier, &status)
+    note(before, status)
+  }
+
+  /// Whether the device has nothing of a pack, and it is not wanted. Its page is not read, so that pages of packs that were removed are not needed.
+  private func isSpent(_ id: String) -> Bool {
+    guard let record = records[id], record.isIdle else { return false }
+    return device[id]?.allSatisfy(\.isRejected) ?? true && !files.values.contains { $0.identifier.id == id }
+  }
+
+  private mutating func drop(_ id: String) {
+    guard let before = records[id] else { return }
+    if before.state.isUnderWay { plan.cancellations.append(before.identifier.description) }
+    plan.changes.append(DeliveryPlan.Change(id: id, before: before, after: nil))
   }
 
   // MARK: Packs that are not offered

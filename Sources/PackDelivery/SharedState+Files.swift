@@ -59,7 +59,7 @@ extension SharedState {
     }
   }
 
-  private static func place(_ identifier: DownloadIdentifier, in folder: StateDirectory.Folder) -> String {
+  static func place(_ identifier: DownloadIdentifier, in folder: StateDirectory.Folder) -> String {
     "\(folder.rawValue)/\(identifier)"
   }
 

@@ -58,7 +58,7 @@ public struct SharedState: Sendable {
     let root = try directory.open()
     var content = Content()
     for name in try directory.names(in: .packs, of: root) {
-      guard let id = PackName(fileName: name)?.text else { continue }
+      guard let id = DeliveryName.name(ofFile: name) else { continue }
       do throws(PackError) {
         if let record = try directory.record(id, in: root) { content.records.append(record) }
       } catch {
@@ -101,10 +101,26 @@ public struct SharedState: Sendable {
   ///
   /// - Throws: ``PackFormat/PackError/Code/stateBusy``, or an error of the file system. Nothing may be handed to the system then.
   public func plan(for manifest: Manifest, facts: DeliveryFacts) throws(PackError) -> Planned {
+    try plan(for: manifest, facts: facts, pages: nil)
+  }
+
+  /// - Parameters:
+  ///   - pages: the pages on the device. Nil if the process cannot read pages: packs in pages then stay as they are.
+  ///   - isFollowUp: whether an earlier plan is continued, so that what is left of its allowance still counts.
+  package func plan(
+    for manifest: Manifest, facts: DeliveryFacts, pages: (any ManifestPages)?, isFollowUp: Bool = false
+  ) throws(PackError) -> Planned {
     var facts = facts
-    if facts.event.permitsEssential { facts.allowance = try rememberedAllowance(facts.allowance) } else { facts.allowance = nil }
-    let content = try content()
-    var plan = DeliveryPlan(for: manifest, records: content.records, files: content.files, facts: facts, policy: policy)
+    if isFollowUp {
+      facts.allowance = try leftAllowance()
+    } else if facts.event.permitsEssential {
+      facts.allowance = try rememberedAllowance(facts.allowance)
+    } else {
+      facts.allowance = nil
+    }
+    var content = try content()
+    let lookup = try lookup(for: manifest, facts, &content, pages)
+    var plan = DeliveryPlan(for: manifest, lookup, records: content.records, files: content.files, facts: facts, policy: policy)
     var withdrawn = try record(plan.changes, replacing: Set(content.damaged))
     // Removes damaged records of packs that need no record.
     let named = Set(plan.changes.map(\.id))

@@ -152,6 +152,11 @@ package final class StagedName: @unchecked Sendable {
     name.hasPrefix(".") && isRandomPart(name.suffix(16)) && name.dropLast(16).hasSuffix(marker)
   }
 
+  /// Returns the name of the output to which a temporary name belongs, or nil for another name. Long names are cut.
+  package static func output(of name: String) -> String? {
+    isTemporary(name) ? String(name.dropFirst().dropLast(16 + marker.count)) : nil
+  }
+
   package init(for path: String, files: any FileSystem) throws(PackError) {
     guard let parts = PathParts(path) else {
       throw PackError(.usage, "'\(path)' does not name a file or directory", advice: .chooseFile)

@@ -1,4 +1,4 @@
-import PackFormat
+package import PackFormat
 
 /// Reads the entries of packs whose form has been checked (FORMAT.md §9.3).
 struct ManifestEntryReader {
@@ -127,7 +127,7 @@ extension CanonicalCursor {
   }
 
   /// Reads an array of texts.
-  mutating func texts(_ what: String, depth: Int, in bytes: Span<UInt8>) throws(PackError) -> [String] {
+  package mutating func texts(_ what: String, depth: Int, in bytes: Span<UInt8>) throws(PackError) -> [String] {
     var array = try beginArray("\(what)s", depth: depth, in: bytes)
     var texts: [String] = []
     while try hasNext(in: &array, in: bytes) { texts.append(try text("a \(what)", in: bytes)) }

@@ -61,6 +61,13 @@ package struct PageReference: Hashable, Sendable {
   /// The name of the published file.
   package var fileName: String { "\((isIndex ? PageKind.index : kind).rawValue)-\(sha256.prefix(8).hex).page" }
 
+  /// Whether a file may be a page, by its name: letters, a dash, 16 hexadecimal digits, `.page`.
+  package static func isFileName(_ name: String) -> Bool {
+    guard name.hasSuffix(".page") else { return false }
+    let parts = name.dropLast(5).split(separator: "-", omittingEmptySubsequences: false)
+    return parts.count == 2 && PageKind(rawValue: String(parts[0])).isLegal && ManifestRules.isKeyID(String(parts[1]))
+  }
+
   /// Returns all faults of one reference, as texts.
   var faults: [String] {
     var faults: [String] = []

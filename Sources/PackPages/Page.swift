@@ -26,13 +26,7 @@ package struct Page: Hashable, Sendable {
     backend: any CryptoBackend = CryptoBackends.standard
   ) throws(PackError) {
     let name = reference.fileName
-    guard UInt64(bytes.count) == reference.size else {
-      throw PackError(
-        .wrongPage, "\(name) is \(bytes.count) bytes, but the manifest says \(reference.size)", advice: .fetchAgain)
-    }
-    guard try backend.digest(of: bytes) == reference.sha256 else {
-      throw PackError(.wrongPage, "\(name) is not the file that the manifest names: its SHA-256 differs", advice: .fetchAgain)
-    }
+    try reference.check(bytes, backend: backend)
     let json = try Self.decompress(bytes, reference, name: name)
     let content = try PageContent(
       parsing: json.byteSpan, reference.kind, isIndex: reference.isIndex, defaults: manifest.defaults, name: name)

@@ -10,6 +10,18 @@ package enum PageFinding<Value: Sendable>: Sendable {
   case needs([PageReference])
 }
 
+/// What is known about packs whose ids were looked up.
+package struct PackLookup: Sendable {
+  /// The packs that were found, by id.
+  package var packs: [String: ManifestPack] = [:]
+  /// The ids that may be in a page that is missing. Other ids that were not found are not in the manifest.
+  package var unknown: Set<String> = []
+  /// The pages that are missing.
+  package var missing: [PageReference] = []
+
+  package init() {}
+}
+
 /// Finds packs of a manifest by id and by tag, in the manifest and in its pages (FORMAT.md §9.7).
 ///
 /// A search opens only the pages that the keys in question lie in: at most one index page and one page for an id. It never waits: it says which
@@ -32,17 +44,31 @@ package struct PageSearch: Sendable {
   /// - Returns: the packs in the order of the ids; or the pages of all ids that are missing, so that they can be fetched at once.
   /// - Throws: ``PackError/Code/wrongPage``, ``PackError/Code/damagedManifest``, or the error of the source.
   package func packs(_ ids: [String], in source: Source) throws(PackError) -> PageFinding<[ManifestPack]> {
-    var found: [String: ManifestPack] = [:]
-    for pack in manifest.packs { found[pack.id] = pack }
+    let lookup = try lookUp(Set(ids), in: source)
+    return lookup.missing.isEmpty ? .found(ids.compactMap { lookup.packs[$0] }) : .needs(lookup.missing)
+  }
+
+  /// Finds as many packs as possible by their ids.
+  ///
+  /// - Throws: as ``packs(_:in:)``.
+  package func lookUp(_ ids: Set<String>, in source: Source) throws(PackError) -> PackLookup {
+    var lookup = PackLookup()
+    for pack in manifest.packs where ids.contains(pack.id) { lookup.packs[pack.id] = pack }
     var reading = PageReading(manifest, backend)
+    var found: [PagePlace] = []
     // In their order, so that each page is opened once.
-    for id in Set(ids).subtracting(found.keys).sorted(by: { $0.precedes($1) }) {
-      for place in try places(from: id, to: id, .packs, in: source, &reading) {
-        guard case .packs(let packs)? = try reading.content(place, in: source) else { continue }
-        found[id] = packs.first { $0.id == id }
+    for id in ids.subtracting(lookup.packs.keys).sorted(by: { $0.precedes($1) }) {
+      if found.first?.contains(id) != true { found = try places(from: id, to: id, .packs, in: source, &reading) }
+      for place in found {
+        switch try reading.content(place, in: source) {
+        case .packs(let packs)?: lookup.packs[id] = packs.first { $0.id == id }
+        case nil: lookup.unknown.insert(id)
+        default: break
+        }
       }
     }
-    return reading.finding(ids.compactMap { found[$0] })
+    lookup.missing = reading.missing
+    return lookup
   }
 
   /// Finds the ids of all packs with a tag.
@@ -77,6 +103,18 @@ package struct PageSearch: Sendable {
     }
   }
 
+  /// Returns the names of the pages that the manifest refers to, itself and through the index pages that are at hand.
+  ///
+  /// - Throws: as ``packs(_:in:)``.
+  package func fileNames(in source: Source) throws(PackError) -> Set<String> {
+    var names = Set(manifest.pages.map(\.fileName))
+    var reading = PageReading(manifest, backend)
+    for kind in Set(manifest.pages.filter(\.isIndex).map(\.kind)) {
+      for place in try places(from: "", to: nil, kind, in: source, &reading) { names.insert(place.reference.fileName) }
+    }
+    return names
+  }
+
   /// Opens all pages of a kind, index pages included, in the order of their keys.
   ///
   /// - Parameter body: takes each page that is not an index page. One is in memory at a time.
@@ -96,7 +134,8 @@ package struct PageSearch: Sendable {
 
   // MARK: Places
 
-  /// Returns the pages in which keys from `start` to `end` lie, both included; to the last page if `end` is nil.
+  /// Returns the pages in which keys from `start` to `end` lie, both included; to the last page if `end` is nil. An index page that is missing stands
+  /// for the pages that it lists.
   private func places(
     from start: String, to end: String?, _ kind: PageKind, in source: Source, _ reading: inout PageReading
   ) throws(PackError) -> [PagePlace] {
@@ -106,6 +145,8 @@ package struct PageSearch: Sendable {
         places.append(place)
       } else if case .index(let listed)? = try reading.content(place, in: source) {
         places += Self.cut(listed, from: start, to: end, before: place.end)
+      } else {
+        places.append(place)
       }
     }
     return places
@@ -128,6 +169,9 @@ package struct PageSearch: Sendable {
 private struct PagePlace {
   var reference: PageReference
   var end: String?
+
+  /// Whether a key that is not before the page is in it.
+  func contains(_ key: String) -> Bool { end.map { key.precedes($0) } ?? true }
 }
 
 /// The pages of one search: the last ones stay open, and those that are missing are noted.
@@ -136,7 +180,7 @@ private struct PageReading {
   private let backend: any CryptoBackend
   private var index: Page?
   private var page: Page?
-  private var missing: [PageReference] = []
+  private(set) var missing: [PageReference] = []
 
   init(_ manifest: Manifest, _ backend: any CryptoBackend) {
     self.manifest = manifest

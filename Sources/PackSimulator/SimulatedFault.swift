@@ -1,3 +1,4 @@
+import PackDelivery
 package import PackFormat
 
 /// A requested fault.
@@ -24,6 +25,8 @@ package struct SimulatedFault: Hashable, Sendable {
   package enum Subject: Hashable, Sendable {
     case manifest
     case pack(String)
+    /// Every page of the manifest.
+    case pages
     /// Every pack; for ``Kind/offline``, the whole device.
     case all
   }
@@ -75,7 +78,8 @@ package struct SimulatedFault: Hashable, Sendable {
     guard let kind = Kind(rawValue: rest) else {
       throw refuse("and '\(rest)' is not a fault", "use one of \(Kind.allCases.map(\.rawValue).joined(separator: ", "))")
     }
-    let subject: Subject = halves[0] == "manifest" ? .manifest : halves[0] == "all" ? .all : .pack(halves[0])
+    let subjects: [String: Subject] = ["manifest": .manifest, "pages": .pages, "all": .all]
+    let subject = subjects[halves[0]] ?? .pack(halves[0])
     guard !(subject == .manifest && kind == .size && size == nil) else {
       throw refuse("and a manifest has no declared size", "give the size of the file on the server, as in --fail manifest:size=200000")
     }
@@ -89,6 +93,7 @@ extension SimulatedFault: CustomStringConvertible {
       switch subject {
       case .manifest: "manifest"
       case .pack(let id): id
+      case .pages: "pages"
       case .all: "all"
       }
     return "\(front):\(kind.rawValue)\(servedSize.map { "=\($0)" } ?? "")\(count == 1 ? "" : "*\(count)")"
@@ -119,7 +124,8 @@ struct PendingFaults {
         switch fault.subject {
         case .manifest: [nil]
         case .pack(let id): [id]
-        case .all: packs
+        case .pages: packs.filter(DeliveryName.isPage)
+        case .all: packs.filter { !DeliveryName.isPage($0) }
         }
       guard fault.subject != .all || fault.kind != .offline else {
         // The whole device is offline, not one download after the other.
@@ -150,8 +156,14 @@ struct PendingFaults {
   var unused: [String] {
     faults.filter { fault in
       guard fault.subject != .all || fault.kind != .offline else { return false }
-      return !strikes.contains {
-        $0.kind == fault.kind && (fault.subject == .all || fault.subject == $0.pack.map { .pack($0) } ?? .manifest)
+      return !strikes.contains { strike in
+        guard strike.kind == fault.kind else { return false }
+        return switch fault.subject {
+        case .manifest: strike.pack == nil
+        case .pack(let id): strike.pack == id
+        case .pages: strike.pack.map(DeliveryName.isPage) ?? false
+        case .all: true
+        }
       }
     }.map(\.description)
   }

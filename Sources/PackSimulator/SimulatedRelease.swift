@@ -1,6 +1,7 @@
 import PackBuild
 package import PackFormat
 package import PackManifest
+import PackPages
 import PackStore
 
 /// A release on a server.
@@ -11,6 +12,10 @@ package struct SimulatedRelease: Sendable {
   package let document: [UInt8]
   /// The content of the manifest. Its signatures are not checked here, but by the extension and the app.
   package let manifest: Manifest
+  /// The packs that the manifest and its pages list.
+  package let packs: [ManifestPack]
+  /// All pages that are published, index pages included.
+  let pages: [PageReference]
   private let folder: ReleaseFolder
 
   /// Reads the manifest of a release. Packs are read when they are downloaded.
@@ -20,12 +25,36 @@ package struct SimulatedRelease: Sendable {
     let signed = try SignedManifest.read(folder.manifestPath)
     document = signed.bytes
     manifest = try Manifest(parsingSigned: signed.bytes.byteSpan.extracting(signed.signedBytes))
+    let files = folder.pages
+    var further: [ManifestPack] = []
+    var pages: [PageReference] = []
+    for kind in [PageKind.packs, .tags] {
+      let finding = try PageSearch(manifest).all(kind, in: files.read) { (content) throws(PackError) in
+        if case .packs(let packs) = content { further += packs }
+      }
+      switch finding {
+      case .found(let references): pages += references
+      // A page that is missing on the server is missing for the device, too.
+      case .needs: pages += manifest.pages.filter { $0.kind == kind }
+      }
+    }
+    packs = manifest.packs + further
+    self.pages = pages
+  }
+
+  /// Returns the packs that a device with these requests follows.
+  func packs(asked: Set<String>) -> [ManifestPack] {
+    let known = manifest.packs.count
+    return manifest.packs + packs[known...].filter { asked.contains($0.id) }
   }
 
   /// An iPhone that is set to the language of the first pack that has one.
   package var usualDevice: DeviceProfile {
-    DeviceProfile(platform: .iOS, languages: manifest.packs.lazy.compactMap(\.language).prefix(1).map { $0 })
+    DeviceProfile(platform: .iOS, languages: packs.lazy.compactMap(\.language).prefix(1).map { $0 })
   }
+
+  /// Returns the path of the file of a page.
+  func file(of page: PageReference) -> String { "\(folder.pages.path)/\(page.fileName)" }
 
   /// Returns the path of the file of a pack.
   func file(of pack: ManifestPack) -> String { folder.path(of: pack) }
@@ -36,9 +65,9 @@ package struct SimulatedRelease: Sendable {
   package func packs(asked: [String]) throws(PackError) -> Set<String> {
     var ids: Set<String> = []
     for word in asked {
-      let found = manifest.packs.filter { $0.id == word || $0.tags.contains(word) }.map(\.id)
+      let found = packs.filter { $0.id == word || $0.tags.contains(word) }.map(\.id)
       guard !found.isEmpty else {
-        let words = manifest.packs.flatMap { [$0.id] + $0.tags }
+        let words = packs.flatMap { [$0.id] + $0.tags }
         let nearest = SpellingSuggestion.nearest(to: word, among: words).map { "did you mean '\($0)'?" }
         throw PackError(.unknownPack, "manifest version \(manifest.version) has neither a pack nor a tag '\(word)'", hint: nearest)
       }

@@ -6,7 +6,7 @@ import PackWork
 
 /// The environment of app, extension and system: time, network, servers and faults. The tasks of a download queue use it, too.
 final class SimulatedWorld: Sendable {
-  /// A file on a server.
+  /// A file on a server: of a pack, or of a page.
   struct Source: Sendable {
     let pack: ManifestPack
     let path: String
@@ -41,9 +41,10 @@ final class SimulatedWorld: Sendable {
   /// Publishes a release on the server. Files of earlier releases stay there.
   func publish(_ release: SimulatedRelease) {
     state.withLock { state in
-      for pack in release.manifest.packs {
-        let identifier = DownloadIdentifier(id: pack.id, bytes: PackBytes(pack)).description
-        state.sources[identifier] = Source(pack: pack, path: release.file(of: pack))
+      let pages = release.pages.map { Source(pack: ManifestPack(page: $0, base: ""), path: release.file(of: $0)) }
+      for source in release.packs.map({ Source(pack: $0, path: release.file(of: $0)) }) + pages {
+        let identifier = DownloadIdentifier(id: source.pack.id, bytes: PackBytes(source.pack)).description
+        state.sources[identifier] = source
       }
     }
   }

@@ -5,6 +5,7 @@ import PackFiles
 import PackFormat
 import PackManifest
 import PackOnDemand
+import PackPages
 import PackReading
 import PackStore
 import PackTrust
@@ -60,7 +61,7 @@ extension Simulation {
       root: "\(home)/store", keys: settings.keys ?? KeyRing(), trusting: settings.trusted, lowestVersion: 0,
       policy: StorePolicy(freeSpaceMargin: 0), files: files, clock: clock,
       process: StoreProcess(session: session) { $0 == session }, backend: CryptoBackends.standard,
-      device: settings.device)
+      device: settings.device, pages: PageFolder("\(group)/pages", files: files))
     var policy = QueuePolicy()
     // One download at a time and immediate retries keep the order the same in every run. The time of waits is added to the clock.
     policy.concurrentDownloads = 1
@@ -86,7 +87,7 @@ extension Simulation {
     let state = try SharedState(directory: group, files: CrashInjectingFiles(), clock: clock)
     let files = Set(try state.content().files.map(\.identifier.description))
     var ids = Set(lastReady)
-    for pack in settings.release.manifest.packs
+    for pack in settings.release.packs
     where files.contains(DownloadIdentifier(id: pack.id, bytes: PackBytes(pack)).description) {
       ids.insert(pack.id)
     }
@@ -137,7 +138,7 @@ extension Simulation {
     let end = clock.milliseconds + Self.sessionLength
     for _ in 0..<Self.plansPerLaunch {
       try check()
-      let asked = settings.asked.filter { id in published.manifest.packs.contains { $0.id == id } }
+      let asked = settings.asked.filter { id in published.packs.contains { $0.id == id } }
       let plan = try await process.delivery.plan(asked: asked, downloads: Set(daemon.downloads.map(\.identifier)))
       lastPlan = plan
       try checkSpace(plan)
@@ -175,7 +176,7 @@ extension Simulation {
         // The app opens this version from now on.
         try await process.store.activate(id, version: installed.version, onTrial: false)
         tell(.app, "\(id): version \(installed.version) is installed, \(installed.mode.rawValue)", pack: id)
-        if published.manifest.packs.contains(where: { $0.id == id && $0.sha256 == installed.sha256 }) { readyAt[id] = clock.milliseconds }
+        if published.packs.contains(where: { $0.id == id && $0.sha256 == installed.sha256 }) { readyAt[id] = clock.milliseconds }
         isChanged = true
       } else if let failure = installation.failure {
         guard failure.code != .noSpace else { throw fullDisk(failure.message) }

@@ -2,6 +2,7 @@ import PackDelivery
 import PackFiles
 import PackFormat
 import PackManifest
+import PackPages
 import PackProject
 import PackTrust
 
@@ -167,7 +168,8 @@ extension Simulation {
       let state = try SharedState(directory: group, files: files, clock: clock)
       let trusted = settings.trusted
       let device = settings.device
-      let delivery = ExtensionDelivery(state: state, isForDevice: device.accepts, trusting: trusted)
+      var delivery = ExtensionDelivery(state: state, isForDevice: device.accepts, trusting: trusted)
+      delivery.pages = PageFolder(state.pagesPath, files: files)
       let result = try body(delivery)
       if files.death == nil { return result }
     } catch {
@@ -210,8 +212,11 @@ extension Simulation {
   }
 
   /// The estimated memory of a content request in bytes: twice the size of the manifest, and 512 bytes for each pack. For the largest allowed
-  /// manifest this is 3.1 MB; the measured value is 3.0 MB.
-  private var requestMemory: UInt64 { UInt64(2 * published.document.count + 512 * published.manifest.packs.count) }
+  /// manifest this is 3.1 MB; the measured value is 3.0 MB. One page and its entries are in memory at a time.
+  private var requestMemory: UInt64 {
+    let page = published.pages.map { $0.size + $0.contentSize + 512 * $0.count }.max() ?? 0
+    return UInt64(2 * published.document.count + 512 * published.manifest.packs.count) + page
+  }
 
   // MARK: The system's downloads
 
@@ -373,9 +378,12 @@ extension Simulation {
 
   private mutating func finish(_ download: DownloadDaemon.Download, _ path: String, toApp: Bool) throws(PackError) {
     let pack = download.pack
-    let parking = try hear(pack, toApp: toApp) { (delivery) throws(PackError) in
-      try delivery.finished(path, download: download.identifier)
+    let heard = try hear(pack, toApp: toApp) { (delivery) throws(PackError) in
+      let parking = try delivery.finished(path, download: download.identifier)
+      // A running app plans by itself.
+      return (parking, toApp ? nil : delivery.downloads(afterPage: download.identifier))
     }
+    let parking = heard?.0
     let actor: TimelineActor = toApp ? .app : .extension
     let what = "\(pack): \(download.isEssential ? "essential, " : "")\(download.size) bytes downloaded"
     switch parking {
@@ -387,6 +395,7 @@ extension Simulation {
       let isKept = fileSize(path) == nil
       tell(.system, "\(what); \(isKept ? "the file was already moved" : "the file was not moved, so it is removed")", pack: pack)
     }
+    if let answer = heard?.1 { try take(answer, .periodic) }
   }
 
   private mutating func fail(

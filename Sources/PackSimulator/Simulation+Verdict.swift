@@ -2,6 +2,7 @@ import PackCrypto
 import PackDelivery
 import PackFormat
 import PackManifest
+import PackPages
 import PackStore
 
 extension Simulation {
@@ -13,7 +14,7 @@ extension Simulation {
     let state = try SharedState(directory: group, files: CrashInjectingFiles(), clock: clock)
     let content = try state.content()
     let records = Dictionary(content.records.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
-    for pack in published.manifest.packs where settings.device.accepts(pack) {
+    for pack in published.packs(asked: settings.asked) where settings.device.accepts(pack) {
       let record = records[pack.id]
       let isOf = record?.bytes == PackBytes(pack)
       report.packs.append(
@@ -84,7 +85,7 @@ extension Simulation {
     for id in content.damaged { find(.stuck, "the record of \(id) cannot be read", pack: id) }
     guard let plan = lastPlan, appManifest == published.manifest else { return }
     let postponed = Dictionary(plan.postponed.map { ($0.id, $0.reason) }, uniquingKeysWith: { first, _ in first })
-    for pack in published.manifest.packs where settings.device.accepts(pack) {
+    for pack in published.packs(asked: settings.asked) where settings.device.accepts(pack) {
       let id = pack.id
       if plan.ready.contains(id) || plan.handOver.contains(where: { $0.id == id }) && settings.keys == nil { continue }
       if let reason = postponed[id] {
@@ -99,6 +100,10 @@ extension Simulation {
         find(
           .stuck, "\(id) is still '\(state)' after \(launches) starts of the app\(reason)", pack: id,
           hint: refusal.flatMap(settings.wording))
+      } else if plan.awaitingPages.contains(id) {
+        find(
+          .missing, "\(id) is not on the device after \(launches) starts of the app: the page of the manifest that lists it is missing",
+          pack: id, hint: "compare the files on the server with the manifest: packer verify \(published.path)")
       } else {
         find(.lost, "\(id) is missing from the plan", pack: id)
       }
@@ -122,9 +127,9 @@ extension Simulation {
     let store = try await AssetStore(
       root: "\(directory)/app/store", keys: keys, trusting: settings.trusted, lowestVersion: 0, policy: StorePolicy(freeSpaceMargin: 0),
       files: CrashInjectingFiles(), clock: clock, process: StoreProcess(session: "verdict") { $0 == "verdict" },
-      backend: CryptoBackends.standard, device: settings.device)
+      backend: CryptoBackends.standard, device: settings.device, pages: PageFolder("\(group)/pages"))
     for id in plan.ready {
-      guard let pack = published.manifest.packs.first(where: { $0.id == id }) else { continue }
+      guard let pack = published.packs.first(where: { $0.id == id }) else { continue }
       do throws(PackError) {
         let current = try await store.current(id)
         guard current?.version == pack.version, current?.sha256 == pack.sha256 else {

@@ -107,7 +107,7 @@ package struct Simulation {
 
   /// Says for which device packs are chosen, if that makes a difference.
   private func tellDevice() {
-    let others = settings.release.manifest.packs.filter { !settings.device.accepts($0) }.map(\.id)
+    let others = settings.release.packs(asked: settings.asked).filter { !settings.device.accepts($0) }.map(\.id)
     guard !others.isEmpty else { return }
     let languages = settings.device.languages.map { $0.isEmpty ? "no language" : $0.joined(separator: ", ") } ?? "all languages"
     tell(
@@ -141,7 +141,8 @@ package struct Simulation {
     daemon = DownloadDaemon(isBackgroundProhibited: settings.isLowPower)
     published = release
     world.publish(release)
-    let packs = (release.manifest.packs + (settings.later?.manifest.packs ?? [])).map(\.id)
+    let releases = [release] + (settings.later.map { [$0] } ?? [])
+    let packs = releases.flatMap { $0.packs.map(\.id) + $0.pages.map(DeliveryName.page) }
     world.expect(settings.faults, packs: Set(packs).sorted())
     report = SimulationReport()
     launches = 0
@@ -166,7 +167,7 @@ package struct Simulation {
   private var isSettled: Bool {
     guard appRefusal == nil, appManifest == published.manifest, let plan = lastPlan else { return false }
     guard daemon.downloads.isEmpty, plan.downloads.isEmpty, plan.underWay.isEmpty, plan.installing.isEmpty, plan.orphans.isEmpty,
-      plan.obsolete.isEmpty
+      plan.obsolete.isEmpty, plan.awaitingPages.isEmpty
     else { return false }
     guard plan.handOver.isEmpty || settings.keys == nil else { return false }
     return plan.postponed.allSatisfy { $0.reason == .notAsked }

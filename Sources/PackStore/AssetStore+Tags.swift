@@ -10,14 +10,19 @@ extension AssetStore {
   /// The priority is stored by tag, so it also applies to packs that get the tag in a later manifest. For a pack with several tags, the highest
   /// priority counts; tags without a priority are ignored. A priority set for the pack itself overrides those of its tags.
   ///
-  /// - Throws: ``PackError/Code/noManifest``, ``PackError/Code/unknownTag``, ``PackError/Code/usage`` for another number.
+  /// - Throws: ``PackError/Code/noManifest``, ``PackError/Code/unknownTag``, ``PackError/Code/missingPages``, ``PackError/Code/usage`` for another
+  ///   number.
   public func setPreservation(_ priority: Double, tags: Set<String>) async throws(PackError) {
     guard (0...1).contains(priority) else { throw PackError(.usage, "preservation must be from 0 to 1, not \(priority)") }
     try await WorkerPool.settled { [directory, manifests] () throws(PackError) in
       try directory.withLock { () throws(PackError) in
         let manifest = try manifests.required().manifest
-        try TagCatalog(manifest.packs).check(tags)
-        try StorePreservation(directory).set(UInt64((priority * 1_000_000).rounded()), of: tags, in: manifest)
+        var unknown: Set<String> = []
+        for tag in tags where try !manifests.hasTag(tag, in: manifest) { unknown.insert(tag) }
+        if tags.isEmpty || !unknown.isEmpty { try TagCatalog(manifest.packs).check(unknown) }
+        try StorePreservation(directory).set(UInt64((priority * 1_000_000).rounded()), of: tags) { tag in
+          (try? manifests.hasTag(tag, in: manifest)) == false
+        }
       }
     }
   }

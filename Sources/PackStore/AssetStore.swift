@@ -3,6 +3,7 @@ package import PackFiles
 public import PackFormat
 public import PackLog
 public import PackManifest
+package import PackPages
 public import PackReading
 public import PackTrust
 package import PackWork
@@ -71,14 +72,29 @@ public actor AssetStore {
       process: .current(), backend: CryptoBackends.standard, device: device, logger: logger)
   }
 
+  /// Opens the store in the same way, for an app in which another part keeps and frees the pages of manifests.
+  ///
+  /// - Parameter pages: The folder of pages.
+  package init(
+    root: String, keys: some KeyProvider, trusting trusted: TrustedKeys, lowestVersion: UInt64 = 0, policy: StorePolicy,
+    device: DeviceProfile,
+    pages: PageFolder, logger: (any PackLogger)? = nil
+  ) async throws(PackError) {
+    try await self.init(
+      root: root, keys: keys, trusting: trusted, lowestVersion: lowestVersion, policy: policy, files: SystemFiles(),
+      clock: SystemStoreClock(),
+      process: .current(), backend: CryptoBackends.standard, device: device, pages: pages, logger: logger)
+  }
+
   /// - Parameters:
   ///   - clock: The source of the time, and the way to wait.
   ///   - process: The name of this process in the store, and a check of which other processes still run.
+  ///   - pages: A folder of pages that the caller keeps and frees. If nil, the store has its own, and frees pages itself.
   package init(
     root: String, keys: some KeyProvider, trusting trusted: TrustedKeys, lowestVersion: UInt64, policy: StorePolicy,
     files: any FileSystem,
     clock: any StoreClock, process: StoreProcess, backend: any CryptoBackend, device: DeviceProfile = .any,
-    logger: (any PackLogger)? = nil
+    pages: PageFolder? = nil, logger: (any PackLogger)? = nil
   ) async throws(PackError) {
     guard policy.keepVersions >= 1, policy.trialStarts >= 1 else {
       throw PackError(.usage, "a store keeps at least 1 version and gives a trial at least 1 start")
@@ -93,7 +109,7 @@ public actor AssetStore {
       try StoreDirectory(root: root, files: files, clock: clock, process: process, policy: policy, device: device, backend: backend)
     }
     self.directory = directory
-    manifests = StoreManifests(directory, trusting: trusted, lowestVersion: lowestVersion)
+    manifests = StoreManifests(directory, trusting: trusted, lowestVersion: lowestVersion, pages: pages)
     if policy.isExcludedFromBackup { BackupExclusion.exclude(root) }
   }
 
@@ -149,7 +165,8 @@ public actor AssetStore {
         try manifests.follow(document.keysBytes.map { Array(document.bytes[$0]) })
         let candidate = try manifests.verify(document)
         try directory.withLock { () throws(PackError) in try manifests.adopt(document, candidate) }
-        return (try StorePlanning(directory).plan(for: candidate), candidate.manifest.version)
+        manifests.freePages()
+        return (try StorePlanning(directory, manifests).plan(for: candidate.manifest), candidate.manifest.version)
       }
     }
     hub.tell([.adopted(manifest: version)])
@@ -161,7 +178,14 @@ public actor AssetStore {
   /// - Throws: ``PackError/Code/noManifest``.
   public func plan() async throws(PackError) -> UpdatePlan {
     try await WorkerPool.settled { [directory, manifests] () throws(PackError) in
-      try StorePlanning(directory).plan(for: try manifests.required())
+      try StorePlanning(directory, manifests).plan(for: try manifests.required().manifest)
+    }
+  }
+
+  /// Returns what is to be downloaded and installed for the accepted manifest if these packs are wanted too, which pages list.
+  package func plan(wanting ids: Set<String>) async throws(PackError) -> UpdatePlan {
+    try await WorkerPool.settled { [directory, manifests] () throws(PackError) in
+      try StorePlanning(directory, manifests).plan(for: try manifests.required().manifest, wanting: ids)
     }
   }
 
@@ -179,9 +203,9 @@ public actor AssetStore {
   ///   - mode: Whether the pack is kept encrypted or is unpacked. If nil, the manifest decides.
   ///   - progress: Receives the number of bytes checked and unpacked.
   /// - Returns: The installed version. If the same bytes are installed already, it returns without installing them again.
-  /// - Throws: ``PackError/Code/noManifest``, ``PackError/Code/manifestExpired``, ``PackError/Code/unknownPack``, ``PackError/Code/versionFailed``,
-  ///   ``PackError/Code/wrongPack``, ``PackError/Code/digestMismatch``, ``PackError/Code/noSpace`` and ``PackError/Code/quotaExceeded`` with the
-  ///   number of missing bytes, ``PackError/Code/cancelled``, or the error of a damaged pack.
+  /// - Throws: ``PackError/Code/noManifest``, ``PackError/Code/manifestExpired``, ``PackError/Code/unknownPack``, ``PackError/Code/missingPages``,
+  ///   ``PackError/Code/manifestRollback``, ``PackError/Code/versionFailed``, ``PackError/Code/wrongPack``, ``PackError/Code/digestMismatch``,
+  ///   ``PackError/Code/noSpace`` and ``PackError/Code/quotaExceeded`` with the number of missing bytes, ``PackError/Code/cancelled``, or the error of a damaged pack.
   @discardableResult
   public func install(
     _ file: String, as id: String, taking: Taking = .moving, mode: InstallMode? = nil, progress: ProgressHandler? = nil
@@ -216,7 +240,8 @@ public actor AssetStore {
   public func activate(_ id: String, version: UInt64? = nil, onTrial: Bool = true) async throws(PackError) -> BootToken {
     let (token, events) = try await logged("activation failed", id) { () async throws(PackError) in
       try await WorkerPool.settled { [directory, manifests] () throws(PackError) in
-        try StoreTrials(directory).activate(id, version: version, onTrial: onTrial, manifest: try manifests.usable())
+        let offered = try manifests.usable().flatMap { manifests.known([id], in: $0.manifest).packs[id] }
+        return try StoreTrials(directory).activate(id, version: version, onTrial: onTrial, offered: offered?.bytes)
       }
     }
     hub.tell(events)

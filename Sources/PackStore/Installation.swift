@@ -115,14 +115,10 @@ struct Installation: Sendable {
     return try digest.finish()
   }
 
-  /// - Throws: ``PackError/Code/noManifest``, ``PackError/Code/manifestExpired``, ``PackError/Code/unknownPack``, ``PackError/Code/versionFailed``.
+  /// - Throws: ``PackError/Code/noManifest``, ``PackError/Code/manifestExpired``, ``PackError/Code/versionFailed``, or as
+  ///   ``StoreManifests/entry(_:in:)``.
   private func order() throws(PackError) -> Order {
-    let manifest = try manifests.installable()
-    guard let entry = manifest.manifest.packs.first(where: { $0.id == id }) else {
-      throw PackError(
-        .unknownPack, "manifest version \(manifest.manifest.version) names no pack '\(printable(id.utf8))'",
-        advice: .acceptManifest)
-    }
+    let entry = try manifests.entry(id, in: try manifests.installable().manifest)
     let mode = mode ?? entry.install
     let record = try directory.record(id)
     try checkFailure(entry, record)
@@ -345,6 +341,8 @@ struct Installation: Sendable {
         guard let named else { throw PackError(.missingInput, of: file, "does not exist") }
         try checkIdentity(named, open)
       }
+      // Before the pack is in the store: a crash in between leaves a version remembered that a manifest really listed.
+      try manifests.note([order.entry])
       isIn = try directory.bringIn(candidate.staged ?? file, isOutside: candidate.staged == nil, as: item) { isIn = true }
       guard isIn else { return nil }
       let known = record.content(order.entry.bytes)

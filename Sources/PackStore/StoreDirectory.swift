@@ -26,6 +26,9 @@ final class StoreDirectory: Sendable {
     case state, packs, staging, trash, uses
   }
 
+  /// The directory of the pages of the accepted manifest, made for the first one.
+  static let pages = "pages"
+
   private static let marker = Array("packer-store/1\n".utf8)
   private static let markerFront = Array("packer-store/".utf8)
 
@@ -87,7 +90,7 @@ final class StoreDirectory: Sendable {
       throw error.reading(root)
     }
     // Another process may have created some of these and been stopped, or may be creating them right now.
-    let own = Set(Part.allCases.map(\.rawValue) + ["lock", "store"] + Self.documents)
+    let own = Set(Part.allCases.map(\.rawValue) + ["lock", "store", Self.pages] + Self.documents)
     for name in names where !own.contains(name.text) { throw notAStore("it holds '\(printable(name.text.utf8))'") }
     var isEmpty = !names.contains { Self.documents.contains($0.text) }
     for part in [Part.state, .packs] where names.contains(where: { $0.text == part.rawValue }) {

@@ -1,4 +1,5 @@
 public import PackFormat
+package import PackManifest
 
 extension PackError.Code {
   /// Another process or task held the store's lock for longer than ``StorePolicy/lockTimeout``.
@@ -23,8 +24,19 @@ extension PackError.Code {
   public static let inUse = Self(rawValue: "in-use")
   /// The manifest has no pack with this name.
   public static let unknownPack = Self(rawValue: "unknown-pack")
+  /// The manifest lists packs in pages, and those that are needed to find a pack or tag are missing.
+  public static let missingPages = Self(rawValue: "missing-pages")
   /// No manifest was accepted yet, or the accepted one cannot be used any more.
   public static let noManifest = Self(rawValue: "no-manifest")
   /// No pack in the manifest has the tag.
   public static let unknownTag = Self(rawValue: "unknown-tag")
+}
+
+extension PackError {
+  /// The error for a pack or tag that may be in pages that are missing.
+  package static func missing(_ pages: [PageReference], for subject: String) -> PackError {
+    let names = pages.map(\.fileName)
+    return PackError(
+      .missingPages, of: subject, "may be in pages that are missing: \(names.joined(separator: ", "))", advice: .fetchPages(names))
+  }
 }

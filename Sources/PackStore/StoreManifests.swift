@@ -2,6 +2,7 @@ import PackCrypto
 import PackFiles
 package import PackFormat
 import PackManifest
+import PackPages
 package import PackTrust
 import PackWork
 
@@ -17,15 +18,32 @@ import PackWork
 final class StoreManifests: Sendable {
   /// The keys that the app embeds.
   let embedded: TrustedKeys
+  /// The pages of the accepted manifest.
+  let pages: PageFolder
+  /// Whether the folder of pages belongs to the store.
+  private let ownsPages: Bool
   private let directory: StoreDirectory
   private let lowestVersion: UInt64
   private let known = Monitor<Known?>(nil)
   private let knownKeys = Monitor<KnownKeys?>(nil)
+  private let knownEntries = Monitor(KnownEntries())
 
   private struct Known {
     let status: FileStatus
     let keys: TrustedKeys
     let verified: Result<VerifiedManifest, PackError>
+  }
+
+  /// What pages of one manifest say, which never changes.
+  private struct KnownEntries {
+    var version: UInt64 = 0
+    var pages: [PageReference] = []
+    var defaults = ManifestDefaults()
+    /// The entries by id, nil for packs that there are not. Memory: 1 KB each.
+    var entries: [String: ManifestPack?] = [:]
+
+    /// More than most devices have packs. With more, pages are read again.
+    static let limit = 4096
   }
 
   private struct KnownKeys {
@@ -37,8 +55,11 @@ final class StoreManifests: Sendable {
   private static let memoryName = "memory"
   private static let keysName = "keys"
 
-  init(_ directory: StoreDirectory, trusting trusted: TrustedKeys, lowestVersion: UInt64) {
+  /// - Parameter pages: A folder in which somebody else keeps and frees pages. If nil, the store has its own.
+  init(_ directory: StoreDirectory, trusting trusted: TrustedKeys, lowestVersion: UInt64, pages: PageFolder?) {
     self.directory = directory
+    self.pages = pages ?? PageFolder(directory.path(StoreDirectory.pages), files: directory.files, backend: directory.backend)
+    ownsPages = pages == nil
     embedded = trusted
     self.lowestVersion = lowestVersion
   }
@@ -186,8 +207,9 @@ final class StoreManifests: Sendable {
     // If the memory is lost or damaged, the stored manifest contains most of it.
     let remembered = try rememberedOrNothing()
     var memory = remembered
-    if memory.accepted == nil, let present = try usable() { try? memory.accept(present) }
-    try memory.accept(candidate)
+    let ids = try recordedIDs()
+    if memory.accepted == nil, let present = try usable() { try? memory.accept(present, keeping: ids) }
+    try memory.accept(candidate, keeping: ids)
     try candidate.manifest.checkExpiry(at: now)
     try keys.checkExpiry(at: now)
     if let accepted = memory.accepted, accepted != remembered.accepted {
@@ -195,6 +217,11 @@ final class StoreManifests: Sendable {
     }
     guard try directory.contents(of: Self.name, limit: Manifest.largestSize) != document.bytes else { return }
     try directory.replace(Self.name, with: document.bytes)
+  }
+
+  /// Returns the names of the packs that have a record.
+  private func recordedIDs() throws(PackError) -> Set<String> {
+    Set(try directory.names(in: .state).compactMap { PackName(fileName: $0)?.text })
   }
 
   /// Returns the memory of accepted manifests, or nil if there is none.
@@ -207,13 +234,36 @@ final class StoreManifests: Sendable {
   }
 
   /// Returns the memory of accepted manifests, or an empty one if it is missing or damaged.
-  private func rememberedOrNothing() throws(PackError) -> ManifestMemory {
+  ///
+  /// - Throws: ``PackError/Code/cannotRead``
+  func rememberedOrNothing() throws(PackError) -> ManifestMemory {
     do throws(PackError) {
       if let memory = try memory() { return memory }
     } catch {
       guard error.code == .damagedStore else { throw error }
     }
     return ManifestMemory(nil, lowestVersion: lowestVersion, trusting: try keys())
+  }
+
+  /// Records the versions of packs in pages that are installed, under the store's lock and before a new one is in the store.
+  func note(_ packs: [ManifestPack]) throws(PackError) {
+    guard let noted = try noted(packs) else { return }
+    try directory.replace(Self.memoryName, with: noted.text)
+  }
+
+  /// Records that the accepted manifest lists installed packs in pages, after another one did, maybe with other signers. Errors are ignored: the next
+  /// call does it.
+  func noteAgain(_ packs: [ManifestPack]) {
+    guard (try? noted(packs)) != nil else { return }
+    try? directory.withLock { () throws(PackError) in try note(packs) }
+  }
+
+  /// Returns the memory with packs in pages that are installed, or nil if it has them.
+  private func noted(_ packs: [ManifestPack]) throws(PackError) -> ManifestMemory.Accepted? {
+    var memory = try rememberedOrNothing()
+    let before = memory.accepted
+    for pack in packs { memory.note(pack) }
+    return memory.accepted == before ? nil : memory.accepted
   }
 
   /// Rebuilds the memory from the stored manifest, under the store's lock.
@@ -233,6 +283,78 @@ final class StoreManifests: Sendable {
     if let name = directory.discard(memory ? Self.memoryName : Self.name) { directory.empty([name]) }
   }
 
+  // MARK: Packs
+
+  /// Looks up packs in a manifest and its pages. What was found before in the pages of the same manifest is not read again.
+  ///
+  /// - Throws: ``PackError/Code/damagedManifest`` if a page breaks a rule, ``PackError/Code/cannotRead``.
+  func lookUp(_ ids: Set<String>, in manifest: Manifest) throws(PackError) -> PackLookup {
+    let search = PageSearch(manifest, backend: directory.backend)
+    guard !manifest.pages.isEmpty else { return try search.lookUp(ids, in: pages.intact) }
+    let known = knownEntries.withLock { known in
+      if known.version != manifest.version || known.pages != manifest.pages || known.defaults != manifest.defaults {
+        known = KnownEntries(version: manifest.version, pages: manifest.pages, defaults: manifest.defaults)
+      }
+      return known.entries.filter { ids.contains($0.key) }
+    }
+    var lookup = try search.lookUp(ids.subtracting(known.keys), in: pages.intact)
+    let own = Set(manifest.packs.map(\.id))
+    knownEntries.withLock { known in
+      guard known.version == manifest.version, known.pages == manifest.pages else { return }
+      for id in ids where !own.contains(id) && !lookup.unknown.contains(id) && known.entries.count < KnownEntries.limit {
+        if !known.entries.keys.contains(id) { known.entries[id] = .some(lookup.packs[id]) }
+      }
+    }
+    for (id, entry) in known { lookup.packs[id] = entry }
+    return lookup
+  }
+
+  /// Looks up packs, for callers that must not fail. If a page cannot be used, all packs that the manifest does not list itself are unknown.
+  func known(_ ids: Set<String>, in manifest: Manifest) -> PackLookup {
+    do throws(PackError) {
+      return try lookUp(ids, in: manifest)
+    } catch {
+      var lookup = PackLookup()
+      for pack in manifest.packs where ids.contains(pack.id) { lookup.packs[pack.id] = pack }
+      lookup.unknown = ids.subtracting(lookup.packs.keys)
+      return lookup
+    }
+  }
+
+  /// Returns the entry of a pack that is to be installed.
+  ///
+  /// - Throws: ``PackError/Code/unknownPack``, ``PackError/Code/missingPages``, ``PackError/Code/manifestRollback`` if a newer version was installed
+  ///   before, or as ``lookUp(_:in:)``.
+  func entry(_ id: String, in manifest: Manifest) throws(PackError) -> ManifestPack {
+    let lookup = try lookUp([id], in: manifest)
+    if let entry = lookup.packs[id] {
+      try rememberedOrNothing().check(entry)
+      return entry
+    }
+    if !lookup.missing.isEmpty { throw PackError.missing(lookup.missing, for: "pack '\(printable(id.utf8))'") }
+    throw PackError(
+      .unknownPack, "manifest version \(manifest.version) names no pack '\(printable(id.utf8))'", advice: .acceptManifest)
+  }
+
+  /// Returns whether a pack of a manifest or of its pages has a tag.
+  ///
+  /// - Throws: ``PackError/Code/missingPages``, or as ``lookUp(_:in:)``.
+  func hasTag(_ tag: String, in manifest: Manifest) throws(PackError) -> Bool {
+    if manifest.packs.contains(where: { $0.tags.contains(tag) }) { return true }
+    switch try PageSearch(manifest, backend: directory.backend).ids(taggedWith: tag, in: pages.intact) {
+    case .found(let ids): return !ids.isEmpty
+    case .needs(let missing): throw .missing(missing, for: "tag '\(printable(tag.utf8))'")
+    }
+  }
+
+  /// Removes the pages that the accepted manifest does not name, if the folder belongs to the store. Errors are ignored: the next call removes them.
+  func freePages() {
+    guard ownsPages, (try? directory.status(StoreDirectory.pages)) != nil, let manifest = try? usable()?.manifest,
+      let names = try? PageSearch(manifest, backend: directory.backend).fileNames(in: pages.intact)
+    else { return }
+    try? pages.free(except: names)
+  }
+
   /// Returns whether a manifest or the newest keys document has expired, so that nothing may be installed.
   func isExpired(_ manifest: VerifiedManifest) -> Bool {
     (try? manifest.manifest.checkExpiry(at: now)) == nil || (try? keys().checkExpiry(at: now)) == nil
@@ -244,19 +366,33 @@ final class StoreManifests: Sendable {
 
 extension ManifestMemory.Accepted {
   fileprivate static let schema = "packer-store-memory/1"
-  /// The maximum size of the text, in bytes: the packs that it lists all fit into a manifest.
-  package static let largestSize = Manifest.largestSize
+  /// The maximum size of the text, in bytes. The packs of the manifest all fit into a manifest, and so do the others.
+  package static let largestSize = 2 * Manifest.largestSize
 
   package var text: [UInt8] {
     var writer = CanonicalWriter()
-    writer.object { writer in
-      writer.key("packs")
+    func write(_ versions: [String: UInt64], to writer: inout CanonicalWriter) {
       writer.object { writer in
-        for (id, version) in packVersions.sorted(by: { Array($0.key.utf8).lexicographicallyPrecedes(Array($1.key.utf8)) }) {
+        for (id, version) in versions.sorted(by: { $0.key.precedes($1.key) }) {
           writer.key(id)
           writer.integer(version)
         }
       }
+    }
+    writer.object { writer in
+      if !installed.isEmpty {
+        writer.key("installed")
+        writer.array(installed) { writer, group in
+          writer.object { writer in
+            writer.key("signers")
+            writer.array(group.signers) { $0.string($1) }
+            writer.key("versions")
+            write(group.versions, to: &writer)
+          }
+        }
+      }
+      writer.key("packs")
+      write(packVersions, to: &writer)
       writer.key("schema")
       writer.string(Self.schema)
       writer.key("signedDigest")
@@ -277,24 +413,18 @@ extension ManifestMemory.Accepted {
     var cursor = CanonicalCursor(at: 0, end: bytes.count, subject: "memory of manifests", code: .damagedStore)
     var object = try cursor.beginObject("a memory", depth: 1, in: bytes)
     var packVersions: [String: UInt64]?
+    var installed: [ManifestMemory.Installed]?
     var signers: [String]?
     var schema: String?
     var signedDigest: [UInt8]?
     var version: UInt64?
     while let key = try cursor.nextKey(of: &object, in: bytes) {
       switch key {
-      case "packs":
-        var packs = try cursor.beginObject("packs", depth: 2, in: bytes)
-        var versions: [String: UInt64] = [:]
-        while let id = try cursor.nextKey(of: &packs, in: bytes) { versions[id] = try cursor.integer("a version", in: bytes) }
-        packVersions = versions
+      case "installed": installed = try Self.installed(&cursor, bytes)
+      case "packs": packVersions = try Self.versions(depth: 2, &cursor, bytes)
       case "schema": schema = try cursor.text("a schema", in: bytes)
       case "signedDigest": signedDigest = try cursor.hex("a digest", count: 32, in: bytes)
-      case "signers":
-        var array = try cursor.beginArray("signers", depth: 2, in: bytes)
-        var ids: [String] = []
-        while try cursor.hasNext(in: &array, in: bytes) { ids.append(try cursor.text("a signer", in: bytes)) }
-        signers = ids
+      case "signers": signers = try cursor.texts("signer", depth: 2, in: bytes)
       case "version": version = try cursor.integer("a version", in: bytes)
       default: throw cursor.fault("has the unknown key '\(key)'")
       }
@@ -302,6 +432,33 @@ extension ManifestMemory.Accepted {
     guard cursor.isAtEnd, schema == Self.schema, let packVersions, let signers, let signedDigest, let version else {
       throw cursor.fault("is not complete")
     }
-    self.init(version: version, signedDigest: signedDigest, signers: signers, packVersions: packVersions)
+    self.init(
+      version: version, signedDigest: signedDigest, signers: signers, packVersions: packVersions, installed: installed ?? [])
+    guard installed?.isEmpty != true, self.text == text else { throw cursor.fault("was not written by a store") }
+  }
+
+  private static func installed(_ cursor: inout CanonicalCursor, _ bytes: Span<UInt8>) throws(PackError) -> [ManifestMemory.Installed] {
+    var array = try cursor.beginArray("groups", depth: 2, in: bytes)
+    var groups: [ManifestMemory.Installed] = []
+    while try cursor.hasNext(in: &array, in: bytes) {
+      var object = try cursor.beginObject("a group", depth: 3, in: bytes)
+      var group = ManifestMemory.Installed(signers: [], versions: [:])
+      while let key = try cursor.nextKey(of: &object, in: bytes) {
+        switch key {
+        case "signers": group.signers = try cursor.texts("signer", depth: 4, in: bytes)
+        case "versions": group.versions = try versions(depth: 4, &cursor, bytes)
+        default: throw cursor.fault("has the unknown key '\(key)'")
+        }
+      }
+      groups.append(group)
+    }
+    return groups
+  }
+
+  private static func versions(depth: Int, _ cursor: inout CanonicalCursor, _ bytes: Span<UInt8>) throws(PackError) -> [String: UInt64] {
+    var object = try cursor.beginObject("versions", depth: depth, in: bytes)
+    var versions: [String: UInt64] = [:]
+    while let id = try cursor.nextKey(of: &object, in: bytes) { versions[id] = try cursor.integer("a version", in: bytes) }
+    return versions
   }
 }

@@ -7,7 +7,7 @@ package struct StorePreservation {
 
   private static let name = "preservation"
   private static let schema = "packer-store-preservation/1"
-  /// The maximum size of the text, in bytes. Only tags of the accepted manifest are kept, and a tag takes at most twice as much space here as there.
+  /// The maximum size of the text, in bytes: a tag takes at most twice as much space here as in a manifest, which has room for many.
   private static let largestSize = 2 * Manifest.largestSize
 
   init(_ directory: StoreDirectory) {
@@ -26,13 +26,19 @@ package struct StorePreservation {
   }
 
   /// Sets the priority of tags, under the store's lock. Drops the priorities of tags that the manifest no longer has.
-  func set(_ priority: UInt64, of tags: Set<String>, in manifest: Manifest) throws(PackError) {
-    let known = Set(manifest.packs.flatMap(\.tags))
+  ///
+  /// - Parameter isGone: Whether the manifest and its pages have no such tag.
+  func set(_ priority: UInt64, of tags: Set<String>, isGone: (String) -> Bool) throws(PackError) {
     let before = try priorities()
-    var after = before.filter { known.contains($0.key) }
+    var after: [String: UInt64] = [:]
+    for (tag, value) in before where !isGone(tag) { after[tag] = value }
     for tag in tags { after[tag] = priority }
     guard after != before else { return }
-    try directory.replace(Self.name, with: Self.text(after))
+    let text = Self.text(after)
+    guard text.count <= Self.largestSize else {
+      throw PackError(.limitExceeded, "the priorities of \(after.count) tags take \(text.count) bytes, more than \(Self.largestSize)")
+    }
+    try directory.replace(Self.name, with: text)
   }
 
   /// Returns the content of the file for priorities in millionths.

@@ -2,6 +2,7 @@ import PackCrypto
 import PackFiles
 import PackFormat
 import PackManifest
+import PackPages
 import PackReading
 import PackTrust
 import PackWork
@@ -34,6 +35,7 @@ struct StoreRepair {
     try directory.makeParts(removesOthers: true)
     try sweep()
     try checkManifest()
+    manifests.freePages()
     let items = try itemsByPack()
     var seen: Set<String> = []
     for name in try directory.names(in: .state).sorted() {
@@ -300,11 +302,14 @@ struct StoreRepair {
 
   /// Identifies content that no record names, by reading all of its bytes. Returns nil if the content is not to be kept.
   ///
+  /// - Throws: ``PackError/Code/missingPages`` if that depends on an entry in a page that is missing or cannot be used.
   /// - Parameter isLenient: Whether a pack file that the manifest does not name is kept if its header and digest match its name.
   private func identity(of name: String, isLenient: Bool) throws(PackError) -> (content: PackRecord.Content, delivery: DeliveryClass?)? {
     guard let item = ItemName(name), let status = try directory.status(directory.place(name)) else { return nil }
-    let entry = try manifests.usable()?.manifest.packs.first {
-      $0.id == item.id && $0.version == item.version && $0.sha256.prefix(8).hex == item.digits
+    let lookup = try manifests.usable().map { manifests.known([item.id], in: $0.manifest) } ?? PackLookup()
+    if !lookup.unknown.isEmpty, item.mode == .unpacked || !isLenient { throw .missing(lookup.missing, for: "pack '\(item.id)'") }
+    let entry = lookup.packs[item.id].flatMap { entry in
+      entry.version == item.version && entry.sha256.prefix(8).hex == item.digits ? entry : nil
     }
     let size = try sizeOnDevice(name)
     switch item.mode {
@@ -347,7 +352,15 @@ struct StoreRepair {
   /// Records content that no record names, or removes it.
   private func takeIn(_ name: String) throws(PackError) {
     guard let item = ItemName(name) else { return }
-    let known = try identity(of: name, isLenient: false)
+    let known: (content: PackRecord.Content, delivery: DeliveryClass?)?
+    do throws(PackError) {
+      known = try identity(of: name, isLenient: false)
+    } catch {
+      guard error.code == .missingPages else { throw error }
+      return found(
+        .undecided, item.id, "'\(directory.place(name))' is not recorded, and stays until it is known what it is: \(error.message)",
+        isRepaired: false)
+    }
     var discarded: String?
     let isAdopted = try directory.change(item.id) { (record) throws(PackError) -> Bool? in
       // Another process may have recorded or removed it in the meantime, or have it open.
@@ -381,8 +394,15 @@ struct StoreRepair {
   /// The others wait to be activated.
   private func rebuild(_ id: String, _ items: [String], because error: PackError) throws(PackError) {
     var known: [(name: String, content: PackRecord.Content, delivery: DeliveryClass?)] = []
-    for name in items {
-      if let (content, delivery) = try identity(of: name, isLenient: true) { known.append((name, content, delivery)) }
+    do throws(PackError) {
+      for name in items {
+        if let (content, delivery) = try identity(of: name, isLenient: true) { known.append((name, content, delivery)) }
+      }
+    } catch {
+      guard error.code == .missingPages else { throw error }
+      return found(
+        .undecided, id, "the record of pack '\(id)' cannot be read, and is rebuilt when it is known what is installed: \(error.message)",
+        isRepaired: false)
     }
     let isRebuilt = try directory.change(id, isMadeAnew: true) { (record) throws(PackError) in
       guard record == PackRecord(id: id) else { return false }

@@ -1,6 +1,7 @@
 import PackFiles
 import PackFormat
 import PackManifest
+import PackPages
 import PackTrust
 import PackWork
 
@@ -243,18 +244,20 @@ struct StoreSpace {
   private func candidates(sparing ids: Set<String> = []) throws(PackError) -> [Candidate] {
     // An expired manifest does not decide which packs are obsolete.
     let manifest = try manifests.usable()
-    var entries: [String: ManifestPack] = [:]
+    let records = try directory.records()
     let device = directory.device.withLock { $0 }
-    for entry in manifest?.manifest.packs ?? [] where device.accepts(entry) { entries[entry.id] = entry }
+    let lookup = manifest.map { manifests.known(Set(records.map(\.id)), in: $0.manifest) } ?? PackLookup()
     let tellsObsolete = manifest.map { !manifests.isExpired($0) } ?? false
     let used = try directory.usedItems()
     let priorities = try StorePreservation(directory).priorities()
     var candidates: [Candidate] = []
-    for record in try directory.records() {
-      let entry = entries[record.id]
-      let isObsolete = tellsObsolete && entry == nil
+    for record in records {
+      let entry = lookup.packs[record.id].flatMap { device.accepts($0) ? $0 : nil }
+      let isUnknown = lookup.unknown.contains(record.id)
+      let isObsolete = tellsObsolete && entry == nil && !isUnknown
+      // The tags of a pack whose page is missing may have priorities, so it stays.
       let preservation =
-        record.preservation ?? entry?.tags.compactMap { priorities[$0] }.max()
+        record.preservation ?? (isUnknown && !priorities.isEmpty ? 1_000_000 : nil) ?? entry?.tags.compactMap { priorities[$0] }.max()
         ?? Self.preservation(isObsolete ? nil : entry?.delivery ?? record.delivery, isObsolete: isObsolete)
       for content in record.contents where !used.contains(record.itemName(content)) {
         let state = record.state(of: content)

@@ -1,7 +1,6 @@
 import PackFiles
 import PackFormat
 import PackManifest
-import PackTrust
 
 /// Decides which version of a pack runs: activation, trial, confirmation, rollback.
 struct StoreTrials {
@@ -12,11 +11,11 @@ struct StoreTrials {
   }
 
   func activate(
-    _ id: String, version: UInt64?, onTrial: Bool, manifest: VerifiedManifest?
+    _ id: String, version: UInt64?, onTrial: Bool, offered: PackRecord.Bytes?
   ) throws(PackError) -> (BootToken, [StoreEvent]) {
     try directory.change(id) { (record) throws(PackError) in
       var events = judge(&record)
-      let content = try choose(version, from: record, manifest)
+      let content = try choose(version, from: record, offered)
       guard try directory.status(directory.place(record.itemName(content))) != nil else {
         throw PackError(
           .notInstalled, "version \(content.bytes.version) of pack '\(id)' was removed from the device",
@@ -47,10 +46,12 @@ struct StoreTrials {
   }
 
   /// Returns the version to activate.
+  ///
+  /// - Parameter offered: What the manifest lists. Nil if it lists none, or if the page is missing: then the newest version is activated, because
+  ///   versions never get lower.
   private func choose(
-    _ version: UInt64?, from record: PackRecord, _ manifest: VerifiedManifest?
+    _ version: UInt64?, from record: PackRecord, _ offered: PackRecord.Bytes?
   ) throws(PackError) -> PackRecord.Content {
-    let offered = manifest?.manifest.packs.first { $0.id == record.id }.map(\.bytes)
     let wanted = record.contents.filter { version == nil || $0.bytes.version == version }
     let sound = wanted.filter { !record.hasFailed($0.bytes) }
     if let content = sound.first(where: { $0.bytes == offered }) { return content }

@@ -1,6 +1,6 @@
 public import PackCrypto
 public import PackFormat
-import PackManifest
+package import PackManifest
 
 /// The record of the manifests that a client accepted, which protects it against rollback (FORMAT.md §9.4).
 ///
@@ -10,6 +10,23 @@ public struct ManifestMemory: Hashable, Sendable {
   public var lowestVersion: UInt64
   /// The manifest that was accepted last, which has the highest version.
   public private(set) var accepted: Accepted?
+
+  /// The versions of packs in pages that were installed.
+  private var installed: [Installed] = []
+
+  /// The versions of packs in pages that were installed from manifests with the same signers.
+  public struct Installed: Hashable, Sendable {
+    /// The ids of the trusted keys that signed these manifests, in ascending order.
+    public var signers: [String]
+    /// The highest versions, by pack id.
+    public var versions: [String: UInt64]
+
+    /// Creates a value from its stored parts.
+    public init(signers: [String], versions: [String: UInt64]) {
+      self.signers = signers
+      self.versions = versions
+    }
+  }
 
   /// A manifest that was accepted.
   public struct Accepted: Hashable, Sendable {
@@ -21,13 +38,21 @@ public struct ManifestMemory: Hashable, Sendable {
     public var signers: [String]
     /// The versions of its packs, by id.
     public var packVersions: [String: UInt64]
+    /// The versions of packs in pages that were installed from this and earlier manifests, in ascending order of the signers.
+    public var installed: [Installed]
+
+    /// The largest number of versions in ``installed``. With the longest ids they take 700 kB.
+    package static let installedLimit = 8192
 
     /// Creates a value from its stored parts.
-    public init(version: UInt64, signedDigest: [UInt8], signers: [String], packVersions: [String: UInt64]) {
+    public init(
+      version: UInt64, signedDigest: [UInt8], signers: [String], packVersions: [String: UInt64], installed: [Installed] = []
+    ) {
       self.version = version
       self.signedDigest = signedDigest
       self.signers = signers
       self.packVersions = packVersions
+      self.installed = installed
     }
   }
 
@@ -50,9 +75,11 @@ public struct ManifestMemory: Hashable, Sendable {
   ///   - keys: The keys that count now. If too few of them signed `accepted`, it is forgotten: it would not be accepted today.
   public init(_ accepted: Accepted? = nil, lowestVersion: UInt64 = 0, trusting keys: TrustedKeys) {
     self.lowestVersion = lowestVersion
-    self.accepted = accepted.flatMap { accepted in
-      Set(keys.signingKeys.map(\.id)).intersection(accepted.signers).count >= keys.threshold ? accepted : nil
-    }
+    let trusted = Set(keys.signingKeys.map(\.id))
+    let counts = { (signers: [String]) in trusted.intersection(signers).count >= keys.threshold }
+    self.accepted = accepted.flatMap { counts($0.signers) ? $0 : nil }
+    installed = accepted?.installed.filter { counts($0.signers) } ?? []
+    self.accepted?.installed = installed
   }
 
   /// Throws if the manifest is older than the accepted one or ``lowestVersion``, differs from the accepted one under the same version, or has an
@@ -85,18 +112,59 @@ public struct ManifestMemory: Hashable, Sendable {
     }
   }
 
+  /// Throws if a pack of the accepted manifest is older than one that was installed from a page. Checks packs that are found in pages, which are not
+  /// at hand when the manifest is accepted. Changes nothing.
+  ///
+  /// - Throws: ``PackError/Code/manifestRollback``
+  package func check(_ pack: ManifestPack) throws(PackError) {
+    guard let known = installed.compactMap({ $0.versions[pack.id] }).max(), pack.version < known else { return }
+    throw PackError(
+      .manifestRollback, "manifest has version \(pack.version) of pack '\(pack.id)', but version \(known) was installed before",
+      advice: .fetchManifestAgain)
+  }
+
+  /// Records that the accepted manifest lists a pack in a page, and that it is installed or being installed.
+  package mutating func note(_ pack: ManifestPack) {
+    guard let accepted, accepted.packVersions[pack.id] == nil else { return }
+    note(pack.id, pack.version, accepted.signers)
+    self.accepted?.installed = installed
+  }
+
+  private mutating func note(_ id: String, _ version: UInt64, _ signers: [String]) {
+    let place = installed.firstIndex { $0.signers == signers }
+    let known = place.flatMap { installed[$0].versions[id] }
+    guard known != nil || installed.reduce(0, { $0 + $1.versions.count }) < Accepted.installedLimit else { return }
+    if let place {
+      installed[place].versions[id] = max(known ?? 0, version)
+    } else {
+      installed.append(Installed(signers: signers, versions: [id: version]))
+      installed.sort { $0.signers.lexicographicallyPrecedes($1.signers) }
+    }
+  }
+
   /// Checks a manifest and records it as accepted.
   ///
   /// - Throws: ``PackError/Code/manifestRollback``. Then the value is unchanged.
-  public mutating func accept(_ candidate: VerifiedManifest) throws(PackError) {
+  public mutating func accept(_ candidate: VerifiedManifest) throws(PackError) { try accept(candidate, keeping: []) }
+
+  /// - Parameter ids: The packs on the device. What was installed of others is forgotten.
+  package mutating func accept(_ candidate: VerifiedManifest, keeping ids: Set<String>) throws(PackError) {
     try check(candidate)
     var signers = Set(candidate.signers)
     // The same manifest may come again with one signature more or less. The earlier signatures still count.
     if let accepted, accepted.version == candidate.manifest.version { signers.formUnion(accepted.signers) }
     var packVersions: [String: UInt64] = [:]
     for pack in candidate.manifest.packs { packVersions[pack.id] = pack.version }
+    installed = installed.compactMap { group in
+      let versions = group.versions.filter { ids.contains($0.key) }
+      return versions.isEmpty ? nil : Installed(signers: group.signers, versions: versions)
+    }
+    if let accepted, !candidate.manifest.pages.isEmpty {
+      // A pack that the manifest no longer lists itself may be in a page now.
+      for (id, version) in accepted.packVersions where packVersions[id] == nil && ids.contains(id) { note(id, version, accepted.signers) }
+    }
     accepted = Accepted(
       version: candidate.manifest.version, signedDigest: candidate.signedDigest, signers: signers.sorted(),
-      packVersions: packVersions)
+      packVersions: packVersions, installed: installed)
   }
 }

@@ -1,7 +1,9 @@
+import PackBuild
 import PackCrypto
 import PackDelivery
 import PackFormat
 import PackManifest
+import PackPages
 import TestSupport
 import Testing
 
@@ -79,6 +81,76 @@ import Testing
           )
         }
         #expect(changes == 2 * 3 * 2000)
+      }
+      print(
+        String(decoding: result?.standardOutputContent ?? [], as: UTF8.self).split(separator: "\n").filter { $0.contains("kB at the peak") }
+          .joined(separator: "\n"))
+    }
+
+    /// The number of packs of a catalogue, or what `PACKER_PAGE_PACKS` says.
+    private static let catalogue = ProcessInfo.processInfo.environment["PACKER_PAGE_PACKS"].flatMap(Int.init) ?? 12_000
+
+    @Test(
+      "a content request for a catalogue takes less than 6 MB with 500 installed packs, and only the pages of these",
+      .enabled(if: ProcessMemory.isMeasurable, "a sanitizer uses memory of its own"))
+    func catalogueMemory() async throws {
+      let result = await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) {
+        let count = Self.catalogue
+        let directory = try TemporaryDirectory()
+        let seed = [UInt8](repeating: 1, count: 32)
+        let key = try SigningKey(seed: SecretBytes(copying: seed.byteSpan))
+        let base = "https://cdn.example.com/"
+        let ids = (0..<500).map { "level-\(1_000_000 + $0 * (count / 500))" }
+        // The release and the pages that the device has, in a function, so that their memory is free afterwards.
+        func prepare() throws -> (path: String, all: Int, here: Int) {
+          let packs = (0..<count).map { number in
+            var pack = offer("level-\(1_000_000 + number)", 12, size: 1_000_000, .onDemand, .unpacked)
+            pack.url = base + ManifestPack.publishedName(pack.id, pack.sha256)
+            pack.tags = ["world-\(number / 50)"]
+            return pack
+          }
+          var root = manifest(offer("core"))
+          root.defaults = ManifestDefaults(baseURL: base, keyID: packs[0].keyID)
+          let assembly = try PageAssembly(packs, defaults: root.defaults, backend: CryptoBackends.standard)
+          root.pages = assembly.references
+          let signed = try root.signedBytes()
+          let document = try SignedManifest(signed: signed, signatures: [SignedManifest.signature(of: signed, by: key)])
+          // Only the pages of installed packs are on the device.
+          var files: [PageReference: [UInt8]] = [:]
+          for file in assembly.files { files[file.reference] = file.bytes }
+          let state = try SharedState(directory: directory("state"))
+          let folder = PageFolder(state.pagesPath)
+          var here = 0
+          while case let missing = try folder.lookup(ids, in: root).missing, !missing.isEmpty {
+            here += missing.count
+            for reference in missing { try folder.keep(files[reference] ?? [], as: reference) }
+          }
+          let device = ids.map { installed($0, 12, .unpacked) }
+          let plan = try state.plan(for: root, facts: DeliveryFacts(.launch, at: now, device: device), pages: folder).plan
+          #expect(plan.ready.count == 500 && plan.awaitingPages.isEmpty)
+          return (try directory.write(document.bytes, to: "manifest.json"), files.count, here)
+        }
+        let (path, all, here) = try prepare()
+        var smallestPeak = Int.max
+        var smallestTime = Int.max
+        for _ in 0..<3 {
+          ProcessMemory.giveBack()
+          let start = try ProcessMemory.kilobytes("VmRSS")
+          try ProcessMemory.resetPeak()
+          let time = Self.microseconds()
+          var ours = ExtensionDelivery(state: try SharedState(directory: directory("state"))) {
+            [key = key.publicKey] (signed) throws(PackError) in
+            try signed.verify(trusting: [key]).manifest
+          }
+          ours.pages = PageFolder(ours.state.pagesPath)
+          let answer = ours.downloads(for: .periodic, manifestAt: path, allowance: nil)
+          smallestTime = min(smallestTime, Self.microseconds() - time)
+          smallestPeak = min(smallestPeak, try ProcessMemory.kilobytes("VmHWM") - start)
+          #expect(answer.refusal == nil && answer.plan?.ready.count == 500 && answer.plan?.awaitingPages.isEmpty == true)
+        }
+        #expect(smallestPeak < 6000, "\(smallestPeak) kB at the peak")
+        #expect(here <= 2 * 500 && here <= all)
+        print("catalogue of \(count), planned: \(smallestPeak) kB at the peak, \(smallestTime) µs of CPU, \(here) of \(all) pages")
       }
       print(
         String(decoding: result?.standardOutputContent ?? [], as: UTF8.self).split(separator: "\n").filter { $0.contains("kB at the peak") }

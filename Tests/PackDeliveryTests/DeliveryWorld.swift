@@ -2,6 +2,7 @@ import PackDelivery
 import PackFiles
 import PackFormat
 import PackManifest
+import PackPages
 import TestSupport
 import Testing
 
@@ -14,6 +15,14 @@ struct DeliveryWorld {
   let clock = TestClock()
   private(set) var disk: MemoryDisk
   private(set) var published: Manifest
+  /// Whether packs on demand are published in pages.
+  let hasPages: Bool
+  /// The releases by their versions: the manifest as it is served.
+  private var served: [UInt64: Manifest] = [:]
+  /// All packs of the releases by their versions.
+  private var offered: [UInt64: [ManifestPack]] = [:]
+  /// The pages on the server, by their names in deliveries.
+  private var pages: [String: [UInt8]] = [:]
   /// The downloads that the system has, with the bytes they are for.
   private var downloads: [String: (id: String, bytes: PackBytes)] = [:]
   private var device: [DevicePack] = []
@@ -27,8 +36,9 @@ struct DeliveryWorld {
 
   private static let ids = ["a", "B", "c", "d", "e", "F", "g", "h", "i", "j", "K", "l"]
 
-  init(_ random: SeededGenerator) {
+  init(_ random: SeededGenerator, hasPages: Bool = false) {
     self.random = random
+    self.hasPages = hasPages
     disk = MemoryDisk(random.seed % 2 == 0 ? .linux : .apple)
     published = manifest()
     for _ in 0..<6 { publish() }
@@ -103,20 +113,34 @@ struct DeliveryWorld {
       }
     }
     published = manifest(packs, version: published.version + 1, expires: 250_000_000_000)
+    offered[published.version] = packs
+    guard hasPages, let release = try? published.inPages(of: 1 + Int(random.next() % 3), isIndexed: chance(2, in: 3)) else {
+      served[published.version] = published
+      return
+    }
+    served[published.version] = release.manifest
+    for (reference, bytes) in release.files { pages[DeliveryName.page(reference)] = bytes }
   }
+
+  private var document: [UInt8] {
+    get throws(PackError) { try SignedManifest(signed: served[published.version]!.signedBytes(), signatures: []).bytes }
+  }
+
+  private static let check: ExtensionDelivery.Check = { (signed) throws(PackError) in
+    try Manifest(parsingSigned: signed.bytes.byteSpan.extracting(signed.signedBytes))
+  }
+
+  private func folder(_ state: SharedState) -> PageFolder { PageFolder(state.pagesPath, files: state.files) }
 
   // MARK: Planning
 
   /// Returns the manifest that the device has: a new one, or the last one if it is offline.
   private mutating func currentManifest(_ state: SharedState) throws(PackError) -> Manifest? {
-    let check: SharedState.ManifestCheck = { (signed) throws(PackError) in
-      try Manifest(parsingSigned: signed.bytes.byteSpan.extracting(signed.signedBytes))
-    }
     if chance(1, in: 6) {
       count("offline")
-      return try? state.lastManifest(verify: check)
+      return try? state.lastManifest(verify: Self.check)
     }
-    return try state.accept(SignedManifest(signed: published.signedBytes(), signatures: []).bytes, verify: check)
+    return try state.accept(document, verify: Self.check)
   }
 
   private mutating func plan(isApp: Bool) {
@@ -134,7 +158,8 @@ struct DeliveryWorld {
         for: manifest,
         facts: DeliveryFacts(
           event, at: world.clock.secondsSince1970, device: knowsDevice ? world.device : nil,
-          downloads: knowsSystem ? Set(world.downloads.keys) : nil, asked: wanted, allowance: allowance, freeSpace: freeSpace))
+          downloads: knowsSystem ? Set(world.downloads.keys) : nil, asked: wanted, allowance: allowance, freeSpace: freeSpace),
+        pages: world.folder(state))
       world.check(planned.plan, of: manifest, event)
       world.count("plan \(event)")
       world.lastPlan = planned.plan
@@ -143,6 +168,7 @@ struct DeliveryWorld {
         for identifier in planned.plan.cancellations { world.downloads[identifier] = nil }
       }
       if isApp, world.chance(1, in: 3) { try state.discard(planned.plan.orphans) }
+      if isApp, planned.plan.awaitingPages.isEmpty, world.chance(1, in: 3) { try world.folder(state).free(exceptThoseOf: [manifest]) }
     }
   }
 
@@ -154,12 +180,21 @@ struct DeliveryWorld {
   }
 
   private func check(_ plan: DeliveryPlan, of manifest: Manifest, _ event: DeliveryEvent) {
-    for pack in manifest.packs {
+    let packs = offered[manifest.version] ?? []
+    let inPages = Set(packs.map(\.id)).subtracting(manifest.packs.map(\.id))
+    for pack in packs {
       let found = lists(of: pack.id, in: plan)
+      if inPages.contains(pack.id), found.isEmpty { continue }
       #expect(found.count == 1 && found != ["obsolete"], "\(pack.id) is in \(found)")
     }
+    #expect(plan.awaitingPages.allSatisfy { id in !manifest.packs.contains { $0.id == id } && lists(of: id, in: plan).isEmpty })
+    #expect(plan.handOver.allSatisfy { !DeliveryName.isPage($0.id) })
     for download in plan.downloads {
-      let pack = manifest.packs.first { $0.id == download.id }
+      if DeliveryName.isPage(download.id) {
+        #expect(pages[download.id].map { UInt64($0.count) } == download.bytes.size && !download.isEssential)
+        continue
+      }
+      let pack = packs.first { $0.id == download.id }
       #expect(pack.map(PackBytes.init) == download.bytes)
       #expect(!download.isEssential || event.permitsEssential && pack?.delivery == .essential)
       #expect(pack?.delivery != .onDemand || asked.contains(download.id), "\(download.id) was never requested")
@@ -179,19 +214,36 @@ struct DeliveryWorld {
     let path = "/system/\(fileNumber)"
     let isDamaged = chance(1, in: 8)
     let size = Int(download.bytes.size) + (chance(1, in: 12) ? 1 : 0)
-    var content = Self.content(download.bytes)
+    var content = content(download.id, download.bytes)
     content += [UInt8](repeating: 0, count: size - content.count)
-    if isDamaged { content[0] ^= 1 }
+    if isDamaged { content[content.count / 2] ^= 1 }
+    let isPage = DeliveryName.isPage(download.id)
+    if isPage, chance(1, in: 8) {
+      count("swapped page")
+      content = pages[pick(pages.keys.sorted())!]!
+    }
     disk.write(content, to: path)
     if chance(1, in: 20) {
       count("never delivered")
     } else {
       count("delivered")
-      process(isApp: chance(1, in: 2)) { (_, state, _) throws(PackError) in _ = try state.park(path, asDownload: identifier) }
+      let isApp = chance(1, in: 2)
+      process(isApp: isApp) { (world, state, _) throws(PackError) in
+        _ = try state.park(path, asDownload: identifier)
+        guard isPage, !isApp else { return }
+        var ours = ExtensionDelivery(state: state, verify: Self.check)
+        ours.pages = world.folder(state)
+        world.count("followed page")
+        let answer = ours.downloads(afterPage: identifier)
+        if let refusal = answer?.refusal { throw refusal }
+        for download in answer?.downloads ?? [] { world.hand(download.id, download.bytes) }
+      }
     }
     // The system removes a file that was not moved.
     disk.remove(path)
   }
+
+  private func content(_ id: String, _ bytes: PackBytes) -> [UInt8] { pages[id] ?? Self.content(bytes) }
 
   /// Returns the content of a valid file with these bytes.
   private static func content(_ bytes: PackBytes) -> [UInt8] {
@@ -254,7 +306,14 @@ struct DeliveryWorld {
 
   private mutating func purge() {
     count("purge")
-    switch random.next() % 4 {
+    switch random.next() % (hasPages ? 6 : 4) {
+    case 4: if let name = pick(disk.tree(below: "/group/pages").keys.sorted()) { disk.remove("/group/pages/\(name)") }
+    case 5:
+      guard let name = pick(disk.tree(below: "/group/pages").keys.sorted()), var bytes = disk.bytes(of: "/group/pages/\(name)"),
+        !bytes.isEmpty
+      else { return }
+      bytes[bytes.count / 2] ^= 4
+      disk.write(bytes, to: "/group/pages/\(name)")
     case 0: if let index = device.indices.randomElement(using: &random) { device.remove(at: index) }
     case 1:
       if let name = pick(disk.tree(below: "/group").keys.filter { $0.hasPrefix("incoming/") }.sorted()) { disk.remove("/group/\(name)") }
@@ -338,28 +397,26 @@ struct DeliveryWorld {
   mutating func settle(_ remark: String) throws {
     counts["settled", default: 0] += 1
     var plan = DeliveryPlan()
-    for _ in 0..<6 {
+    let wanted = records().values.filter { $0.isWanted && $0.state.kind != .ready }.map(\.id)
+    for _ in 0..<(hasPages ? 10 : 6) {
       clock.advance(200_000)
       let state = try SharedState.sample(MemoryFiles(disk), clock)
       try state.recover()
-      let check: SharedState.ManifestCheck = { (signed) throws(PackError) in
-        try Manifest(parsingSigned: signed.bytes.byteSpan.extracting(signed.signedBytes))
-      }
-      let manifest = try state.accept(SignedManifest(signed: published.signedBytes(), signatures: []).bytes, verify: check)
+      let manifest = try state.accept(document, verify: Self.check)
       func facts() -> DeliveryFacts {
         DeliveryFacts(.launch, at: clock.secondsSince1970, device: device, downloads: Set(downloads.keys))
       }
-      plan = try state.plan(for: manifest, facts: facts()).plan
+      plan = try state.plan(for: manifest, facts: facts(), pages: folder(state)).plan
       self.check(plan, of: manifest, .launch)
       for identifier in plan.cancellations { downloads[identifier] = nil }
       for download in plan.downloads { downloads[download.identifier.description] = (download.id, download.bytes) }
       for (identifier, download) in downloads {
-        disk.write(Self.content(download.bytes), to: "/system/good")
+        disk.write(content(download.id, download.bytes), to: "/system/good")
         _ = try state.park("/system/good", asDownload: identifier)
         disk.remove("/system/good")
       }
       downloads = [:]
-      plan = try state.plan(for: manifest, facts: facts()).plan
+      plan = try state.plan(for: manifest, facts: facts(), pages: folder(state)).plan
       for file in plan.handOver {
         let path = try #require(try state.beginInstall(file), "\(remark)")
         guard disk.bytes(of: path) == Self.content(file.bytes) else {
@@ -379,13 +436,16 @@ struct DeliveryWorld {
         try state.forget(gone.id)
       }
       try state.discard(plan.orphans)
-      plan = try state.plan(for: manifest, facts: facts()).plan
+      plan = try state.plan(for: manifest, facts: facts(), pages: folder(state)).plan
     }
+    #expect(plan.awaitingPages.isEmpty, "\(remark): \(plan.awaitingPages) wait for pages")
     #expect(plan.downloads.isEmpty && plan.underWay.isEmpty && plan.handOver.isEmpty && plan.installing.isEmpty, "\(remark): stuck")
     #expect(plan.obsolete.isEmpty && plan.orphans.isEmpty && plan.cancellations.isEmpty, "\(remark): left over")
     for pack in published.packs {
       let held = device.first { $0.id == pack.id && $0.sha256 == pack.sha256 }
       switch plan.reason(of: pack.id) {
+      case nil where served[published.version]!.packs.allSatisfy({ $0.id != pack.id }) && !plan.ready.contains(pack.id):
+        #expect(held?.isRejected != false && !wanted.contains(pack.id), "\(remark): \(pack.id) is lost")
       case nil: #expect(plan.ready.contains(pack.id) && held?.isRejected == false, "\(remark): \(pack.id) is lost")
       case .notAsked: #expect(pack.delivery == .onDemand, "\(remark): \(pack.id) is not downloaded")
       case .cancelled: break
@@ -395,6 +455,11 @@ struct DeliveryWorld {
     }
     let state = try SharedState.sample(MemoryFiles(disk), clock)
     #expect(try state.content().files.isEmpty, "\(remark): files are left over")
+    #expect(try !state.content().records.contains { DeliveryName.isPage($0.id) }, "\(remark): records of pages are left over")
+    try folder(state).free(exceptThoseOf: [served[published.version]!])
+    let named = Set(served[published.version]!.pages.map(\.fileName))
+    let kept = disk.tree(below: "/group/pages").keys
+    #expect(kept.allSatisfy { named.contains($0) || !named.isEmpty && !$0.hasPrefix("index") }, "\(remark): pages are left over")
     // Replaced by a disk without deleted files, so that a long walk does not grow.
     let fresh = MemoryDisk(disk.kind)
     for (name, content) in disk.tree(below: "/") { if let content { fresh.write(content, to: "/\(name)") } }

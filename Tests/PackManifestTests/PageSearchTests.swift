@@ -96,6 +96,35 @@ struct PageSearchTests {
 
   // MARK: Answers
 
+  @Test("a lookup returns what it found, the ids that may be in missing pages, and those pages")
+  func partialLookup() throws {
+    let sample = try Self.large.get()
+    let search = PageSearch(sample.manifest)
+    let (first, last) = (PageSample.id(0), PageSample.id(11_999))
+    let ids: Set = ["a", "core", first, last, "zebra"]
+    let none = try search.lookUp(ids) { _ in nil }
+    #expect(none.packs.keys.sorted() == ["core"] && none.unknown == [first, last, "zebra"])
+    #expect(none.missing.allSatisfy { $0.isIndex && $0.kind == .packs } && !none.missing.isEmpty)
+    // Without the first page of packs.
+    let page = try #require(sample.assembly.files.map(\.reference).first { $0.kind == .packs && !$0.isIndex && $0.first == first })
+    let some = try search.lookUp(ids) { $0 == page ? nil : sample.pages[$0] }
+    #expect(some.packs.keys.sorted() == ["core", last] && some.unknown == [first] && some.missing == [page])
+    let all = try search.lookUp(ids, in: sample.pages.source)
+    #expect(all.packs[first] == sample.packs[0] && all.packs.count == 3 && all.unknown.isEmpty && all.missing.isEmpty)
+  }
+
+  @Test("the pages in use are those of the manifest and of the index pages that are at hand")
+  func namesInUse() throws {
+    let sample = try Self.large.get()
+    let search = PageSearch(sample.manifest)
+    let roots = Set(sample.assembly.references.map(\.fileName))
+    #expect(try search.fileNames { _ in nil } == roots)
+    #expect(try search.fileNames(in: sample.pages.source) == Set(sample.assembly.files.map(\.reference.fileName)))
+    let index = try #require(sample.assembly.references.first { $0.kind == .tags })
+    let some = try search.fileNames { $0 == index ? sample.pages[$0] : nil }
+    #expect(some.isStrictSuperset(of: roots) && some.count - roots.count == Int(index.count))
+  }
+
   @Test("an id is found with at most two pages, and one that is missing is reported as missing")
   func byID() throws {
     let sample = try Self.large.get()

@@ -8,6 +8,7 @@
   import PackDownloads
   public import PackFormat
   import PackOnDemand
+  import PackPages
   public import PackReading
   import PackTransport
 
@@ -56,8 +57,9 @@
         try await self.init(directory: directory, manifest: manifest, trusting: trusted, keys: keys, options: options)
         return
       }
-      let store = try await Self.store(in: directory, trusting: trusted, keys: keys, options)
       let state = try SharedState(group: group, policy: policy, logger: options.logger)
+      let pages = PageFolder(state.pagesPath)
+      let store = try await Self.store(in: directory, trusting: trusted, keys: keys, pages: pages, options)
       let delivery = AppDelivery(state: state, store: store, isForDevice: options.isForDevice)
       let downloads = BackgroundDownloads(group: group, state: state, logger: options.logger)
       try await self.init(

@@ -23,6 +23,12 @@ struct BundledRelease: Sendable {
     (try? SystemFiles().status(of: directory.appendingPathComponent(pack.fileName).path, in: nil, following: .followed))?.kind == .file
   }
 
+  /// Returns a page that the app contains, under its name in deliveries. It may be another file: its reader checks it.
+  func page(named name: String) -> [UInt8]? {
+    try? SystemFiles().contents(
+      of: directory.appendingPathComponent(String(name.dropFirst())).path, limit: Int(PageReference.largestContentSize) + 1 << 12)
+  }
+
   /// Installs a pack that the app contains, if the app has exactly these bytes.
   ///
   /// - Returns: Whether it was installed.

@@ -46,6 +46,8 @@ actor LibraryLoop {
   private var failures: [String: PackError] = [:]
   /// The packs of which the app contains other bytes than those of the manifest.
   private var foreign: Set<String> = []
+  /// The packs whose pages were missing for the last plan.
+  private var awaitingPages: Set<String> = []
   private var hasNetwork = true
   private var running: Task<Void, Never>?
   private var retry: Task<Void, Never>?
@@ -124,22 +126,23 @@ actor LibraryLoop {
     return before != after
   }
 
-  /// The entry of a pack in the accepted manifest. Fetches a manifest if there is none.
-  private func entry(_ id: String) async throws(PackError) -> ManifestPack {
+  /// Throws if the accepted manifest is known not to have a pack. Fetches a manifest if there is none.
+  private func check(_ id: String) async throws(PackError) {
     if await delivery.store.manifest == nil { _ = try await adoptPublished() }
-    guard let pack = await delivery.store.manifest?.manifest.packs.first(where: { $0.id == id && isForDevice($0) }) else {
-      throw PackError(
-        .unknownPack, "the manifest has no pack '\(printable(id.utf8))' for this device",
-        advice: .developer("check the name, or publish a manifest that has the pack"))
-    }
-    return pack
+    let lookup = try await delivery.lookup([id])
+    if let refusal = lookup.refusal { throw refusal }
+    // If the page is missing, it is fetched first, like a pack.
+    guard lookup.unknown.isEmpty, !lookup.packs.contains(where: isForDevice) else { return }
+    throw PackError(
+      .unknownPack, "the manifest has no pack '\(printable(id.utf8))' for this device",
+      advice: .developer("check the name, or publish a manifest that has the pack"))
   }
 
   // MARK: Making packs usable
 
   func ensure(_ id: String) async throws(PackError) {
     if try await use(id) { return }
-    _ = try await entry(id)
+    try await check(id)
     failures[id] = nil
     retrying.remove(id)
     waiting[id, default: 0] += 1
@@ -175,7 +178,7 @@ actor LibraryLoop {
     try await locks.lock("pack/\(id)")
     defer { locks.unlock("pack/\(id)") }
     let store = delivery.store
-    let offered = await store.manifest?.manifest.packs.first { $0.id == id }
+    let offered = try? await delivery.entry(id)
     let versions = try await store.installed().filter { $0.id == id }
     if let offered, let newest = versions.first(where: { $0.sha256 == offered.sha256 }), newest.state == .installed {
       do throws(PackError) {
@@ -285,6 +288,7 @@ actor LibraryLoop {
     switch event {
     case .changed:
       try? await bring()
+    case .progress(let id, _, _) where DeliveryName.isPage(id): break
     case .progress(let id, let received, let size):
       let isResumed = retrying.remove(id) != nil
       let fraction = size == 0 ? 0 : min(1, Double(received) / Double(size))
@@ -293,19 +297,29 @@ actor LibraryLoop {
       progress[id] = fraction
       await report(id)
     case .retrying(let id):
-      retrying.insert(id)
-      await report(id)
+      for id in affected(by: id) {
+        retrying.insert(id)
+        await report(id)
+      }
     case .failed(let id, let error):
-      progress[id] = nil
-      if !Self.isTemporary(error) { failures[id] = error }
-      retrying.insert(id)
+      let ids = affected(by: id)
+      for id in ids {
+        progress[id] = nil
+        if !Self.isTemporary(error) { failures[id] = error }
+        retrying.insert(id)
+      }
       try? await bring()
-      await report(id)
+      for id in ids { await report(id) }
     case .network(let isAvailable):
       guard hasNetwork != isAvailable else { return }
       hasNetwork = isAvailable
       for id in waiting.keys { await report(id) }
     }
+  }
+
+  /// Returns the packs that a download is for: the pack itself, or all that somebody waits for and that need the page.
+  private func affected(by download: String) -> Set<String> {
+    DeliveryName.isPage(download) ? awaitingPages.intersection(waiting.keys) : [download]
   }
 
   /// Whether a later attempt may succeed without anybody doing something about it.
@@ -348,7 +362,12 @@ actor LibraryLoop {
     guard await delivery.store.manifest != nil else { return }
     let asked = Set(waiting.keys)
     var plan = try await delivery.plan(asked: now, downloads: await service.underWay())
-    if try await installBundled(&plan) { plan = try await delivery.plan(asked: now, downloads: await service.underWay()) }
+    // A page of the app may lead to a further page, and that to packs.
+    for _ in 0..<3 {
+      guard try await installBundled(&plan) else { break }
+      plan = try await delivery.plan(asked: now, downloads: await service.underWay())
+    }
+    awaitingPages = Set(plan.awaitingPages)
     for download in plan.downloads { progress[download.id] = nil }
     for file in plan.handOver { changes.tell(Change(id: file.id, status: .installing)) }
     let installations = try await delivery.install(plan)
@@ -360,24 +379,35 @@ actor LibraryLoop {
     // What cannot be removed now is in the next plan.
     _ = try? await delivery.tidy(plan)
     var delay: UInt64?
-    for postponement in plan.postponed where asked.contains(postponement.id) {
-      switch postponement.reason {
-      case .failed(_, secondsLeft: let seconds?):
-        retrying.insert(postponement.id)
-        delay = min(delay ?? seconds, seconds)
-      case .failed(let reason, secondsLeft: nil):
-        failures[postponement.id] = PackError(
-          .versionFailed, "pack '\(postponement.id)' failed on this device: \(reason.text)", advice: .publishNewVersion)
-      case .space(let needed, let free):
-        failures[postponement.id] = PackError(
-          .noSpace, "pack '\(postponement.id)' needs \(needed) bytes, but \(free) are free", advice: .freeSpace(bytes: needed.less(free)))
-      case .manifestExpired:
-        failures[postponement.id] = PackError(.manifestExpired, "the manifest has expired", advice: .renewManifest)
-      case .notAsked:
-        // Its record was lost, or the system removed the pack right after its installation.
-        requested.insert(postponement.id)
-        delay = min(delay ?? 1, 1)
-      case .cancelled, .beforeLaunch, .allowance: break
+    for postponement in plan.postponed {
+      for id in affected(by: postponement.id) where asked.contains(id) {
+        switch postponement.reason {
+        case .failed(_, secondsLeft: let seconds?):
+          retrying.insert(id)
+          delay = min(delay ?? seconds, seconds)
+        case .failed(let reason, secondsLeft: nil):
+          failures[id] = PackError(.versionFailed, "pack '\(id)' failed on this device: \(reason.text)", advice: .publishNewVersion)
+        case .space(let needed, let free):
+          failures[id] = PackError(
+            .noSpace, "pack '\(id)' needs \(needed) bytes, but \(free) are free", advice: .freeSpace(bytes: needed.less(free)))
+        case .manifestExpired:
+          failures[id] = PackError(.manifestExpired, "the manifest has expired", advice: .renewManifest)
+        case .notAsked:
+          // Its record was lost, or the system removed the pack right after its installation.
+          requested.insert(id)
+          delay = min(delay ?? 1, 1)
+        case .cancelled, .beforeLaunch, .allowance: break
+        }
+      }
+    }
+    if await delivery.store.manifest?.manifest.pages.isEmpty == false {
+      // Only a page that has arrived says that there is no such pack.
+      for id in asked {
+        do throws(PackError) {
+          try await check(id)
+        } catch {
+          if !Self.isTemporary(error), error.code != .cancelled { failures[id] = error }
+        }
       }
     }
     // A file that did not match was discarded, and is planned again.
@@ -392,10 +422,17 @@ actor LibraryLoop {
   ///
   /// - Returns: Whether a pack was installed, so that the plan is out of date.
   private func installBundled(_ plan: inout DeliveryPlan) async throws(PackError) -> Bool {
-    guard let bundled, let packs = await delivery.store.manifest?.manifest.packs else { return false }
+    guard let bundled else { return false }
+    let names = plan.downloads.map(\.id).filter { !foreign.contains($0) }
     var isChanged = false
-    for download in plan.downloads where !foreign.contains(download.id) {
-      guard let pack = packs.first(where: { $0.id == download.id }), bundled.contains(pack) else { continue }
+    for name in names where DeliveryName.isPage(name) {
+      // Tried once: a plan needs it again only if it was removed from the device.
+      foreign.insert(name)
+      guard let bytes = bundled.page(named: name) else { continue }
+      if try await delivery.keepPage(named: name, bytes, for: plan.awaitingPages) { isChanged = true }
+    }
+    for pack in try await delivery.lookup(names.filter { !DeliveryName.isPage($0) }).packs {
+      guard bundled.contains(pack) else { continue }
       changes.tell(Change(id: pack.id, status: .installing))
       do throws(PackError) {
         guard try await bundled.install(pack, in: delivery.store) else {
@@ -466,9 +503,23 @@ actor LibraryLoop {
     return .ready(version: version)
   }
 
+  /// The packs of the manifest itself, and those in its pages that the device has or is to have.
+  private func listed() async -> [ManifestPack] {
+    guard let manifest = await delivery.store.manifest?.manifest else { return [] }
+    guard !manifest.pages.isEmpty else { return manifest.packs }
+    var ids = Set(waiting.keys)
+    ids.formUnion((try? await delivery.store.installed().map(\.id)) ?? [])
+    let state = delivery.state
+    let records = (try? await WorkerPool.settled { () throws(PackError) in try state.content().records }) ?? []
+    ids.formUnion(records.filter { !$0.isIdle }.map(\.id))
+    ids.subtract(manifest.packs.map(\.id))
+    let further = (try? await delivery.lookup(ids.sorted()).packs) ?? []
+    return manifest.packs + further.sorted { $0.id < $1.id }
+  }
+
   func offers() async -> [PackLibrary.Offer] {
     var offers: [PackLibrary.Offer] = []
-    for pack in await delivery.store.manifest?.manifest.packs ?? [] where isForDevice(pack) {
+    for pack in await listed() where isForDevice(pack) {
       offers.append(
         PackLibrary.Offer(
           id: pack.id, name: pack.name.isEmpty ? pack.id : pack.name, description: pack.description, downloadSize: pack.size,

@@ -4,6 +4,7 @@ import PackDownloads
 public import PackFormat
 import PackManifest
 import PackOnDemand
+import PackPages
 public import PackReading
 import PackRemote
 import PackStore
@@ -26,22 +27,25 @@ extension PackLibrary {
   public convenience init(
     directory: URL, manifest: URL, trusting trusted: [String], keys: some KeyProvider, options: Options = Options()
   ) async throws(PackError) {
-    let store = try await Self.store(in: directory, trusting: trusted, keys: keys, options)
+    let path = directory.appendingPathComponent("state").path
+    let pages = PageFolder(SharedState.pagesPath(in: path))
+    let store = try await Self.store(in: directory, trusting: trusted, keys: keys, pages: pages, options)
     let queue = try await DownloadQueue(
       root: directory.appendingPathComponent("downloads").path, transport: URLSessionTransport(), logger: options.logger)
-    let state = try SharedState(directory: directory.appendingPathComponent("state").path, logger: options.logger)
+    let state = try SharedState(directory: path, logger: options.logger)
     let delivery = AppDelivery(state: state, store: store, queue: queue, isForDevice: options.isForDevice)
     try await self.init(
       delivery, service: QueueService(delivery: delivery, queue: queue), manifest: manifest, exports: Self.exports(of: directory), options)
   }
 
+  /// - Parameter pages: The pages that app and extension share.
   static func store(
-    in directory: URL, trusting trusted: [String], keys: some KeyProvider, _ options: Options
+    in directory: URL, trusting trusted: [String], keys: some KeyProvider, pages: PageFolder, _ options: Options
   ) async throws(PackError) -> AssetStore {
     try await AssetStore(
       root: directory.appendingPathComponent("packs").path, keys: keys, trusting: TrustedKeys(texts: trusted),
       lowestVersion: options.lowestManifestVersion,
-      policy: options.store, device: options.device, logger: options.logger)
+      policy: options.store, device: options.device, pages: pages, logger: options.logger)
   }
 
   static func exports(of directory: URL) -> FileExports {

@@ -139,6 +139,9 @@ public final class PackLibrary: Sendable {
   }
 
   /// Returns the packs that the accepted manifest offers for this device, in its order. Empty if there is no manifest yet.
+  ///
+  /// If a release has so many packs on demand that pages list them, those that the device neither has nor requested are left out. ``ensure(_:)`` finds all
+  /// of them by name.
   public func offers() async -> [Offer] {
     await loop.offers()
   }

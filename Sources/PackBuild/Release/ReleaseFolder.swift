@@ -1,5 +1,6 @@
 package import PackFormat
 package import PackManifest
+package import PackPages
 import PackProject
 import PackStore
 
@@ -13,6 +14,15 @@ package struct ReleaseFolder: Hashable, Sendable {
   package init(_ target: String) {
     directory = ReleasePlaces.directory(of: target)
     manifestPath = ReleasePlaces.isDirectory(target) ? Self.path(ReleaseFile.manifest, in: target) : target
+  }
+
+  /// The pages of the release.
+  package var pages: PageFolder { PageFolder(directory) }
+
+  /// Returns the id in the published name of a pack, or nil if the file has another name.
+  static func id(ofFile path: String) -> String? {
+    guard let name = path.split(separator: "/").last, name.hasSuffix(".pack"), let dash = name.lastIndex(of: "-") else { return nil }
+    return String(name[..<dash])
   }
 
   /// Returns the path of the file of a pack.

@@ -1,5 +1,6 @@
 package import PackFormat
 package import PackManifest
+import PackPages
 package import PackReading
 package import PackStore
 import PackTrust
@@ -45,7 +46,8 @@ package struct ReleaseInstallation: Sendable {
   ///
   /// - Parameter perform: Runs the installation of the file at a path, for example to show progress or to add the path to an error.
   /// - Throws: ``PackError/Code/noManifest`` if the store has no manifest to find files in, ``PackError/Code/unknownPack`` for a file that it does
-  ///   not name, and the errors of ``AssetStore/adopt(_:)``, ``AssetStore/install(_:as:taking:mode:progress:)`` and `perform`.
+  ///   not name, ``PackError/Code/missingPages`` if a page is neither beside the packs nor in the store, ``PackError/Code/wrongPage`` if another file
+  ///   has its name, and the errors of ``AssetStore/adopt(_:)``, ``AssetStore/install(_:as:taking:mode:progress:)`` and `perform`.
   package func run(
     in store: AssetStore, taking: Taking, mode: InstallMode?,
     perform: (_ file: String, _ install: (ProgressHandler?) async throws(PackError) -> InstalledPack) async throws(PackError) ->
@@ -72,16 +74,50 @@ package struct ReleaseInstallation: Sendable {
   private func wanted(in store: AssetStore, _ failed: inout [ManifestPack]) async throws(PackError) -> [(file: String, id: String)] {
     switch sources {
     case .release(let folder, let document):
-      let plan = try await store.adopt(document)
+      var plan = try await store.adopt(document)
+      let manifest = try await store.requiredManifest()
+      if !manifest.pages.isEmpty { plan = try await store.plan(wanting: Self.copyPages(of: manifest, from: folder.pages, to: store.pages)) }
       failed = plan.failed
       return plan.downloads.map { (folder.path(of: $0), $0.id) }
-    case .files(let files, let name?):
-      return files.map { ($0, name) }
-    case .files(let files, nil):
+    case .files(let files, let name):
       guard let manifest = await store.manifest?.manifest else {
-        throw PackError(.noManifest, "the store has adopted no manifest yet")
+        guard let name else { throw PackError(.noManifest, "the store has adopted no manifest yet") }
+        return files.map { ($0, name) }
       }
-      return try files.map { (file) throws(PackError) in (file, try ReleaseFolder.pack(ofFile: file, in: manifest).id) }
+      var wanted: [(file: String, id: String)] = []
+      for file in files {
+        let id = try await id(name, ofFile: file, in: manifest, store)
+        wanted.append((file, id))
+      }
+      return wanted
     }
+  }
+
+  /// Copies the pages of packs, and returns the ids of all packs in them.
+  private static func copyPages(of manifest: Manifest, from pages: PageFolder, to store: PageFolder) throws(PackError) -> Set<String> {
+    var ids: Set<String> = []
+    switch try PageSearch(manifest).all(.packs, in: pages.read, { (content) throws(PackError) in ids.formUnion(content.keys) }) {
+    case .needs(let missing): throw .missing(missing, for: "the release")
+    case .found(let references):
+      for reference in references {
+        if let bytes = try pages.read(reference) { try store.keep(bytes, as: reference) }
+      }
+    }
+    return ids
+  }
+
+  /// Returns the id of the pack that a file is. Pages that are missing in the store are taken from beside the file.
+  private func id(_ name: String?, ofFile file: String, in manifest: Manifest, _ store: AssetStore) async throws(PackError) -> String {
+    guard !manifest.pages.isEmpty, let id = name ?? ReleaseFolder.id(ofFile: file) else {
+      if let name { return name }
+      return try ReleaseFolder.pack(ofFile: file, in: manifest).id
+    }
+    try await store.takePages(for: [id], from: ReleaseFolder(file).pages)
+    guard name == nil else { return id }
+    let lookup = try await store.lookUp([id])
+    guard lookup.missing.isEmpty else { throw .missing(lookup.missing, for: file) }
+    var known = manifest
+    known.packs += lookup.packs.values
+    return try ReleaseFolder.pack(ofFile: file, in: known).id
   }
 }

@@ -2,6 +2,7 @@ public import PackDelivery
 public import PackDownloads
 public import PackFormat
 public import PackManifest
+import PackPages
 public import PackReading
 public import PackStore
 import PackTrust
@@ -19,6 +20,12 @@ public actor AppDelivery {
   public nonisolated let store: AssetStore
   /// The queue that downloads while the app runs. Nil if the app hands plans to the system itself.
   public nonisolated let queue: DownloadQueue?
+  /// The pages that app and extension share.
+  private nonisolated let pages: KnownPages
+  /// The packs whose pages the store has, if it has its own.
+  private var shown: (pages: [PageReference], ids: Set<String>) = ([], [])
+  /// The pages of the manifest for which other pages were freed last. Nil if none were freed in this process.
+  private var freedFor: [PageReference]?
   private let isForDevice: @Sendable (ManifestPack) -> Bool
   /// Serializes the changes of the group in the queue.
   private let fetching = KeyedLock<String>()
@@ -41,6 +48,33 @@ public actor AppDelivery {
     self.store = store
     self.queue = queue
     self.isForDevice = isForDevice
+    pages = KnownPages(PageFolder(state.pagesPath, files: state.files))
+  }
+
+  // MARK: Packs of the manifest
+
+  /// Finds packs by name in the accepted manifest, and in its pages as far as they are on the device. Nothing is found without a manifest.
+  package func lookup(_ ids: [String]) async throws(PackError) -> PageLookup {
+    guard let manifest = await store.manifest?.manifest else { return PageLookup() }
+    let listed = Set(ids).intersection(manifest.packs.map(\.id))
+    let rest = manifest.pages.isEmpty ? [] : ids.filter { !listed.contains($0) }
+    var lookup = PageLookup()
+    if !rest.isEmpty {
+      lookup = try await blocking { [pages] (_) throws(PackError) in try pages.lookup(rest, in: manifest) }
+    }
+    lookup.packs = manifest.packs.filter { listed.contains($0.id) } + lookup.packs
+    return lookup
+  }
+
+  /// Finds one pack in the same way. Returns nil if there is none, or its page is not on the device.
+  package func entry(_ id: String) async throws(PackError) -> ManifestPack? { try await lookup([id]).packs.first }
+
+  /// Adds a page that the app has in another way.
+  ///
+  /// - Returns: Whether it is the page with this name that was missing.
+  package func keepPage(named name: String, _ bytes: [UInt8], for ids: [String]) async throws(PackError) -> Bool {
+    guard let reference = try await lookup(ids).missing.first(where: { DeliveryName.page($0) == name }) else { return false }
+    return try await blocking { [pages] (_) throws(PackError) in try pages.take(bytes, as: reference) == nil }
   }
 
   // MARK: The start of the app
@@ -118,19 +152,46 @@ public actor AppDelivery {
     var known = downloads
     if downloads != nil { known?.formUnion(try await queued()) }
     try await parkFinished()
-    let update = try await store.plan()
+    if let manifest = await store.manifest?.manifest, !manifest.pages.isEmpty { try await takePages(of: manifest, for: asked) }
+    let update = try await updatePlan()
     guard let manifest = await store.manifest?.manifest else {
       throw PackError(.noManifest, "no manifest was accepted yet", advice: .acceptManifest)
     }
     var device = try await store.installed().map {
       DevicePack(id: $0.id, version: $0.version, sha256: $0.sha256, mode: $0.mode, isRejected: $0.state == .failed)
     }
-    // The store remembers failed versions for longer than it keeps their content.
-    device += update.failed.map { DevicePack(id: $0.id, version: $0.version, sha256: $0.sha256, mode: $0.install, isRejected: true) }
+    if let update {
+      // The store remembers failed versions for longer than it keeps their content.
+      device += update.failed.map { DevicePack(id: $0.id, version: $0.version, sha256: $0.sha256, mode: $0.install, isRejected: true) }
+    }
     let facts = DeliveryFacts(
       .launch, at: state.time, device: device, downloads: known, asked: asked, freeSpace: freeSpace
     ) { [profile = store.device, isForDevice] pack in profile.accepts(pack) && isForDevice(pack) }
-    return try await blocking { (state) throws(PackError) in try state.plan(for: manifest, facts: facts).plan }
+    return try await blocking { [pages] (state) throws(PackError) in try state.plan(for: manifest, facts: facts, pages: pages).plan }
+  }
+
+  /// Returns the store's plan. Nil if a page breaks a rule, which must not hold up packs in others.
+  private func updatePlan() async throws(PackError) -> UpdatePlan? {
+    do throws(PackError) {
+      return try await store.plan()
+    } catch {
+      guard error.code == .damagedManifest else { throw error }
+      return nil
+    }
+  }
+
+  /// Takes the pages that arrived. If the store has its own folder of pages, gives it those of the packs that it is to install.
+  private func takePages(of manifest: Manifest, for asked: Set<String>) async throws(PackError) {
+    let installed = Set(try await store.installed().map(\.id))
+    let ids = try await blocking { [pages] (state) throws(PackError) in
+      try state.packs(of: manifest, for: asked.union(installed), pages: pages).map(\.id)
+    }
+    guard store.pages.path != pages.folder.path else { return }
+    if shown.pages != manifest.pages { shown = (manifest.pages, []) }
+    let fresh = Set(ids).subtracting(shown.ids)
+    guard !fresh.isEmpty else { return }
+    try await store.takePages(for: fresh, from: pages.folder)
+    shown.ids.formUnion(fresh)
   }
 
   // MARK: Installing
@@ -166,6 +227,11 @@ public actor AppDelivery {
         installed = try await store.install(path, as: file.id, taking: .moving, mode: file.mode, progress: progress)
       } catch {
         let status = try await finish(file, Self.outcome(of: error))
+        if error.code == .missingPages {
+          // The next plan fetches what was removed from the device.
+          pages.forget()
+          shown = ([], [])
+        }
         guard error.code != .cancelled else { throw error }
         installations.append(Installation(id: file.id, installed: nil, failure: error, status: status))
         continue
@@ -185,8 +251,8 @@ public actor AppDelivery {
   package static func outcome(of error: PackError) -> SharedState.InstallOutcome {
     switch error.code {
     case .noSpace, .quotaExceeded, .noKey, .wrongKey, .notWrapped, .noUsableKey, .malformedKey, .storeBusy, .cancelled, .noManifest,
-      .manifestExpired, .keysExpired, .manifestRollback, .unknownPack, .cannotRead, .cannotWrite, .inUse, .unsupported, .damagedStore,
-      .sourceChanged, .internalError:
+      .manifestExpired, .keysExpired, .manifestRollback, .unknownPack, .missingPages, .damagedManifest, .cannotRead, .cannotWrite,
+      .inUse, .unsupported, .damagedStore, .sourceChanged, .internalError:
       .putOff
     case .versionFailed: .failed(.rejected)
     case .truncated: .failed(.wrongSize)
@@ -223,7 +289,21 @@ public actor AppDelivery {
       try await blocking { (state) throws(PackError) in _ = try state.forget(pack.id) }
       tidied.removed.append(pack.id)
     }
+    if plan.awaitingPages.isEmpty { try await freePages() }
     return tidied
+  }
+
+  /// Removes pages that no accepted manifest names any more. Not before the index pages of a new manifest are here: most of what they list stays.
+  private func freePages() async throws(PackError) {
+    guard let manifest = await store.manifest?.manifest, manifest.pages != freedFor else { return }
+    try await blocking { [pages] (state) throws(PackError) in
+      // The extension may have accepted a newer manifest than the store. What it names is kept whether its signature is still trusted or not.
+      let last = try? state.lastManifest { (document) throws(PackError) in
+        try Manifest(parsingSigned: document.bytes.byteSpan.extracting(document.signedBytes))
+      }
+      try pages.folder.free(exceptThoseOf: [manifest, last].compactMap { $0 })
+    }
+    freedFor = manifest.pages
   }
 
   // MARK: Downloading

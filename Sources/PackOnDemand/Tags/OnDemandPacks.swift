@@ -1,7 +1,9 @@
+import PackDelivery
 public import PackDownloads
 import PackFiles
 public import PackFormat
 public import PackManifest
+import PackPages
 import PackReading
 public import PackStore
 import PackTrust
@@ -54,6 +56,8 @@ public actor OnDemandPacks {
 
   /// Returns the tags of the accepted manifest's packs for this device, with their delivery classes.
   ///
+  /// If a release has so many packs on demand that pages list them, the tags of those are left out. ``TagRequest`` finds the packs of all tags.
+  ///
   /// - Throws: ``PackError/Code/noManifest``
   public func catalog() async throws(PackError) -> TagCatalog {
     TagCatalog(try await store.requiredManifest().packs.filter(isOffered))
@@ -75,27 +79,65 @@ public actor OnDemandPacks {
     func isSame(as other: Goal) -> Bool { packs.map(\.id) == other.packs.map(\.id) && packs.map(\.bytes) == other.packs.map(\.bytes) }
   }
 
-  func goal(of tags: Set<String>) async throws(PackError) -> Goal {
+  /// Returns the packs that have any of the tags.
+  ///
+  /// - Parameter request: The request that fetches missing pages of the manifest. If nil, none are fetched.
+  /// - Returns: Nil if pages are missing.
+  func goal(of tags: Set<String>, fetchingFor request: TagRequest? = nil) async throws(PackError) -> Goal? {
     let manifest = try await store.requiredManifest()
     if manifest.version != tidiedVersion { try await tidy(by: manifest) }
-    return try goal(of: tags, in: manifest)
+    return try await goal(of: tags, in: manifest, fetchingFor: request)
   }
 
-  private func goal(of tags: Set<String>, in manifest: Manifest) throws(PackError) -> Goal {
+  private func goal(of tags: Set<String>, in manifest: Manifest, fetchingFor request: TagRequest?) async throws(PackError) -> Goal? {
+    var further: [String: ManifestPack] = [:]
+    if manifest.pages.contains(where: { $0.kind == .tags }) {
+      for tag in tags.sorted() {
+        guard let found = try await packs(taggedWith: tag, in: manifest, fetchingFor: request) else { return nil }
+        for pack in found { further[pack.id] = pack }
+      }
+      for pack in manifest.packs { further[pack.id] = nil }
+    }
+    let packs = manifest.packs + further.values.sorted { $0.id < $1.id }
     // A tag whose packs are all for other devices is valid, but has no packs here.
-    try TagCatalog(manifest.packs).check(tags)
+    try TagCatalog(packs).check(tags)
     return Goal(
-      manifestVersion: manifest.version, packs: manifest.packs.filter { isOffered($0) && !tags.isDisjoint(with: $0.tags) })
+      manifestVersion: manifest.version, packs: packs.filter { isOffered($0) && !tags.isDisjoint(with: $0.tags) })
+  }
+
+  /// The largest number of rounds of a search by tag: two files lead to the ids, and two to the packs.
+  private static let mostRounds = 4
+
+  private func packs(
+    taggedWith tag: String, in manifest: Manifest, fetchingFor request: TagRequest?
+  ) async throws(PackError) -> [ManifestPack]? {
+    let (search, pages) = (PageSearch(manifest), store.pages)
+    for _ in 0...Self.mostRounds {
+      let finding = try await WorkerPool.settled { () throws(PackError) in try search.packs(taggedWith: tag, in: pages.intact) }
+      switch finding {
+      case .found(let packs): return packs
+      case .needs(let missing):
+        guard let request else { return nil }
+        try await PageFetch(request: request, packs: self, base: manifest.defaults.baseURL ?? "").run(missing)
+      }
+    }
+    throw PackError(.cannotRead, of: pages.path, "loses the pages that are put there", advice: .tryAgain)
   }
 
   /// Throws if a new manifest changed which packs or bytes the tags belong to.
   ///
+  /// - Parameter request: The request that fetches missing pages of the new manifest. If nil, a manifest whose pages are missing counts as changed.
   /// - Throws: ``PackError/Code/manifestChanged``
-  func check(_ goal: Goal, of tags: Set<String>) async throws(PackError) {
+  func check(_ goal: Goal, of tags: Set<String>, fetchingFor request: TagRequest? = nil) async throws(PackError) {
     let manifest = try await store.requiredManifest()
     guard manifest.version != goal.manifestVersion else { return }
     if manifest.version != tidiedVersion { try await tidy(by: manifest) }
-    if let now = try? self.goal(of: tags, in: manifest), now.isSame(as: goal) { return }
+    do throws(PackError) {
+      if let now = try await self.goal(of: tags, in: manifest, fetchingFor: request), now.isSame(as: goal) { return }
+    } catch {
+      // Without the pages it is not known whether anything changed.
+      if request != nil, error.code != .unknownTag { throw error }
+    }
     let names = tags.sorted().map { "'\(printable($0.utf8))'" }.joined(separator: ", ")
     throw PackError(
       .manifestChanged, "manifest version \(manifest.version) was accepted during the request for \(names), and changes its packs",
@@ -241,16 +283,26 @@ public actor OnDemandPacks {
   /// Pauses downloads that no request waits for. Removes those whose bytes are installed or no longer in the manifest.
   private func tidy(by manifest: Manifest?) async throws(PackError) {
     var wanted: [String: ManifestPack] = [:]
-    for pack in manifest?.packs ?? [] { wanted[DownloadID(onDemand: pack).group] = pack }
-    for group in await queue.groups {
+    var unknown: Set<String> = []
+    let groups = await queue.groups
+    if let manifest {
+      let ids = groups.compactMap { DownloadID(onDemandGroup: $0)?.id }.filter { !DeliveryName.isPage($0) }
+      let lookup = try await WorkerPool.settled { [pages = store.pages] () throws(PackError) in try pages.lookup(ids, in: manifest) }
+      for pack in manifest.packs + lookup.packs { wanted[DownloadID(onDemand: pack).group] = pack }
+      unknown = lookup.unknown
+    }
+    for group in groups {
       guard let id = DownloadID(onDemandGroup: group) else { continue }
       try await turns.lock(id)
       defer { turns.unlock(id) }
       guard requests[id] == nil else {
-        if manifest != nil, wanted[group] == nil { spent.insert(id) }
+        if manifest != nil, wanted[group] == nil, !unknown.contains(id.id) { spent.insert(id) }
         continue
       }
-      let isSpent = if let pack = wanted[group] { try await store.hold([pack]).marks[pack.id] != nil } else { manifest != nil }
+      let isSpent =
+        if let pack = wanted[group] { try await store.hold([pack]).marks[pack.id] != nil } else {
+          manifest != nil && !unknown.contains(id.id)
+        }
       if isSpent {
         try await removeGroup(id)
       } else if try await !queue.status(ofGroup: group).isPaused {

@@ -1,3 +1,4 @@
+import PackDelivery
 import PackDownloads
 public import PackFormat
 import PackStore
@@ -14,7 +15,7 @@ extension PackError.Code {
 extension TransferFailure {
   /// Returns the error for the request that needed the pack.
   package func error(of pack: String) -> PackError {
-    let front = "pack '\(pack)' was not downloaded: "
+    let front = "\(Self.subject(pack)) was not downloaded: "
     return switch self {
     case .offline: PackError(.offline, front + "there is no network", advice: .connect)
     case .unreachable: PackError(.downloadFailed, front + "its server cannot be reached")
@@ -41,10 +42,12 @@ extension TransferFailure {
     }
   }
 
+  private static func subject(_ name: String) -> String { DeliveryName.isPage(name) ? "page '\(name.dropFirst())'" : "pack '\(name)'" }
+
   /// Returns the error for a download for which not enough space can be freed.
   static func noSpace(of pack: String, missing: UInt64) -> PackError {
     PackError(
-      .noSpace, "pack '\(pack)' was not downloaded: \(missing) bytes are missing on the volume",
+      .noSpace, "\(subject(pack)) was not downloaded: \(missing) bytes are missing on the volume",
       advice: .freeSpace(bytes: missing))
   }
 }

@@ -11,7 +11,7 @@ struct TagFetch: Sendable {
   let goal: OnDemandPacks.Goal
 
   /// The maximum number of times that missing files are fetched again. Beyond that, it is not an accident.
-  private static let mostFetches = 10
+  static let mostFetches = 10
 
   private enum Message: Sendable {
     case finished(DownloadID, path: String)
@@ -48,7 +48,7 @@ struct TagFetch: Sendable {
     var spent: Set<DownloadID> = []
     do throws(PackError) {
       // A manifest that was accepted before the listeners were registered was not reported.
-      try await packs.check(goal, of: request.tags)
+      try await packs.check(goal, of: request.tags, fetchingFor: request)
       try await packs.checkRoom(for: missing)
       return try await work(wanted, messages, inbox, &spent)
     } catch {
@@ -131,7 +131,7 @@ struct TagFetch: Sendable {
           throw TransferFailure.offline.error(of: pack.id)
         }
       case .adopted:
-        try await packs.check(goal, of: request.tags)
+        try await packs.check(goal, of: request.tags, fetchingFor: request)
       }
       if marks.count == wanted.count { return marks }
     }

@@ -83,7 +83,7 @@ public final class TagRequest: Sendable {
   ///   ``PackError/Code/manifestChanged`` if another manifest is accepted at the same time, or an error of opening a pack.
   public func conditionallyBegin() async throws(PackError) -> TagAccess? {
     try await underWay { () throws(PackError) in
-      let goal = try await self.packs.goal(of: self.tags)
+      guard let goal = try await self.packs.goal(of: self.tags) else { return nil }
       let holding = try await self.packs.store.hold(goal.packs)
       guard holding.marks.count == goal.packs.count else { return nil }
       return try await self.access(to: goal, holding.marks)
@@ -103,7 +103,9 @@ public final class TagRequest: Sendable {
   ///   opening a pack.
   public func begin() async throws(PackError) -> TagAccess {
     let access = try await underWay { () throws(PackError) -> TagAccess? in
-      let goal = try await self.packs.goal(of: self.tags)
+      guard let goal = try await self.packs.goal(of: self.tags, fetchingFor: self) else {
+        throw PackError(.internalError, "pages of the manifest were not fetched")
+      }
       let holding = try await self.packs.store.hold(goal.packs)
       if let failure = holding.failure { throw failure }
       let missing = goal.packs.filter { holding.marks[$0.id] == nil }

@@ -171,7 +171,7 @@ struct Rehearsal {
 
   private func check(_ settings: SimulationSettings) throws(PackError) {
     if let death = settings.extensionDeath { try Bounds.check(death, "--kill-extension", in: 1...1_000_000_000) }
-    let ids = Set((settings.release.manifest.packs + (settings.later?.manifest.packs ?? [])).map(\.id))
+    let ids = Set((settings.release.packs + (settings.later?.packs ?? [])).map(\.id))
     for fault in settings.faults {
       guard case .pack(let id) = fault.subject, !ids.contains(id) else { continue }
       let nearest = SpellingSuggestion.nearest(to: id, among: ids.sorted()).map { "did you mean '\($0)'?" }

@@ -23,6 +23,7 @@ extension PackError {
     case .makeRoom: "remove packs, lower the preservation of some, or raise the quota\(unchanged)"
     case .giveKey(let id): "give the key with the id \(id), or the root key it was derived from"
     case .acceptManifest: "fetch the manifest and adopt it ('packer store adopt')"
+    case .fetchPages: "keep the pages of the release beside its packs, as 'packer build' wrote them"
     case .install:
       code == .purged ? "install it again ('packer store install')" : "install it first ('packer store install')"
     case .activate: "install one and activate it ('packer store install', 'packer store activate')"

@@ -105,6 +105,7 @@ struct ExitStatus: RawRepresentable, Hashable, Comparable, Sendable {
     .missingInput: .inputMissing,
     .missingLock: .inputMissing,
     .unknownPack: .inputMissing,
+    .missingPages: .inputMissing,
     .noManifest: .inputMissing,
     .notInstalled: .inputMissing,
     .purged: .inputMissing,

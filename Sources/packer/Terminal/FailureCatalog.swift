@@ -259,6 +259,9 @@ enum FailureCatalog {
       "unknown-pack", "The manifest lists no such pack.",
       "Check the id; adopt the newest manifest."),
     Entry(
+      "missing-pages", "The pages that may list the pack or tag are missing.",
+      "Fetch them; the message names them."),
+    Entry(
       "no-manifest", "No manifest was accepted yet, or none is readable.",
       "Fetch one and adopt it."),
     Entry(

@@ -56,6 +56,23 @@ struct PackLibraryTests {
       })
   }
 
+  /// Publishes a release whose packs on demand are in pages, and returns the pages.
+  @discardableResult
+  private func publishInPages(_ version: UInt64, _ offers: [StoreStage.Offer]) throws -> [PageReference: [UInt8]] {
+    let (document, pages) = try stage.manifestInPages(version, offers)
+    published.withLock { $0 = document.bytes }
+    return pages
+  }
+
+  private static func isPage(_ call: FaultyTransport.Call) -> Bool { call.request.url.hasSuffix(".page") }
+
+  /// Six packs on demand, in three pages, and one that the manifest itself lists.
+  private func catalogue(changing id: String? = nil) async throws -> [StoreStage.Offer] {
+    var offers = [try await stage.offer("core", 1)]
+    for name in "abcdef" { offers.append(try await stage.offer("\(name)", "\(name)" == id ? 2 : 1, delivery: .onDemand)) }
+    return offers
+  }
+
   private func text(_ packs: PackLibrary, _ id: String = "core") throws -> String {
     String(decoding: try packs.data(id, "index.html"), as: UTF8.self)
   }
@@ -608,6 +625,119 @@ struct PackLibraryTests {
     await request.value
     #expect(await !packs.hasProblem)
     #expect(await packs.offers.map(\.id) == ["core"])
+  }
+
+  @Test("pages: a pack is found by its name with two pages, is listed once it was requested, and works without a network later")
+  func pages() async throws {
+    let offers = try await catalogue()
+    let pages = try publishInPages(1, offers)
+    let network = try place.network(offers, pages: pages)
+    do {
+      let packs = try await library(network)
+      #expect(await code { try await packs.ensure("cc") } == .unknownPack)
+      try await packs.ensure("core")
+      #expect(await packs.offers().map(\.id) == ["core"])
+      try await packs.ensure("c")
+      #expect(try text(packs, "c") == "c 1 0")
+      #expect(await packs.offers().map(\.id) == ["core", "c"])
+      // 'cc' and 'c' are in the same page.
+      #expect(network.calls.count(where: Self.isPage) == 2)
+      try await packs.ensure("d")
+      #expect(network.calls.count(where: Self.isPage) == 2)
+    }
+    let offline = try place.network([]) { _ in .failure(.offline) }
+    published.withLock { $0 = nil }
+    let packs = try await library(offline, session: "two")
+    try await packs.ensure("c")
+    #expect(try text(packs, "c") == "c 1 0")
+    try await eventually("the list is not complete") { await packs.offers().map(\.id) == ["core", "c", "d"] }
+  }
+
+  @Test("pages: one that is cut, wrong or missing at first is fetched again, and other packs do not wait for it")
+  func pageFaults() async throws {
+    let offers = try await catalogue()
+    let pages = try publishInPages(1, offers)
+    let network = try place.network(offers, pages: pages) { call in
+      guard Self.isPage(call) else { return nil }
+      switch call.attempt {
+      case 0: return .failure(.status(404, retryAfter: nil))
+      case 1: return .wrong(from: 5)
+      case 2: return .cut(at: 20, .unreachable)
+      default: return nil
+      }
+    }
+    let packs = try await library(network)
+    let request = Task { try await packs.ensure("e") }
+    try await packs.ensure("core")
+    try await request.value
+    #expect(try text(packs, "e") == "e 1 0")
+  }
+
+  @Test("pages: without a network, a pack whose page is missing waits for the network, and arrives when it is back")
+  func pageOffline() async throws {
+    let offers = try await catalogue()
+    let pages = try publishInPages(1, offers)
+    let isOffline = Monitor(true)
+    let packs = try await library(try place.network(offers, pages: pages) { _ in isOffline.withLock { $0 } ? .failure(.offline) : nil })
+    let request = Task { try await packs.ensure("a") }
+    for await status in packs.status(of: "a") { if case .waiting(.network) = status { break } }
+    isOffline.update { $0 = false }
+    try await request.value
+    #expect(try text(packs, "a") == "a 1 0")
+  }
+
+  @Test("pages: an update of an installed pack is used by the next call, and costs only the pages that changed")
+  func pageUpdate() async throws {
+    let (first, second) = (try await catalogue(), try await catalogue(changing: "a"))
+    let old = try publishInPages(1, first)
+    let new = try publishInPages(2, second)
+    try publishInPages(1, first)
+    let network = try place.network(first + second, pages: old.merging(new) { bytes, _ in bytes })
+    let packs = try await library(network)
+    try await packs.ensure("a")
+    try await packs.ensure("f")
+    // Of three pages below two index pages, two.
+    #expect(network.calls.count(where: Self.isPage) == 4)
+    try publishInPages(2, second)
+    let events = packs.store.events()
+    try await packs.refresh()
+    for await event in events { if case .installed(let pack) = event, pack.version == 2 { break } }
+    #expect(try text(packs, "a") == "a 1 0")
+    try await packs.ensure("a")
+    #expect(try text(packs, "a") == "a 2 0")
+    #expect(network.calls.count(where: Self.isPage) == 6)
+    // Pages that no manifest names any more are freed: two index pages and two pages are left.
+    try await eventually("old pages stay") { stage.directory.names(in: "shared/pages").count == 4 }
+  }
+
+  @Test("pages: a pack that was removed stays removed, and comes back without a page")
+  func pageRemoved() async throws {
+    let offers = try await catalogue()
+    let network = try place.network(offers, pages: try publishInPages(1, offers))
+    let packs = try await library(network)
+    try await packs.ensure("b")
+    try await packs.remove("b")
+    try await packs.refresh()
+    #expect(await packs.offers().map(\.id) == ["core"])
+    try await packs.ensure("b")
+    #expect(try text(packs, "b") == "b 1 0")
+    #expect(network.calls.count(where: Self.isPage) == 2)
+  }
+
+  @Test("pages: an app that contains a release needs no network for packs in pages")
+  func pageBundled() async throws {
+    let offers = try await catalogue()
+    let (document, pages) = try stage.manifestInPages(1, offers)
+    try stage.directory.write(document.bytes, to: "bundle/manifest.json")
+    for (reference, bytes) in pages { try stage.directory.write(bytes, to: "bundle/\(reference.fileName)") }
+    for offer in offers {
+      try stage.directory.write(try #require(stage.directory.bytes(of: "\(offer.entry.id)-1-0.pack")), to: "bundle/\(offer.entry.fileName)")
+    }
+    let network = try place.network([]) { _ in .failure(.offline) }
+    let packs = try await library(network) { [stage] in $0.bundled = URL(fileURLWithPath: stage.directory("bundle")) }
+    try await packs.ensure("d")
+    #expect(try text(packs, "d") == "d 1 0")
+    #expect(network.calls.isEmpty)
   }
 
   @Test("a cancelled request ends at once, and its download goes on")

@@ -447,7 +447,7 @@ struct AppDeliveryTests {
   func outcomes() {
     let putOff: [PackError.Code] = [
       .noSpace, .quotaExceeded, .noKey, .wrongKey, .storeBusy, .cancelled, .manifestExpired, .cannotWrite,
-      .manifestRollback, .damagedStore, .sourceChanged, .internalError,
+      .manifestRollback, .damagedManifest, .missingPages, .damagedStore, .sourceChanged, .internalError,
     ]
     for code in putOff { #expect(AppDelivery.outcome(of: PackError(code, "")) == .putOff, "\(code.rawValue)") }
     let failed: [(PackError.Code, FailureReason)] = [

@@ -59,10 +59,12 @@ final class DeliveryStage: Sendable {
 
   /// Returns a network that serves these packs.
   func network(
-    _ offers: [StoreStage.Offer], _ decide: @escaping @Sendable (FaultyTransport.Call) -> FaultyTransport.Fault? = { _ in nil }
+    _ offers: [StoreStage.Offer], pages: [PageReference: [UInt8]] = [:],
+    _ decide: @escaping @Sendable (FaultyTransport.Call) -> FaultyTransport.Fault? = { _ in nil }
   ) throws -> FaultyTransport {
     var files: [String: [UInt8]] = [:]
     for offer in offers { files[offer.entry.url] = try SystemFiles().contents(of: offer.path, limit: 1 << 20) }
+    for (reference, bytes) in pages { files[StoreStage.base + reference.fileName] = bytes }
     let served = files
     return FaultyTransport(content: { served[$0] ?? [] }, decide)
   }

@@ -32,6 +32,9 @@ final class TagStage: Sendable {
     return offer
   }
 
+  /// Puts a file on the server.
+  func serve(_ bytes: [UInt8], at url: String) { served.withLock { $0[url] = bytes } }
+
   /// Makes a pack available at another URL too. Returns the offer with that URL.
   func move(_ offer: StoreStage.Offer, to url: String) -> StoreStage.Offer {
     var moved = offer

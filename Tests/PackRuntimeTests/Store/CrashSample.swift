@@ -3,6 +3,7 @@ import PackCrypto
 import PackFiles
 import PackFormat
 import PackManifest
+import PackPages
 import PackTrust
 import TestSupport
 
@@ -12,7 +13,11 @@ struct CrashSample: Sendable {
   let trees: [String: [UInt64: SampleTree]]
   let packs: [String: [UInt64: [UInt8]]]
   let entries: [String: [UInt64: ManifestPack]]
-  let manifests: [UInt64: SignedManifest]
+  private(set) var manifests: [UInt64: SignedManifest]
+  /// The same releases, with the packed pack in a page.
+  private let pagedManifests: [UInt64: SignedManifest]
+  /// The pages, by file name.
+  private let pages: [String: [UInt8]]
 
   static let unpacked = "core"
   static let packed = "movie"
@@ -24,16 +29,26 @@ struct CrashSample: Sendable {
   /// Returns the sample, which is created once for all tests.
   static func shared() async throws -> CrashSample { try await made.value }
 
+  /// The sample with the packed pack in a page of each manifest.
+  var inPages: CrashSample {
+    var sample = self
+    sample.manifests = pagedManifests
+    return sample
+  }
+
+  /// The pages on a disk. They belong to another part of the app.
+  static func pages(_ files: MemoryFiles) -> PageFolder { PageFolder("/pages", files: files) }
+
+  /// Writes all pages.
+  func writePages(to disk: MemoryDisk) {
+    for (name, bytes) in pages { disk.write(bytes, to: "/pages/\(name)") }
+  }
+
   /// The public half of the key that signs the manifests.
   static let trusted: TrustedKeys = {
-    guard let key = try? signer() else { preconditionFailure("32 bytes are a seed") }
+    guard let key = try? KeysSample.signer(0) else { preconditionFailure("32 bytes are a seed") }
     return TrustedKeys([key.publicKey])
   }()
-
-  private static func signer() throws(PackError) -> SigningKey {
-    let seed = (0..<32).map { UInt8($0) }
-    return try SigningKey(seed: SecretBytes(copying: seed.byteSpan))
-  }
 
   private init() async throws {
     let directory = try TemporaryDirectory()
@@ -70,17 +85,27 @@ struct CrashSample: Sendable {
       }
     }
     var manifests: [UInt64: SignedManifest] = [:]
+    var pagedManifests: [UInt64: SignedManifest] = [:]
+    var pages: [String: [UInt8]] = [:]
     for version in Self.versions {
-      let manifest = Manifest(
+      var manifest = Manifest(
         version: version, issued: nil, expires: ManifestTime(secondsSince1970: 1_900_000_000)!, budget: nil,
         packs: Self.ids.compactMap { entries[$0]?[version] })
-      let signed = try manifest.signedBytes()
-      manifests[version] = try SignedManifest(signed: signed, signatures: [try SignedManifest.signature(of: signed, by: try Self.signer())])
+      manifests[version] = try KeysSample.sign(manifest)
+      manifest.defaults.baseURL = "https://cdn.example.com/packs/"
+      let assembly = try PageAssembly(
+        manifest.packs.filter { $0.id == Self.packed }, defaults: manifest.defaults, backend: CryptoBackends.standard)
+      manifest.packs.removeAll { $0.id == Self.packed }
+      manifest.pages = assembly.references
+      pagedManifests[version] = try KeysSample.sign(manifest)
+      for file in assembly.files { pages[file.reference.fileName] = file.bytes }
     }
     self.trees = trees
     self.packs = packs
     self.entries = entries
     self.manifests = manifests
+    self.pagedManifests = pagedManifests
+    self.pages = pages
   }
 
   private static func installSize(of tree: SampleTree) -> UInt64 {

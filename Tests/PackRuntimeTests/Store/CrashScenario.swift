@@ -236,8 +236,9 @@ extension CrashSample {
   /// Returns the path of a downloaded pack file.
   func download(_ id: String, _ version: UInt64) -> String { "/downloads/\(id)-\(version).pack" }
 
-  /// Writes the files of all packs to their download paths.
+  /// Writes the files of all packs to their download paths, and all pages.
   func fetch(to disk: MemoryDisk) {
+    writePages(to: disk)
     for id in Self.ids {
       for (version, bytes) in packs[id] ?? [:] { disk.write(bytes, to: download(id, version)) }
     }

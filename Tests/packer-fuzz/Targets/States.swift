@@ -193,6 +193,12 @@ extension FuzzTarget {
           ManifestMemory.Accepted(
             version: 3, signedDigest: Array(0..<32), signers: ["e545120e613dd715"], packVersions: ["core": 7, "other": 1]
           ).text),
+        FuzzSeed(
+          "memory-installed",
+          ManifestMemory.Accepted(
+            version: 3, signedDigest: Array(0..<32), signers: ["e545120e613dd715"], packVersions: ["core": 7],
+            installed: [ManifestMemory.Installed(signers: ["e545120e613dd715"], versions: ["level": 2])]
+          ).text),
         FuzzSeed("preservation", StorePreservation.text(["level-1": 0, "level-2": 1_000_000])),
       ]
     },

@@ -1,0 +1,53 @@
+package import PackFormat
+package import PackManifest
+
+extension PageFolder: ManifestPages {
+  package func lookup(_ ids: [String], in manifest: Manifest) throws(PackError) -> PageLookup {
+    let search = PageSearch(manifest)
+    var lookup = PageLookup()
+    do throws(PackError) {
+      lookup.add(try search.lookUp(Set(ids), in: intact))
+    } catch {
+      guard Self.isAboutPage(error) else { throw error }
+      // Each by itself, because a page that breaks a rule must not hold up packs in others.
+      lookup = PageLookup()
+      for id in ids.sorted() {
+        do throws(PackError) {
+          lookup.add(try search.lookUp([id], in: intact))
+        } catch {
+          guard Self.isAboutPage(error) else { throw error }
+          lookup.unknown.insert(id)
+          lookup.refusal = lookup.refusal ?? error
+        }
+      }
+    }
+    return lookup
+  }
+
+  package func take(_ bytes: [UInt8], as reference: PageReference) throws(PackError) -> PackError? {
+    do throws(PackError) {
+      try keep(bytes, as: reference)
+      return nil
+    } catch {
+      guard error.code == .wrongPage else { throw error }
+      return error
+    }
+  }
+
+  private static func isAboutPage(_ error: PackError) -> Bool { error.code == .damagedManifest || error.code == .unsupported }
+
+  /// Removes all pages that none of the manifests names, itself or in an index page that is here.
+  package func free(exceptThoseOf manifests: [Manifest]) throws(PackError) {
+    var names: Set<String> = []
+    for manifest in manifests { names.formUnion(try PageSearch(manifest).fileNames(in: intact)) }
+    try free(except: names)
+  }
+}
+
+extension PageLookup {
+  fileprivate mutating func add(_ lookup: PackLookup) {
+    packs += lookup.packs.values
+    unknown.formUnion(lookup.unknown)
+    missing += lookup.missing.filter { !missing.contains($0) }
+  }
+}

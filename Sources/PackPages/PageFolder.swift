@@ -1,0 +1,132 @@
+package import PackCrypto
+package import PackFiles
+package import PackFormat
+package import PackManifest
+
+/// A directory of pages. The name of each file contains the digest of the page.
+///
+/// Any number of processes may use one. A page appears whole or not at all, and is never changed. One that is missing can be fetched again, so
+/// nothing is lost if one process frees what another has just kept.
+package struct PageFolder: Sendable {
+  /// The path of the directory. It is made for the first page.
+  package let path: String
+  private let files: any FileSystem
+  private let backend: any CryptoBackend
+
+  package init(_ path: String, files: any FileSystem = SystemFiles(), backend: any CryptoBackend = CryptoBackends.standard) {
+    self.path = path
+    self.files = files
+    self.backend = backend
+  }
+
+  /// Returns the bytes of a page, or nil if there is no such file. Its digest is not checked: ``Page`` does that.
+  ///
+  /// Memory: at most the size that the reference says, because a file of another size is not read.
+  ///
+  /// - Throws: ``PackError/Code/wrongPage`` if something else is under its name, ``PackError/Code/cannotRead``.
+  package func read(_ reference: PageReference) throws(PackError) -> [UInt8]? {
+    let path = path(of: reference)
+    guard let kind = try kind(of: path) else { return nil }
+    guard kind == .file else { throw PackError(.wrongPage, "\(reference.fileName) is not a file", advice: .fetchAgain) }
+    let file: OpenFile
+    let size: UInt64
+    do throws(FileFailure) {
+      file = try files.open(path, .readUnlinked, in: nil)
+      size = try files.status(of: file).size
+    } catch {
+      guard !error.isMissing else { return nil }
+      throw error.reading(path)
+    }
+    try reference.check(size: size)
+    var bytes = [UInt8](repeating: 0, count: Int(size))
+    var span = bytes.mutableByteSpan
+    try files.readExactly(file, at: 0, into: &span, name: path)
+    return bytes
+  }
+
+  /// Returns the bytes of a page, or nil if it is missing or damaged. So a device fetches a damaged page again, and ``keep(_:as:)`` replaces it.
+  ///
+  /// - Throws: ``PackError/Code/cannotRead``
+  package func intact(_ reference: PageReference) throws(PackError) -> [UInt8]? {
+    do throws(PackError) {
+      guard let bytes = try read(reference) else { return nil }
+      try reference.check(bytes.byteSpan, backend: backend)
+      return bytes
+    } catch {
+      guard error.code == .wrongPage || error.code == .truncated else { throw error }
+      return nil
+    }
+  }
+
+  /// Adds a page. When this returns, it has reached the disk.
+  ///
+  /// - Throws: ``PackError/Code/wrongPage`` if the bytes are not those that the reference names, ``PackError/Code/noSpace``,
+  ///   ``PackError/Code/cannotWrite``, ``PackError/Code/outputExists`` if a directory is under its name.
+  package func keep(_ bytes: [UInt8], as reference: PageReference) throws(PackError) {
+    try reference.check(bytes.byteSpan, backend: backend)
+    guard try intact(reference) == nil else { return }
+    do throws(FileFailure) {
+      try files.makeDirectory(path, mode: 0o755, in: nil)
+      try files.sync(files.open(PathParts(path)?.directory ?? "..", .directory, in: nil))
+    } catch {
+      guard error.isExisting else { throw error.writing(path) }
+    }
+    try OutputFile.write(bytes, to: path(of: reference), files: files)
+  }
+
+  /// Removes all pages that have other names, and what killed processes left of pages.
+  ///
+  /// - Parameter names: The names of the pages that a manifest in use, and its index pages, refer to.
+  package func free(except names: Set<String>) throws(PackError) {
+    do throws(FileFailure) {
+      let directory = try files.open(path, .directory, in: nil)
+      for name in try files.names(in: directory).map(\.text) {
+        if let page = StagedName.output(of: name), PageReference.isFileName(page) {
+          _ = try? StagedName(for: "\(path)/\(page)", files: files)
+        } else if PageReference.isFileName(name), !names.contains(name) {
+          try remove(name, in: directory)
+        }
+      }
+    } catch {
+      guard error.isMissing else { throw error.writing(path) }
+    }
+  }
+
+  /// Removes a file or link, unless another process did.
+  private func remove(_ name: String, in directory: OpenFile) throws(FileFailure) {
+    do throws(FileFailure) {
+      let kind = try files.status(of: name, in: directory, following: .asThemselves).kind
+      if kind != .directory { try files.remove(name, kind, in: directory) }
+    } catch {
+      guard error.isMissing else { throw error }
+    }
+  }
+
+  private func kind(of path: String) throws(PackError) -> FileStatus.Kind? {
+    do throws(FileFailure) {
+      return try files.status(of: path, in: nil, following: .asThemselves).kind
+    } catch {
+      guard !error.isMissing else { return nil }
+      throw error.reading(path)
+    }
+  }
+
+  private func path(of reference: PageReference) -> String { "\(path)/\(reference.fileName)" }
+}
+
+extension PageReference {
+  /// Throws ``PackError/Code/wrongPage`` if a file of this size is not the page.
+  func check(size other: UInt64) throws(PackError) {
+    guard other == size else {
+      throw PackError(.wrongPage, "\(fileName) is \(other) bytes, but the manifest says \(size)", advice: .fetchAgain)
+    }
+  }
+
+  /// Throws ``PackError/Code/wrongPage`` if the bytes are not the page.
+  func check(_ bytes: Span<UInt8>, backend: any CryptoBackend) throws(PackError) {
+    try check(size: UInt64(bytes.count))
+    guard try backend.digest(of: bytes) == sha256 else {
+      throw PackError(.wrongPage, "\(fileName) is not the file that the manifest names: its SHA-256 differs", advice: .fetchAgain)
+    }
+  }
+}

@@ -1,0 +1,103 @@
+import Foundation
+import PackDelivery
+import PackFormat
+import PackManifest
+import PackSimulator
+import PackTrust
+import TestSupport
+import Testing
+
+@Suite("Simulated devices and packs in pages", .bounded)
+struct SimulatedPageTests {
+  /// Returns a release whose packs except `core` are on demand and in pages, one entry each, below index pages.
+  private func paged(_ number: Int, _ change: (String) throws -> Void = { _ in }) async throws -> SimulatedRelease {
+    let releases = try await Releases.made()
+    return try releases.copy(of: number, "paged-\(number)-\(UUID().uuidString)") { path in
+      var manifest = releases[number].manifest
+      for index in manifest.packs.indices where manifest.packs[index].id != "core" { manifest.packs[index].delivery = .onDemand }
+      let (root, pages) = try manifest.inPages(of: 1)
+      let signed = try root.signedBytes()
+      let document = try SignedManifest(signed: signed, signatures: [SignedManifest.signature(of: signed, by: Releases.signer())])
+      try Data(document.bytes).write(to: URL(fileURLWithPath: "\(path)/manifest.json"))
+      for (reference, bytes) in pages { try Data(bytes).write(to: URL(fileURLWithPath: "\(path)/\(reference.fileName)")) }
+      try change(path)
+    }
+  }
+
+  private func settings(_ event: DeliveryEvent, _ numbers: [Int], _ faults: String...) async throws -> SimulationSettings {
+    let releases = try await Releases.made()
+    var settings = try releases.settings(event, numbers.last ?? 1)
+    settings.release = try await paged(numbers.last ?? 1)
+    if numbers.count > 1 { settings.earlier = try await paged(numbers[0]) }
+    settings.asked = ["music", "extra"]
+    settings.faults = try faults.map { try SimulatedFault(parsing: $0) }
+    return settings
+  }
+
+  @Test("a page that the server does not have is a finding about the packs that wait for it, and about no other")
+  func missing() async throws {
+    var settings = try await settings(.install, [1])
+    settings.release = try await paged(1) { path in
+      let names = try FileManager.default.contentsOfDirectory(atPath: path).filter { $0.hasSuffix(".page") && !$0.hasPrefix("index") }
+      for name in names { try FileManager.default.removeItem(atPath: "\(path)/\(name)") }
+    }
+    let report = try await play(settings)
+    #expect(report.findings.allSatisfy { $0.kind == .missing || $0.kind == .stuck }, "\(report.story)")
+    #expect(report.packs.first { $0.id == "core" }?.state == "ready")
+  }
+
+  @Test("requested packs are found in pages by the app, and updated ones by the extension, with two pages each")
+  func found() async throws {
+    let first = try await play(settings(.install, [1]))
+    #expect(first.findings.isEmpty && first.notReady.isEmpty, "\(first.story)")
+    #expect(first.packs.map(\.id).sorted() == ["core", "extra", "music"])
+    // 'music' changes in release 2, and the extension alone finds and downloads it.
+    let second = try await play(settings(.periodic, [1, 2]))
+    #expect(second.findings.isEmpty && second.notReady.isEmpty, "\(second.story)")
+    let arrivals = second.events.filter { $0.actor == .extension && $0.text.contains("moves and records the file") }.compactMap(\.pack)
+    #expect(arrivals.count { DeliveryName.isPage($0) } == 2 && arrivals.contains("music") && arrivals.contains("core"), "\(second.story)")
+    #expect(second.cost.memory < 100_000)
+  }
+
+  @Test(
+    "whatever happens to the downloads of pages, every requested pack arrives",
+    arguments: ["pages:truncate", "pages:size", "pages:offline", "pages:forgotten", "pages:lock", "pages:memory", "pages:truncate*3"],
+    [[1], [1, 2]])
+  func faults(_ fault: String, _ numbers: [Int]) async throws {
+    let report = try await play(settings(numbers.count == 1 ? .install : .periodic, numbers, fault))
+    #expect(report.findings.isEmpty && report.notReady.isEmpty, "\(report.story)")
+  }
+
+  @Test("two new manifests in a row during an update leave every pack in the version of the last one")
+  func twoManifests() async throws {
+    for changesAfter in 1...4 {
+      var settings = try await settings(.update, [1, 2])
+      settings.later = try await paged(3)
+      settings.changesAfter = changesAfter
+      settings.asked = ["music", "extra", "gone"]
+      let report = try await play(settings)
+      #expect(report.findings.isEmpty && report.notReady.isEmpty, "after \(changesAfter)\n\(report.story)")
+      #expect(report.packs.map(\.id).sorted() == ["core", "extra", "music"])
+    }
+  }
+
+  @Test("an extension that is killed before any of its file operations loses no pack")
+  func killed() async throws {
+    var number = 0
+    while true {
+      number += 7
+      var settings = try await settings(.periodic, [1, 2])
+      settings.extensionDeath = number
+      let report = try await play(settings)
+      #expect(report.findings.isEmpty && report.notReady.isEmpty, "killed at operation \(number)\n\(report.story)")
+      if report.notes.contains(where: { $0.hasSuffix("fewer than --kill-extension \(number)") }) { break }
+    }
+    #expect(number > 100)
+  }
+
+  @Test("faults of pages are written like those of packs")
+  func words() throws {
+    #expect(try SimulatedFault(parsing: "pages:truncate*2").description == "pages:truncate*2")
+    #expect(throws: PackError.self) { try SimulatedFault(parsing: "pages:late") }
+  }
+}
