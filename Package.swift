@@ -161,15 +161,15 @@ let package = Package(
     .target(
       name: "PackBuild",
       dependencies: [
-        "PackArchive", "PackCrypto", "PackFiles", "PackFormat", "PackManifest", "PackPayload", "PackProject", "PackReading", "PackStore",
-        "PackTrust", "PackWork",
+        "PackArchive", "PackCrypto", "PackFiles", "PackFormat", "PackManifest", "PackPages", "PackPayload", "PackProject", "PackReading",
+        "PackStore", "PackTrust", "PackWork",
       ],
       swiftSettings: settings),
     .target(
       name: "PackGate",
       dependencies: [
-        "PackArchive", "PackBuild", "PackCrypto", "PackFiles", "PackFormat", "PackManifest", "PackPayload", "PackProject", "PackReading",
-        "PackTrust", "PackWork",
+        "PackArchive", "PackBuild", "PackCrypto", "PackFiles", "PackFormat", "PackManifest", "PackPages", "PackPayload", "PackProject",
+        "PackReading", "PackTrust", "PackWork",
       ],
       swiftSettings: settings),
     .target(
@@ -191,8 +191,8 @@ let package = Package(
     .executableTarget(
       name: "packer",
       dependencies: [
-        "PackBuild", "PackCrypto", "PackDelivery", "PackFiles", "PackFormat", "PackGate", "PackManifest", "PackPayload", "PackProject",
-        "PackReading", "PackServer", "PackServing", "PackSimulator", "PackStore", "PackTrust", "PackWork",
+        "PackBuild", "PackCrypto", "PackDelivery", "PackFiles", "PackFormat", "PackGate", "PackManifest", "PackPages", "PackPayload",
+        "PackProject", "PackReading", "PackServer", "PackServing", "PackSimulator", "PackStore", "PackTrust", "PackWork",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: settings),
@@ -301,8 +301,8 @@ let package = Package(
     .testTarget(
       name: "PackingTests",
       dependencies: [
-        "PackArchive", "PackBuild", "PackCrypto", "PackFiles", "PackFormat", "PackGate", "PackManifest", "PackProject", "PackReading",
-        "PackTrust", "PackWork", "TestSupport",
+        "PackArchive", "PackBuild", "PackCrypto", "PackFiles", "PackFormat", "PackGate", "PackManifest", "PackPages", "PackProject",
+        "PackReading", "PackTrust", "PackWork", "TestSupport",
       ],
       swiftSettings: leafSettings),
     .testTarget(

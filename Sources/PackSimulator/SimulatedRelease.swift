@@ -11,6 +11,8 @@ package struct SimulatedRelease: Sendable {
   package let document: [UInt8]
   /// The content of the manifest. Its signatures are not checked here, but by the extension and the app.
   package let manifest: Manifest
+  /// All its packs, those in pages included.
+  package let packs: [ManifestPack]
   private let folder: ReleaseFolder
 
   /// Reads the manifest of a release. Packs are read when they are downloaded.
@@ -20,15 +22,19 @@ package struct SimulatedRelease: Sendable {
     let signed = try SignedManifest.read(folder.manifestPath)
     document = signed.bytes
     manifest = try Manifest(parsingSigned: signed.bytes.byteSpan.extracting(signed.signedBytes))
+    packs = try folder.packs(of: manifest)
   }
 
   /// An iPhone that is set to the language of the first pack that has one.
   package var usualDevice: DeviceProfile {
-    DeviceProfile(platform: .iOS, languages: manifest.packs.lazy.compactMap(\.language).prefix(1).map { $0 })
+    DeviceProfile(platform: .iOS, languages: packs.lazy.compactMap(\.language).prefix(1).map { $0 })
   }
 
   /// Returns the path of the file of a pack.
   func file(of pack: ManifestPack) -> String { folder.path(of: pack) }
+
+  /// Returns the path of the file of a page.
+  func file(of page: PageReference) -> String { folder.path(of: page) }
 
   /// Returns the ids of the packs that have one of the given ids or tags.
   ///
@@ -36,9 +42,9 @@ package struct SimulatedRelease: Sendable {
   package func packs(asked: [String]) throws(PackError) -> Set<String> {
     var ids: Set<String> = []
     for word in asked {
-      let found = manifest.packs.filter { $0.id == word || $0.tags.contains(word) }.map(\.id)
+      let found = packs.filter { $0.id == word || $0.tags.contains(word) }.map(\.id)
       guard !found.isEmpty else {
-        let words = manifest.packs.flatMap { [$0.id] + $0.tags }
+        let words = packs.flatMap { [$0.id] + $0.tags }
         let nearest = SpellingSuggestion.nearest(to: word, among: words).map { "did you mean '\($0)'?" }
         throw PackError(.unknownPack, "manifest version \(manifest.version) has neither a pack nor a tag '\(word)'", hint: nearest)
       }

@@ -71,7 +71,7 @@ struct Rehearsal {
   /// The requested packs that are for the device.
   private func asked(_ settings: SimulationSettings) throws(PackError) -> Set<String> {
     let release = settings.later ?? settings.release
-    let foreign = release.manifest.packs.filter { !settings.device.accepts($0) }
+    let foreign = release.packs.filter { !settings.device.accepts($0) }
     for word in options.ask {
       let found = try release.packs(asked: [word])
       guard let other = foreign.first(where: { found.contains($0.id) }), found.isSubset(of: foreign.map(\.id)) else { continue }
@@ -171,7 +171,7 @@ struct Rehearsal {
 
   private func check(_ settings: SimulationSettings) throws(PackError) {
     if let death = settings.extensionDeath { try Bounds.check(death, "--kill-extension", in: 1...1_000_000_000) }
-    let ids = Set((settings.release.manifest.packs + (settings.later?.manifest.packs ?? [])).map(\.id))
+    let ids = Set((settings.release.packs + (settings.later?.packs ?? [])).map(\.id))
     for fault in settings.faults {
       guard case .pack(let id) = fault.subject, !ids.contains(id) else { continue }
       let nearest = SpellingSuggestion.nearest(to: id, among: ids.sorted()).map { "did you mean '\($0)'?" }
@@ -195,7 +195,7 @@ struct Rehearsal {
     let manifest = settings.release.manifest
     let head = [
       "simulate \(settings.event.rawValue): \(settings.release.path), manifest \(manifest.version), "
-        + Table.count(manifest.packs.count, "pack", "packs"),
+        + Table.count(settings.release.packs.count, "pack", "packs"),
       "  rules of \(settings.rules.source), \(settings.speed.name) with \(settings.speed.bytesPerSecond) bytes per second",
     ]
     console.result(SimulationRecord(report, settings), output.isQuiet ? [] : head)
