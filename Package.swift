@@ -173,8 +173,8 @@ let package = Package(
     .target(
       name: "PackGate",
       dependencies: [
-        "PackArchive", "PackBuild", "PackCrypto", "PackFiles", "PackFormat", "PackManifest", "PackPayload", "PackProject", "PackReading",
-        "PackTrust", "PackWork",
+        "PackArchive", "PackBuild", "PackCrypto", "PackFiles", "PackFormat", "PackManifest", "PackPages", "PackPayload", "PackProject",
+        "PackReading", "PackTrust", "PackWork",
       ],
       swiftSettings: settings),
     .target(
@@ -196,8 +196,8 @@ let package = Package(
     .executableTarget(
       name: "packer",
       dependencies: [
-        "PackBuild", "PackCrypto", "PackDelivery", "PackFiles", "PackFormat", "PackGate", "PackManifest", "PackPayload", "PackProject",
-        "PackReading", "PackServer", "PackServing", "PackSimulator", "PackStore", "PackTrust", "PackWork",
+        "PackBuild", "PackCrypto", "PackDelivery", "PackFiles", "PackFormat", "PackGate", "PackManifest", "PackPages", "PackPayload",
+        "PackProject", "PackReading", "PackServer", "PackServing", "PackSimulator", "PackStore", "PackTrust", "PackWork",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: settings),
@@ -306,8 +306,8 @@ let package = Package(
     .testTarget(
       name: "PackingTests",
       dependencies: [
-        "PackArchive", "PackBuild", "PackCrypto", "PackFiles", "PackFormat", "PackGate", "PackManifest", "PackProject", "PackReading",
-        "PackTrust", "PackWork", "TestSupport",
+        "PackArchive", "PackBuild", "PackCrypto", "PackFiles", "PackFormat", "PackGate", "PackManifest", "PackPages", "PackProject",
+        "PackReading", "PackTrust", "PackWork", "TestSupport",
       ],
       swiftSettings: leafSettings),
     .testTarget(

@@ -44,10 +44,10 @@ GRAPH = {
     "PackArchive": "PackFormat",
     "PackProject": "PackCrypto PackFiles PackFormat PackManifest PackReading PackWork",
     "PackBuild": "PackArchive PackCrypto PackFiles PackFormat PackManifest PackPages PackPayload PackProject PackReading PackStore PackTrust PackWork",
-    "PackGate": "PackArchive PackBuild PackCrypto PackFiles PackFormat PackManifest PackPayload PackProject PackReading PackTrust PackWork",
+    "PackGate": "PackArchive PackBuild PackCrypto PackFiles PackFormat PackManifest PackPages PackPayload PackProject PackReading PackTrust PackWork",
     "PackServer": "PackBuild PackFiles PackFormat PackManifest PackProject PackReading PackServing PackStore PackTrust PackWork",
     "PackSimulator": "PackBuild PackCrypto PackDelivery PackDownloads PackFiles PackFormat PackManifest PackOnDemand PackPages PackProject PackReading PackStore PackTrust PackWork",
-    "packer": "PackBuild PackCrypto PackDelivery PackFiles PackFormat PackGate PackManifest PackPayload PackProject PackReading PackServer PackServing PackSimulator PackStore PackTrust PackWork",
+    "packer": "PackBuild PackCrypto PackDelivery PackFiles PackFormat PackGate PackManifest PackPages PackPayload PackProject PackReading PackServer PackServing PackSimulator PackStore PackTrust PackWork",
 }
 
 # External libraries, and the folder name that may import each.

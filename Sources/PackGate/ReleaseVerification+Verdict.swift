@@ -159,6 +159,7 @@ extension ReleaseVerification {
   /// Returns how many packs were checked, and how far. What was not checked is not said to be.
   private static func packs(_ release: ReleaseContext) -> String {
     guard release.manifest.manifest != nil else { return "not known, nothing checked" }
+    guard release.pages.allSatisfy(\.isRead) else { return "not all known, because pages cannot be read" }
     let count = release.entries.count
     guard release.hasKey else { return "\(count), not opened" }
     let opened = release.packs.count { $0.content != nil }

@@ -58,8 +58,11 @@ package struct PageReference: Hashable, Sendable {
   /// The largest page, decompressed, in bytes (1 MiB). A downloader extension, which has a few megabytes of memory, holds one.
   package static let largestContentSize: UInt64 = 1 << 20
 
+  /// The end of the names of published pages.
+  package static let fileExtension = ".page"
+
   /// The name of the published file.
-  package var fileName: String { "\((isIndex ? PageKind.index : kind).rawValue)-\(sha256.prefix(8).hex).page" }
+  package var fileName: String { "\((isIndex ? PageKind.index : kind).rawValue)-\(sha256.prefix(8).hex)\(Self.fileExtension)" }
 
   /// Whether a file may be a page, by its name: letters, a dash, 16 hexadecimal digits, `.page`.
   package static func isFileName(_ name: String) -> Bool {

@@ -1,3 +1,4 @@
+import PackBuild
 import PackFiles
 import PackFormat
 import PackManifest
@@ -64,10 +65,12 @@ package struct GameStock: Sendable {
       return Shelf(stamp: stamp, games: [Game(id: id(of: pack), name: nil, pack: pack, entry: nil)])
     }
     let manifest = try manifest()
+    let packs = try ReleaseFolder(path).packs(of: manifest)
+    let known = Dictionary((current?.games ?? []).map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
     var games: [Game] = []
-    for entry in manifest.packs where only == nil || entry.id == only {
-      if let known = current?.games.first(where: { $0.entry == entry }) {
-        games.append(known)
+    for entry in packs where only == nil || entry.id == only {
+      if let game = known[entry.id], game.entry == entry {
+        games.append(game)
         continue
       }
       let place = "\(path)/\(Self.fileName(entry))"
@@ -78,7 +81,7 @@ package struct GameStock: Sendable {
     guard !games.isEmpty else {
       throw PackError(
         .missingInput, only.map { "there is no pack '\($0)' in \(watched)" } ?? "\(watched) lists no pack",
-        hint: only.map { _ in "there are: \(manifest.packs.map(\.id).joined(separator: ", "))" })
+        hint: only.map { _ in "there are: \(packs.map(\.id).joined(separator: ", "))" })
     }
     return Shelf(stamp: stamp, version: manifest.version, games: games)
   }

@@ -53,11 +53,11 @@ package struct SimulatedRelease: Sendable {
     DeviceProfile(platform: .iOS, languages: packs.lazy.compactMap(\.language).prefix(1).map { $0 })
   }
 
-  /// Returns the path of the file of a page.
-  func file(of page: PageReference) -> String { "\(folder.pages.path)/\(page.fileName)" }
-
   /// Returns the path of the file of a pack.
   func file(of pack: ManifestPack) -> String { folder.path(of: pack) }
+
+  /// Returns the path of the file of a page.
+  func file(of page: PageReference) -> String { folder.path(of: page) }
 
   /// Returns the ids of the packs that have one of the given ids or tags.
   ///

@@ -13,6 +13,8 @@ package struct PageAssembly: Sendable {
     package let reference: PageReference
     /// The bytes to publish.
     package let bytes: [UInt8]
+    /// Whether the bytes are those of an earlier page.
+    package let isReused: Bool
   }
 
   /// What the manifest lists, in its order.
@@ -28,16 +30,17 @@ package struct PageAssembly: Sendable {
   /// - Parameters:
   ///   - packs: On-demand packs in any order, without duplicates.
   ///   - defaults: Those of the manifest.
+  ///   - earlier: Pages by the SHA-256 of their JSON. They are taken as they are, so that another zstd does not change them.
   /// - Throws: ``PackError/Code/invalidManifest``
-  package init(_ packs: [ManifestPack], defaults: ManifestDefaults, backend: any CryptoBackend) throws(PackError) {
+  package init(
+    _ packs: [ManifestPack], defaults: ManifestDefaults, backend: any CryptoBackend, earlier: [[UInt8]: [UInt8]] = [:]
+  ) throws(PackError) {
     guard !packs.isEmpty else { return }
-    var writer = PageWriter(try CompressionContext(level: Self.level), try backend.makeDigest(), defaults)
+    var writer = PageWriter(try CompressionContext(level: Self.level), try backend.makeDigest(), defaults, earlier)
     let sorted = packs.sorted { $0.id.precedes($1.id) }
     var pages = try writer.pages(sorted.map { PageEntry($0, defaults) }, .packs)
-    let pairs = sorted.flatMap { pack in Self.tags(of: pack).map { PagePair(tag: $0, id: pack.id) } }
-    if !pairs.isEmpty {
-      pages += try writer.pages(pairs.sorted { $0.key.precedes($1.key) }.map(PageEntry.init), .tags)
-    }
+    let pairs = Self.pairs(of: sorted)
+    if !pairs.isEmpty { pages += try writer.pages(pairs.map(PageEntry.init), .tags) }
     if pages.count > PageReference.rootLimit {
       var roots: [PageReference] = []
       for kind in [PageKind.packs, .tags] {
@@ -53,10 +56,19 @@ package struct PageAssembly: Sendable {
     files = writer.files
   }
 
-  /// Returns the tags of a pack, each once.
-  private static func tags(of pack: ManifestPack) -> [String] {
-    var seen: Set<[UInt8]> = []
-    return pack.tags.filter { seen.insert(Array($0.utf8)).inserted }
+  /// Returns the pairs of all tags of packs in the order of their keys, each once.
+  ///
+  /// - Parameter packs: In ascending order of their ids.
+  static func pairs(of packs: [ManifestPack]) -> [PagePair] {
+    // By the bytes of the tags: equal strings may differ in them.
+    var groups: [[UInt8]: [PagePair]] = [:]
+    for pack in packs {
+      for tag in pack.tags {
+        let bytes = Array(tag.utf8)
+        if groups[bytes]?.last?.id != pack.id { groups[bytes, default: []].append(PagePair(tag: tag, id: pack.id)) }
+      }
+    }
+    return groups.sorted { $0.key.lexicographicallyPrecedes($1.key) }.flatMap(\.value)
   }
 }
 
@@ -99,12 +111,16 @@ private struct PageWriter: ~Copyable {
   private let context: CompressionContext
   private let digest: any DigestContext
   private let defaults: ManifestDefaults
+  private let earlier: [[UInt8]: [UInt8]]
   private(set) var files: [PageAssembly.File] = []
 
-  init(_ context: consuming CompressionContext, _ digest: any DigestContext, _ defaults: ManifestDefaults) {
+  init(
+    _ context: consuming CompressionContext, _ digest: any DigestContext, _ defaults: ManifestDefaults, _ earlier: [[UInt8]: [UInt8]]
+  ) {
     self.context = context
     self.digest = digest
     self.defaults = defaults
+    self.earlier = earlier
   }
 
   /// Makes the pages of sorted entries, and returns their references.
@@ -161,15 +177,28 @@ private struct PageWriter: ~Copyable {
     }
     let content: PageContent = !listed.isEmpty ? .index(listed) : !pairs.isEmpty ? .tags(pairs) : .packs(packs)
     let json = try content.bytes(kind, defaults: defaults)
+    let known = try earlier(json)
+    let frame = if let known { known } else { try compress(json) }
+    try digest.update(frame.byteSpan)
+    let reference = PageReference(
+      kind: kind, isIndex: !listed.isEmpty, first: entries[entries.startIndex].key, count: UInt64(entries.count),
+      size: UInt64(frame.count), contentSize: UInt64(json.count), sha256: try digest.finish())
+    files.append(PageAssembly.File(reference: reference, bytes: frame, isReused: known != nil))
+    return reference
+  }
+
+  /// Returns the earlier page with the same JSON; nil if there is none.
+  private func earlier(_ json: [UInt8]) throws(PackError) -> [UInt8]? {
+    guard !earlier.isEmpty else { return nil }
+    try digest.update(json.byteSpan)
+    return earlier[try digest.finish()]
+  }
+
+  private func compress(_ json: [UInt8]) throws(PackError) -> [UInt8] {
     var frame = [UInt8](repeating: 0, count: Limits.compressBound(json.count))
     var span = frame.mutableByteSpan
     let size = try context.compress(json.byteSpan, into: &span)
     frame.removeLast(frame.count - size)
-    try digest.update(frame.byteSpan)
-    let reference = PageReference(
-      kind: kind, isIndex: !listed.isEmpty, first: entries[entries.startIndex].key, count: UInt64(entries.count), size: UInt64(size),
-      contentSize: UInt64(json.count), sha256: try digest.finish())
-    files.append(PageAssembly.File(reference: reference, bytes: frame))
-    return reference
+    return frame
   }
 }

@@ -1,7 +1,8 @@
 import PackCrypto
 import PackFiles
 package import PackFormat
-import PackManifest
+package import PackManifest
+import PackPages
 import PackProject
 package import PackTrust
 
@@ -11,6 +12,8 @@ package struct PublishedManifest: Sendable {
   package let place: String
   /// The manifest, with a valid signature.
   package let verified: VerifiedManifest
+  /// All its packs, those in pages included.
+  package let packs: [ManifestPack]
   /// SHA-256 of the signed bytes as they would be without `version`, `issued` and `expires`, 32 bytes.
   let contentDigest: [UInt8]
 
@@ -26,8 +29,12 @@ package struct PublishedManifest: Sendable {
         throw PackError(.damagedManifest, "it is a web page, not a manifest", hint: "check the address, and what the server answers there")
       }
       let verified = try SignedManifest(bytes).verify(trusting: keys)
-      let content = try verified.manifest.contentBytes()
-      return PublishedManifest(place: place, verified: verified, contentDigest: try CryptoBackends.standard.digest(of: content.byteSpan))
+      let manifest = verified.manifest
+      let packs =
+        place.contains("://") ? try fetchedPacks(manifest) : try ReleaseCatalogue(manifest, in: PathParts(place)?.directory ?? ".").packs
+      let content = try manifest.contentBytes()
+      return PublishedManifest(
+        place: place, verified: verified, packs: packs, contentDigest: try CryptoBackends.standard.digest(of: content.byteSpan))
     } catch {
       throw error.about(place)
     }
@@ -35,12 +42,8 @@ package struct PublishedManifest: Sendable {
 
   private static func fetched(_ address: String) throws(PackError) -> [UInt8] {
     _ = try ServedURL(address)
-    let words = [
-      "curl", "--silent", "--show-error", "--fail", "--location", "--globoff", "--proto", "=https", "--proto-redir", "=https", "--max-time",
-      "60", "--", address,
-    ]
     do throws(PackError) {
-      let bytes = try ProgramOutput.read(words, limit: Manifest.largestSize, files: SystemFiles())
+      let bytes = try fetched([address], limit: Manifest.largestSize)
       guard bytes.count <= Manifest.largestSize else {
         throw PackError(.damagedManifest, "it is more than \(Manifest.largestSize) bytes, which no manifest is")
       }
@@ -48,6 +51,40 @@ package struct PublishedManifest: Sendable {
     } catch {
       guard error.code == .cannotRead else { throw error }
       throw error.advising(.developer("check the address; without 'curl', fetch the manifest and name the file"))
+    }
+  }
+
+  /// Returns the bytes at several addresses, one after the other.
+  private static func fetched(_ addresses: [String], limit: Int) throws(PackError) -> [UInt8] {
+    let words = [
+      "curl", "--silent", "--show-error", "--fail", "--fail-early", "--location", "--globoff", "--proto", "=https", "--proto-redir",
+      "=https", "--max-time", "60", "--",
+    ]
+    return try ProgramOutput.read(words + addresses, limit: limit, files: SystemFiles())
+  }
+
+  /// The number of pages that one run of `curl` fetches, over one connection.
+  private static let pagesPerRun = 64
+
+  /// Returns the packs of a manifest with its pages, which are fetched as it names them: at most two rounds.
+  private static func fetchedPacks(_ manifest: Manifest) throws(PackError) -> [ManifestPack] {
+    var pages: [PageReference: [UInt8]] = [:]
+    while true {
+      switch try ReleaseCatalogue.look(at: manifest, in: { (page) in pages[page] }) {
+      case .found(let catalogue): return catalogue.packs
+      case .needs(let needed):
+        for start in stride(from: 0, to: needed.count, by: pagesPerRun) {
+          let batch = needed[start..<min(start + pagesPerRun, needed.count)]
+          // With pages, a manifest has a base.
+          let addresses = batch.map { (manifest.defaults.baseURL ?? "") + $0.fileName }
+          var bytes = try fetched(addresses, limit: batch.reduce(0) { $0 + Int($1.size) })[...]
+          // A page of another size makes the digests of all that follow wrong.
+          for page in batch {
+            pages[page] = Array(bytes.prefix(Int(page.size)))
+            bytes = bytes.dropFirst(Int(page.size))
+          }
+        }
+      }
     }
   }
 }
@@ -64,7 +101,7 @@ extension ReleaseLock {
     }
     let known = Dictionary(uniqueKeysWithValues: released.packs.map { ($0.id, $0) })
     let isOther = manifest.version == released.manifestVersion && published.verified.signedDigest != released.signedDigest
-    let others = manifest.packs.filter { entry in
+    let others = published.packs.filter { entry in
       known[entry.id].map { $0.version < entry.version || $0.version == entry.version && $0.sha256 != entry.sha256 } ?? true
     }
     guard isOther || !others.isEmpty else { return nil }
@@ -80,7 +117,7 @@ extension ReleaseLock {
     released = Release(
       manifestVersion: manifest.version, signedDigest: published.verified.signedDigest, contentDigest: published.contentDigest,
       issued: manifest.issued ?? manifest.expires, expires: manifest.expires, rootKeyID: released?.rootKeyID, packs: released?.packs ?? [])
-    adopt(manifest.packs.filter { $0.version >= known[$0.id] ?? 0 }, of: manifest, forcing: false)
+    adopt(published.packs.filter { $0.version >= known[$0.id] ?? 0 }, of: manifest, forcing: false)
   }
 
   /// - Parameter forcing: whether the next build of the same content gets another version too, because two contents have this one.

@@ -16,7 +16,7 @@ extension ReleaseBuild {
   /// Throws if the manifest would be too large whatever the packs contain. Called before any pack is made.
   func checkManifestSize(_ packs: [PackerConfiguration.Pack], keyID: String) throws(PackError) {
     let digest = [UInt8](repeating: 0, count: 32)
-    let entries = packs.map { pack in
+    var entries = packs.map { pack in
       ManifestPack(
         id: pack.id.text, version: 1, url: configuration.serve.baseURL + Self.fileName(pack.id.text, digest), size: 340, sha256: digest,
         contentRoot: digest, contentSize: 0, installSize: 4096, files: 0, maxFrame: 1024, keyID: keyID, delivery: pack.delivery,
@@ -24,9 +24,10 @@ extension ReleaseBuild {
         platforms: pack.platforms, language: pack.language)
     }
     let budget = InstallBudget(essentialDownloadAllowance: 1, downloadAllowance: 1, essentialMaxInstallSize: 1, maxInstallSize: 1)
-    let manifest = Manifest(
-      version: 1, issued: time.now, expires: time.now, budget: budget, defaults: defaults(of: entries), packs: entries)
-    try Self.check(manifestSize: try manifest.signedBytes().count, packs: packs.count, isLeast: true)
+    let defaults = defaults(of: entries)
+    if !paged(entries).isEmpty { entries.removeAll { $0.delivery == .onDemand } }
+    let manifest = Manifest(version: 1, issued: time.now, expires: time.now, budget: budget, defaults: defaults, packs: entries)
+    try Self.check(manifestSize: try manifest.signedBytes().count, packs: entries.count, isLeast: true)
   }
 
   /// Returns what the entries need not repeat. Packs with keys of their own share none.
@@ -41,9 +42,11 @@ extension ReleaseBuild {
       throw PackError(
         .invalidManifest,
         "the manifest of \(packs) packs would be \(isLeast ? "at least " : "")\(size) bytes, more than the \(Manifest.largestSize) that a client reads",
-        hint: "combine small packs, or shorten descriptions, names and tags")
+        hint: smaller)
     }
   }
+
+  private static let smaller = "combine small packs, or shorten descriptions, names and tags"
 
   /// Makes all files of the release except the packs.
   func finish(
@@ -51,11 +54,20 @@ extension ReleaseBuild {
     existing: ExistingRelease?, _ staged: StagedRelease, _ remarks: inout [ReleaseBuildReport.Remark]
   ) throws(PackError) -> ReleaseBuildReport.Release {
     let entries = items.compactMap(\.entry)
-    let parts = try ReleaseBudget.byPlatform(
-      packs: entries, manifestCeiling: configuration.manifestCeiling, headroom: configuration.headroom)
-    let budget = ReleaseBudget(largestOf: parts.map(\.budget))
+    let publicKeys = signers.map(\.publicKey)
+    let trust = try trust(of: publicKeys, lock)
+    let paged = paged(entries)
+    let defaults = defaults(of: entries)
+    let pages = try assemble(paged, defaults, existing)
     var manifest = Manifest(
-      version: 1, issued: time.now, expires: time.now, budget: budget.install, defaults: defaults(of: entries), packs: entries)
+      version: 1, issued: time.now, expires: time.now, budget: nil, defaults: defaults,
+      packs: paged.isEmpty ? entries : entries.filter { $0.delivery != .onDemand })
+    manifest.pages = pages.references
+    let ceiling = try ManifestReserve.size(
+      for: manifest, keysSize: trust.documents.reduce(0) { $0 + $1.bytes.count }, configured: configuration.manifestCeiling)
+    let parts = try ReleaseBudget.byPlatform(packs: entries, manifestCeiling: ceiling, headroom: configuration.headroom)
+    let budget = ReleaseBudget(largestOf: parts.map(\.budget))
+    manifest.budget = budget.install
     let contentDigest = try digest(of: try manifest.contentBytes())
     let term = try term(contentDigest, lock: lock, existing: existing)
     manifest.version = term.version
@@ -64,9 +76,7 @@ extension ReleaseBuild {
     if let remark = term.remark { remarks.append(remark) }
 
     let signed = try manifest.signedBytes()
-    try Self.check(manifestSize: signed.count, packs: entries.count, isLeast: false)
-    let publicKeys = signers.map(\.publicKey)
-    let trust = try trust(of: publicKeys, lock)
+    try Self.check(manifestSize: signed.count, packs: manifest.packs.count, isLeast: false)
     let found = try foundManifest(existing, signed: signed, publicKeys, trust.documents)
     let document = if let found { found } else { try sign(signed, signers, trust.documents) }
     // With the code of a client, before the manifest is written.
@@ -74,8 +84,9 @@ extension ReleaseBuild {
     guard verified.manifest == manifest else {
       throw PackError(.internalError, "the manifest does not read back as it was written")
     }
-    remarks += sizeRemarks(document.bytes.count, packs: entries.count)
+    remarks += sizeRemarks(document.bytes.count, packs: manifest.packs.count, ceiling: ceiling)
 
+    try write(pages, of: manifest, listing: entries, existing, staged)
     try staged.write(document.bytes, to: ReleaseFile.manifest)
     let created = Dictionary(decisions.compactMap { $0.result.map { ($0.id, $0.created) } }) { first, _ in first }
     try staged.write(PackagesList(entries, created: created).document, to: ReleaseFile.packages)
@@ -89,7 +100,7 @@ extension ReleaseBuild {
     let report = BudgetReport(
       budget, parts: parts.map { BudgetReport.Part(platforms: $0.platforms, packs: $0.packs, budget: $0.budget) }, packs: entries,
       manifestVersion: manifest.version, manifestSize: UInt64(document.bytes.count),
-      manifestCeiling: configuration.manifestCeiling, hosting: configuration.hosting)
+      manifestCeiling: ceiling, hosting: configuration.hosting)
     try staged.write(report.text, to: ReleaseFile.budgetText)
     try staged.write(report.markdown, to: ReleaseFile.budgetMarkdown)
     try staged.write(report.json, to: ReleaseFile.budgetJSON)
@@ -103,8 +114,8 @@ extension ReleaseBuild {
       files: staged.names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) })
     try staged.write(record.document, to: BuildRecord.fileName)
     return ReleaseBuildReport.Release(
-      manifest: manifest, manifestSize: UInt64(document.bytes.count), isManifestUnchanged: found != nil,
-      signers: document.signatures.map(\.keyID), budget: budget, manifestCeiling: configuration.manifestCeiling)
+      manifest: manifest, manifestSize: UInt64(document.bytes.count), pages: pages.files.count, isManifestUnchanged: found != nil,
+      signers: document.signatures.map(\.keyID), budget: budget, manifestCeiling: ceiling)
   }
 
   // MARK: Version and term
@@ -193,20 +204,20 @@ extension ReleaseBuild {
     return document
   }
 
-  private func sizeRemarks(_ size: Int, packs: Int) -> [ReleaseBuildReport.Remark] {
+  private func sizeRemarks(_ size: Int, packs: Int, ceiling: UInt64) -> [ReleaseBuildReport.Remark] {
     var remarks: [ReleaseBuildReport.Remark] = []
     if size > Self.manifestWarningSize {
       remarks.append(
         .warning(
           "the manifest is \(size) bytes for \(packs) packs; clients read at most \(Manifest.largestSize)",
-          hint: "combine small packs, or shorten descriptions, names and tags"))
+          hint: Self.smaller))
     } else if size > Self.manifestNoteSize {
       remarks.append(.note("the manifest is \(size) bytes for \(packs) packs, which is large for a downloader extension"))
     }
-    if UInt64(size) > configuration.manifestCeiling {
+    if UInt64(size) > ceiling {
       remarks.append(
         .warning(
-          "the manifest is \(size) bytes, more than the \(configuration.manifestCeiling) that the budget reserves for it",
+          "the manifest is \(size) bytes, more than the \(ceiling) that the budget reserves for it",
           hint:
             "set 'manifestCeiling: \((size + (64 << 10) - 1) / (64 << 10) * 64) KiB' in \(configuration.path), and ship an app with the new Info.plist"
         ))

@@ -28,6 +28,16 @@ package struct ReleaseFolder: Hashable, Sendable {
   /// Returns the path of the file of a pack.
   package func path(of pack: ManifestPack) -> String { Self.path(pack.fileName, in: directory) }
 
+  /// Reads all packs of its manifest, those in pages included.
+  ///
+  /// - Throws: as ``ReleaseCatalogue/init(_:in:files:)``.
+  package func packs(of manifest: Manifest) throws(PackError) -> [ManifestPack] {
+    try ReleaseCatalogue(manifest, in: directory).packs
+  }
+
+  /// Returns the path of the file of a page.
+  package func path(of page: PageReference) -> String { Self.path(page.fileName, in: directory) }
+
   /// Returns the pack in the manifest whose file has the same name as the given file.
   ///
   /// - Throws: ``PackError/Code/unknownPack`` if no pack has a file of that name.

@@ -139,7 +139,8 @@ package struct ReleaseRecording: Sendable {
     guard manifest.signedDigest == record.manifest.signedDigest, manifest.manifest.version == record.manifest.version else {
       throw changed("\(path) is not the manifest that was built")
     }
-    let entries = Dictionary(manifest.manifest.packs.map { ($0.id, $0) }) { first, _ in first }
+    let packs = try ReleaseCatalogue(manifest.manifest, in: dist, files: files).packs
+    let entries = Dictionary(packs.map { ($0.id, $0) }) { first, _ in first }
     guard entries.count == record.packs.count else {
       throw changed("\(path) names \(entries.count) packs, but \(record.packs.count) were built")
     }

@@ -10,7 +10,7 @@ final class StagedRelease {
   private let files: any FileSystem
   private let backend: any CryptoBackend
   /// The names of the files that were added so far.
-  private(set) var names: [String] = []
+  private(set) var names: Set<String> = []
 
   init(_ path: String, files: any FileSystem, backend: any CryptoBackend) throws(PackError) {
     directory = try OutputDirectory(path, place: .replaceable, files: files)
@@ -32,7 +32,7 @@ final class StagedRelease {
   /// Writes a whole new file.
   func write(_ bytes: [UInt8], to name: String) throws(PackError) {
     try directory.write(bytes, to: name)
-    names.append(name)
+    names.insert(name)
   }
 
   func makeDirectory(_ name: String) throws(PackError) {
@@ -49,7 +49,7 @@ final class StagedRelease {
       }
       try copy(name, in: source, as: newName, sourcePath: sourcePath)
     }
-    names.append(newName)
+    names.insert(newName)
   }
 
   /// Adds a file of this directory under a second name.
@@ -97,7 +97,7 @@ final class StagedRelease {
     } catch {
       throw error.writing("\(directory.path)/\(newName)")
     }
-    names.append(newName)
+    names.insert(newName)
   }
 
   /// Removes a file that is not needed after all.
@@ -107,7 +107,7 @@ final class StagedRelease {
     } catch {
       throw error.writing("\(directory.path)/\(name)")
     }
-    names.removeAll { $0 == name }
+    names.remove(name)
   }
 
   /// Returns the size of a file and its SHA-256.

@@ -6,10 +6,12 @@ import PackProject
 
 /// Compares the documents beside a manifest with it.
 enum CompanionReading {
-  static func all(names: [String], place: ReleaseInspection.Place, manifest: Manifest, files: any FileSystem) -> [Companion] {
+  static func all(
+    names: [String], place: ReleaseInspection.Place, manifest: Manifest, packs: [ManifestPack], files: any FileSystem
+  ) -> [Companion] {
     var companions: [Companion] = []
     if names.contains(BuildRecord.fileName) { companions.append(record(names, place, files)) }
-    if names.contains(ReleaseFile.packages) { companions.append(packages(place.path(ReleaseFile.packages), manifest, files)) }
+    if names.contains(ReleaseFile.packages) { companions.append(packages(place.path(ReleaseFile.packages), packs, files)) }
     let name = ReleaseFile.infoFragment
     if names.contains(name) { companions.append(fragment(place.path(name), manifest, files)) }
     for platform in DeviceProfile.Platform.allCases {
@@ -49,7 +51,7 @@ enum CompanionReading {
     }
   }
 
-  private static func packages(_ path: String, _ manifest: Manifest, _ files: any FileSystem) -> Companion {
+  private static func packages(_ path: String, _ packs: [ManifestPack], _ files: any FileSystem) -> Companion {
     var companion = Companion(path: path, disagreements: [])
     var listed: [Package] = []
     do throws(PackError) {
@@ -62,8 +64,9 @@ enum CompanionReading {
       companion.disagreements = [error.message]
       return companion
     }
-    for entry in manifest.packs {
-      guard let package = listed.first(where: { $0.id == entry.id }) else {
+    let packages = Dictionary(listed.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+    for entry in packs {
+      guard let package = packages[entry.id] else {
         companion.disagreements.append("'\(entry.id)' is missing")
         continue
       }
@@ -80,7 +83,7 @@ enum CompanionReading {
           "'\(entry.id)' is \(package.isEssential ? "" : "not ")essential, but \(entry.delivery.rawValue) in the manifest")
       }
     }
-    let ids = Set(manifest.packs.map(\.id))
+    let ids = Set(packs.map(\.id))
     companion.disagreements += listed.filter { !ids.contains($0.id) }.map { "'\($0.id)' is not in the manifest" }
     return companion
   }

@@ -48,7 +48,10 @@ struct UploadedSecret: Sendable {
 /// Finds what does not belong to a release, and compares the input of Apple's `ba-package` with the manifest.
 struct ForeignFilesSearch {
   let place: ReleaseInspection.Place
-  let manifest: Manifest
+  /// All packs of the release.
+  let packs: [ManifestPack]
+  /// The names of the files of packs and pages.
+  let published: Set<String>
   let files: any FileSystem
   /// The events of managed packs; nil if there is no configuration.
   let events: [PackerConfiguration.InstallationEvent]?
@@ -70,7 +73,7 @@ struct ForeignFilesSearch {
 
   /// What was found in the directory of a release.
   struct Result {
-    /// What does not belong to the release, in the order of the names. Packs that are not in the manifest are not included.
+    /// What does not belong to the release, in the order of the names. Packs and pages that are not in the manifest are not included.
     var foreign: [ForeignFiles] = []
     /// The secrets among it. A single file that is one is not in `foreign`.
     var secrets: [UploadedSecret] = []
@@ -89,24 +92,23 @@ struct ForeignFilesSearch {
   func run(names: [String], key: KeyHolder) throws(PackError) -> Result {
     var result = Result()
     var candidates: [Candidate] = []
-    let packs = Set(manifest.packs.map(\.fileName))
     // What the build of this release did not write is left from another one.
     let written = (try? BuildRecord.read(in: place.directory, files: files))?.files
     for name in names {
       let path = place.path(name)
       let kind = kind(of: path)
       let isWritten = Self.known.contains(name) && (name == BuildRecord.fileName || written?.contains(name) ?? true)
-      if isWritten || packs.contains(name) || path == place.manifest, kind != .directory {
+      if isWritten || published.contains(name) || path == place.manifest, kind != .directory {
         if kind == .symbolicLink { result.links.append(path) }
         if isWritten, kind == .file { try add(path, name, isWritten: true, &result, &candidates) }
         continue
       }
       if name == ReleaseFile.baPackages, kind == .directory {
-        let expected = Set(manifest.packs.flatMap { [BAPackageManifest.fileName(for: $0.id), BAPackageManifest.payloadName(for: $0.id)] })
+        let expected = Set(packs.flatMap { [BAPackageManifest.fileName(for: $0.id), BAPackageManifest.payloadName(for: $0.id)] })
         for inner in try self.names(in: path) where !expected.contains(inner) {
           try add("\(path)/\(inner)", inner, &result, &candidates)
         }
-      } else if !name.hasSuffix(".pack") || kind == .directory {
+      } else if !name.hasSuffix(".pack") && !name.hasSuffix(PageReference.fileExtension) || kind == .directory {
         try add(path, name, &result, &candidates)
       }
     }
@@ -189,7 +191,7 @@ struct ForeignFilesSearch {
         packedSizes.insert(content.size)
       }
     }
-    for entry in manifest.packs {
+    for entry in packs {
       do throws(PackError) {
         try look(in: entry)
       } catch {
@@ -211,7 +213,7 @@ struct ForeignFilesSearch {
     let directory = place.path(ReleaseFile.baPackages)
     guard names.contains(ReleaseFile.baPackages), kind(of: directory) == .directory else { return nil }
     var companion = Companion(path: directory, disagreements: [], hint: "packer build --ba-package")
-    for entry in manifest.packs {
+    for entry in packs {
       let payload = BAPackageManifest.payloadName(for: entry.id)
       let name = BAPackageManifest.fileName(for: entry.id)
       let written = events.map { [$0] } ?? [[], [.firstInstallation], [.subsequentUpdate]]

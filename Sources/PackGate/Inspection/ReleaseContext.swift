@@ -14,7 +14,15 @@ struct ReleaseContext: Sendable {
   /// The ids of root keys, by the ids of the pack keys derived from them. Taken from the lock file, the build record and the given key.
   var roots: [String: String] = [:]
   var manifest: ManifestSighting
-  /// The pack files, one for each entry of the manifest in its order; empty if files were not inspected.
+  /// All packs, if the manifest has pages. Without those of pages that could not be read.
+  var listed: [ManifestPack]?
+  /// The pages of the manifest, index pages included.
+  var pages: [PageSighting] = []
+  /// Pages in the directory that are not in the manifest.
+  var strayPages: [String] = []
+  /// How the pages of tags differ from the tags of the packs; nil if they do not.
+  var tagFault: String?
+  /// The pack files, one for each entry in the order of ``entries``; empty if files were not inspected.
   var packs: [PackSighting] = []
   /// Pack files in the directory that are not in the manifest.
   var strayPacks: [String] = []
@@ -50,8 +58,8 @@ struct ReleaseContext: Sendable {
   /// Returns the advice about an error of the client; nil if there is none.
   var wording: @Sendable (PackError) -> String? = { $0.advice?.description }
 
-  /// The entries of the manifest; empty if it could not be read.
-  var entries: [ManifestPack] { manifest.manifest?.packs ?? [] }
+  /// The entries of the manifest and its pages; empty if it could not be read.
+  var entries: [ManifestPack] { listed ?? manifest.manifest?.packs ?? [] }
 
   /// The entries of the manifest with their files.
   var pairs: [(entry: ManifestPack, file: PackSighting)] { zip(entries, packs).map { ($0, $1) } }
@@ -82,6 +90,13 @@ struct ReleaseContext: Sendable {
     ReleaseDemand(entries, for: platform, manifestSize: manifest.size)
   }
 
+  /// The size that the budget reserves for the manifest; nil without packer.yml.
+  var manifestCeiling: UInt64? {
+    guard let configured = configuration?.manifestCeiling, let content = manifest.manifest else { return nil }
+    let keysSize = manifest.keysDocuments.reduce(0) { $0 + $1.count }
+    return (try? ManifestReserve.size(for: content, keysSize: keysSize, configured: configured)) ?? configured
+  }
+
   /// How the packs are hosted: as packer.yml says, otherwise as the Info.plist does.
   var hosting: PackerConfiguration.Hosting { configuration?.hosting ?? plist?.keys.hosting ?? .unmanaged }
 
@@ -93,13 +108,16 @@ struct ReleaseContext: Sendable {
   /// Whether the app groups of an app and all its downloader extensions are known.
   private func hasEntitlements(_ app: BuiltApp) -> Bool { ([app.bundle] + downloaders).allSatisfy { $0.groups.names != nil } }
 
-  /// Returns the configuration of a pack; nil if there is none.
-  func configured(_ id: String) -> PackerConfiguration.Pack? { configuration?.packs.first { $0.id.text == id } }
+  /// The configurations of the packs, by their ids.
+  var configuredPacks: [String: PackerConfiguration.Pack] {
+    Dictionary((configuration?.packs ?? []).map { ($0.id.text, $0) }, uniquingKeysWith: { first, _ in first })
+  }
 
   /// The inputs that are available to the rules.
   var inputs: Set<ReleaseInput> {
     var inputs: Set<ReleaseInput> = []
     if manifest.manifest != nil { inputs.insert(.manifest) }
+    if pages.allSatisfy(\.isRead) { inputs.insert(.pages) }
     if manifest.manifest != nil, packs.count == entries.count { inputs.insert(.files) }
     if hasKey { inputs.insert(.key) }
     if hasKey, !isQuick { inputs.insert(.payload) }

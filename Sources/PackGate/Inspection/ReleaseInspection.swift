@@ -36,14 +36,24 @@ struct ReleaseInspection: Sendable {
     release.keys = try options.configuration?.keysFile.map { (path) throws(PackError) in try KeysSighting(path) }
     release.rootKeyPlaces = RootKeySearch(files: files).places(options.configuration)
     guard let manifest = release.manifest.manifest else { return release }
-    release.roots = roots(manifest, lock, in: place)
+    if !manifest.pages.isEmpty {
+      let reading = try PageReading(manifest, in: place, files: files)
+      (release.pages, release.tagFault) = (reading.pages, reading.tagFault)
+      release.listed = (manifest.packs + reading.packs).sorted { $0.id.precedes($1.id) }
+    }
+    let entries = release.entries
+    release.roots = roots(entries, lock, in: place)
     guard options.looksAtFiles else { return release }
     let names = try names(in: place.directory)
-    let published = Set(manifest.packs.map(\.fileName))
-    release.strayPacks = names.filter { $0.hasSuffix(".pack") && !published.contains($0) }.map { place.path($0) }
-    release.companions = CompanionReading.all(names: names, place: place, manifest: manifest, files: files)
+    let published = Set(entries.map(\.fileName)).union(release.pages.map(\.reference.fileName))
+    func strays(_ suffix: String) -> [String] {
+      names.filter { $0.hasSuffix(suffix) && !published.contains($0) }.map { place.path($0) }
+    }
+    (release.strayPacks, release.strayPages) = (strays(".pack"), strays(PageReference.fileExtension))
+    release.companions = CompanionReading.all(names: names, place: place, manifest: manifest, packs: entries, files: files)
     let search = ForeignFilesSearch(
-      place: place, manifest: manifest, files: files, events: options.configuration?.installationEvents, isQuick: options.isQuick)
+      place: place, packs: entries, published: published, files: files, events: options.configuration?.installationEvents,
+      isQuick: options.isQuick)
     let strangers = try search.run(names: names, key: key)
     (release.foreign, release.secrets, release.links) = (strangers.foreign, strangers.secrets, strangers.links)
     if let managed = try search.managed(names: names) {
@@ -52,9 +62,9 @@ struct ReleaseInspection: Sendable {
       release.lacksPackageInput = options.configuration.map { $0.hosting != .unmanaged } ?? false
     }
     let survey = ContentSurvey()
-    release.packs = try await look(at: manifest.packs, in: place, survey)
-    if !options.isQuick { try await readWhole(manifest.packs, &release, progress: progress) }
-    release.shared = survey.shared(ids: manifest.packs.map(\.id))
+    release.packs = try await look(at: entries, in: place, survey)
+    if !options.isQuick { try await readWhole(entries, &release, progress: progress) }
+    release.shared = survey.shared(ids: entries.map(\.id))
     return release
   }
 
@@ -98,7 +108,7 @@ struct ReleaseInspection: Sendable {
   // MARK: Keys
 
   /// Returns the ids of root keys, by the ids of the pack keys derived from them. The given key comes last, because only it proves the derivation.
-  private func roots(_ manifest: Manifest, _ lock: ReleaseLock?, in place: Place) -> [String: String] {
+  private func roots(_ entries: [ManifestPack], _ lock: ReleaseLock?, in place: Place) -> [String: String] {
     var roots: [String: String] = [:]
     if let released = lock?.released, let root = released.rootKeyID {
       for pack in released.packs where !pack.isRemoved { roots[pack.keyID] = root }
@@ -106,7 +116,7 @@ struct ReleaseInspection: Sendable {
     if let record = try? BuildRecord.read(in: place.directory, files: files), let root = record.rootKeyID {
       for pack in record.packs { roots[pack.keyID] = root }
     }
-    for entry in manifest.packs where key.isRoot(of: entry) { roots[entry.keyID] = key.id }
+    for entry in entries where key.isRoot(of: entry) { roots[entry.keyID] = key.id }
     return roots
   }
 
@@ -137,6 +147,7 @@ struct ReleaseInspection: Sendable {
   private func readWhole(_ entries: [ManifestPack], _ release: inout ReleaseContext, progress: ProgressHandler?) async throws(PackError) {
     let jobs = try WorkerPool.size(for: options.jobs)
     let total = entries.reduce(0 as UInt64) { $0.adding($1.contentSize) }
+    let sources = release.configuredPacks
     var done: UInt64 = 0
     for (number, entry) in entries.enumerated() where release.packs[number].content != nil && release.packs[number].failure == nil {
       let path = release.packs[number].path
@@ -157,8 +168,8 @@ struct ReleaseInspection: Sendable {
           makeObserver: { search.makeObserver() }, onStop: { search.close() })
         done = done.adding(entry.contentSize)
         release.packs[number].misspelled = try PageReferences.misspelled(in: pack)
-        release.packs[number].differences = try await differences(of: pack, entry, release)
-        release.packs[number].excludesPage = excludesPage(entry, release)
+        release.packs[number].differences = try await differences(of: pack, sources[entry.id])
+        release.packs[number].excludesPage = excludesPage(sources[entry.id])
       } catch {
         guard error.code != .cancelled else { throw error }
         release.packs[number].failure = error
@@ -174,17 +185,16 @@ struct ReleaseInspection: Sendable {
   }
 
   /// Returns whether the source directory of a pack has an `index.html` that its configuration excludes.
-  private func excludesPage(_ entry: ManifestPack, _ release: ReleaseContext) -> Bool {
-    guard let source = release.configured(entry.id), DirectoryScan.doesExclude("index.html", isDirectory: false, by: source.excludes) else {
+  private func excludesPage(_ source: PackerConfiguration.Pack?) -> Bool {
+    guard let source, DirectoryScan.doesExclude("index.html", isDirectory: false, by: source.excludes) else {
       return false
     }
     return (try? files.status(of: "\(source.root)/index.html", in: nil, following: .followed))?.kind == .file
   }
 
   /// Returns how a pack differs from its source directory; nil if the directory is not known or does not exist.
-  private func differences(of pack: Pack, _ entry: ManifestPack, _ release: ReleaseContext) async throws(PackError) -> [TreeDifference]? {
-    guard let source = release.configured(entry.id),
-      (try? files.status(of: source.root, in: nil, following: .followed))?.kind == .directory
+  private func differences(of pack: Pack, _ source: PackerConfiguration.Pack?) async throws(PackError) -> [TreeDifference]? {
+    guard let source, (try? files.status(of: source.root, in: nil, following: .followed))?.kind == .directory
     else { return nil }
     do throws(PackError) {
       return try await TreeComparison.run(

@@ -106,6 +106,8 @@ package enum ReleaseInput: String, Hashable, Sendable, CaseIterable {
   case manifest
   /// The files beside the manifest.
   case files = "pack files"
+  /// All pages of the manifest, if it has any.
+  case pages
   /// The content key.
   case key = "content key"
   /// All bytes of the packs, which `--quick` does not read.
@@ -126,6 +128,7 @@ package enum ReleaseInput: String, Hashable, Sendable, CaseIterable {
     switch self {
     case .manifest: "no readable manifest"
     case .files: "no pack files"
+    case .pages: "not all pages can be read"
     case .key: "no content key (--key REF)"
     case .payload: "pack contents not read (--quick)"
     case .plist: "no Info.plist (--plist FILE)"

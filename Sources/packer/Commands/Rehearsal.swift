@@ -71,7 +71,7 @@ struct Rehearsal {
   /// The requested packs that are for the device.
   private func asked(_ settings: SimulationSettings) throws(PackError) -> Set<String> {
     let release = settings.later ?? settings.release
-    let foreign = release.manifest.packs.filter { !settings.device.accepts($0) }
+    let foreign = release.packs.filter { !settings.device.accepts($0) }
     for word in options.ask {
       let found = try release.packs(asked: [word])
       guard let other = foreign.first(where: { found.contains($0.id) }), found.isSubset(of: foreign.map(\.id)) else { continue }
@@ -195,7 +195,7 @@ struct Rehearsal {
     let manifest = settings.release.manifest
     let head = [
       "simulate \(settings.event.rawValue): \(settings.release.path), manifest \(manifest.version), "
-        + Table.count(manifest.packs.count, "pack", "packs"),
+        + Table.count(settings.release.packs.count, "pack", "packs"),
       "  rules of \(settings.rules.source), \(settings.speed.name) with \(settings.speed.bytesPerSecond) bytes per second",
     ]
     console.result(SimulationRecord(report, settings), output.isQuiet ? [] : head)

@@ -1,6 +1,7 @@
 import PackBuild
 import PackFormat
 import PackGate
+import PackPages
 import PackProject
 import PackServer
 import PackStore
@@ -71,6 +72,7 @@ struct ExitStatus: RawRepresentable, Hashable, Comparable, Sendable {
     .illegalPath: .damaged,
     .limitExceeded: .damaged,
     .damagedManifest: .damaged,
+    .wrongPage: .damaged,
     .damagedStore: .damaged,
     .truncated: .truncated,
     .untrustedSignature: .untrustedSignature,

@@ -150,7 +150,8 @@ struct PlatformBudgetTests {
     try await project.build()
     func disagreements(_ name: String) throws -> [String] {
       let place = ReleaseInspection.Place(directory: project.directory("dist"), manifest: project.directory("dist/manifest.json"))
-      let all = CompanionReading.all(names: [name], place: place, manifest: try project.manifest(), files: FaultyFiles())
+      let manifest = try project.manifest()
+      let all = CompanionReading.all(names: [name], place: place, manifest: manifest, packs: manifest.packs, files: FaultyFiles())
       return all.flatMap(\.disagreements)
     }
     for name in Self.fragments { #expect(try disagreements(name) == []) }

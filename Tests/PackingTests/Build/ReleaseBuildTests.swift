@@ -553,7 +553,7 @@ struct ReleaseBuildTests {
   @Test("of a thousand small packs is built, and is built again without packing any")
   func manyPacks() async throws {
     let project = try ReleaseProject(
-      "serve: {baseURL: \"https://cdn.example.com/\"}\npacks:\n  - {id: \"p-${name}\", each: \"build/many/*\", delivery: onDemand}\n")
+      "serve: {baseURL: \"https://cdn.example.com/\"}\npacks:\n  - {id: \"p-${name}\", each: \"build/many/*\", delivery: prefetch}\n")
     for number in 0..<1000 { try project.add("many/\(number)/file.txt", Array("content \(number)".utf8)) }
     let first = try await project.build(isFixed: false)
     #expect(first.ids(.packed).count == 1000)

@@ -1,6 +1,7 @@
 import PackCrypto
 import PackFormat
 import PackManifest
+import PackPages
 import PackTrust
 import TestSupport
 import Testing
@@ -36,7 +37,7 @@ struct Violation: Sendable, CustomTestStringConvertible {
 
   var testDescription: String { "\(rule): \(what)" }
 
-  static let all: [Violation] = keys + files + foreign + budgets + released + plist + app + versions + lostReleases + trust + store
+  static let all: [Violation] = keys + files + foreign + pages + budgets + released + plist + app + versions + lostReleases + trust + store
 
   private static let other = "ffffffffffffffff"
 
@@ -218,6 +219,31 @@ struct Violation: Sendable, CustomTestStringConvertible {
       sample.release.lacksPackageInput = true
     },
   ]
+
+  private static let pages: [Violation] = [
+    Violation("PK2021", "a page is missing", hint: "packer build") { sample in
+      sample.release.pages = [page(size: nil)]
+      sample.release.listed = sample.release.entries
+    },
+    Violation("PK2022", "a page that was cut", .error, .truncated, hint: "packer build") { sample in
+      sample.release.pages = [page(size: 499, PackError(.wrongPage, "page is 499 bytes, but the manifest says 500"))]
+    },
+    Violation("PK2022", "a page of another release", .error, .damaged, hint: "packer build") { sample in
+      sample.release.pages = [page(size: 500, PackError(.wrongPage, "page is not the file that the manifest names"))]
+    },
+    Violation("PK2023", "a page that is not in the manifest", hint: "rm dist/old.page") { sample in
+      sample.release.strayPages = ["dist/old.page"]
+    },
+    Violation("PK2024", "a tag that the pages of tags do not list", .error, .damaged, hint: "packer build") { sample in
+      sample.release.pages = [page(size: 500)]
+      sample.release.tagFault = "pack 'a' has the tag 'b', but the pages of tags do not list it there"
+    },
+  ]
+
+  private static func page(size: UInt64?, _ failure: PackError? = nil) -> PageSighting {
+    let reference = PageReference(kind: .packs, first: "a", count: 1, size: 500, contentSize: 1000, sha256: GateSample.digest(1))
+    return PageSighting(path: "dist/\(reference.fileName)", reference: reference, size: size, failure: failure)
+  }
 
   private static let budgets: [Violation] = [
     Violation("PK3001", "an essential allowance that is exactly used up", hint: "packer plist merge Info.plist") {
@@ -553,7 +579,8 @@ struct Violation: Sendable, CustomTestStringConvertible {
     let key = try SigningKey.random()
     let document = try SignedManifest(signed: signed, signatures: [try SignedManifest.signature(of: signed, by: key)])
     sample.release.published = PublishedManifest(
-      place: "https://a.example/m.json", verified: try document.verify(trusting: [key.publicKey]), contentDigest: [])
+      place: "https://a.example/m.json", verified: try document.verify(trusting: [key.publicKey]), packs: manifest.packs,
+      contentDigest: [])
   }
 
   private static let store: [Violation] = [

@@ -14,7 +14,7 @@ enum ManifestBudgetCheck: ReleaseCheck {
     return release.demand.named.compactMap { key, needed in
       guard let limit = budget.named.first(where: { $0.key == key })?.bytes, !ReleaseDemand.fits(needed, in: limit, key) else { return nil }
       // If only the bytes of the manifest above its ceiling are missing, that is PK3005.
-      if key == BudgetKey.essentialDownload, let ceiling = release.configuration?.manifestCeiling, release.manifest.size > ceiling,
+      if key == BudgetKey.essentialDownload, let ceiling = release.manifestCeiling, release.manifest.size > ceiling,
         ReleaseDemand.fits(needed - (release.manifest.size - ceiling), in: limit, key)
       {
         return nil

@@ -10,8 +10,9 @@ enum TeamBudgetCheck: ReleaseCheck {
     remedy: "Make the pack smaller, or raise its budget in packer.yml, so that the change is reviewed.")
 
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
-    release.entries.flatMap { entry -> [ReleaseFinding] in
-      guard let configuration = release.configuration, let budget = release.configured(entry.id)?.budget else { return [] }
+    let packs = release.configuredPacks
+    return release.entries.flatMap { entry -> [ReleaseFinding] in
+      guard let configuration = release.configuration, let budget = packs[entry.id]?.budget else { return [] }
       let sizes = [("download", entry.size, budget.download), ("installed", entry.sizeOnDevice, budget.installed)]
       return sizes.compactMap { what, actual, limit in
         guard let limit, actual > limit else { return nil }

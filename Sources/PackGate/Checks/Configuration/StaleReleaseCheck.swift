@@ -6,7 +6,7 @@ import PackProject
 /// PK1004.
 enum StaleReleaseCheck: ReleaseCheck {
   static let rule = ReleaseRule(
-    "PK1004", "the release does not match packer.yml", needs: [.manifest, .configuration],
+    "PK1004", "the release does not match packer.yml", needs: [.manifest, .pages, .configuration],
     what:
       "The manifest has exactly the packs of packer.yml, with the same delivery, install mode, tags, platforms, language and kind of key, and the budget that follows from manifestCeiling and headroom.",
     onPhone: "Players get the packs of an earlier configuration: a pack may be missing, or be fetched at the wrong time.",
@@ -15,9 +15,10 @@ enum StaleReleaseCheck: ReleaseCheck {
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
     guard let configuration = release.configuration else { return [] }
     var findings: [ReleaseFinding] = []
+    let entries = Dictionary(release.entries.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
     for pack in configuration.packs {
       let id = pack.id.text
-      guard let entry = release.entries.first(where: { $0.id == id }) else {
+      guard let entry = entries[id] else {
         findings.append(
           finding(
             "it is in \(configuration.path), but not in the manifest", pack: id, file: configuration.path, line: pack.position.line,
@@ -56,10 +57,8 @@ enum StaleReleaseCheck: ReleaseCheck {
   /// Returns findings for budgets that are large enough for the packs, but do not follow from this configuration. Budgets that are too small are
   /// reported by PK3013.
   private static func budget(_ release: ReleaseContext, _ configuration: PackerConfiguration) -> [ReleaseFinding] {
-    guard let built = release.manifest.manifest?.budget,
-      let asked = try? ReleaseBudget(
-        packs: release.entries, manifestCeiling: configuration.manifestCeiling, headroom: configuration.headroom
-      ).install
+    guard let built = release.manifest.manifest?.budget, let ceiling = release.manifestCeiling,
+      let asked = try? ReleaseBudget(packs: release.entries, manifestCeiling: ceiling, headroom: configuration.headroom).install
     else { return [] }
     let numbers = zip(zip(built.named, asked.named), release.demand.named)
     guard numbers.allSatisfy({ ReleaseDemand.fits($1.bytes, in: $0.0.bytes, $1.key) }) else { return [] }

@@ -3,7 +3,7 @@ import PackProject
 /// PK2017.
 enum CompanionCheck: ReleaseCheck {
   static let rule = ReleaseRule(
-    "PK2017", "a file beside the manifest contradicts it, or is missing", needs: [.manifest],
+    "PK2017", "a file beside the manifest contradicts it, or is missing", needs: [.manifest, .pages],
     what: """
       packages.json names the packs of the manifest, with their sizes and URLs, Info.fragment.plist has the manifest's budget, build.json \
       can be read, and ba-package holds the packs with their policies. With Apple's hosting ba-package is there; with managed hosting its absence is a warning.

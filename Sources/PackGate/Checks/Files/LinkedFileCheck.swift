@@ -1,3 +1,4 @@
+import PackFiles
 import PackManifest
 
 /// PK2020.
@@ -12,10 +13,12 @@ enum LinkedFileCheck: ReleaseCheck {
     remedy: "Copy the file to the place of the link, or run 'packer build'.")
 
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
-    release.links.map { path in
-      let pack = release.entries.first { path == "\(release.directory)/\($0.fileName)" || path == $0.fileName }
+    guard !release.links.isEmpty else { return [] }
+    let packs = Dictionary(release.entries.map { ($0.fileName, $0.id) }, uniquingKeysWith: { first, _ in first })
+    return release.links.map { path in
+      let pack = PathParts(path).flatMap { packs[$0.name] }
       return finding(
-        "\(path) is a symbolic link: after an upload that does not follow links, the download fails", pack: pack?.id, file: path,
+        "\(path) is a symbolic link: after an upload that does not follow links, the download fails", pack: pack, file: path,
         hint: "packer build")
     }
   }

@@ -11,9 +11,10 @@ enum SourceDifferenceCheck: ReleaseCheck {
     remedy: "Run 'packer build'.")
 
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
-    release.pairs.compactMap { entry, file in
+    let packs = release.configuredPacks
+    return release.pairs.compactMap { entry, file in
       guard let differences = file.differences, let first = differences.first else { return nil }
-      let source = release.configured(entry.id)
+      let source = packs[entry.id]
       return finding(
         "'\(first.path)' \(first.message)\(differences.count > 1 ? "; \(differences.count) differences from \(source?.rootInProject ?? "its root") in all" : "")",
         pack: entry.id, file: release.configuration?.path, line: source?.position.line,

@@ -11,8 +11,9 @@ enum UnportablePathCheck: ReleaseCheck {
     remedy: "Rename the files, or set allowUnportablePaths for the pack in packer.yml.")
 
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
-    release.pairs.compactMap { entry, file in
-      guard let first = file.unportable.first, release.configured(entry.id)?.allowsUnportablePaths != true else { return nil }
+    let packs = release.configuredPacks
+    return release.pairs.compactMap { entry, file in
+      guard let first = file.unportable.first, packs[entry.id]?.allowsUnportablePaths != true else { return nil }
       let more = file.unportable.count - 1
       return finding(
         first + (more > 0 ? ", and \(more) more" : ""), pack: entry.id, file: file.path,

@@ -4,10 +4,12 @@ import PackManifest
 enum ManifestSizeCheck: ReleaseCheck {
   static let rule = ReleaseRule(
     "PK6001", "the manifest is large", .warning, needs: [.manifest],
-    what: "The manifest is below 80 % of the 1 MiB that clients read (about 2000 packs); from 256 KiB on, this is a note.",
+    what: """
+      The manifest, without its pages, is below 80 % of the 1 MiB that clients read (about 2000 packs); from 256 KiB on, this is a note.
+      """,
     onPhone:
       "The extension has only a few megabytes of memory to read it. Clients refuse a manifest above 1 MiB, and 'packer build' never makes one.",
-    remedy: "Merge small packs, or shorten tags and descriptions.")
+    remedy: "Make packs onDemand: more than 64 of them are in pages. Or merge small packs, or shorten tags and descriptions.")
 
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
     let (size, largest) = (release.manifest.size, UInt64(Manifest.largestSize))

@@ -14,8 +14,9 @@ enum SecretCheck: ReleaseCheck {
     remedy: "Exclude the file and change the secret; if it is not a secret, list it under allowSecrets in packer.yml.")
 
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
-    release.pairs.compactMap { entry, file in
-      let configured = release.configured(entry.id)
+    let packs = release.configuredPacks
+    return release.pairs.compactMap { entry, file in
+      let configured = packs[entry.id]
       let allowed = configured?.allowedSecrets ?? []
       // 'allowSecrets: true' is for certificates of tests and the like. With a key of packer in a pack, everybody can open or sign all of them.
       let isAllowed = configured?.allowsSecrets == true

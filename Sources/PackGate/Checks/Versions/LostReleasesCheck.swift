@@ -21,8 +21,8 @@ enum LostReleasesCheck: ReleaseCheck {
     guard let manifest = release.manifest.manifest, let lock = release.lock else { return [] }
     let hint = "restore the newest \(release.lockPath): git log -p \(ShellWord.path(release.lockPath))"
     // Without any release in the lock file, a published manifest proves that it was lost.
-    let published = lock.released == nil ? nil : release.published?.verified.manifest
-    let known = max(lock.released?.manifestVersion ?? 0, published?.version ?? 0)
+    let published = lock.released == nil ? nil : release.published
+    let known = max(lock.released?.manifestVersion ?? 0, published?.verified.manifest.version ?? 0)
     guard manifest.version <= known.adding(1) else {
       return [
         finding(
@@ -41,7 +41,7 @@ enum LostReleasesCheck: ReleaseCheck {
     let recorded = Dictionary(
       (lock.released?.packs ?? []).map { ($0.id, $0.version) } + (published?.packs ?? []).map { ($0.id, $0.version) }, uniquingKeysWith: max
     )
-    return manifest.packs.filter { $0.version > (recorded[$0.id] ?? 0).adding(1) }.map { entry in
+    return release.entries.filter { $0.version > (recorded[$0.id] ?? 0).adding(1) }.map { entry in
       finding(
         "it has version \(entry.version), but \(Self.title(recorded[entry.id] ?? 0)) in \(release.lockPath)", pack: entry.id,
         file: release.lockPath, actual: entry.version, limit: recorded[entry.id] ?? 0, hint: hint)

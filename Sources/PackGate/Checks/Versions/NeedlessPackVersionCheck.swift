@@ -11,12 +11,12 @@ enum NeedlessPackVersionCheck: ReleaseCheck {
     remedy: "Run 'packer build' with the recorded lock file and the same settings: it keeps the version.")
 
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
-    let published = release.published?.verified.manifest.packs ?? []
+    let published = Dictionary((release.published?.packs ?? []).map { ($0.id, $0.version) }, uniquingKeysWith: { first, _ in first })
     return release.recorded.compactMap { entry, recorded in
       guard entry.version > recorded.version, !recorded.isRemoved, entry.contentRoot == recorded.contentRoot, entry.keyID == recorded.keyID
       else { return nil }
       // A later version with other content is published, so devices need a version after it.
-      guard published.first(where: { $0.id == entry.id }).map({ $0.version <= recorded.version }) ?? true else { return nil }
+      guard published[entry.id].map({ $0 <= recorded.version }) ?? true else { return nil }
       return finding(
         "version \(entry.version) has the content of version \(recorded.version): players download \(SizeText.short(entry.size)) unnecessarily",
         pack: entry.id,

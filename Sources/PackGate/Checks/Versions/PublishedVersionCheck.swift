@@ -29,7 +29,7 @@ enum PublishedVersionCheck: ReleaseCheck {
           "version \(manifest.version) is published with different content", file: release.manifest.path, limit: manifest.version,
           hint: hint))
     }
-    let offered = Dictionary(other.packs.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+    let offered = Dictionary(published.packs.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
     for entry in release.entries {
       guard let old = offered[entry.id] else { continue }
       if entry.version < old.version {

@@ -4,7 +4,7 @@ import PackManifest
 /// PK5013.
 enum RemovedPackCheck: ReleaseCheck {
   static let rule = ReleaseRule(
-    "PK5013", "a pack of the last release is no longer offered", .warning, needs: [.manifest, .lock],
+    "PK5013", "a pack of the last release is no longer offered", .warning, needs: [.manifest, .pages, .lock],
     what: "Every pack that packer.lock.json recorded as offered is in the manifest.",
     onPhone: "Apps that request it get an error, and may remove their copy.",
     remedy: """

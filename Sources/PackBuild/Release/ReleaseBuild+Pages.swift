@@ -1,0 +1,98 @@
+import PackCrypto
+import PackFiles
+package import PackFormat
+package import PackManifest
+import PackPages
+import PackPayload
+import PackProject
+
+extension ReleaseBuild {
+  /// The largest number of on-demand packs that the manifest lists itself. With more, all of them are in pages.
+  static let mostOnDemand = 64
+
+  /// Returns the packs that are listed in pages: the on-demand packs if there are many. Apple serves no pages.
+  func paged(_ entries: [ManifestPack]) -> [ManifestPack] {
+    guard configuration.hosting != .apple else { return [] }
+    let onDemand = entries.filter { $0.delivery == .onDemand }
+    return onDemand.count > Self.mostOnDemand ? onDemand : []
+  }
+
+  /// Makes the pages of the packs that a manifest does not list itself.
+  func assemble(_ packs: [ManifestPack], _ defaults: ManifestDefaults, _ existing: ExistingRelease?) throws(PackError) -> PageAssembly {
+    try PageAssembly(packs, defaults: defaults, backend: backend, earlier: packs.isEmpty ? [:] : try earlierPages(existing))
+  }
+
+  /// Returns the pages of the earlier build by the SHA-256 of their JSON, without those that cannot be read. Takes 100 bytes for each pack.
+  private func earlierPages(_ existing: ExistingRelease?) throws(PackError) -> [[UInt8]: [UInt8]] {
+    var pages: [[UInt8]: [UInt8]] = [:]
+    guard let existing else { return pages }
+    let context = try DecompressionContext()
+    let most = Int(PageReference.largestContentSize)
+    for name in existing.record.files where name.hasSuffix(PageReference.fileExtension) && !name.contains("/") {
+      try checkpoint()
+      guard let bytes = try? files.contents(of: "\(existing.path)/\(name)", limit: Limits.compressBound(most)),
+        let size = (try? FrameHeader.parse(bytes.byteSpan, name: name))?.contentSize, (1...UInt64(most)).contains(size)
+      else { continue }
+      var json = [UInt8](repeating: 0, count: Int(size))
+      var span = json.mutableByteSpan
+      guard (try? context.decompress(bytes.byteSpan, into: &span, name: name)) != nil else { continue }
+      pages[try backend.digest(of: json.byteSpan)] = bytes
+    }
+    return pages
+  }
+
+  /// Adds the files of the pages to the release, and reads all of them back with the code of a client.
+  func write(
+    _ assembly: PageAssembly, of manifest: Manifest, listing packs: [ManifestPack], _ existing: ExistingRelease?, _ staged: StagedRelease
+  ) throws(PackError) {
+    guard !assembly.files.isEmpty else { return }
+    for page in assembly.files {
+      try checkpoint()
+      if page.isReused, let existing, try adopt(page, from: existing, into: staged) { continue }
+      try staged.write(page.bytes, to: page.reference.fileName)
+    }
+    let catalogue = try ReleaseCatalogue(manifest, in: staged.path(of: "."), files: files)
+    guard catalogue.packs == packs else {
+      throw PackError(.internalError, "the pages do not read back as they were written")
+    }
+  }
+
+  /// Takes the file of a page from the earlier build, which saves a write. Returns false if it changed meanwhile.
+  private func adopt(_ page: PageAssembly.File, from existing: ExistingRelease, into staged: StagedRelease) throws(PackError) -> Bool {
+    let name = page.reference.fileName
+    do throws(PackError) {
+      try staged.adopt(name, in: existing.directory, as: name, sourcePath: existing.path)
+    } catch {
+      guard error.code == .missingInput || error.code == .cannotRead else { throw error }
+      return false
+    }
+    guard let found = try? staged.digest(of: name), found.sha256 == page.reference.sha256 else {
+      try staged.remove(name)
+      return false
+    }
+    return true
+  }
+}
+
+/// The size that a budget reserves for the manifest.
+package enum ManifestReserve {
+  /// The step of a computed reserve, so that most changes of a catalogue do not change the budget.
+  private static let step: UInt64 = 64 << 10
+  /// Signatures, budget, version and times.
+  private static let frame: UInt64 = 1024
+
+  /// Returns the configured size. For a manifest with pages, no less than what it holds and half as much again, because it grows with the essential and
+  /// prefetch packs, whose number no setting knows.
+  ///
+  /// - Parameters:
+  ///   - keysSize: The bytes of its keys documents.
+  ///   - configured: The `manifestCeiling` of the configuration.
+  package static func size(for manifest: Manifest, keysSize: Int, configured: UInt64) throws(PackError) -> UInt64 {
+    guard !manifest.pages.isEmpty else { return configured }
+    var content = manifest
+    // Depends on the reserve.
+    content.budget = nil
+    let held = UInt64(try content.contentBytes().count + keysSize) + frame
+    return max(configured, min((held + held / 2 + step - 1) / step * step, UInt64(Manifest.largestSize)))
+  }
+}

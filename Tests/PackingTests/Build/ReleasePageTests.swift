@@ -1,0 +1,494 @@
+import Foundation
+import PackArchive
+import PackCrypto
+import PackFiles
+import PackFormat
+import PackManifest
+import PackPages
+import PackTrust
+import TestSupport
+import Testing
+
+@testable import PackBuild
+@testable import PackGate
+@testable import PackProject
+
+/// A project with many on-demand packs of one small file.
+struct PagedProject {
+  let project: ReleaseProject
+  let count: Int
+
+  /// - Parameter additions: Further lines at the top level of packer.yml.
+  init(_ count: Int, additions: String = "") throws {
+    self.count = count
+    project = try ReleaseProject(Self.configuration + additions)
+    for number in 0..<count { try project.add(Self.file(number), Array("level \(number)".utf8)) }
+  }
+
+  private static let configuration = """
+    app: {bundleID: com.example.arcade, group: group.com.example.arcade}
+    serve: {baseURL: "https://cdn.example.com/packs/"}
+    packs:
+      - {id: core, root: build/core, delivery: essential, tags: [boot]}
+      - {id: "odd-${name}", each: "build/odd/*", delivery: onDemand, tags: [all, odd]}
+      - {id: "even-${name}", each: "build/even/*", delivery: onDemand, tags: [all, even]}
+
+    """
+
+  static func id(_ number: Int) -> String { "\(number % 2 == 0 ? "even" : "odd")-\(1000 + number)" }
+  static func file(_ number: Int) -> String { "\(number % 2 == 0 ? "even" : "odd")/\(1000 + number)/level.txt" }
+
+  var ids: [String] { (["core"] + (0..<count).map(Self.id)).sorted() }
+
+  func catalogue() throws -> ReleaseCatalogue { try ReleaseCatalogue(try project.manifest(), in: project.directory("dist")) }
+
+  /// The contents of the release's pages, by name.
+  func pages() -> [String: [UInt8]] { project.contents().filter { $0.key.hasSuffix(".page") } }
+
+  /// Signs and writes a changed manifest.
+  func write(_ manifest: Manifest) throws {
+    let signed = try manifest.signedBytes()
+    let document = try SignedManifest(
+      signed: signed, signatures: [SignedManifest.signature(of: signed, by: try ReleaseProject.signingKey(0))])
+    try project.directory.write(document.bytes, to: "dist/manifest.json")
+  }
+
+  /// Verifies the release without its payloads.
+  func report(_ change: (inout ReleaseVerification) -> Void = { _ in }) async throws -> ReleaseReport {
+    var verification = ReleaseVerification(project.directory("dist"), now: ReleaseProject.time().now)
+    verification.trusted = TrustedKeys([try ReleaseProject.signingKey(0).publicKey])
+    verification.configuration = try PackerConfiguration.read(project.directory("packer.yml"))
+    verification.isQuick = true
+    verification.jobs = 2
+    change(&verification)
+    return try await verification.run(key: ResolvedKey(try TestSupport.key(filledFrom: 0), warnings: []))
+  }
+}
+
+extension ReleaseReport {
+  /// The rules of its errors.
+  fileprivate var errors: Set<String> { Set(findings.filter { $0.level == .error }.map(\.rule.id)) }
+}
+
+@Suite("A release with many on-demand packs", .bounded)
+struct ReleasePageTests {
+  @Test("lists up to 64 of them in the manifest, and more in pages", arguments: [63, 64, 65, 70])
+  func threshold(_ count: Int) async throws {
+    let sample = try PagedProject(count)
+    let report = try await sample.project.build()
+    let manifest = try sample.project.manifest()
+    #expect(try sample.catalogue().packs.map(\.id) == sample.ids)
+    #expect(report.release?.pages == sample.pages().count)
+    if count <= 64 {
+      #expect(manifest.pages.isEmpty && manifest.packs.map(\.id) == sample.ids)
+      #expect(sample.pages().isEmpty)
+    } else {
+      #expect(manifest.packs.map(\.id) == ["core"])
+      #expect(Set(manifest.pages.map(\.kind)) == [.packs, .tags])
+      #expect(Set(manifest.pages.map(\.fileName)) == Set(sample.pages().keys))
+      #expect(try sample.catalogue().pages == manifest.pages)
+    }
+    let record = try BuildRecord.read(in: sample.project.directory("dist"))
+    #expect(record.files == sample.project.contents().keys.filter { $0 != BuildRecord.fileName }.sorted())
+    #expect(record.packs.map(\.id) == sample.ids)
+  }
+
+  @Test("has no pages if Apple serves the packs")
+  func apple() async throws {
+    let sample = try PagedProject(70, additions: "hosting: apple\n")
+    try await sample.project.build()
+    #expect(try sample.project.manifest().packs.map(\.id) == sample.ids)
+    #expect(sample.pages().isEmpty)
+  }
+
+  @Test("finds packs by id and by tag in its pages, as a client does")
+  func search() async throws {
+    let sample = try PagedProject(70)
+    try await sample.project.build()
+    let pages = sample.pages()
+    let search = PageSearch(try sample.project.manifest())
+    let source: PageSearch.Source = { pages[$0.fileName] }
+    guard case .found(let packs) = try search.packs(["odd-1007", "core", "none"], in: source),
+      case .found(let even) = try search.packs(taggedWith: "even", in: source)
+    else {
+      Issue.record("pages are missing")
+      return
+    }
+    #expect(packs.map(\.id) == ["odd-1007", "core"])
+    #expect(even.map(\.id) == (0..<35).map { PagedProject.id(2 * $0) })
+    for pack in packs {
+      #expect(pack.url == "https://cdn.example.com/packs/\(pack.fileName)")
+      #expect(sample.project.directory.bytes(of: "dist/\(pack.fileName)")?.count == Int(pack.size))
+    }
+  }
+
+  @Test("is the same whatever the number of threads, and an unchanged one stays byte for byte, with its page files")
+  func determinism() async throws {
+    let sample = try PagedProject(600)
+    try await sample.project.build { $0.jobs = 2 }
+    let first = sample.project.contents()
+    let other = try PagedProject(600)
+    try await other.project.build { $0.jobs = 1 }
+    #expect(other.project.contents() == first)
+    // The same file, as a second name.
+    func nodes() -> Set<UInt64> {
+      Set(
+        sample.pages().keys.compactMap { name in
+          try? SystemFiles().status(of: sample.project.directory("dist/\(name)"), in: nil, following: .asThemselves).inode
+        })
+    }
+    let before = nodes()
+    let report = try await sample.project.build(on: 9, isFixed: false)
+    #expect(report.release?.isManifestUnchanged == true)
+    #expect(sample.project.contents() == first)
+    #expect(nodes() == before && !before.isEmpty)
+  }
+
+  @Test("changes one page and the manifest if one pack changes")
+  func oneChange() async throws {
+    let sample = try PagedProject(600)
+    try await sample.project.build()
+    try sample.project.record()
+    let (before, old) = (sample.pages(), try sample.project.manifest())
+    try sample.project.add(PagedProject.file(300), [1, 2, 3])
+    let report = try await sample.project.build(on: 2)
+    #expect(report.ids(.packed) == [PagedProject.id(300)])
+    let after = sample.pages()
+    #expect(Set(after.keys).subtracting(before.keys).count == 1)
+    #expect(Set(before.keys).subtracting(after.keys).count == 1)
+    #expect(try sample.project.manifest().version == old.version + 1)
+    #expect(try sample.catalogue().packs.first { $0.id == PagedProject.id(300) }?.version == 2)
+    #expect(try sample.project.record().lock.released?.packs.first { $0.id == PagedProject.id(300) }?.version == 2)
+  }
+
+  @Test("keeps the bytes of an earlier page that another zstd made")
+  func otherCompression() throws {
+    let packs = (0..<100).map { number in
+      ManifestPack.sample("p\(1000 + number)")
+    }
+    let defaults = ManifestDefaults(baseURL: "https://cdn.example.com/packs/")
+    let assembly = try PageAssembly(packs, defaults: defaults, backend: CryptoBackends.standard)
+    let json = try PageContent.packs(packs).bytes(.packs, defaults: defaults)
+    let digest = try CryptoBackends.standard.digest(of: json.byteSpan)
+    let other: [UInt8] = [1, 2, 3]
+    let later = try PageAssembly(packs, defaults: defaults, backend: CryptoBackends.standard, earlier: [digest: other])
+    #expect(later.files.map(\.isReused) == [true])
+    #expect(later.files.map(\.bytes) == [other] && later.references[0].size == 3)
+    #expect(assembly.files.map(\.isReused) == [false])
+  }
+
+  @Test("replaces a page of the earlier build that was changed, and refuses to remove one that packer did not make")
+  func earlierPages() async throws {
+    let sample = try PagedProject(70)
+    try await sample.project.build()
+    let first = sample.project.contents()
+    let page = try #require(sample.pages().keys.sorted().first)
+    try sample.project.directory.write([0], to: "dist/\(page)")
+    try await sample.project.build()
+    #expect(sample.project.contents() == first)
+    try sample.project.remove("dist/\(page)")
+    try await sample.project.build()
+    #expect(sample.project.contents() == first)
+    try sample.project.directory.write([0], to: "dist/packs-0000000000000000.page")
+    #expect(await sample.project.refusal()?.code == .outputExists)
+  }
+
+  @Test("is the earlier one or the new one if a build stops at any file operation")
+  func everyStop() async throws {
+    let sample = try PagedProject(66)
+    try await sample.project.build()
+    let before = sample.project.contents()
+    try sample.project.add(PagedProject.file(3), [1, 2, 3])
+    let counting = FaultyFiles()
+    try await sample.project.build {
+      $0.files = counting
+      $0.jobs = 1
+    }
+    let after = sample.project.contents()
+    for number in stride(from: 5, to: counting.calls.count, by: 397) {
+      try sample.project.remove("dist")
+      for (name, bytes) in before { try sample.project.directory.write(bytes, to: "dist/\(name)") }
+      _ = await sample.project.refusal {
+        $0.files = FaultyFiles.stopping(at: number)
+        $0.jobs = 1
+      }
+      let contents = sample.project.contents()
+      let isWhole = contents == before || contents == after
+      #expect(isWhole, "from call \(number) on")
+    }
+  }
+
+  @Test("reserves what the manifest holds and half as much again, whatever was configured before, and the checks agree")
+  func reserve() async throws {
+    let sample = try PagedProject(70, additions: "manifestCeiling: 1 KiB\n")
+    let report = try await sample.project.build()
+    #expect(report.release?.manifestCeiling == 64 << 10)
+    #expect(report.remarks.isEmpty)
+    #expect(try await sample.report().errors.isEmpty)
+    // 300 packs that a first launch needs, at some 400 bytes each.
+    var manifest = try sample.project.manifest()
+    manifest.packs = (0..<300).map { number in
+      var pack = ManifestPack.sample("p\(1000 + number)")
+      pack.delivery = .prefetch
+      return pack
+    }
+    let held = try manifest.contentBytes().count
+    let size = try ManifestReserve.size(for: manifest, keysSize: 2000, configured: 64 << 10)
+    #expect(size % (64 << 10) == 0 && size > UInt64(held) * 3 / 2 && size < UInt64(held) * 3 / 2 + (70 << 10))
+    #expect(try ManifestReserve.size(for: manifest, keysSize: 0, configured: 1 << 19) == 1 << 19)
+    manifest.pages = []
+    #expect(try ManifestReserve.size(for: manifest, keysSize: 0, configured: 1024) == 1024)
+  }
+
+  @Test("cannot be recorded or followed with a page that is missing or changed")
+  func recording() async throws {
+    let sample = try PagedProject(70)
+    try await sample.project.build()
+    let place = sample.project.directory("dist/manifest.json")
+    let keys = TrustedKeys([try ReleaseProject.signingKey(0).publicKey])
+    #expect(try PublishedManifest.read(place, trusting: keys).packs.map(\.id) == sample.ids)
+    for (name, bytes) in sample.pages() {
+      var changed = bytes
+      changed[bytes.count / 2] ^= 1
+      try sample.project.directory.write(changed, to: "dist/\(name)")
+      #expect(failure { () throws(PackError) in try sample.project.record() }?.code == .wrongPage)
+      #expect(failure { () throws(PackError) in _ = try PublishedManifest.read(place, trusting: keys) }?.code == .wrongPage)
+      try sample.project.remove("dist/\(name)")
+      #expect(failure { () throws(PackError) in try sample.project.record() }?.code == .missingInput)
+      try sample.project.directory.write(bytes, to: "dist/\(name)")
+    }
+    try sample.project.record()
+    #expect(try sample.project.lock().released?.packs.map(\.id) == sample.ids)
+  }
+
+  @Test("follows the versions of packs that only a published page knows")
+  func published() async throws {
+    let sample = try PagedProject(70)
+    try await sample.project.build()
+    try sample.project.record()
+    try sample.project.add(PagedProject.file(8), [1])
+    try await sample.project.build(on: 2)
+    // Published, but its record was lost.
+    let published = try PublishedManifest.read(
+      sample.project.directory("dist/manifest.json"), trusting: TrustedKeys([try ReleaseProject.signingKey(0).publicKey]))
+    try sample.project.remove("dist")
+    try sample.project.add(PagedProject.file(8), [2])
+    try await sample.project.build(on: 3) { $0.published = published }
+    #expect(try sample.catalogue().packs.first { $0.id == PagedProject.id(8) }?.version == 3)
+    #expect(try sample.project.manifest().version == 3)
+  }
+}
+
+@Suite("The checks of a release with pages", .bounded)
+struct PageCheckTests {
+  @Test("a sound release passes, also with --quick and without a key", arguments: [70, 600])
+  func sound(_ count: Int) async throws {
+    let sample = try PagedProject(count)
+    try await sample.project.build()
+    let report = try await sample.report()
+    #expect(report.errors.isEmpty, "\(report.findings.map(\.headline))")
+    #expect(report.facts.first { $0.name == "packs" }?.value == "\(count + 1) of \(count + 1) opened, headers and digests checked")
+    if count == 70 { #expect(try await sample.report { $0.isQuick = false }.errors.isEmpty) }
+  }
+
+  @Test("a missing page is found, and its packs are not taken for strangers", arguments: ["packs", "tags"])
+  func missing(_ kind: String) async throws {
+    let sample = try PagedProject(70)
+    try await sample.project.build()
+    let name = try #require(sample.pages().keys.first { $0.hasPrefix(kind) })
+    try sample.project.remove("dist/\(name)")
+    let report = try await sample.report()
+    #expect(report.errors == ["PK2021"])
+    #expect(report.findings.first { $0.rule.id == "PK2021" }?.file?.hasSuffix("dist/\(name)") == true)
+    let skipped = Set(report.rules.filter { $0.missing.contains(.pages) }.map(\.rule.id))
+    #expect(skipped == ["PK1004", "PK2002", "PK2017", "PK2023", "PK2024", "PK5013"])
+  }
+
+  @Test("a page that is not the one of the manifest is found")
+  func wrong() async throws {
+    let sample = try PagedProject(70)
+    try await sample.project.build()
+    let other = try PagedProject(66)
+    try await other.project.build()
+    for (name, bytes) in sample.pages() {
+      let foreign = try #require(other.pages().first { $0.key.hasPrefix(name.prefix(4)) }).value
+      var changed = bytes
+      changed[bytes.count - 1] ^= 1
+      let faults: [(bytes: [UInt8], kind: FindingKind)] = [
+        ([], .truncated), (Array(bytes.dropLast()), .truncated), (changed, .damaged), (bytes + [0], .damaged),
+        (foreign, foreign.count < bytes.count ? .truncated : .damaged), ([UInt8](repeating: 0, count: 1 << 21), .damaged),
+      ]
+      for fault in faults {
+        try sample.project.directory.write(fault.bytes, to: "dist/\(name)")
+        let report = try await sample.report()
+        #expect(report.errors == ["PK2022"])
+        #expect(report.findings.first { $0.rule.id == "PK2022" }?.kind == fault.kind, "\(fault.bytes.count)")
+      }
+      try sample.project.directory.write(bytes, to: "dist/\(name)")
+    }
+    #expect(try await sample.report().errors.isEmpty)
+  }
+
+  @Test("a page that no manifest names is found")
+  func stray() async throws {
+    let sample = try PagedProject(70)
+    try await sample.project.build()
+    try sample.project.directory.write([1], to: "dist/packs-0123456789abcdef.page")
+    #expect(try await sample.report().errors == ["PK2023"])
+  }
+
+  @Test("signed pages that break a rule are found: a bomb, another order, a pack twice, a pack of the manifest")
+  func lies() async throws {
+    let sample = try PagedProject(70)
+    try await sample.project.build()
+    let sound = try sample.project.manifest()
+    let place = try #require(sound.pages.firstIndex { $0.kind == .packs })
+    let listed = try sample.catalogue().packs.filter { $0.delivery == .onDemand }
+    func json(_ ids: [String]) -> [UInt8] {
+      let entries = ids.compactMap { id in try? PageContent.packs(listed.filter { $0.id == id }).bytes(.packs, defaults: sound.defaults) }
+      let bodies = entries.map { String(decoding: $0.dropFirst(#"{"packs":["#.utf8.count).dropLast(2), as: UTF8.self) }
+      return Array("{\"packs\":[\(bodies.joined(separator: ","))]}".utf8)
+    }
+    let ids = listed.map(\.id)
+    // Of a kilobyte that the reference says, 16 MiB come.
+    let cases: [(content: [UInt8], contentSize: UInt64?)] = [
+      ([UInt8](repeating: 0x20, count: 16 << 20), 1024), (json([ids[1], ids[0]] + ids[2...]), nil),
+      (json([ids[0], ids[0]] + ids[2...]), nil), (json(ids) + [0x20], nil), ([UInt8](repeating: 0x5B, count: 100_000), nil),
+    ]
+    for (number, item) in cases.enumerated() {
+      let file = try zstdFrame(of: item.content)
+      var manifest = sound
+      manifest.pages[place].sha256 = try CryptoBackends.standard.digest(of: file.byteSpan)
+      manifest.pages[place].size = UInt64(file.count)
+      manifest.pages[place].contentSize = item.contentSize ?? UInt64(item.content.count)
+      try sample.write(manifest)
+      for name in sample.pages().keys where name.hasPrefix("packs") { try sample.project.remove("dist/\(name)") }
+      try sample.project.directory.write(file, to: "dist/\(manifest.pages[place].fileName)")
+      let report = try await sample.report()
+      #expect(report.errors == ["PK2022"], "\(number)")
+      #expect(failure { () throws(PackError) in _ = try sample.folderPacks() }?.code == .damagedManifest, "\(number)")
+    }
+    // The same pack in the manifest and in a page.
+    try sample.project.remove("dist")
+    try await sample.project.build()
+    var manifest = sound
+    var twice = listed[5]
+    twice.delivery = .prefetch
+    manifest.packs.append(twice)
+    try sample.write(manifest)
+    #expect(try await sample.report().errors.contains("PK2022"))
+  }
+
+  @Test("pages of tags that differ from the tags of the packs are found", arguments: 0..<4)
+  func tags(_ round: Int) async throws {
+    let sample = try PagedProject(70)
+    try await sample.project.build()
+    var manifest = try sample.project.manifest()
+    var packs = try sample.catalogue().packs.filter { $0.delivery == .onDemand }
+    switch round {
+    case 0: packs[7].tags.append("secret")
+    case 1: packs[7].tags = []
+    case 2: packs[69].tags = ["zz"]
+    default: for index in packs.indices { packs[index].tags = [] }
+    }
+    let assembly = try PageAssembly(packs, defaults: manifest.defaults, backend: CryptoBackends.standard)
+    manifest.pages = manifest.pages.filter { $0.kind == .packs } + assembly.references.filter { $0.kind == .tags }
+    for page in assembly.files where page.reference.kind == .tags {
+      try sample.project.directory.write(page.bytes, to: "dist/\(page.reference.fileName)")
+    }
+    let named = Set(manifest.pages.map(\.fileName))
+    for name in sample.pages().keys where !named.contains(name) { try sample.project.remove("dist/\(name)") }
+    try sample.write(manifest)
+    #expect(try await sample.report().errors == ["PK2024"])
+    #expect(failure { () throws(PackError) in _ = try sample.folderPacks() }?.code == .damagedManifest)
+  }
+
+  @Test("faults of index pages and of the pages below them are found one by one, in some thousand packs")
+  func indexPages() throws {
+    let directory = try TemporaryDirectory()
+    try directory.makeDirectory("dist")
+    let packs = (0..<9000).map { number in
+      var pack = ManifestPack.sample("p\(10_000 + number)")
+      pack.tags = ["t\(number % 7)"]
+      return pack
+    }
+    var manifest = Manifest(
+      version: 1, issued: nil, expires: ReleaseProject.time().now, budget: nil,
+      defaults: ManifestDefaults(baseURL: "https://cdn.example.com/packs/"), packs: [])
+    let assembly = try PageAssembly(packs, defaults: manifest.defaults, backend: CryptoBackends.standard)
+    manifest.pages = assembly.references
+    #expect(manifest.pages.allSatisfy { $0.isIndex })
+    for page in assembly.files { try directory.write(page.bytes, to: "dist/\(page.reference.fileName)") }
+    let place = ReleaseInspection.Place(directory: directory("dist"), manifest: "")
+    func reading() throws -> PageReading { try PageReading(manifest, in: place, files: SystemFiles()) }
+    let sound = try reading()
+    #expect(sound.pages.count == assembly.files.count && sound.pages.allSatisfy { $0.isRead } && sound.tagFault == nil)
+    #expect(sound.packs.map(\.id) == packs.map(\.id))
+    #expect(try ReleaseCatalogue(manifest, in: directory("dist")).packs.count == 9000)
+    // Each page in turn, and with an index page all below it.
+    let leaves = assembly.files.filter { !$0.reference.isIndex }
+    for page in [leaves[0], leaves[leaves.count / 2], leaves[leaves.count - 1]] {
+      try directory.write([9], to: "dist/\(page.reference.fileName)")
+      let found = try reading()
+      #expect(found.pages.filter { !$0.isRead }.map(\.reference) == [page.reference])
+      #expect(found.packs.count == 9000 - (page.reference.kind == .packs ? Int(page.reference.count) : 0))
+      try directory.write(page.bytes, to: "dist/\(page.reference.fileName)")
+    }
+    let index = manifest.pages[0]
+    try FileManager.default.removeItem(atPath: directory("dist/\(index.fileName)"))
+    let found = try reading()
+    #expect(found.pages.filter { $0.size == nil }.map(\.reference) == [index])
+    #expect(failure { () throws(PackError) in _ = try ReleaseCatalogue(manifest, in: directory("dist")) }?.code == .missingInput)
+  }
+
+  @Test("a manifest that passes the allowance of a released app is a failure, not only a finding about budgets")
+  func releasedReserve() throws {
+    var sample = try GateSample()
+    let reserved = sample.release.lock?.apps[0].budget?.essentialDownloadAllowance ?? 0
+    sample.release.manifest.size = reserved - 3_000_000
+    sample.release.configuration?.manifestCeiling = 1 << 20
+    let report = sample.report()
+    #expect(report.findings.first { $0.rule.id == "PK3007" }?.kind == .released)
+    #expect(report.verdict(isStrict: false) == .released)
+    sample.release.manifest.size -= 1
+    #expect(!sample.report().findings.contains { $0.rule.id == "PK3007" })
+  }
+}
+
+/// Returns one zstd frame.
+private func zstdFrame(of bytes: [UInt8]) throws(PackError) -> [UInt8] {
+  let context = try CompressionContext(level: 3)
+  var frame = [UInt8](repeating: 0, count: Limits.compressBound(bytes.count))
+  var span = frame.mutableByteSpan
+  let size = try context.compress(bytes.byteSpan, into: &span)
+  return Array(frame.prefix(size))
+}
+
+private func failure(_ body: () throws(PackError) -> Void) -> PackError? {
+  do throws(PackError) {
+    try body()
+    return nil
+  } catch {
+    return error
+  }
+}
+
+extension ManifestPack {
+  /// An on-demand pack.
+  fileprivate static func sample(_ id: String) -> ManifestPack {
+    let digest = GateSample.digest(id.utf8.reduce(7 as UInt8) { $0 &* 31 &+ $1 })
+    return ManifestPack(
+      id: id, version: 1, url: "https://cdn.example.com/packs/\(publishedName(id, digest))", size: 1000, sha256: digest,
+      contentRoot: digest, contentSize: 2000, installSize: 8192, files: 3, maxFrame: 1000, keyID: GateSample.keyID, delivery: .onDemand,
+      install: .unpacked)
+  }
+}
+
+extension PagedProject {
+  /// All packs, as the commands read them.
+  fileprivate func folderPacks() throws(PackError) -> [ManifestPack] {
+    let folder = ReleaseFolder(project.directory("dist"))
+    let document = try SignedManifest(try SystemFiles().contents(of: folder.manifestPath, limit: Manifest.largestSize))
+    return try folder.packs(of: try Manifest(parsingSigned: document.bytes.byteSpan.extracting(document.signedBytes)))
+  }
+}
