@@ -19,15 +19,17 @@ extension AssetStore {
 
   /// Copies the pages that are missing to look up packs from another folder, as far as it has them.
   ///
+  /// - Parameter ids: The packs. If nil, those of which the store has a record.
   /// - Throws: as ``lookUp(_:)``, and ``PackError/Code/wrongPage`` if the folder has another file under the name of a page.
-  package func takePages(for ids: Set<String>, from folder: PageFolder) async throws(PackError) {
+  package func takePages(for ids: Set<String>? = nil, from folder: PageFolder) async throws(PackError) {
     try await WorkerPool.settled { [manifests] () throws(PackError) in
       let manifest = try manifests.required().manifest
+      let wanted = if let ids { ids } else { try manifests.recordedIDs() }
       var isNew = true
       // After the index pages, the pages that they list.
       while isNew {
         isNew = false
-        for page in try manifests.lookUp(ids, in: manifest).missing {
+        for page in try manifests.lookUp(wanted, in: manifest).missing {
           guard let bytes = try folder.read(page) else { continue }
           try manifests.pages.keep(bytes, as: page)
           isNew = true

@@ -220,7 +220,7 @@ final class StoreManifests: Sendable {
   }
 
   /// Returns the names of the packs that have a record.
-  private func recordedIDs() throws(PackError) -> Set<String> {
+  func recordedIDs() throws(PackError) -> Set<String> {
     Set(try directory.names(in: .state).compactMap { PackName(fileName: $0)?.text })
   }
 

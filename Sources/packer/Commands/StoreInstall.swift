@@ -29,9 +29,14 @@ struct StoreAdopt: Verb {
   var isQuiet: Bool { output.isQuiet }
 
   func run(in session: Session) async throws(PackError) -> Outcome {
-    let document = try SignedManifest.read(ReleaseFolder(release).manifestPath)
+    let folder = ReleaseFolder(release)
+    let document = try SignedManifest.read(folder.manifestPath)
     let opened = try await store.open(decidesByManifest: true, in: session)
-    let plan = try await opened.adopt(document)
+    var plan = try await opened.adopt(document)
+    if !plan.missingPages.isEmpty {
+      try await opened.takePages(from: folder.pages)
+      plan = try await opened.plan()
+    }
     let version = await opened.manifest?.manifest.version ?? 0
     session.console.result(PlanRecord(plan, manifest: version), Self.lines(plan, store.directory, manifest: version))
     return .done
@@ -42,10 +47,10 @@ struct StoreAdopt: Verb {
     lines += Table.fields(
       [
         ("to fetch", plan.downloads.map(\.id)), ("installed", plan.installed), ("failed before", plan.failed.map(\.id)),
-        ("no longer offered", Array(Set(plan.obsolete.map(\.id))).sorted()),
+        ("no longer offered", Array(Set(plan.obsolete.map(\.id))).sorted()), ("missing pages", plan.missingPages.map(\.fileName)),
       ]
       .filter { !$0.1.isEmpty }.map { ($0.0, "\($0.1.count): \($0.1.joined(separator: ", "))") })
-    if !plan.isEmpty { lines.append("  \(plan.downloadSize) bytes to fetch, \(plan.peakSize) bytes must be free for all of it") }
+    if !plan.downloads.isEmpty { lines.append("  \(plan.downloadSize) bytes to fetch, \(plan.peakSize) bytes must be free for all of it") }
     return lines
   }
 }
@@ -162,6 +167,7 @@ private struct PlanRecord: Encodable {
   let installed: [String]
   let failed: [String]
   let obsolete: [String]
+  let missingPages: [String]
   let downloadSize: UInt64
   let peakSize: UInt64
 
@@ -171,6 +177,7 @@ private struct PlanRecord: Encodable {
     installed = plan.installed
     failed = plan.failed.map(\.id)
     obsolete = Set(plan.obsolete.map(\.id)).sorted()
+    missingPages = plan.missingPages.map(\.fileName)
     downloadSize = plan.downloadSize
     peakSize = plan.peakSize
   }

@@ -419,6 +419,23 @@ struct StorePageTests {
     #expect(try await store.lookUp(["level-004000"]).packs == ["level-004000": offer.entry])
   }
 
+  @Test("the pages of installed packs are taken from another folder, and of no others")
+  func takingPagesOfInstalled() async throws {
+    let old = try await level(1)
+    let store = try await running(old)
+    let (new, other) = (try await level(2), try await level(1, "other"))
+    let pages = [
+      try PagedRelease.page(PagedRelease.json([new]), first: "level", count: 1),
+      try PagedRelease.page(PagedRelease.json([other]), first: "other", count: 1),
+    ]
+    let folder = PageFolder(stage.directory("dist"), files: FaultyFiles())
+    for page in pages { try folder.keep(page.bytes, as: page.reference) }
+    #expect(try await store.adopt(PagedRelease(2, [], pages.map(\.reference), pages).document).missingPages.count == 1)
+    try await store.takePages(from: folder)
+    #expect(stage.directory.names(in: "store/pages") == [pages[0].reference.fileName])
+    #expect(try await store.plan().downloads == [new.entry])
+  }
+
   @Test("a release folder is installed with its packs in pages, also by file name, and a missing or wrong page is named")
   func releaseFolder() async throws {
     let (core, level, other) = (try await stage.offer("core"), try await level(), try await level(1, "other"))
