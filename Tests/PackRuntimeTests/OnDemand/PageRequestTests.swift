@@ -129,7 +129,8 @@ struct PageRequestTests {
     let (store, _, queue, packs) = try await tags.open { call in
       guard !call.request.url.hasSuffix(".page") else { return nil }
       isReady.update { $0 = true }
-      return call.attempt == 0 ? .slow(.milliseconds(300)) : nil
+      // Long enough for the next manifest to be accepted before the file is installed.
+      return .slow(.milliseconds(500))
     }
     next.update { [tags] manifest in manifest = try? tags.publish(2, offers.filter { $0.entry.id != "l" } + [other]) }
     try await store.adopt(tags.publish(1, offers))
