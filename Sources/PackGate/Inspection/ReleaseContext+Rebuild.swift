@@ -5,7 +5,7 @@ extension ReleaseContext {
   ///
   /// A build of one pack keeps all others and fails if one of them is unsound. In that case the command builds all packs.
   func rebuild(_ id: String) -> String {
-    let isAlone = pairs.allSatisfy { $0.entry.id == id || $0.file.isSound(as: $0.entry) }
+    let isAlone = zip(entries, packs).allSatisfy { $0.id == id || $1.isSound(as: $0) }
     return isAlone ? "packer build \(id)" : "packer build"
   }
 }

@@ -14,12 +14,12 @@ enum JunkCheck: ReleaseCheck {
 
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
     release.pairs.flatMap { entry, file in
-      [(file.junk, FindingLevel.error, release.rebuild(entry.id)), (file.unneeded, .warning, "exclude them in packer.yml, or accept this")]
+      [(file.junk, FindingLevel.error, nil), (file.unneeded, .warning, "exclude them in packer.yml, or accept this")]
         .compactMap { paths, level, hint in
           guard let first = paths.first else { return nil }
           return finding(
             "it holds \(first)\(paths.andMore)", level: level, pack: entry.id, file: file.path,
-            details: Array(paths.prefix(20)), hint: hint)
+            details: Array(paths.prefix(20)), hint: hint ?? release.rebuild(entry.id))
         }
     }
   }
