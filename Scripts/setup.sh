@@ -158,11 +158,12 @@ release_scratch=.build/for-release
 # searched beside the binary, and relative relocations are packed.
 # For reproducible builds: the binary contains no path of this machine.
 # For a small binary: each function has its own section, and public functions are not kept for other programs, so that the linker leaves out what
-# nothing calls. The compiler reuses an object file if only such flags have changed, so reuse is off.
+# nothing calls. It keeps functions with the same instructions once (5 % of the binary, mostly copies of generic functions); nothing here tells functions
+# apart by their addresses. The compiler reuses an object file if only such flags have changed, so reuse is off.
 release_flags=(
   --static-swift-stdlib --disable-local-rpath -Xswiftc -use-ld=lld
   -Xlinker -z -Xlinker relro -Xlinker -z -Xlinker now -Xlinker -z -Xlinker pack-relative-relocs -Xlinker --no-export-dynamic
-  -Xlinker --build-id=none
+  -Xlinker --build-id=none -Xlinker --icf=all
   -Xswiftc -file-prefix-map -Xswiftc "$root=." -Xcc "-ffile-prefix-map=$root=."
   -Xswiftc -Xfrontend -Xswiftc -function-sections -Xswiftc -Xfrontend -Xswiftc -internalize-at-link
   -Xswiftc -Xfrontend -Xswiftc -disable-incremental-llvm-codegen

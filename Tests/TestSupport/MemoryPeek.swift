@@ -27,10 +27,11 @@
         defer { memset(needle, 0, masked.count) }
         let own = UInt(bitPattern: window.start)..<UInt(bitPattern: needle + Window.most)
         var count = 0
-        for region in regions() {
-          var start = region.lowerBound
-          while start < region.upperBound {
-            let length = min(Window.size, Int(region.upperBound - start))
+        for number in 0..<findRegions(window) {
+          var start = window.regions.load(fromByteOffset: number * 16, as: UInt.self)
+          let end = window.regions.load(fromByteOffset: number * 16 + 8, as: UInt.self)
+          while start < end {
+            let length = min(Window.size, Int(end - start))
             let read = pread(window.memory, window.start, length, off_t(start))
             guard read > 0 else { break }
             var from = 0
@@ -55,19 +56,46 @@
       bytes.withUnsafeBytes { UInt(bitPattern: $0.baseAddress) }
     }
 
-    /// The regions of memory that the process may read and write.
-    private static func regions() -> [Range<UInt>] {
-      guard let file = fopen("/proc/self/maps", "re") else { return [] }
-      defer { fclose(file) }
-      var regions: [Range<UInt>] = []
-      var line = [CChar](repeating: 0, count: 4096)
-      while fgets(&line, Int32(line.count), file) != nil {
-        let fields = String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self).split(separator: " ")
-        guard fields.count > 1, fields[1].hasPrefix("rw") else { continue }
-        let ends = fields[0].split(separator: "-").compactMap { UInt($0, radix: 16) }
-        if ends.count == 2 { regions.append(ends[0]..<ends[1]) }
+    /// Writes the ends of the regions of memory that the process may read and write into the window. Returns how many there are.
+    ///
+    /// Nothing is allocated meanwhile, because it could be given the memory in question.
+    private static func findRegions(_ window: Window) -> Int {
+      let file = open("/proc/self/maps", O_RDONLY | O_CLOEXEC)
+      guard file >= 0 else { return 0 }
+      defer { close(file) }
+      var length = 0
+      while length < Window.size {
+        let read = read(file, window.start + length, Window.size - length)
+        guard read > 0 else { break }
+        length += read
       }
-      return regions
+      let text = UnsafeRawBufferPointer(start: window.start, count: length)
+      var (count, position) = (0, 0)
+      while position < length {
+        // A line begins as 7f0000000000-7f0000001000 rw-p.
+        var ends: (UInt, UInt) = (0, 0)
+        while text[position] != 0x2D {
+          ends.0 = ends.0 << 4 | digit(text[position])
+          position += 1
+        }
+        position += 1
+        while text[position] != 0x20 {
+          ends.1 = ends.1 << 4 | digit(text[position])
+          position += 1
+        }
+        if text[position + 1] == UInt8(ascii: "r"), text[position + 2] == UInt8(ascii: "w"), count < Window.mostRegions {
+          window.regions.storeBytes(of: ends.0, toByteOffset: count * 16, as: UInt.self)
+          window.regions.storeBytes(of: ends.1, toByteOffset: count * 16 + 8, as: UInt.self)
+          count += 1
+        }
+        while position < length, text[position] != 0x0A { position += 1 }
+        position += 1
+      }
+      return count
+    }
+
+    private static func digit(_ character: UInt8) -> UInt {
+      UInt(character < 0x3A ? character - 0x30 : character - 0x61 + 10)
     }
 
     /// Memory of its own, and the memory of the process as a file.
@@ -76,7 +104,11 @@
       /// The length of the longest sequence to search.
       static let most = 4096
       let memory = open("/proc/self/mem", O_RDONLY | O_CLOEXEC)
-      let start = mmap(nil, size + most, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)!
+      /// The largest number of regions.
+      static let mostRegions = 1 << 16
+      let start = mmap(nil, size + most + mostRegions * 16, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)!
+      /// The first and the end of each region.
+      var regions: UnsafeMutableRawPointer { start + Window.size + Window.most }
     }
 
     private static let window = Monitor(Window())

@@ -9,8 +9,8 @@ struct ConfigurationText: Sendable {
   private(set) var root: ConfigurationNode?
   private(set) var mistakes: [ConfigurationMistake] = []
 
-  /// The maximum size of a file in bytes (1 MiB): about 5 000 packs.
-  static let largestSize = 1 << 20
+  /// The maximum size of a file in bytes (32 MiB): more than 100 000 packs.
+  static let largestSize = 32 << 20
   /// The maximum nesting depth of values. A configuration has five levels.
   private static let greatestDepth = 64
   /// The maximum nesting depth that is skipped to report mistakes further on. Deeper values end the reading.
@@ -19,19 +19,22 @@ struct ConfigurationText: Sendable {
   /// Reads a whole file.
   static func bytes(of path: String, files: any FileSystem) throws(PackError) -> [UInt8] {
     let file: OpenFile
+    let size: UInt64
     do throws(PackError) {
-      file = try files.openFile(path).file
+      let (opened, status) = try files.openFile(path)
+      (file, size) = (opened, status.size)
     } catch {
       guard error.code == .missingInput else { throw error }
       let option = path == PackerConfiguration.defaultPath ? "" : " -o \(ShellWord.path(path))"
       throw PackError(.missingInput, "\(path) does not exist", hint: "packer init\(option)")
     }
-    var bytes = [UInt8](repeating: 0, count: largestSize + 1)
-    var buffer = bytes.mutableByteSpan
-    let count = try files.read(file, at: 0, filling: &buffer, name: path)
-    guard count <= largestSize else {
+    guard size <= largestSize else {
       throw PackError(.invalidConfiguration, "\(path) is larger than \(largestSize) bytes")
     }
+    var bytes = [UInt8](repeating: 0, count: Int(size))
+    var buffer = bytes.mutableByteSpan
+    let count = try files.read(file, at: 0, filling: &buffer, name: path)
+    // It may have become shorter since it was opened.
     bytes.removeLast(bytes.count - count)
     return bytes
   }

@@ -62,9 +62,16 @@ package struct ProgramStart: Sendable {
     unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | group))
 
     var process: pid_t = 0
-    let number = unsafe withCStrings(words) { arguments in
-      unsafe ProcessEnvironment.lendWithoutKeys { environment in
-        unsafe posix_spawnp(&process, words[0], &actions, &attributes, arguments, environment)
+    var number = ETXTBSY
+    var attempts = 0
+    // A script that was just written is busy as long as a process that was started at that moment has it open, too: until it has become its program.
+    while number == ETXTBSY, attempts < 100 {
+      if attempts > 0 { usleep(10_000) }
+      attempts += 1
+      number = unsafe withCStrings(words) { arguments in
+        unsafe ProcessEnvironment.lendWithoutKeys { environment in
+          unsafe posix_spawnp(&process, words[0], &actions, &attributes, arguments, environment)
+        }
       }
     }
     return (process, number)

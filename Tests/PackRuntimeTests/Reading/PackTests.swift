@@ -33,6 +33,20 @@ struct PackTests {
     #expect(try open("a text, and longer than the magic".utf8) == .notAPack)
   }
 
+  @Test("a file that differs from its digest in the index is refused when it was read whole")
+  func wrongDigest() throws {
+    let vector = try TestVector(named: "hostile/record-digest-wrong.vector")
+    let pack = try Pack.open(try directory.write(vector.pack, to: "lying.pack"), key: try vector.key.packKey())
+    let reader = try PackReader(pack)
+    var codes: [PackError.Code] = []
+    try pack.forEachEntry { (entry) throws(PackError) in
+      guard entry.kind == .file, entry.size > 0 else { return }
+      let found = try reader.entry(at: entry.path)
+      if let code = code({ () throws(PackError) in try reader.read(found, range: nil) { _ in } }) { codes.append(code) }
+    }
+    #expect(codes == [.digestMismatch])
+  }
+
   @Test("a small file is read without reading the rest of the pack")
   func oneFile() async throws {
     var random = SeededGenerator(for: "one file of many")

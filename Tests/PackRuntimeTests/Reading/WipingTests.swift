@@ -138,7 +138,9 @@
     }
 
     func makeDigest() throws(PackError) -> any DigestContext { ObservingDigest(try base.makeDigest(), self) }
-    func makeCipher(key: borrowing SecretBytes) throws(PackError) -> any CipherContext { ObservingCipher(try base.makeCipher(key: key), self) }
+    func makeCipher(key: borrowing SecretBytes) throws(PackError) -> any CipherContext {
+      ObservingCipher(try base.makeCipher(key: key), self)
+    }
     func authenticationCode(of message: Span<UInt8>, key: borrowing SecretBytes) throws(PackError) -> [UInt8] {
       try base.authenticationCode(of: message, key: key)
     }

@@ -207,13 +207,13 @@ struct ConfigurationTests {
   func unreadable() throws {
     let missing = try #require(throws: PackError.self) { try PackerConfiguration.read(project.directory("other.yml")) }
     let directory = try #require(throws: PackError.self) { try PackerConfiguration.read(project.directory("build")) }
-    try project.directory.write([UInt8](repeating: 0x20, count: (1 << 20) + 1), to: "large.yml")
+    try project.directory.write([UInt8](repeating: 0x20, count: (32 << 20) + 1), to: "large.yml")
     let large = try #require(throws: PackError.self) { try PackerConfiguration.read(project.directory("large.yml")) }
 
     #expect(missing.code == .missingInput)
     #expect(directory.code == .cannotRead)
     #expect(large.code == .invalidConfiguration)
-    #expect(large.message.contains("1048576"))
+    #expect(large.message.contains("33554432"))
   }
 
   @Test("bytes that are not UTF-8 are reported with their position")
