@@ -49,6 +49,7 @@ typedef uint32_t sigset_t;
 #define EINVAL 22
 #define ENFILE 23
 #define EMFILE 24
+#define ETXTBSY 26
 #define EFBIG 27
 #define ENOSPC 28
 #define EROFS 30
