@@ -75,7 +75,7 @@ package struct ReleaseCatalogue: Sendable {
       switch error.code {
       case .missingInput: return nil
       case .limitExceeded:
-        throw PackError(.wrongPage, of: path, "is more than the \(page.size) bytes that the manifest says")
+        throw PackError(.wrongPage, "\(page.fileName) is more than the \(page.size) bytes that the manifest says")
       default: throw error
       }
     }
