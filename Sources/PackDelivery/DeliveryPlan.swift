@@ -24,6 +24,8 @@ public struct DeliveryPlan: Hashable, Sendable {
   public internal(set) var obsolete: [ObsoletePack] = []
   /// The packs of which nothing is decided, because a page is missing or not valid. Nothing of them is changed.
   package internal(set) var awaitingPages: [String] = []
+  /// The pages that the root of its manifest names.
+  package internal(set) var rootPages: [PageReference] = []
   /// The identifiers of downloads that are no longer needed.
   public internal(set) var cancellations: [String] = []
   /// The identifiers of files in the shared directory that are no longer needed. They are kept until ``SharedState/discard(_:)``.

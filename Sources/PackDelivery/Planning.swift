@@ -51,6 +51,7 @@ struct Planning {
     for pack in facts.device ?? [] { device[pack.id, default: []].append(pack) }
     for file in files { self.files[file.identifier.description] = file }
     plan.allowance = facts.allowance
+    plan.rootPages = manifest.pages
   }
 
   mutating func run() {

@@ -289,13 +289,14 @@ public actor AppDelivery {
       try await blocking { (state) throws(PackError) in _ = try state.forget(pack.id) }
       tidied.removed.append(pack.id)
     }
-    if plan.awaitingPages.isEmpty { try await freePages() }
+    if plan.awaitingPages.isEmpty { try await freePages(plan) }
     return tidied
   }
 
-  /// Removes pages that no accepted manifest names any more. Not before the index pages of a new manifest are here: most of what they list stays.
-  private func freePages() async throws(PackError) {
-    guard let manifest = await store.manifest?.manifest, manifest.pages != freedFor else { return }
+  /// Removes pages that no accepted manifest names any more. Not before the index pages of a new manifest are here, because most of what they list
+  /// stays: a plan for an older manifest than the accepted one removes nothing.
+  private func freePages(_ plan: DeliveryPlan) async throws(PackError) {
+    guard plan.rootPages != freedFor, let manifest = await store.manifest?.manifest, manifest.pages == plan.rootPages else { return }
     try await blocking { [pages] (state) throws(PackError) in
       // The extension may have accepted a newer manifest than the store. What it names is kept whether its signature is still trusted or not.
       let last = try? state.lastManifest { (document) throws(PackError) in

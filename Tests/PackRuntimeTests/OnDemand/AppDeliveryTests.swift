@@ -5,6 +5,7 @@ import PackFiles
 import PackFormat
 import PackManifest
 import PackOnDemand
+import PackPages
 import PackStore
 import PackWork
 import TestSupport
@@ -223,6 +224,33 @@ struct AppDeliveryTests {
     #expect(plan.orphans.count == 1)
     #expect(try await app.tidy(plan).freed == old.entry.size)
     #expect(place.waiting == [])
+  }
+
+  @Test("a plan for an older manifest frees no pages, and the next plan frees those that no manifest names any more")
+  func tidyPages() async throws {
+    func catalogue(_ version: UInt64) async throws -> (document: SignedManifest, pages: [PageReference: [UInt8]]) {
+      var offers: [StoreStage.Offer] = []
+      for name in "abcdef" { offers.append(try await stage.offer("\(name)", name == "a" ? version : 1, delivery: .onDemand)) }
+      return try stage.manifestInPages(version, offers)
+    }
+    let (first, second) = (try await catalogue(1), try await catalogue(2))
+    let app = try await place.app()
+    let folder = PageFolder(app.state.pagesPath, files: app.state.files)
+    func files(_ pages: [PageReference: [UInt8]]) -> [String] { pages.keys.map(\.fileName).sorted() }
+    func names() -> [String] { stage.directory.names(in: "shared/pages").sorted() }
+
+    try await app.adopt(first.document.bytes)
+    for (reference, bytes) in first.pages { try folder.keep(bytes, as: reference) }
+    let old = try await app.plan(asked: ["a"], downloads: [])
+    #expect(old.awaitingPages == [] && old.downloads.map(\.id) == ["a"])
+    try await app.adopt(second.document.bytes)
+    // Most of these pages belong to the new manifest as well, which cannot be known before its index pages are here.
+    _ = try await app.tidy(old)
+    #expect(names() == files(first.pages))
+    for (reference, bytes) in second.pages { try folder.keep(bytes, as: reference) }
+    _ = try await app.tidy(try await app.plan(asked: ["a"], downloads: []))
+    #expect(names() == files(second.pages))
+    #expect(names() != files(first.pages))
   }
 
   // MARK: Downloading
