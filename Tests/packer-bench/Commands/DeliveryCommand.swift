@@ -35,8 +35,8 @@ struct DeliveryCommand: AsyncParsableCommand {
     if disk.exists(place) { try disk.removeAll(place) }
     try disk.makeDirectories(place)
     let key = try SigningKey.random()
-    let bare = try Self.document(filling: 0, signedBy: key).count
-    let document = try Self.document(filling: (Manifest.largestSize - bare) / 2000, signedBy: key)
+    let short = try Self.document(filling: 1, signedBy: key).count
+    let document = try Self.document(filling: 1 + (Manifest.largestSize - short) / 2000, signedBy: key)
     let keys = [key.publicKey]
     var planning: [Form: [Double]] = [:]
     var recording: [Form: [Double]] = [:]
