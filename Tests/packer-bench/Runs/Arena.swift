@@ -58,11 +58,18 @@ struct Arena {
 
   /// Returns a command of another tool with its placeholders replaced.
   func filled(_ command: String, corpus: MeasuredCorpus, output: String, tree: String = "") -> String {
-    var text = command
-    for (place, value) in [
-      ("CORPUS", corpus.directory), ("OUT", output), ("TREE", tree), ("FILE", corpus.middle.path), ("W/", scratch + "/"),
-    ] {
-      text = text.split(separator: place, omittingEmptySubsequences: false).joined(separator: value)
+    let values = [("CORPUS", corpus.directory), ("OUT", output), ("TREE", tree), ("FILE", corpus.middle.path), ("W/", scratch + "/")]
+    var text = ""
+    var rest = command[...]
+    // In one pass, because a value may contain what looks like a placeholder.
+    while let first = rest.first {
+      if let (place, value) = values.first(where: { rest.hasPrefix($0.0) }) {
+        text += value
+        rest = rest.dropFirst(place.count)
+      } else {
+        text.append(first)
+        rest = rest.dropFirst()
+      }
     }
     return text
   }
