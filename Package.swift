@@ -206,8 +206,8 @@ let package = Package(
     .executableTarget(
       name: "packer-bench",
       dependencies: [
-        "CLibArchive", "PackArchive", "PackBuild", "PackCrypto", "PackDelivery", "PackFiles", "PackFormat", "PackManifest", "PackPayload",
-        "PackProject", "PackReading", "PackStore", "PackTrust", openSSL, zstd,
+        "CLibArchive", "PackArchive", "PackBuild", "PackCrypto", "PackDelivery", "PackFiles", "PackFormat", "PackManifest", "PackPages",
+        "PackPayload", "PackProject", "PackReading", "PackStore", "PackTrust", openSSL, zstd,
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Tests/packer-bench",

@@ -250,6 +250,10 @@ def full_table(records):
             for verb in ("pack", "unpack"):
                 amounts(tree, verb, [("time", seconds(record[verb]["wall"])), ("memory", amount(record[verb]["memory"], "MiB"))])
             amounts(tree, "verify", [("memory", amount(record["verify"]["memory"], "MiB"))])
+        elif record["type"] == "catalogue":
+            for find in ("byID", "byTag", "bySpreadTag"):
+                amounts(f"{record['packs']} packs", find, [
+                    ("size", size(record[find]["bytes"])), ("CPU", seconds(record[find]["cpu"])), ("memory", amount(record[find]["memory"], "MiB"))])
     return text.getvalue()
 
 
@@ -316,6 +320,31 @@ def part_levels(records):
         rows.append(cells)
     head = ["level"] + [text for corpus in found for text in (f"{corpus}: size", "time", "memory")]
     return table(head, rows, ["---"] + ["--:"] * 3 * len(found))
+
+
+def part_catalogue(records):
+    """Returns what a release costs by the number of its packs: for the device, then for the tool."""
+    found = [record for record in records if record["type"] == "catalogue"]
+    if not found:
+        return ""
+    finds = ("byID", "byTag", "bySpreadTag")
+    rows = [
+        [f"{record['packs']:,}", size(record["inOneFile"]) + ("" if record["fitsInOneFile"] else " (refused)"), size(record["root"]),
+         size(record["rootWithPrefetch"]), f"{record['pages']:,}, {size(record['pagesSize'])}",
+         *(size(record[find]["bytes"]) for find in finds), size(record["update"])]
+        for record in found]
+    text = table(["packs", "in one manifest", "root", "with 300 prefetch packs", "pages", "first by name", "by tag, 50 near", "by tag, 20 spread", "one changed"],
+                 rows, ["--:"] * 9)
+    most = {key: max(record[find][key] for record in found for find in finds) for key in ("cpu", "memory")}
+    text += f"\n\nFinding packs takes at most {seconds(most['cpu'])} of CPU and {amount(most['memory'], 'MiB')} more than a manifest without packs."
+    rows = []
+    for record in found:
+        cells = [f"{record['packs']:,}"]
+        for cost in (record["release"] or {}).values():
+            cells += [seconds(cost["wall"]), seconds(cost["cpu"]), amount(cost["memory"], "MiB")]
+        rows.append(cells)
+    head = ["packs"] + [text for what in ("first build", "unchanged", "verify --quick") for text in (f"{what}: time", "CPU", "memory")]
+    return text + "\n\n" + table(head, rows, ["--:"] * 10) if all(len(row) == 10 for row in rows) else text
 
 
 def growth(records, axis):
@@ -397,7 +426,7 @@ def write(records_path, document_path, only=None):
     parts = {
         "machine": part_machine(records), "summary": part_summary(records), "figures": part_figures(records), "peers": part_peers(records),
         "levels": part_levels(records), "growth": part_growth(records, picture.name), "kernels": part_kernels(records),
-        "serving": part_serving(records), "store": part_store(records),
+        "serving": part_serving(records), "store": part_store(records), "catalogue": part_catalogue(records),
     }
     for name, content in parts.items():
         if only not in (None, name):

@@ -53,6 +53,7 @@ extension PackError {
     switch code {
     case .notAPack: "an error page, compression or converted line endings may have replaced it; a pack starts with 89 50 41 4B"
     case .truncated: "fetch the pack again; the transfer was cut"
+    case .wrongPage: "copy the page again from the directory that 'packer build' wrote"
     case .wrongPack: "fetch the pack again; it is another file, or was renamed or replaced after the manifest was made"
     case .authenticationFailed:
       "compare its size with the published one and fetch the pack again; if that does not help, the pack was changed on the server"

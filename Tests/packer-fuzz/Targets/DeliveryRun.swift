@@ -2,15 +2,19 @@ import PackDelivery
 import PackFormat
 import PackManifest
 
-/// Four packs, and a sequence of events that happen to them.
+/// Four packs, one of which may be in a page, and a sequence of events that happen to them.
 struct DeliveryRun {
   private static let ids = ["a", "B", "c", "d"]
+  /// The only pack on demand.
+  private static let paged = "c"
   private let policy = DeliveryPolicy()
   private var time: Int64 = 1_790_000_000
   private var records: [String: PackStatus] = [:]
   private var files: [WaitingFile] = []
   private var device: [DevicePack] = []
   private var manifest: Manifest
+  private var isPaged = false
+  private var isPageHere = false
 
   init() {
     let expires = ManifestTime(secondsSince1970: 2_000_000_000)
@@ -56,8 +60,12 @@ struct DeliveryRun {
         WaitingFile(
           identifier: DownloadIdentifier(id: pack.id, bytes: PackBytes(pack)), size: feed.byte() & 1 == 0 ? pack.size : 1,
           isBeingInstalled: feed.byte() & 1 != 0))
+    case 0xF8:
+      let value = feed.byte()
+      (isPaged, isPageHere) = (value & 1 != 0, value & 2 != 0)
     default:
-      let id = Self.ids[Int(what) % Self.ids.count]
+      let ids = Self.ids + (isPaged && what >= 0xE0 ? [page.id] : [])
+      let id = ids[Int(what) % ids.count]
       guard let record = records[id] else { return }
       try take(event(feed.byte(), feed.byte(), record), record)
     }
@@ -120,27 +128,64 @@ struct DeliveryRun {
     try hold(again == status, "a record differs after it was written and read")
   }
 
+  /// The page that lists the pack on demand. It is another one with each version of the manifest.
+  private var reference: PageReference {
+    PageReference(
+      kind: .packs, isIndex: false, first: Self.paged, count: 1, size: 300, contentSize: 500,
+      sha256: [UInt8](repeating: UInt8(truncatingIfNeeded: manifest.version), count: 32))
+  }
+
+  /// The page as a download.
+  private var page: ManifestPack { ManifestPack(page: reference, base: "https://cdn.example.com/") }
+
+  /// Returns the manifest without the packs in pages, and what the device knows about these.
+  private func sources(_ asked: Set<String>) -> (root: Manifest, lookup: PageLookup) {
+    guard isPaged else { return (manifest, PageLookup()) }
+    var root = manifest
+    var lookup = PageLookup()
+    root.packs.removeAll { $0.id == Self.paged }
+    root.pages = [reference]
+    let isWanted =
+      records[Self.paged] != nil || asked.contains(Self.paged) || device.contains { $0.id == Self.paged }
+      || files.contains { $0.identifier.id == Self.paged }
+    guard isWanted else { return (root, lookup) }
+    if isPageHere {
+      lookup.packs = manifest.packs.filter { $0.id == Self.paged }
+    } else {
+      lookup.unknown = [Self.paged]
+      lookup.missing = [reference]
+    }
+    return (root, lookup)
+  }
+
   /// Makes a plan with the facts in a byte, and applies its changes to the records.
   private mutating func plan(_ facts: UInt8) throws(BrokenPromise) {
     let event = DeliveryEvent.allCases[Int(facts) % DeliveryEvent.allCases.count]
     let allowance = facts & 0x10 == 0 ? nil : Allowance(essential: 2500, other: 2500)
     let free: UInt64? = facts & 0x20 == 0 ? nil : 5000
+    let asked: Set<String> = facts & 0x08 == 0 ? [] : [Self.ids[Int(facts) % 4]]
+    let (root, lookup) = sources(asked)
     let plan = DeliveryPlan(
-      for: manifest, records: records.values.sorted { $0.id < $1.id }, files: files,
+      for: root, lookup, records: records.values.sorted { $0.id < $1.id }, files: files,
       facts: DeliveryFacts(
-        event, at: time, device: facts & 0x40 == 0 ? nil : device, downloads: facts & 0x80 == 0 ? nil : [],
-        asked: facts & 0x08 == 0 ? [] : [Self.ids[Int(facts) % 4]], allowance: event.permitsEssential ? allowance : nil, freeSpace: free),
+        event, at: time, device: facts & 0x40 == 0 ? nil : device, downloads: facts & 0x80 == 0 ? nil : [], asked: asked,
+        allowance: event.permitsEssential ? allowance : nil, freeSpace: free),
       policy: policy)
+    let offered = root.packs + lookup.packs + (lookup.missing.isEmpty ? [] : [page])
     let lists = [
       plan.downloads.map(\.id), plan.underWay, plan.handOver.map(\.id), plan.installing, plan.ready, plan.postponed.map(\.id),
     ]
     let named = lists.flatMap { $0 }
     try hold(named.count == Set(named).count, "a plan names a pack twice: \(named.sorted())")
-    try hold(Set(named).isSuperset(of: manifest.packs.map(\.id)), "a plan leaves out a pack: \(named.sorted())")
+    try hold(Set(named).isSuperset(of: offered.map(\.id)), "a plan leaves out a pack: \(named.sorted())")
+    try hold(Set(plan.awaitingPages) == lookup.unknown, "packs that wait for pages: \(plan.awaitingPages)")
+    try hold(
+      lookup.unknown.isDisjoint(with: named + plan.obsolete.map(\.id)) && lookup.unknown.isDisjoint(with: plan.downloads.map(\.id)),
+      "a plan decides about a pack whose page is missing")
     try hold(event.permitsEssential || !plan.downloads.contains { $0.isEssential }, "an essential download outside of an installation")
     for download in plan.downloads {
       try hold(
-        manifest.packs.contains { $0.id == download.id && PackBytes($0) == download.bytes }, "a download that the manifest does not offer")
+        offered.contains { $0.id == download.id && PackBytes($0) == download.bytes }, "a download that the manifest does not offer")
     }
     if event.permitsEssential, let allowance {
       for (isEssential, most) in [(true, allowance.essential), (false, allowance.other)] {
@@ -150,6 +195,9 @@ struct DeliveryRun {
     }
     for change in plan.changes {
       try hold(change.before == records[change.id], "a plan changes a record that is out of date")
+      if lookup.unknown.contains(change.id), let before = change.before {
+        try hold(change.after?.bytes == before.bytes, "a plan changes the bytes of a pack whose page is missing")
+      }
       records[change.id] = change.after
       if let after = change.after { try check(after) }
     }
@@ -163,6 +211,7 @@ struct DeliveryRun {
   mutating func settle() throws(BrokenPromise) {
     device = []
     files = []
+    isPageHere = true
     for id in Self.ids { if let record = records[id], case .ready = record.state { try take(.purged, record) } }
     for _ in 0..<12 {
       time += 2 * Int64(policy.longestDelaySeconds)
@@ -198,8 +247,9 @@ struct DeliveryRun {
       default: break
       }
     }
+    let (root, lookup) = sources(Set(Self.ids))
     let plan = DeliveryPlan(
-      for: manifest, records: records.values.sorted { $0.id < $1.id },
+      for: root, lookup, records: records.values.sorted { $0.id < $1.id },
       files: waiting.sorted { $0.identifier.description < $1.identifier.description },
       facts: DeliveryFacts(.launch, at: time, device: device, downloads: nil, asked: Set(Self.ids)), policy: policy)
     for change in plan.changes {

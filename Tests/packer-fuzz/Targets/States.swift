@@ -235,6 +235,7 @@ extension FuzzTarget {
         FuzzSeed("failures", [1, 2, 1, 1, 8, 3, 1, 20, 0, 0xFF, 3, 1, 2, 0, 1, 8, 9, 0xFE, 200]),
         FuzzSeed("essential", [0xFF, 0, 2, 2, 1, 2, 6, 0, 2, 7, 7, 0xFF, 0xF3]),
         FuzzSeed("obsolete", [3, 18, 0, 3, 16, 0, 3, 0, 1, 3, 19, 0, 0xFD, 5, 0xFF, 2]),
+        FuzzSeed("pages", [0xF8, 1, 0xFF, 0x0A, 0xE1, 2, 0, 0xFF, 0x0A, 0xF8, 3, 0xFF, 0x0A, 0xFC, 2, 0xF8, 1, 0xFF, 0x4A, 0xF8, 3]),
       ]
     },
     run: { (bytes) throws(BrokenPromise) in
