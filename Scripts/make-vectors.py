@@ -5111,13 +5111,13 @@ def answers_small_pack(a, payload, records):
 
 
 def header_row(block):
-    """What the table at the end of §4.2.3 shows of a header block."""
+    """The fields of a header block that the table at the end of §4.2.3 shows."""
     return (text_field(block, 0, 100).decode(), text_field(block, 345, 155).decode(), block[100:106].decode(),
             block[124:136].decode(), block[156:157].decode(), text_field(block, 157, 100).decode())
 
 
 def answers_tar_headers(a):
-    """§4.2.3, the table at its end: (entry, rows, pax records, checksums)."""
+    """§4.2.3: (entry, rows, pax records, checksums), among them those of the table at its end."""
     def pax_row(name, size, prefix="", mode="000644"):
         return (name, prefix, mode, f"{size:011o} ", "x", "")
 
@@ -5223,7 +5223,7 @@ def answers_pages(a):
 
 
 def answers_vector(a):
-    """§10.1: the example."""
+    """§10.1: the example of Tests/Vectors/README.md."""
     vector = Vector("example", "ok", "a pack without files", b"pack", AK, None, [])
     a.equal("§10.1 head", vector_bytes(vector), ("expect: ok\nkey: " + AK.hex()
                                               + "\ncomment: a pack without files\n\npack").encode())

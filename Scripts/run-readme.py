@@ -125,10 +125,11 @@ def check_quotes():
 
 
 def check_rules():
-    """Checks that TROUBLESHOOTING.md lists exactly the rules that `packer explain` lists, each once."""
+    """Checks that TROUBLESHOOTING.md names exactly the rules that `packer explain` lists, each once, by id or as the range `PK1001` to `PK1009`."""
     page = (ROOT / TROUBLESHOOTING).read_text(encoding="utf-8")
     section = re.search(r"^## Rules of packer verify\n(.*?)^## ", page, re.M | re.S)
-    listed = sorted(re.findall(r"`(PK\d+)`", section[1])) if section else []
+    ranges = re.findall(r"`PK(\d+)`(?:\s+to\s+`PK(\d+)`)?", section[1]) if section else []
+    listed = sorted(f"PK{number}" for first, last in ranges for number in range(int(first), int(last or first) + 1))
     printed = subprocess.run([packer(), "explain", "--quiet"], capture_output=True, text=True, check=True).stdout
     known = re.findall(r"^(PK\d+) ", printed, re.M)
     if known and listed == sorted(known):
