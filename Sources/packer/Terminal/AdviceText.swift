@@ -1,4 +1,5 @@
 import PackFormat
+import PackPages
 import PackStore
 
 extension PackError {

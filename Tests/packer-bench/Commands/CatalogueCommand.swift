@@ -68,7 +68,7 @@ struct FindCommand: ParsableCommand {
     let search = PageSearch(manifest)
     let finding =
       if let tag { try search.packs(taggedWith: tag, in: folder.intact) } else { try search.packs([id ?? ""], in: folder.intact) }
-    guard case .found(let packs) = finding else { throw PackError(.missingPages, "there are not all pages") }
+    guard case .found(let packs) = finding else { throw PackError(.internalError, "there are not all pages") }
     print(packs.count)
   }
 }
