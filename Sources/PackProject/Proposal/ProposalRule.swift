@@ -50,6 +50,7 @@ struct ProposalRule: Sendable {
   ]
 
   private static let all = kinds.flatMap { kind in kind.patterns.map { ProposalRule(pattern: $0, reason: kind.reason) } }
+  private static let files = FileNames(all)
 
   /// A search for the rules of paths. Paths of the same directory should follow each other, because its names are checked only once for all of them.
   struct Search {
@@ -64,7 +65,7 @@ struct ProposalRule: Sendable {
         directory = parent
         outer = ProposalRule.first(forAllIn: parent)
       }
-      let inner = name.flatMap { name in ProposalRule.all.firstIndex { !$0.isOfDirectories && $0.names(name) } }
+      let inner = name.flatMap(ProposalRule.files.first)
       if let inner, inner < outer?.place ?? .max { return ProposalRule.all[inner] }
       return outer?.rule
     }
@@ -109,5 +110,37 @@ struct ProposalRule: Sendable {
     let text = isOfDirectories ? String(pattern.dropLast()) : pattern
     if text.hasPrefix("*") { return component.hasSuffix(text.dropFirst()) }
     return text.hasSuffix("*") ? component.hasPrefix(text.dropLast()) : component == text
+  }
+}
+
+/// The rules for files, by their names. Comparing each name with each pattern would take a seventh of the time of packing small texts.
+private struct FileNames {
+  private var whole: [String: Int] = [:]
+  /// The bytes that names start with.
+  private var starts: [(place: Int, bytes: [UInt8])] = []
+  /// The bytes that names end with, by the last one.
+  private var ends: [UInt8: [(place: Int, bytes: [UInt8])]] = [:]
+
+  init(_ rules: [ProposalRule]) {
+    for (place, rule) in rules.enumerated() where !rule.pattern.hasSuffix("/") {
+      let bytes = Array(rule.pattern.utf8)
+      if bytes.first == UInt8(ascii: "*"), let last = bytes.last {
+        ends[last, default: []].append((place, Array(bytes.dropFirst())))
+      } else if bytes.last == UInt8(ascii: "*") {
+        starts.append((place, Array(bytes.dropLast())))
+      } else {
+        whole[rule.pattern] = whole[rule.pattern] ?? place
+      }
+    }
+  }
+
+  /// Returns the place of the first rule that a name matches.
+  func first(for name: String) -> Int? {
+    var places = [whole[name]]
+    for (place, bytes) in starts where name.utf8.starts(with: bytes) { places.append(place) }
+    if let last = name.utf8.last, let ends = ends[last] {
+      for (place, bytes) in ends where name.utf8.suffix(bytes.count).elementsEqual(bytes) { places.append(place) }
+    }
+    return places.compactMap { $0 }.min()
   }
 }
