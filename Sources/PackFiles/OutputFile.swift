@@ -20,7 +20,8 @@ package final class OutputFile: Sendable {
   package enum Durability: Hashable, Sendable {
     /// ``OutputFile/commit()`` syncs it.
     case synced
-    /// The owner of the enclosing directory syncs all files in it at once.
+    /// The owner of the enclosing directory, which is new, syncs all files in it at once. Nothing that killed processes left is looked for in it,
+    /// because with many files that takes longer than writing them.
     case leftToDirectory
   }
 
@@ -37,7 +38,7 @@ package final class OutputFile: Sendable {
     self.path = path
     self.files = files
     self.durability = files.syncsWholeVolumes ? durability : .synced
-    staging = try StagedName(for: path, files: files)
+    staging = try StagedName(for: path, inNewDirectory: durability == .leftToDirectory, files: files)
     try Self.checkPlace(path, in: staging, files: files)
     if isHidden, let nameless = try staging.makeNameless(mode: mode) {
       file = nameless
@@ -157,7 +158,10 @@ package final class StagedName: @unchecked Sendable {
     isTemporary(name) ? String(name.dropFirst().dropLast(16 + marker.count)) : nil
   }
 
-  package init(for path: String, files: any FileSystem) throws(PackError) {
+  /// Opens the directory, and removes what killed processes left there of the output.
+  ///
+  /// - Parameter isNew: whether nobody else has written into the directory. Then it is not searched.
+  package init(for path: String, inNewDirectory isNew: Bool = false, files: any FileSystem) throws(PackError) {
     guard let parts = PathParts(path) else {
       throw PackError(.usage, "'\(path)' does not name a file or directory", advice: .chooseFile)
     }
@@ -171,7 +175,7 @@ package final class StagedName: @unchecked Sendable {
         ? PackError(.cannotWrite, of: path, "cannot be written: the directory \(parts.directory) does not exist")
         : error.writing(path)
     }
-    removeStale()
+    if !isNew { removeStale() }
   }
 
   deinit {

@@ -132,9 +132,11 @@ struct SampleCatalogue {
     (root, assembly) = try release(1, packs)
     document = try signed(root)
     for file in assembly.files { pages[file.reference] = file.bytes }
-    packs[count / 2].version = 2
-    packs[count / 2].sha256[0] ^= 1
-    packs[count / 2].url = Self.base + ManifestPack.publishedName(packs[count / 2].id, packs[count / 2].sha256)
+    if count > 0 {
+      packs[count / 2].version = 2
+      packs[count / 2].sha256[0] ^= 1
+      packs[count / 2].url = Self.base + ManifestPack.publishedName(packs[count / 2].id, packs[count / 2].sha256)
+    }
     (next, assembly) = try release(2, packs)
     nextDocument = try signed(next)
     for file in assembly.files { pages[file.reference] = file.bytes }
