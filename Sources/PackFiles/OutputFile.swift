@@ -160,7 +160,7 @@ package final class StagedName: @unchecked Sendable {
 
   /// Opens the directory, and removes what killed processes left there of the output.
   ///
-  /// - Parameter isNew: whether nobody else has written into the directory. Then it is not searched.
+  /// - Parameter isNew: whether only the caller writes into the directory, which is new. Then it is not searched.
   package init(for path: String, inNewDirectory isNew: Bool = false, files: any FileSystem) throws(PackError) {
     guard let parts = PathParts(path) else {
       throw PackError(.usage, "'\(path)' does not name a file or directory", advice: .chooseFile)
