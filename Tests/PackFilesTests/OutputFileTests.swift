@@ -122,6 +122,18 @@ struct OutputFileTests {
     #expect(directory.bytes(of: "out") == [7])
   }
 
+  @Test("a new directory, whose owner syncs it, is not searched for each of its files")
+  func newDirectory() throws {
+    for (durability, searches) in [(OutputFile.Durability.synced, 1), (.leftToDirectory, 0)] {
+      let files = FaultyFiles()
+      let output = try OutputFile(directory("out"), isHidden: true, durability: durability, files: files)
+      try output.write(new.byteSpan, at: 0, of: UInt64(new.count))
+      try output.commit()
+      #expect(files.calls.count { $0.operation == .names } == searches)
+      #expect(directory.bytes(of: "out") == new)
+    }
+  }
+
   @Test("a stale name that is a symbolic link is not followed")
   func staleLink() throws {
     try directory.write([1], to: "kept/file")
