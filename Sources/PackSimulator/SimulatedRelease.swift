@@ -16,6 +16,7 @@ package struct SimulatedRelease: Sendable {
   package let packs: [ManifestPack]
   /// All pages that are published, index pages included.
   let pages: [PageReference]
+  private let missing: [PageReference]
   private let folder: ReleaseFolder
 
   /// Reads the manifest of a release. Packs are read when they are downloaded.
@@ -28,6 +29,7 @@ package struct SimulatedRelease: Sendable {
     let files = folder.pages
     var further: [ManifestPack] = []
     var pages: [PageReference] = []
+    var missing: [PageReference] = []
     for kind in [PageKind.packs, .tags] {
       let finding = try PageSearch(manifest).all(kind, in: files.read) { (content) throws(PackError) in
         if case .packs(let packs) = content { further += packs }
@@ -35,9 +37,12 @@ package struct SimulatedRelease: Sendable {
       switch finding {
       case .found(let references): pages += references
       // A page that is missing on the server is missing for the device, too.
-      case .needs: pages += manifest.pages.filter { $0.kind == kind }
+      case .needs(let needed):
+        pages += manifest.pages.filter { $0.kind == kind }
+        missing += needed
       }
     }
+    self.missing = missing
     packs = manifest.packs + further
     self.pages = pages
   }
@@ -61,12 +66,13 @@ package struct SimulatedRelease: Sendable {
 
   /// Returns the ids of the packs that have one of the given ids or tags.
   ///
-  /// - Throws: ``PackFormat/PackError/Code/unknownPack``, with the most similar id or tag as a hint.
+  /// - Throws: ``PackFormat/PackError/Code/unknownPack``, with the most similar id or tag as a hint, or ``PackFormat/PackError/Code/missingPages``.
   package func packs(asked: [String]) throws(PackError) -> Set<String> {
     var ids: Set<String> = []
     for word in asked {
       let found = packs.filter { $0.id == word || $0.tags.contains(word) }.map(\.id)
       guard !found.isEmpty else {
+        guard missing.isEmpty else { throw .missing(missing, for: "'\(word)'") }
         let words = packs.flatMap { [$0.id] + $0.tags }
         let nearest = SpellingSuggestion.nearest(to: word, among: words).map { "did you mean '\($0)'?" }
         throw PackError(.unknownPack, "manifest version \(manifest.version) has neither a pack nor a tag '\(word)'", hint: nearest)

@@ -186,18 +186,24 @@ final class StoreManifests: Sendable {
   /// - Throws: ``PackError/Code/noManifest``, ``PackError/Code/manifestRollback`` if a newer one was accepted but its file is missing,
   ///   ``PackError/Code/manifestExpired``, ``PackError/Code/keysExpired``.
   func installable() throws(PackError) -> VerifiedManifest {
-    var manifest = try required()
+    let manifest: VerifiedManifest
     do throws(PackError) {
-      try rememberedOrNothing().check(manifest)
+      manifest = try remembered()
     } catch {
       guard error.code == .manifestRollback else { throw error }
       // Another process may have written one of the two files and not yet the other. It holds the lock meanwhile.
       try? directory.withLock { () throws(PackError) in }
-      manifest = try required()
-      try rememberedOrNothing().check(manifest)
+      manifest = try remembered()
     }
     try manifest.manifest.checkExpiry(at: now)
     try keys().checkExpiry(at: now)
+    return manifest
+  }
+
+  /// Returns the manifest that was accepted last, unless the memory has a newer one.
+  private func remembered() throws(PackError) -> VerifiedManifest {
+    let manifest = try required()
+    try rememberedOrNothing().check(manifest)
     return manifest
   }
 

@@ -41,6 +41,9 @@ struct SimulatedPageTests {
       let names = try FileManager.default.contentsOfDirectory(atPath: path).filter { $0.hasSuffix(".page") && !$0.hasPrefix("index") }
       for name in names { try FileManager.default.removeItem(atPath: "\(path)/\(name)") }
     }
+    // Their names cannot be known without pages.
+    let error = #expect(throws: PackError.self) { try settings.release.packs(asked: ["core", "music"]) }
+    #expect(error?.code.rawValue == "missing-pages" && error?.message.contains(".page") == true, "\(error?.message ?? "")")
     let report = try await play(settings)
     #expect(report.findings.allSatisfy { $0.kind == .missing || $0.kind == .stuck }, "\(report.story)")
     #expect(report.packs.first { $0.id == "core" }?.state == "ready")

@@ -73,7 +73,7 @@ extension ReleaseBuild {
     manifest.version = term.version
     manifest.issued = term.issued
     manifest.expires = term.expires
-    if let remark = term.remark { remarks.append(remark) }
+    for case let remark? in [term.remark, trust.remark] { remarks.append(remark) }
 
     let signed = try manifest.signedBytes()
     try Self.check(manifestSize: signed.count, packs: manifest.packs.count, isLeast: false)
