@@ -340,11 +340,11 @@ def part_catalogue(records):
     rows = []
     for record in found:
         cells = [f"{record['packs']:,}"]
-        for cost in (record["release"] or {}).values():
+        for cost in record["release"].values():
             cells += [seconds(cost["wall"]), seconds(cost["cpu"]), amount(cost["memory"], "MiB")]
         rows.append(cells)
     head = ["packs"] + [text for what in ("first build", "unchanged", "verify --quick") for text in (f"{what}: time", "CPU", "memory")]
-    return text + "\n\n" + table(head, rows, ["--:"] * 10) if all(len(row) == 10 for row in rows) else text
+    return text + "\n\n" + table(head, rows, ["--:"] * 10)
 
 
 def growth(records, axis):

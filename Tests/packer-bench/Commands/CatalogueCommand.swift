@@ -19,9 +19,6 @@ struct CatalogueCommand: ParsableCommand {
   @Option(help: ArgumentHelp("The numbers of packs, separated by commas, the smallest first.", valueName: "numbers"))
   var counts = "1000,4000,16000,100000"
 
-  @Flag(help: "Measure the manifests only.")
-  var manifestsOnly = false
-
   @OptionGroup var options: ArenaOptions
 
   func run() throws {
@@ -35,8 +32,8 @@ struct CatalogueCommand: ParsableCommand {
       let disk = Disk()
       try disk.removeAll(place)
       try disk.makeDirectories(place)
-      var record = try CatalogueRecord(count, SampleCatalogue(count), in: place, arena)
-      if !manifestsOnly { record.release = try SampleProject(in: "\(place)/project", packs: count, arena).measure() }
+      let record = try CatalogueRecord(
+        count, SampleCatalogue(count), SampleProject(in: "\(place)/project", packs: count, arena).measure(), in: place, arena)
       try disk.removeAll(place)
       try arena.recorder.add(record, saying: record.line)
     }
@@ -78,20 +75,25 @@ struct SampleCatalogue {
   static let neighbours = "world-0"
   static let spread = "featured"
 
-  private(set) var root: Manifest
-  private(set) var document: [UInt8]
-  private(set) var pages: [PageReference: [UInt8]] = [:]
+  /// A release: its manifest, the signed document, and all its pages.
+  struct Release {
+    let root: Manifest
+    let document: [UInt8]
+    let pages: [PageReference: [UInt8]]
+  }
+
+  let first: Release
+  /// The release after it, in which one pack changed.
+  let next: Release
   let key: SigningPublicKey
   /// The size of a manifest that lists all packs itself, whether that is allowed or not.
   let sizeInOneFile: Int
-  /// A manifest of a release in which one pack changed.
-  private(set) var next: Manifest
-  private(set) var nextDocument: [UInt8]
+  /// The size of the manifest with 300 prefetch packs besides, which it lists itself.
+  let sizeWithPrefetch: Int
 
   private static let base = "https://cdn.example.com/packs/"
 
-  /// - Parameter prefetched: The number of prefetch packs, which the manifest lists itself.
-  init(_ count: Int, prefetched: Int = 0) throws(PackError) {
+  init(_ count: Int) throws(PackError) {
     let signer = try SigningKey.random()
     key = signer.publicKey
     var random = SystemRandomNumberGenerator()
@@ -106,40 +108,30 @@ struct SampleCatalogue {
         tags: ["world-\(number / 50)"] + (delivery == .onDemand && number % max(1, count / 20) == 0 ? [Self.spread] : []))
     }
     var packs = (0..<count).map { pack($0, .onDemand) }
-    let listed = (0..<prefetched).map { pack($0, .prefetch) }
-    guard let expires = ManifestTime(secondsSince1970: 4_102_444_800) else { throw PackError(.internalError, "no such date") }
     let defaults = ManifestDefaults(baseURL: Self.base, keyID: "e545120e613dd715")
-    func release(_ version: UInt64, _ packs: [ManifestPack]) throws(PackError) -> (Manifest, PageAssembly) {
-      var root = Manifest(version: version, issued: nil, expires: expires, budget: nil, defaults: defaults, packs: listed)
+    func release(_ version: UInt64) throws(PackError) -> Release {
       let assembly = try PageAssembly(packs, defaults: defaults, backend: CryptoBackends.standard)
+      var root = try Manifest(sample: [], version: version, defaults: defaults)
       root.pages = assembly.references
-      return (root, assembly)
-    }
-    func signed(_ manifest: Manifest) throws(PackError) -> [UInt8] {
-      let bytes = try manifest.signedBytes()
-      return try SignedManifest(signed: bytes, signatures: [SignedManifest.signature(of: bytes, by: signer)]).bytes
+      let pages = Dictionary(uniqueKeysWithValues: assembly.files.map { ($0.reference, $0.bytes) })
+      return Release(root: root, document: try root.signed(by: signer).bytes, pages: pages)
     }
     // Entries are of about the same size, so the size of a manifest that would not be allowed follows from two that are.
     func sizeOfOne(_ count: Int) throws(PackError) -> Int {
-      try signed(
-        Manifest(
-          version: 1, issued: nil, expires: expires, budget: nil, defaults: defaults, packs: listed + packs.prefix(count))
-      ).count
+      try Manifest(sample: Array(packs.prefix(count)), defaults: defaults).signed(by: signer).bytes.count
     }
     let (few, more) = (try sizeOfOne(100), try sizeOfOne(min(1100, count)))
     sizeInOneFile = count <= 1100 ? more : more + (more - few) * (count - 1100) / 1000
-    var assembly: PageAssembly
-    (root, assembly) = try release(1, packs)
-    document = try signed(root)
-    for file in assembly.files { pages[file.reference] = file.bytes }
+    first = try release(1)
+    var fuller = first.root
+    fuller.packs = (0..<300).map { pack($0, .prefetch) }
+    sizeWithPrefetch = try fuller.signed(by: signer).bytes.count
     if count > 0 {
       packs[count / 2].version = 2
       packs[count / 2].sha256[0] ^= 1
       packs[count / 2].url = Self.base + ManifestPack.publishedName(packs[count / 2].id, packs[count / 2].sha256)
     }
-    (next, assembly) = try release(2, packs)
-    nextDocument = try signed(next)
-    for file in assembly.files { pages[file.reference] = file.bytes }
+    next = try release(2)
   }
 
   /// The names of 500 packs that are spread over all, with the one that changes.
@@ -147,17 +139,19 @@ struct SampleCatalogue {
     let step = max(1, count / 500)
     return stride(from: count / 2 % step, to: count, by: step).map { "game-\(1_000_000 + $0)" }
   }
+}
 
+extension SampleCatalogue.Release {
   /// Fetches the pages that a search needs.
   ///
   /// - Parameters:
   ///   - device: The pages on the device, to which the fetched ones are added.
   ///   - search: Returns the pages that it lacks.
-  /// - Returns: The bytes fetched.
+  /// - Returns: The bytes fetched, the manifest included.
   func fetch(
     to device: inout [PageReference: [UInt8]], for search: (PageSearch.Source) throws(PackError) -> [PageReference]
   ) throws(PackError) -> Int {
-    var fetched = 0
+    var fetched = document.count
     while true {
       let missing = try search { [device] (reference) throws(PackError) in device[reference] }
       if missing.isEmpty { return fetched }
@@ -202,32 +196,28 @@ private struct CatalogueRecord: Encodable {
   let bySpreadTag: Find
   /// What a device with 500 installed packs fetches to know that one of them changed, the manifest included.
   let update: Int
-  var release: SampleProject.Costs?
+  let release: SampleProject.Costs
 
-  init(_ count: Int, _ catalogue: SampleCatalogue, in place: String, _ arena: Arena) throws(PackError) {
+  init(
+    _ count: Int, _ catalogue: SampleCatalogue, _ release: SampleProject.Costs, in place: String, _ arena: Arena
+  ) throws(PackError) {
+    let (first, next) = (catalogue.first, catalogue.next)
     packs = count
     inOneFile = catalogue.sizeInOneFile
     fitsInOneFile = inOneFile <= Manifest.largestSize
-    root = catalogue.document.count
-    rootWithPrefetch = try SampleCatalogue(count, prefetched: 300).document.count
-    let current = PageSearch(catalogue.root)
-    var all: [PageReference: [UInt8]] = [:]
-    for kind in [PageKind.packs, .tags] {
-      let source: PageSearch.Source = { (reference) throws(PackError) in catalogue.pages[reference] }
-      let finding = try current.all(kind, in: source) { _ in }
-      guard case .found(let references) = finding else { throw PackError(.internalError, "there are not all pages") }
-      for reference in references { all[reference] = catalogue.pages[reference] }
-    }
-    pages = all.count
-    pagesSize = all.values.reduce(0) { $0 + $1.count }
+    root = first.document.count
+    rootWithPrefetch = catalogue.sizeWithPrefetch
+    pages = first.pages.count
+    pagesSize = first.pages.values.reduce(0) { $0 + $1.count }
+    self.release = release
     let directory = "\(place)/pages"
     let disk = Disk()
     try disk.makeDirectories(directory)
     try disk.makeDirectories("\(place)/none")
-    try disk.write(catalogue.document.byteSpan, to: "\(directory)/manifest.json")
-    for (reference, bytes) in all { try disk.write(bytes.byteSpan, to: "\(directory)/\(reference.fileName)") }
+    try disk.write(first.document.byteSpan, to: "\(directory)/manifest.json")
+    for (reference, bytes) in first.pages { try disk.write(bytes.byteSpan, to: "\(directory)/\(reference.fileName)") }
     let bare = try SampleCatalogue(0)
-    try disk.write(bare.document.byteSpan, to: "\(place)/none/manifest.json")
+    try disk.write(bare.first.document.byteSpan, to: "\(place)/none/manifest.json")
 
     let tool = CommandLine.arguments[0]
     let id = "game-\(1_000_000 + count / 2)"
@@ -239,25 +229,24 @@ private struct CatalogueRecord: Encodable {
       entrants.append(Contest.Entrant(name: name, script: "exec \(tool) find \(directory) \(catalogue.key.text) \(option) >/dev/null"))
     }
     let results = try arena.contest(rounds: max(5, arena.rounds)).run(entrants)
+    let none = Cost(results, "none")
     func find(_ name: String, _ search: (PageSearch.Source) throws(PackError) -> [PageReference]) throws(PackError) -> Find {
       var device: [PageReference: [UInt8]] = [:]
-      let bytes = try catalogue.document.count + catalogue.fetch(to: &device, for: search)
+      let cost = Cost(results, name)
       return Find(
-        bytes: bytes, cpu: max(0, results.median(name) { $0.cpu } - results.median("none") { $0.cpu }),
-        memory: max(0, results.median(name) { Double($0.peakMemory) } - results.median("none") { Double($0.peakMemory) }) / 1_048_576)
+        bytes: try first.fetch(to: &device, for: search), cpu: max(0, cost.cpu - none.cpu), memory: max(0, cost.memory - none.memory))
     }
-    byID = try find("id") { (source) throws(PackError) in try current.packs([id], in: source).missing }
-    byTag = try find("tag") { (source) throws(PackError) in try current.packs(taggedWith: SampleCatalogue.neighbours, in: source).missing }
+    let search = PageSearch(first.root)
+    byID = try find("id") { (source) throws(PackError) in try search.packs([id], in: source).missing }
+    byTag = try find("tag") { (source) throws(PackError) in try search.packs(taggedWith: SampleCatalogue.neighbours, in: source).missing }
     bySpreadTag = try find("spread") { (source) throws(PackError) in
-      try current.packs(taggedWith: SampleCatalogue.spread, in: source).missing
+      try search.packs(taggedWith: SampleCatalogue.spread, in: source).missing
     }
 
     let installed = Set(catalogue.installed(of: count))
     var device: [PageReference: [UInt8]] = [:]
-    _ = try catalogue.fetch(to: &device) { (source) throws(PackError) in try current.lookUp(installed, in: source).missing }
-    update =
-      try catalogue.nextDocument.count
-      + catalogue.fetch(to: &device) { (source) throws(PackError) in try PageSearch(catalogue.next).lookUp(installed, in: source).missing }
+    _ = try first.fetch(to: &device) { (source) throws(PackError) in try search.lookUp(installed, in: source).missing }
+    update = try next.fetch(to: &device) { (source) throws(PackError) in try PageSearch(next.root).lookUp(installed, in: source).missing }
   }
 
   var line: String {
@@ -265,36 +254,27 @@ private struct CatalogueRecord: Encodable {
     func show(_ find: Find) -> String {
       "\(size(find.bytes)), \(Recorder.amount(find.cpu, "s")), \(Recorder.amount(find.memory, "MiB"))"
     }
-    let found = """
+    return """
       catalogue \(packs) packs: \(size(inOneFile)) in one file; root \(size(root)), with 300 prefetch packs \(size(rootWithPrefetch)); \
       \(pages) pages of \(size(pagesSize)); first by id \(show(byID)); by tag \(show(byTag)); by a spread tag \(show(bySpreadTag)); \
-      one changed pack \(size(update))
+      one changed pack \(size(update)); \(release.line)
       """
-    return found + (release.map { "; \($0.line)" } ?? "")
   }
 }
 
 /// A project with many packs of one small file.
 struct SampleProject {
-  /// The time and memory of a command, in seconds and MiB.
-  struct Cost: Encodable {
-    let wall: Double
-    let cpu: Double
-    let memory: Double
-
-    init(_ measurement: Measurement) {
-      (wall, cpu, memory) = (measurement.wall, measurement.cpu, Double(measurement.peakMemory) / 1_048_576)
-    }
-
-    var line: String { "\(Recorder.amount(wall, "s")), CPU \(Recorder.amount(cpu, "s")), \(Recorder.amount(memory, "MiB"))" }
-  }
-
   struct Costs: Encodable {
     let first: Cost
     let unchanged: Cost
     let verify: Cost
 
-    var line: String { "build \(first.line); unchanged \(unchanged.line); verify --quick \(verify.line)" }
+    var line: String {
+      func show(_ cost: Cost) -> String {
+        "\(Recorder.amount(cost.wall, "s")), CPU \(Recorder.amount(cost.cpu, "s")), \(Recorder.amount(cost.memory, "MiB"))"
+      }
+      return "build \(show(first)); unchanged \(show(unchanged)); verify --quick \(show(verify))"
+    }
   }
 
   private let directory: String
@@ -333,12 +313,6 @@ struct SampleProject {
       Contest.Entrant(name: "build", script: build),
       Contest.Entrant(name: "verify", script: "cd \(directory) && exec \(arena.packer) verify dist --quick --quiet >/dev/null"),
     ])
-    func cost(_ name: String) -> Cost {
-      Cost(
-        Measurement(
-          wall: results.median(name) { $0.wall }, cpu: results.median(name) { $0.cpu },
-          peakMemory: UInt64(results.median(name) { Double($0.peakMemory) })))
-    }
-    return Costs(first: Cost(first), unchanged: cost("build"), verify: cost("verify"))
+    return Costs(first: Cost(first), unchanged: Cost(results, "build"), verify: Cost(results, "verify"))
   }
 }

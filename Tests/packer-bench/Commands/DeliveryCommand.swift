@@ -85,9 +85,7 @@ struct DeliveryCommand: AsyncParsableCommand {
         keyID: "e545120e613dd715", delivery: number % 10 == 0 ? .essential : .prefetch, install: .unpacked,
         tags: ["level", "world-\(number / 10)"], name: "Level \(number)", description: String(repeating: "d", count: filling))
     }
-    guard let expires = ManifestTime(secondsSince1970: 4_102_444_800) else { throw PackError(.internalError, "no such date") }
-    let signed = try Manifest(version: 1, issued: nil, expires: expires, budget: nil, packs: packs).signedBytes()
-    return try SignedManifest(signed: signed, signatures: [try SignedManifest.signature(of: signed, by: key)]).bytes
+    return try Manifest(sample: packs).signed(by: key).bytes
   }
 
   /// Returns the processor time of this thread, in seconds.

@@ -75,7 +75,7 @@ struct GrowthCommand: ParsableCommand {
     ])
     let record = GrowthRecord(
       axis: axis, size: total, files: plan.files.count, units: units, rounds: arena.rounds, packSize: try disk.size(pack),
-      pack: GrowthRecord.Cost(packing, "pack"), unpack: GrowthRecord.Cost(reading, "unpack"), verify: GrowthRecord.Cost(reading, "verify"))
+      pack: Cost(packing, "pack"), unpack: Cost(reading, "unpack"), verify: Cost(reading, "verify"))
     for path in [place, pack, tree] { try disk.removeAll(path) }
     try arena.recorder.add(record, saying: record.line)
     return record
@@ -85,7 +85,7 @@ struct GrowthCommand: ParsableCommand {
   private func judge(_ records: [GrowthRecord], _ axis: String, _ recorder: Recorder) throws(PackError) {
     guard let first = records.first, records.count > 1 else { return }
     for (verb, cost) in [("pack", \GrowthRecord.pack), ("unpack", \GrowthRecord.unpack)] {
-      for (quantity, time) in [("wall", \GrowthRecord.Cost.wall), ("cpu", \GrowthRecord.Cost.cpu)] {
+      for (quantity, time) in [("wall", \Cost.wall), ("cpu", \Cost.cpu)] {
         func perUnit(_ record: GrowthRecord) -> Double { record[keyPath: cost][keyPath: time] / record.units }
         let largest = records.map(perUnit).max() ?? 0
         let scale = axis == "bytes" ? 1e9 : 1e6
@@ -104,7 +104,7 @@ struct GrowthCommand: ParsableCommand {
     func nearest(_ size: Double) -> GrowthRecord? { records.min { abs($0.units - size) < abs($1.units - size) } }
     guard let small = nearest(150e6), let large = nearest(1_600e6), small.size < large.size else { return }
     for (verb, cost) in [("pack", \GrowthRecord.pack), ("unpack", \.unpack), ("verify", \.verify)]
-      as [(String, KeyPath<GrowthRecord, GrowthRecord.Cost>)]
+      as [(String, KeyPath<GrowthRecord, Cost>)]
     {
       let memory = (small[keyPath: cost].memory, large[keyPath: cost].memory)
       try recorder.add(
@@ -118,19 +118,6 @@ struct GrowthCommand: ParsableCommand {
 
 /// The measurements of one tree.
 private struct GrowthRecord: Encodable {
-  /// Medians, in seconds and MiB.
-  struct Cost: Encodable {
-    let wall: Double
-    let cpu: Double
-    let memory: Double
-
-    init(_ results: Contest.Results, _ name: String) {
-      wall = results.median(name) { $0.wall }
-      cpu = results.median(name) { $0.cpu }
-      memory = results.median(name) { Double($0.peakMemory) } / 1_048_576
-    }
-  }
-
   let type = "growth"
   /// The quantity that grows: `bytes` or `files`.
   let axis: String

@@ -80,10 +80,7 @@ struct SampleStore {
   }
 
   private func manifest(_ packs: [ManifestPack]) throws(PackError) -> SignedManifest {
-    // The year 2100.
-    guard let expires = ManifestTime(secondsSince1970: 4_102_444_800) else { throw PackError(.internalError, "no such date") }
-    let signed = try Manifest(version: 1, issued: nil, expires: expires, budget: nil, packs: packs).signedBytes()
-    return try SignedManifest(signed: signed, signatures: [try SignedManifest.signature(of: signed, by: signer.key)])
+    try Manifest(sample: packs).signed(by: signer.key)
   }
 }
 
