@@ -50,7 +50,9 @@ struct ProposalRule: Sendable {
   ]
 
   private static let all = kinds.flatMap { kind in kind.patterns.map { ProposalRule(pattern: $0, reason: kind.reason) } }
-  private static let files = FileNames(all)
+  private static let files = NamePatterns(all.enumerated().filter { !$1.pattern.hasSuffix("/") }.map { ($0, $1.pattern) })
+  private static let directories = NamePatterns(
+    all.enumerated().filter { $1.pattern.hasSuffix("/") }.map { ($0, String($1.pattern.dropLast())) })
 
   /// A search for the rules of paths. Paths of the same directory should follow each other, because its names are checked only once for all of them.
   struct Search {
@@ -73,7 +75,7 @@ struct ProposalRule: Sendable {
 
   private static func first(forAllIn directory: String) -> (place: Int, rule: ProposalRule)? {
     let names = components(of: directory)
-    if let place = all.firstIndex(where: { $0.isOfDirectories && names.contains(where: $0.names) }) { return (place, all[place]) }
+    if let place = names.compactMap(directories.first).min() { return (place, all[place]) }
     return names.first { $0.hasPrefix(".") }.map { (all.count, ProposalRule(pattern: $0 + "/", reason: "hidden folders")) }
   }
 
@@ -100,47 +102,37 @@ struct ProposalRule: Sendable {
   /// Returns the directory that stays without anything of a path that a pattern excludes.
   static func remainder(of path: String, excludedBy pattern: String?) -> String {
     guard let pattern, pattern.hasSuffix("/") else { return split(path).directory }
-    let rule = ProposalRule(pattern: pattern, reason: "")
-    return components(of: path).prefix { !rule.names($0) }.joined(separator: "/")
-  }
-
-  private var isOfDirectories: Bool { pattern.hasSuffix("/") }
-
-  private func names(_ component: String) -> Bool {
-    let text = isOfDirectories ? String(pattern.dropLast()) : pattern
-    if text.hasPrefix("*") { return component.hasSuffix(text.dropFirst()) }
-    return text.hasSuffix("*") ? component.hasPrefix(text.dropLast()) : component == text
+    let names = NamePatterns([(0, String(pattern.dropLast()))])
+    return components(of: path).prefix { names.first(for: $0) == nil }.joined(separator: "/")
   }
 }
 
-/// The rules for files, by their names. Comparing each name with each pattern would take a seventh of the time of packing small texts.
-private struct FileNames {
+/// Patterns of names, each with its place in a list. Comparing each name with each pattern would take a seventh of the time of packing small texts.
+private struct NamePatterns {
   private var whole: [String: Int] = [:]
   /// The bytes that names start with.
   private var starts: [(place: Int, bytes: [UInt8])] = []
   /// The bytes that names end with, by the last one.
   private var ends: [UInt8: [(place: Int, bytes: [UInt8])]] = [:]
 
-  init(_ rules: [ProposalRule]) {
-    for (place, rule) in rules.enumerated() where !rule.pattern.hasSuffix("/") {
-      let bytes = Array(rule.pattern.utf8)
-      if bytes.first == UInt8(ascii: "*"), let last = bytes.last {
+  /// - Parameter patterns: names, or a `*` and their end, or their beginning and a `*`, in ascending order of their places.
+  init(_ patterns: [(place: Int, pattern: String)]) {
+    for (place, pattern) in patterns {
+      let bytes = Array(pattern.utf8)
+      if bytes.first == UInt8(ascii: "*"), let last = bytes.dropFirst().last {
         ends[last, default: []].append((place, Array(bytes.dropFirst())))
       } else if bytes.last == UInt8(ascii: "*") {
         starts.append((place, Array(bytes.dropLast())))
-      } else {
-        whole[rule.pattern] = whole[rule.pattern] ?? place
+      } else if whole[pattern] == nil {
+        whole[pattern] = place
       }
     }
   }
 
-  /// Returns the place of the first rule that a name matches.
+  /// Returns the place of the first pattern that a name matches.
   func first(for name: String) -> Int? {
-    var places = [whole[name]]
-    for (place, bytes) in starts where name.utf8.starts(with: bytes) { places.append(place) }
-    if let last = name.utf8.last, let ends = ends[last] {
-      for (place, bytes) in ends where name.utf8.suffix(bytes.count).elementsEqual(bytes) { places.append(place) }
-    }
-    return places.compactMap { $0 }.min()
+    let start = starts.first { name.utf8.starts(with: $0.bytes) }
+    let end = name.utf8.last.flatMap { ends[$0] }?.first { name.utf8.suffix($0.bytes.count).elementsEqual($0.bytes) }
+    return [whole[name], start?.place, end?.place].compactMap { $0 }.min()
   }
 }
