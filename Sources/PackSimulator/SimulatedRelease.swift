@@ -16,6 +16,7 @@ package struct SimulatedRelease: Sendable {
   package let packs: [ManifestPack]
   /// All pages that are published, index pages included.
   let pages: [PageReference]
+  /// The pages of packs that are missing, so that not all packs are known.
   private let missing: [PageReference]
   private let folder: ReleaseFolder
 
@@ -39,7 +40,8 @@ package struct SimulatedRelease: Sendable {
       // A page that is missing on the server is missing for the device, too.
       case .needs(let needed):
         pages += manifest.pages.filter { $0.kind == kind }
-        missing += needed
+        // The entries of packs have their tags, too.
+        if kind == .packs { missing = needed }
       }
     }
     self.missing = missing

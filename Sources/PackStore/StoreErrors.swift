@@ -33,10 +33,12 @@ extension PackError.Code {
 }
 
 extension PackError {
-  /// The error for a pack or tag that may be in pages that are missing.
-  package static func missing(_ pages: [PageReference], for subject: String) -> PackError {
+  /// The error for a pack or tag that may be in pages that are missing, or for something else that needs them.
+  package static func missing(
+    _ pages: [PageReference], for subject: String, because fault: String = "may be in pages that are missing"
+  ) -> PackError {
     let names = pages.map(\.fileName)
     return PackError(
-      .missingPages, of: subject, "may be in pages that are missing: \(names.joined(separator: ", "))", advice: .fetchPages(names))
+      .missingPages, of: subject, "\(fault): \(names.joined(separator: ", "))", advice: .fetchPages(names))
   }
 }

@@ -44,6 +44,14 @@ struct SimulatedPageTests {
     // Their names cannot be known without pages.
     let error = #expect(throws: PackError.self) { try settings.release.packs(asked: ["core", "music"]) }
     #expect(error?.code.rawValue == "missing-pages" && error?.message.contains(".page") == true, "\(error?.message ?? "")")
+    // Without pages of tags, all names and tags are known, and a wrong one is not blamed on them.
+    let untagged = try await paged(1) { path in
+      let names = try FileManager.default.contentsOfDirectory(atPath: path).filter { $0.hasPrefix("tags-") }
+      #expect(!names.isEmpty)
+      for name in names { try FileManager.default.removeItem(atPath: "\(path)/\(name)") }
+    }
+    #expect(try untagged.packs(asked: ["music"]) == ["music"])
+    #expect(#expect(throws: PackError.self) { try untagged.packs(asked: ["musik"]) }?.code.rawValue == "unknown-pack")
     let report = try await play(settings)
     #expect(report.findings.allSatisfy { $0.kind == .missing || $0.kind == .stuck }, "\(report.story)")
     #expect(report.packs.first { $0.id == "core" }?.state == "ready")

@@ -38,6 +38,8 @@ package struct KeysFile: Sendable {
       guard !list.isEmpty else { throw PackError(.damagedKeys, "list of keys documents is empty") }
       for (index, bytes) in list.enumerated() { try add(bytes, isLast: index == list.count - 1) }
     } catch {
+      // Another schema, for example, is no change by mistake.
+      guard error.code == .damagedKeys || error.code == .untrustedKeys else { throw error.about(path) }
       throw error.about(path).advising(.developer("restore the file from version control, or take the change back"))
     }
   }

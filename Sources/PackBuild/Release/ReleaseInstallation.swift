@@ -97,10 +97,7 @@ package struct ReleaseInstallation: Sendable {
   private static func copyPages(of manifest: Manifest, from pages: PageFolder, to store: PageFolder) throws(PackError) -> Set<String> {
     var ids: Set<String> = []
     switch try PageSearch(manifest).all(.packs, in: pages.read, { (content) throws(PackError) in ids.formUnion(content.keys) }) {
-    case .needs(let missing):
-      let names = missing.map(\.fileName)
-      throw PackError(
-        .missingPages, of: pages.path, "lacks pages that its manifest names: \(names.joined(separator: ", "))", advice: .fetchPages(names))
+    case .needs(let missing): throw .missing(missing, for: pages.path, because: "lacks pages that its manifest names")
     case .found(let references):
       for reference in references {
         if let bytes = try pages.read(reference) { try store.keep(bytes, as: reference) }
