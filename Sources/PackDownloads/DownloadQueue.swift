@@ -254,11 +254,21 @@ public actor DownloadQueue {
 
   /// Returns the ids of the finished requests of a group, in the order of submission. An app should go through them when it starts, because it may
   /// have ended before it received their events.
-  public func finished(inGroup group: String) async throws(PackError) -> [String] {
+  public func finished(inGroup group: String) async throws(PackError) -> [String] { try await requests([.finished], inGroup: group) }
+
+  /// Returns the ids of the requests of a group that are neither finished nor cancelled, failed ones included.
+  package func unfinished(inGroup group: String) async throws(PackError) -> [String] {
+    guard !ledger.isCancelled(try ledger.number(of: group)) else { return [] }
+    return try await requests([.waiting, .running, .retrying, .paused, .failed], inGroup: group)
+  }
+
+  private func requests(_ states: [JournalRecord.State], inGroup group: String) async throws(PackError) -> [String] {
     let number = try ledger.number(of: group)
     return try await blocking { [ledger] () throws(PackError) in
       var ids: [String] = []
-      for place in ledger.places(.finished, in: number) { ids.append(try ledger.request(at: place).id) }
+      for state in states {
+        for place in ledger.places(state, in: number) { ids.append(try ledger.request(at: place).id) }
+      }
       return ids
     }
   }

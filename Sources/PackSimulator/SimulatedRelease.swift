@@ -18,6 +18,8 @@ package struct SimulatedRelease: Sendable {
   let pages: [PageReference]
   /// The pages of packs that are missing, so that not all packs are known.
   private let missing: [PageReference]
+  /// The pages that a device would look for and not find: those of packs and of tags.
+  let absent: [PageReference]
   private let folder: ReleaseFolder
 
   /// Reads the manifest of a release. Packs are read when they are downloaded.
@@ -31,6 +33,7 @@ package struct SimulatedRelease: Sendable {
     var further: [ManifestPack] = []
     var pages: [PageReference] = []
     var missing: [PageReference] = []
+    var absent: [PageReference] = []
     for kind in [PageKind.packs, .tags] {
       let finding = try PageSearch(manifest).all(kind, in: files.read) { (content) throws(PackError) in
         if case .packs(let packs) = content { further += packs }
@@ -40,11 +43,13 @@ package struct SimulatedRelease: Sendable {
       // A page that is missing on the server is missing for the device, too.
       case .needs(let needed):
         pages += manifest.pages.filter { $0.kind == kind }
+        absent += needed
         // The entries of packs have their tags, too.
         if kind == .packs { missing = needed }
       }
     }
     self.missing = missing
+    self.absent = absent
     packs = manifest.packs + further
     self.pages = pages
   }

@@ -25,6 +25,7 @@ extension Simulation {
           wasHereAtLaunch: hereAtLaunch.contains(pack.id)))
     }
     judgeManifest()
+    judgePages()
     judgeLaunch()
     judgeEnd(content)
     try await judgeContent()
@@ -64,6 +65,16 @@ extension Simulation {
         .manifest, "manifest \(published.manifest.version) was not accepted in \(launches) starts of the app\(reason)",
         hint: refusal.flatMap(settings.wording))
     }
+  }
+
+  /// Reports pages that the server does not have, also if no requested pack is in them.
+  private mutating func judgePages() {
+    guard let first = published.absent.first else { return }
+    let others = published.absent.count - 1
+    find(
+      .missing,
+      "the page \(first.fileName)\(others > 0 ? " and \(count(others, "other", "others"))" : "") of the manifest cannot be read on the server, so the packs or tags in it cannot be found",
+      hint: "compare the files on the server with the manifest: packer verify \(published.path)")
   }
 
   /// Reports essential packs that were missing at the first start of the app because of the release.

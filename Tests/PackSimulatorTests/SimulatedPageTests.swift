@@ -55,6 +55,22 @@ struct SimulatedPageTests {
     let report = try await play(settings)
     #expect(report.findings.allSatisfy { $0.kind == .missing || $0.kind == .stuck }, "\(report.story)")
     #expect(report.packs.first { $0.id == "core" }?.state == "ready")
+    #expect(report.findings.contains { $0.message.contains(".page and ") }, "\(report.story)")
+    // Nobody asked for a pack in a page, but somebody will.
+    for release in [settings.release, untagged] {
+      settings.release = release
+      settings.asked = []
+      let unasked = try await play(settings)
+      #expect(unasked.findings.map(\.kind) == [.missing] && unasked.findings[0].message.contains(".page"), "\(unasked.story)")
+    }
+  }
+
+  @Test("a page that the extension fetched after the app had no network is not fetched again by the app")
+  func fetchedOnce() async throws {
+    let report = try await play(settings(.install, [1], "pages:offline"))
+    let pages = report.events.filter { $0.text.contains("moves and records the file") || $0.text.contains("is downloaded and checked") }
+      .compactMap(\.pack).filter(DeliveryName.isPage)
+    #expect(!pages.isEmpty && Set(pages).count == pages.count, "\(report.story)")
   }
 
   @Test("requested packs are found in pages by the app, and updated ones by the extension, with two pages each")

@@ -37,11 +37,24 @@ package struct KeysFile: Sendable {
       let list = text.first == UInt8(ascii: "{") ? [text] : try KeysChain.documents(in: text)
       guard !list.isEmpty else { throw PackError(.damagedKeys, "list of keys documents is empty") }
       for (index, bytes) in list.enumerated() { try add(bytes, isLast: index == list.count - 1) }
+      // A file with one document may be the one that an app embeds.
+      if text.first != UInt8(ascii: "{") { try checkBeginning() }
     } catch {
       // Another schema, for example, is no change by mistake.
       guard error.code == .damagedKeys || error.code == .untrustedKeys else { throw error.about(path) }
       throw error.about(path).advising(.developer("restore the file from version control, or take the change back"))
     }
+  }
+
+  /// Throws unless the file begins with the first document, from which every app can follow.
+  ///
+  /// - Throws: ``PackError/Code/damagedKeys``
+  package func checkBeginning() throws(PackError) {
+    guard let first = documents.first ?? draft, first.content.version > 1 else { return }
+    throw PackError(
+      .damagedKeys, of: path,
+      "begins with keys document \(first.content.version), but apps that embed an earlier one need all documents from 1 on",
+      hint: "restore the file from version control")
   }
 
   private mutating func add(_ bytes: [UInt8], isLast: Bool) throws(PackError) {

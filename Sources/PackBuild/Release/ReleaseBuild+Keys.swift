@@ -15,6 +15,7 @@ extension ReleaseBuild {
   ) throws(PackError) -> (keys: TrustedKeys, documents: [KeysDocument], remark: ReleaseBuildReport.Remark?) {
     guard let path = configuration.keysFile else { return (TrustedKeys(signers), [], nil) }
     let file = try KeysFile(reading: path)
+    try file.checkBeginning()
     let newest = try file.required()
     let listed = signers.filter { newest.content.signingKeys.contains($0) }
     guard listed.count >= newest.content.signingThreshold else {

@@ -180,6 +180,7 @@ struct KeysSighting: Sendable {
     self.path = path
     do throws(PackError) {
       let file = try KeysFile(reading: path)
+      try file.checkBeginning()
       _ = try file.required()
       self.file = file
     } catch {

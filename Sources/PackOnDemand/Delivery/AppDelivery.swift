@@ -336,7 +336,7 @@ public actor AppDelivery {
       try await submit(plan.downloads, to: queue)
       if group?.isPaused == true { try await queue.pause(group: Self.group) }
     }
-    try await dismissArrived()
+    try await dismissArrived(besides: plan.downloads)
     for download in plan.downloads {
       // Downloads that failed or were cancelled, or whose files were removed, are tried again.
       _ = try await inQueue(download.identifier.description) { (queue, id) throws(PackError) in try await queue.retry(id) }
@@ -381,19 +381,24 @@ public actor AppDelivery {
 
   /// Cancels requests in the queue whose files arrived in another way: through the extension, or from a system service after the queue stopped
   /// waiting for it.
-  private func dismissArrived() async throws(PackError) {
+  ///
+  /// - Parameter downloads: what is downloaded now.
+  private func dismissArrived(besides downloads: [PlannedDownload]) async throws(PackError) {
+    guard let queue, await queue.groups.contains(Self.group) else { return }
+    let unfinished = try await queue.unfinished(inGroup: Self.group)
+    guard !unfinished.isEmpty else { return }
     let records = try await blocking { (state) throws(PackError) in try state.content().records }
-    for record in records {
-      switch record.state.kind {
-      case .toBeTransferred, .installing, .ready: break
-      default: continue
-      }
-      let identifier = record.identifier.description
-      switch try await inQueue(identifier, { (queue, id) throws(PackError) in try await queue.status(of: id) })?.state {
-      case .waiting, .running, .retrying, .paused, .failed:
-        _ = try await inQueue(identifier) { (queue, id) throws(PackError) in try await queue.cancel(id) }
-      case .finished, .cancelled, nil: break
-      }
+    let states = Dictionary(records.map { ($0.identifier.description, $0.state.kind) }, uniquingKeysWith: { first, _ in first })
+    let planned = Set(downloads.map(\.identifier.description))
+    for identifier in unfinished where !planned.contains(identifier) {
+      let hasArrived =
+        switch states[identifier] {
+        case .toBeTransferred, .installing, .ready: true
+        // A page has no record after it was taken.
+        case nil: DownloadIdentifier(identifier).map { DeliveryName.isPage($0.id) } ?? false
+        default: false
+        }
+      if hasArrived { _ = try await inQueue(identifier) { (queue, id) throws(PackError) in try await queue.cancel(id) } }
     }
   }
 
