@@ -9,10 +9,11 @@ Needs Python 3.9 and the packages `cryptography` and `zstandard`.
   make-vectors.py check DIR                    read the vectors in DIR and compare with their heads
   make-vectors.py read PACK --key-hex HEX      check a pack, list or extract it
   make-vectors.py write DIR -o PACK …          write a pack
+  … --base PACK                                read or write a delta over this base
   make-vectors.py wrap PACK -o COPY --to …     write a copy of a pack for further recipients
 
 `read` ends with 0, or 1 (a problem outside the pack), 2 (usage), or with the class of §0.4:
-10 not-a-pack, 11 unsupported, 12 no-usable-key, 13 wrong-key, 14 truncated, 15 damaged, 16 limit.
+10 not-a-pack, 11 unsupported, 12 no-usable-key, 13 wrong-key, 14 truncated, 15 damaged, 16 limit, 18 wrong-base.
 """
 
 import argparse
@@ -40,7 +41,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 # §0.4 Error classes
 # ---------------------------------------------------------------------------------------------
 
-CLASSES = ("not-a-pack", "unsupported", "no-usable-key", "wrong-key", "truncated", "damaged", "limit", "untrusted")
+CLASSES = ("not-a-pack", "unsupported", "no-usable-key", "wrong-key", "truncated", "damaged", "limit", "untrusted", "wrong-base")
 EXIT_CODES = {name: 10 + index for index, name in enumerate(CLASSES)}
 
 
@@ -419,7 +420,7 @@ def make_pack(ak, name, version, payload, *, random=None, salt=None, stanzas=Non
 # §1.4, §3.4 Reading header and segments
 # ---------------------------------------------------------------------------------------------
 
-Opened = namedtuple("Opened", "core minor stanzas N S payload keys")
+Opened = namedtuple("Opened", "core minor kind stanzas N S payload keys")
 
 
 def field(data, offset, length):
@@ -428,8 +429,8 @@ def field(data, offset, length):
     return number(data, offset, length)
 
 
-def check_core(data):
-    """§1.4 steps 1 and 2; returns minor and S."""
+def check_core(data, deltas):
+    """§1.4 steps 1 and 2; returns minor, S and kind. A reader that has no bases knows no deltas."""
     present = min(len(data), 8)
     require(data[:present] == MAGIC[:present], "the first bytes are not the magic", "not-a-pack")
     require(present == 8, "the file ends inside the magic", "truncated")
@@ -440,12 +441,12 @@ def check_core(data):
     S = field(data, 12, 4)
     require(MIN_SEGMENT <= S <= MAX_SEGMENT and S & (S - 1) == 0, f"segment size {S}")
     kind = field(data, 16, 2)
-    require(kind == 1, f"kind {kind}", "unsupported")
+    require(kind == 1 or kind == 2 and deltas, f"kind {kind}", "unsupported")
     flags = field(data, 18, 2)
     require(flags & 0xFE == 0, f"critical flags {flags & 0xFE:#04x}", "unsupported")
     require(field(data, 20, 4) == 0, "reserved bytes are not zero")
     require(field(data, 24, 8) <= MAX_VERSION, "pack version above 2^53-1")
-    return data[9], S
+    return data[9], S, kind
 
 
 WRAP_LENGTHS = {2: 68, 3: 88}
@@ -496,9 +497,9 @@ def open_segments(keys, body, S):
     return b"".join(pieces + [last])
 
 
-def open_pack(data, key):
+def open_pack(data, key, deltas=False):
     """§1.4: everything up to the payload."""
-    minor, S = check_core(data)
+    minor, S, kind = check_core(data, deltas)
     N = field(data, 96, 4)
     require(N <= MAX_STANZAS, f"{N} bytes of key stanzas", "limit")
     require(len(data) >= 188 + N, "the file is shorter than its header", "truncated")
@@ -510,7 +511,7 @@ def open_pack(data, key):
     body = data[132 + N:]
     require(body[0] == 0x28, "the first byte of the body is not 0x28")
     require(body[1:40] == keys.TS + keys.NP, "stream salt or nonce prefix is not the derived one")
-    return Opened(core, minor, stanzas, N, S, open_segments(keys, body, S), keys)
+    return Opened(core, minor, kind, stanzas, N, S, open_segments(keys, body, S), keys)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -1063,10 +1064,11 @@ def check_frame(place, *, exactly=None, limit=None, what="", open_end=False):
     return FrameInfo(size, length)
 
 
-def decompress(place, info):
-    """§4.4: exactly the stated size."""
+def decompress(place, info, prefix=b""):
+    """§4.4: exactly the stated size; §13.6: against a prefix."""
     try:
-        content = zstandard.ZstdDecompressor().decompress(place[:info.length], max_output_size=info.size)
+        reader = zstandard.ZstdDecompressor(dict_data=raw_dictionary(prefix) if prefix else None)
+        content = reader.decompress(place[:info.length], max_output_size=info.size)
     except zstandard.ZstdError as error:
         raise Refused("damaged", f"zstd: {error}")
     require(len(content) == info.size, "a zstd frame that is not as long as it says")
@@ -1201,23 +1203,24 @@ def read_index(payload, seek, minor):
 
 
 class Tar:
-    """The tar as the data frames hold it; one frame at a time is decompressed."""
+    """The tar as the data frames hold it; of what was decompressed, the last frames are kept."""
 
-    def __init__(self, payload, seek):
+    def __init__(self, payload, seek, kept=1):
         self.payload, self.places, self.length = payload, seek.data, seek.tar_length
         self.starts, at = [], 0
         for place in seek.data:
             self.starts.append(at)
             at += place.size
-        self.current, self.content = None, b""
+        self.contents, self.kept = {}, kept
 
     def frame(self, index):
-        if self.current != index:
+        if index not in self.contents:
             place = self.places[index]
             frame = self.payload[place.start:place.start + place.length]
-            self.content = decompress(frame, check_frame(frame, exactly=place.size))
-            self.current = index
-        return self.content
+            while len(self.contents) >= self.kept:
+                del self.contents[next(iter(self.contents))]
+            self.contents[index] = decompress(frame, check_frame(frame, exactly=place.size))
+        return self.contents[index]
 
     def chunks(self, offset, length):
         """The bytes offset … offset+length-1, piece by piece."""
@@ -1415,10 +1418,14 @@ def verify_tar(tar, records):
         require(record.offset == (entry.offset if entry.size else 0), f"offset of {record.path!r}")
 
 
-def read_pack(data, ak, verify=False, sink=None):
-    """The whole reader."""
-    opened = open_pack(data, ak)
-    return read_payload(opened.payload, opened.minor, verify, sink)
+def read_pack(data, ak, verify=False, sink=None, bases=()):
+    """The whole reader. With bases (§13) a delta is read, too."""
+    opened = open_pack(data, ak, deltas=bool(bases))
+    if opened.kind == 1:
+        return read_payload(opened.payload, opened.minor, verify, sink)
+    tree = DeltaTree(opened, bases)
+    read_tree_contents(tree, sink)
+    return tree.records
 
 
 # ---------------------------------------------------------------------------------------------
@@ -1465,7 +1472,7 @@ def unpacker(root):
     return sink
 
 
-def unpack(data, ak, target, verify):
+def unpack(data, ak, target, verify, bases=()):
     """§5.3: into a fresh directory beside the target, then one rename."""
     if os.path.lexists(target):
         raise Problem(f"{target} exists")
@@ -1473,7 +1480,7 @@ def unpack(data, ak, target, verify):
     os.mkdir(fresh)
     root = os.open(fresh, os.O_RDONLY | os.O_DIRECTORY)
     try:
-        records = read_pack(data, ak, verify, unpacker(root))
+        records = read_pack(data, ak, verify, unpacker(root), bases)
         os.rename(fresh, target)
         return records
     except BaseException:
@@ -1503,10 +1510,11 @@ def command_read(arguments):
         raise Refused("limit", "a file above 2^40 bytes")
     with open(arguments.pack, "rb") as file:
         data = file.read()
+    bases = open_bases(arguments.base, ak)
     if arguments.to:
-        records = unpack(data, ak, arguments.to, arguments.verify)
+        records = unpack(data, ak, arguments.to, arguments.verify, bases)
     else:
-        records = read_pack(data, ak, arguments.verify)
+        records = read_pack(data, ak, arguments.verify, bases=bases)
     if arguments.list or not (arguments.to or arguments.verify):
         for record in records:
             print(record_line(record))
@@ -1523,7 +1531,7 @@ def argument_key(arguments):
 def command_wrap(arguments):
     with open(arguments.pack, "rb") as file:
         data = file.read()
-    opened = open_pack(data, argument_key(arguments))
+    opened = open_pack(data, argument_key(arguments), deltas=True)
     if check_stanzas(opened.stanzas)[1]:
         raise Problem("the pack is wrapped already")
     publics = []
@@ -1586,10 +1594,14 @@ def command_write(arguments):
         raise Problem("frame size outside 64 KiB … 8 MiB")
     ak, items = argument_key(arguments), read_tree(arguments.directory)
     check_tree(items)
-    payload, records = tree_payload(items, F=arguments.frame_size,
-                                    codec=lambda content: zstd_frame(content, arguments.level))
+    bases = open_bases(arguments.base, ak)
+    if bases:
+        payload, records = delta_payload(bases, items, codec=lambda content, prefix: library_frame(content, prefix, arguments.level))
+    else:
+        payload, records = tree_payload(items, F=arguments.frame_size,
+                                        codec=lambda content: zstd_frame(content, arguments.level))
     random = os.urandom(32) if arguments.random_salt else None
-    pack = make_pack(ak, arguments.name, arguments.pack_version, payload, S=S, random=random)
+    pack = make_pack(ak, arguments.name, arguments.pack_version, payload, S=S, random=random, kind=2 if bases else 1)
     with open(arguments.output, "wb") as file:
         file.write(pack)
     print(f"{len(records)} records, {len(pack)} bytes, SHA-256 {sha256(pack).hex()}")
@@ -3145,6 +3157,7 @@ def command_make(arguments):
         print(f"{folder}: {len(vectors)} vectors, {total} bytes")
     make_manifest_vectors(arguments.directory)
     make_page_vectors(arguments.directory)
+    make_delta_vectors(arguments.directory)
     make_case_files(arguments.directory)
 
 
@@ -3248,6 +3261,15 @@ def command_check(arguments):
         for problem in check_page_vector(vector, arguments.verbose):
             failures += 1
             print(f"{PAGE_FOLDER}/{name}: {problem}")
+    for folder in DELTA_FOLDERS:
+        target = os.path.join(arguments.directory, folder)
+        for name in sorted(os.listdir(target)):
+            with open(os.path.join(target, name), "rb") as file_object:
+                vector = parse_delta_vector(f"{folder}/{name}", file_object.read(), os.path.join(arguments.directory, BASE_FOLDER))
+            count += 1
+            for problem in check_delta_vector(vector, arguments.verbose):
+                failures += 1
+                print(f"{folder}/{name}: {problem}")
     for name, _, holds in CASE_FILES:
         with open(os.path.join(arguments.directory, name), encoding="utf-8") as file_object:
             lines = file_object.read().splitlines()
@@ -4748,6 +4770,1222 @@ CASE_FILES = (
 
 
 # ---------------------------------------------------------------------------------------------
+# §13 Payload of a delta pack: contents of the bases, list
+# ---------------------------------------------------------------------------------------------
+
+MAX_BASES, MAX_WINDOWS, MAX_RANGES, MAX_NAMED = 4, 131072, 1024, 1 << 20
+MAX_OUTPUT, MAX_PREFIX = 1 << 20, 3 << 20
+MAX_LIST, MAX_DELTA_HEAD = 16 << 20, 4 << 20
+DELTA_MAGIC = b"PDL1"
+
+Range = namedtuple("Range", "content offset length")
+WindowPlace = namedtuple("WindowPlace", "length output ranges")
+
+
+def varint(value):
+    """§13.2"""
+    result = b""
+    while value >= 128:
+        result += bytes([value & 127 | 128])
+        value >>= 7
+    return result + bytes([value])
+
+
+def signed_varint(value):
+    """§13.2"""
+    return varint(2 * value if value >= 0 else -2 * value - 1)
+
+
+class Cursor:
+    """Reads fields from the start on; what is missing is damaged."""
+
+    def __init__(self, data):
+        self.data, self.at = data, 0
+
+    def take(self, length):
+        require(self.at + length <= len(self.data), "the fields end early")
+        self.at += length
+        return self.data[self.at - length:self.at]
+
+    def varint(self):
+        value = shift = 0
+        while True:
+            byte = self.take(1)[0]
+            value |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                break
+            require(shift < 56, "a varint of more than eight bytes")
+        require(value <= MAX_INTEGER, "a varint above 2^53-1")
+        require(byte != 0 or shift == 7, "a varint that is not the shortest")
+        return value
+
+    def signed_varint(self):
+        value = self.varint()
+        return -(value + 1 >> 1) if value & 1 else value >> 1
+
+
+def in_range(value):
+    """§13.2: what is computed from numbers is one, too."""
+    require(0 <= value <= MAX_INTEGER, f"a number that comes to {value}")
+    return value
+
+
+def list_bytes(records):
+    """§13.4"""
+    return b"".join(r.path + b"\0" + bytes([r.type]) + varint(r.size) for r in records)
+
+
+def read_list(data):
+    """§13.4: records without digests; §13.7, step 4."""
+    cursor, records, last = Cursor(data), [], b""
+    while cursor.at < len(data):
+        require(len(records) < MAX_RECORDS, f"more than {MAX_RECORDS} records", "limit")
+        records.append(read_line(cursor, last))
+        last = records[-1].path
+    paths = [record.path for record in records]
+    check_paths(paths)
+    check_directories(paths, [record.type == DIRECTORY for record in records])
+    content = sum(record.size for record in records)
+    require(content <= MAX_CONTENT, f"content size {content}", "limit")
+    return records
+
+
+def read_line(cursor, last):
+    """§13.4: one record, whose path comes after `last`; type, path and size are checked as in §4.9, step 5."""
+    end = cursor.data.find(b"\0", cursor.at, cursor.at + MAX_PATH + 1)
+    require(end >= 0 or len(cursor.data) - cursor.at <= MAX_PATH, "a path above 1024 bytes", "limit")
+    require(end >= 0, "the list ends inside a path")
+    path = cursor.take(end - cursor.at)
+    kind = cursor.take(2)[1]
+    require(kind in (FILE, EXECUTABLE, DIRECTORY), f"record type {kind:#04x}", "unsupported")
+    check_path(path)
+    require(last < path, f"paths out of order: {path!r} after {last!r}")
+    size = cursor.varint()
+    require(kind != DIRECTORY or size == 0, "a directory with a size")
+    return Record(path, kind, size, 0, None)
+
+
+class FileTree:
+    """A tree as files; with the records, the content root and the contents that every base has."""
+
+    def __init__(self, items):
+        items = sorted(items, key=lambda item: item.path)
+        self.contents = [item.content for item in items]
+        self.records = [directory_record(item.path) if item.kind == "directory" else file_record(item.path, item.content, 0, item.executable)
+                        for item in items]
+        self.root = content_root(self.records)
+
+    def read(self, number, offset, length):
+        return self.contents[number][offset:offset + length]
+
+
+class TarTree:
+    """A full pack as a base."""
+
+    def __init__(self, opened):
+        seek = read_seek_table(opened.payload)
+        head, self.records = read_index(opened.payload, seek, opened.minor)
+        require_apart(self.records)
+        require(content_root(self.records) == head.root, "the content root differs")
+        self.root, self.tar = head.root, Tar(opened.payload, seek, kept=32)
+
+    def read(self, number, offset, length):
+        return self.tar.read(self.records[number].offset + offset, length)
+
+
+class Contents:
+    """§13.3: the contents of the bases by number."""
+
+    def __init__(self, bases):
+        self.places = [(base, number) for base in bases for number in range(len(base.records))]
+        self.list = list_bytes(bases[0].records)
+
+    def size(self, content):
+        """The size of a content; None if there is none of this number."""
+        if content < len(self.places):
+            return self.record(content).size
+        return len(self.list) if content == len(self.places) else None
+
+    def record(self, content):
+        base, number = self.places[content]
+        return base.records[number]
+
+    def read(self, content, offset, length):
+        if content == len(self.places):
+            return self.list[offset:offset + length]
+        base, number = self.places[content]
+        return base.read(number, offset, length)
+
+    def prefix(self, ranges):
+        """§13.6; §13.7, step 5: nothing is read before every range has been compared with its content."""
+        for content, offset, length in ranges:
+            size = self.size(content)
+            require(size is not None and offset + length <= size, f"a range of content {content} outside it")
+        return b"".join(self.read(*part) for part in ranges)
+
+
+# ---------------------------------------------------------------------------------------------
+# §13 Reading a delta pack
+# ---------------------------------------------------------------------------------------------
+
+DeltaHead = namedtuple("DeltaHead", "bases target list windows moved new repeated")
+
+
+def read_delta_frame(payload):
+    """§13.7, step 1: the head's fields, and where the head begins."""
+    require(len(payload) >= 8, "a payload shorter than a trailer")
+    require(payload[-4:] == DELTA_MAGIC, "no trailer of a delta at the end")
+    start = len(payload) - 8 - number(payload, len(payload) - 8, 4)
+    require(start >= 0, "a head longer than the payload")
+    place = payload[start:-8]
+    return decompress(place, check_frame(place, limit=MAX_DELTA_HEAD, what="the head of a delta")), start
+
+
+def read_ranges(cursor):
+    count = cursor.varint()
+    require(count <= MAX_RANGES, f"{count} ranges in a window", "limit")
+    ranges, content, end, total = [], 0, 0, 0
+    for _ in range(count):
+        step = cursor.varint()
+        content, end = content + step, 0 if step else end
+        offset = end + cursor.varint()
+        length = cursor.varint()
+        require(length >= 1, "an empty range")
+        total += length
+        require(total <= MAX_PREFIX, f"a prefix of {total} bytes or more", "limit")
+        end = in_range(offset + length)
+        ranges.append(Range(in_range(content), offset, length))
+    return ranges
+
+
+def read_window(cursor):
+    length, output = cursor.varint(), cursor.varint()
+    require(output >= 1, "a window without output")
+    require(output <= MAX_OUTPUT, f"a window of {output} bytes", "limit")
+    require(length <= bound(output), "a window longer than its bound")
+    return WindowPlace(length, output, read_ranges(cursor))
+
+
+def read_named(cursor, before, signed, other):
+    """Record numbers, and the numbers that `other` reads beside them. `before` are the lists that came before."""
+    record, named, count = -1, [], cursor.varint()
+    require(sum(map(len, before)) + count <= MAX_NAMED, f"{count} records, and those before them", "limit")
+    for _ in range(count):
+        record = in_range(record + 1 + (cursor.signed_varint() if signed else cursor.varint()))
+        named.append((record, other()))
+    return named
+
+
+def read_delta_head(data, minor, start):
+    """§13.5; §13.7, step 2."""
+    cursor = Cursor(data)
+    bases = cursor.varint()
+    require(bases >= 1, "no bases")
+    require(bases <= MAX_BASES, f"{bases} bases", "limit")
+    roots, target = [cursor.take(32) for _ in range(bases)], cursor.take(32)
+    length = cursor.varint()
+    require(length <= MAX_LIST, f"a list of {length} bytes", "limit")
+    count = cursor.varint()
+    require(count <= MAX_WINDOWS, f"{count} windows", "limit")
+    windows = [read_window(cursor) for _ in range(count)]
+    content = -1
+
+    def next_content():
+        nonlocal content
+        content = in_range(content + 1 + cursor.signed_varint())
+        return content
+
+    moved = read_named(cursor, [], False, next_content)
+    new = [record for record, _ in read_named(cursor, [moved], True, lambda: None)]
+    repeated = read_named(cursor, [moved, new], False, cursor.varint)
+    require(all(place < len(new) for _, place in repeated), "a repeated record of a new content that is not there")
+    require(minor > 0 or cursor.at == len(data), "bytes after the fields of the head under minor 0")
+    require(sum(window.length for window in windows) == start, "the compressed lengths do not add up")
+    require(length == 0 or length in running_sums(window.output for window in windows), "no window ends where the list does")
+    return DeltaHead(roots, target, length, windows, moved, new, repeated)
+
+
+def running_sums(values):
+    at = 0
+    for value in values:
+        at += value
+        yield at
+
+
+class DeltaTree:
+    """A delta over its bases: the records of the target, and their contents. It can be a base itself."""
+
+    def __init__(self, opened, bases):
+        self.payload, self.contents = opened.payload, Contents(bases)
+        require(len(self.contents.list) <= MAX_LIST, "the list of the first base is above 16 MiB", "limit")
+        fields, start = read_delta_frame(self.payload)
+        self.head = read_delta_head(fields, opened.minor, start)
+        require([base.root for base in bases] == self.head.bases, "the bases are not those that the delta names", "wrong-base")
+        self.ends = list(running_sums(window.output for window in self.head.windows))
+        self.starts = [0, *running_sums(window.length for window in self.head.windows)]
+        self.current, self.output = None, b""
+        self.records = read_list(self.stream(0, self.head.list))
+        self.places = self.read_places(bases[0])
+        self.records = [self.with_digest(number) for number in range(len(self.records))]
+        self.root = content_root(self.records)
+        require(self.root == self.head.target, "the content root of the target differs")
+
+    def window(self, index):
+        if self.current != index:
+            place = self.head.windows[index]
+            frame = self.payload[self.starts[index]:self.starts[index + 1]]
+            info = check_frame(frame, exactly=place.output)
+            require(frame[4] & 0x20, "the frame of a window is not single-segment")
+            self.output = decompress(frame, info, self.contents.prefix(place.ranges))
+            self.current = index
+        return self.output
+
+    def stream(self, offset, length):
+        """Bytes of the stream (§13.6)."""
+        parts = []
+        while length:
+            index = bisect.bisect_right(self.ends, offset)
+            inner = offset - (self.ends[index - 1] if index else 0)
+            parts.append(self.window(index)[inner:inner + length])
+            offset, length = offset + len(parts[-1]), length - len(parts[-1])
+        return b"".join(parts)
+
+    def read_places(self, first):
+        """§13.5: for each record its content number, or its offset in the stream as a negative number."""
+        head, places = self.head, {}
+
+        def name(record, place):
+            require(record < len(self.records), f"there is no record {record}")
+            require(self.records[record].size > 0, f"record {record} is named, but has no content")
+            require(record not in places, f"record {record} is named twice")
+            places[record] = place
+
+        for record, content in head.moved:
+            name(record, content)
+            require(content < len(self.contents.places), f"content {content} is no record of a base")
+            require(self.contents.size(content) == self.records[record].size, f"record {record} has another size than content {content}")
+        at = head.list
+        for record in head.new:
+            name(record, -at - 1)
+            at += self.records[record].size
+        for record, place in head.repeated:
+            name(record, places[head.new[place]])
+            require(self.records[record].size == self.records[head.new[place]].size, f"record {record} has another size than the one it repeats")
+        require(at == (self.ends[-1] if self.ends else 0), "the windows are not as long as the stream")
+        self.add_unnamed(places, first)
+        return places
+
+    def add_unnamed(self, places, first):
+        numbers = {record.path: number for number, record in enumerate(first.records)}
+        for index, record in enumerate(self.records):
+            if record.size and index not in places:
+                number = numbers.get(record.path)
+                require(number is not None and first.records[number].size == record.size, f"{record.path!r} has no content")
+                places[index] = number
+
+    def with_digest(self, index):
+        """§13.7: the record, with the digest of a new content computed, or that of the base's index."""
+        record, place = self.records[index], self.places.get(index)
+        if record.type == DIRECTORY:
+            return record._replace(digest=bytes(32))
+        if place is None:
+            return record._replace(digest=sha256(b""))
+        if place >= 0:
+            return record._replace(digest=self.contents.record(place).digest)
+        return record._replace(digest=sha256(self.read(index, 0, record.size)))
+
+    def read(self, index, offset, length):
+        place = self.places[index]
+        return self.stream(-place - 1 + offset, length) if place < 0 else self.contents.read(place, offset, length)
+
+
+def open_tree(data, key, bases=()):
+    """A pack as a tree: a full one, or a delta over these bases."""
+    opened = open_pack(data, key, deltas=bool(bases))
+    return DeltaTree(opened, bases) if opened.kind == 2 else TarTree(opened)
+
+
+def read_tree_contents(tree, sink=None):
+    """Every file, read from its place: its SHA-256 is the one in the record."""
+    for index, record in enumerate(tree.records):
+        content = tree.read(index, 0, record.size) if record.size else b""
+        require(record.type == DIRECTORY or sha256(content) == record.digest, f"the content of {record.path!r} has another SHA-256")
+        if sink:
+            sink(record, (content,))
+
+
+def open_bases(paths, key):
+    """The bases that a command is given: packs, or directories. A delta among them is over those directly before it."""
+    trees = []
+    for path in paths:
+        if os.path.isdir(path):
+            trees.append(FileTree(read_tree(path)))
+            continue
+        with open(path, "rb") as file_object:
+            data = file_object.read()
+        opened = open_pack(data, key, deltas=True)
+        if opened.kind == 2:
+            fields, start = read_delta_frame(opened.payload)
+            count = len(read_delta_head(fields, opened.minor, start).bases)
+            if count > len(trees):
+                raise Problem(f"{path} is a delta; its bases come before it")
+            trees[len(trees) - count:] = [DeltaTree(opened, trees[len(trees) - count:])]
+        else:
+            trees.append(TarTree(opened))
+    return trees
+
+
+# ---------------------------------------------------------------------------------------------
+# §13 Writing a delta pack
+# ---------------------------------------------------------------------------------------------
+
+MATCH_LENGTHS = [(base, bits) for base, bits in zip(
+    (35, 37, 39, 41, 43, 47, 51, 59, 67, 83, 99, 131, 259, 515, 1027, 2051, 4099, 8195, 16387, 32771, 65539),
+    (1, 1, 1, 1, 2, 2, 3, 3, 4, 4, 5, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16))]
+Match = namedtuple("Match", "offset length")
+
+
+def match_block(match, last):
+    return sequence_block(match.offset + 3, match.length, last)
+
+
+def sequence_block(value, length, last):
+    """RFC 8878, 3.1.1.3: a compressed block without literals and with one sequence, its three codes in RLE mode. `value` is the Offset_Value."""
+    code, bits, extra = length - 3, 0, 0
+    for index, (base, width) in enumerate(MATCH_LENGTHS):
+        if length >= base:
+            code, bits, extra = 32 + index, width, length - base
+    offset_bits = value.bit_length() - 1
+    stream = extra | (value - (1 << offset_bits)) << bits | 1 << bits + offset_bits
+    body = bytes([0, 1, 0x54, 0, offset_bits, code]) + stream.to_bytes(stream.bit_length() + 7 >> 3, "little")
+    return zstd_block(2, len(body), body, last)
+
+
+def parts_frame(parts, size, header=None):
+    """§4.4: a frame of raw blocks (bytes) and matches, which a library has no part in."""
+    blocks = []
+    for index, part in enumerate(parts):
+        last = index == len(parts) - 1
+        blocks.append(match_block(part, last) if isinstance(part, Match) else zstd_block(0, len(part), part, last))
+    return (frame_header(size) if header is None else header) + b"".join(blocks)
+
+
+def find_parts(content, prefix, shortest=16):
+    """The content as bytes and matches with what stands before it, the prefix included."""
+    known, plain, at, text = {}, len(prefix), 0, prefix + content
+    while at < len(prefix):
+        known.setdefault(text[at:at + shortest], at)
+        at += 1
+    while at < len(text):
+        start = known.get(text[at:at + shortest])
+        length = 0
+        if start is not None:
+            while at + length < len(text) and length < 65536 and text[start + length] == text[at + length]:
+                length += 1
+        if length >= shortest:
+            if plain < at:
+                yield text[plain:at]
+            yield Match(at - start, length)
+            plain = at + length
+        for _ in range(max(length, 1)):
+            known.setdefault(text[at:at + shortest], at)
+            at += 1
+    if plain < len(text):
+        yield text[plain:]
+
+
+def prefix_frame(content, prefix=b""):
+    """§13.6: one frame against the prefix, of raw blocks and matches."""
+    return parts_frame(list(find_parts(content, prefix)), len(content)) if len(content) < 100000 else run_frame(content)
+
+
+def library_frame(content, prefix, level=3):
+    """§13.6: one frame by the library; its window holds output and prefix, so that it is single-segment."""
+    parameters = zstandard.ZstdCompressionParameters.from_level(level, source_size=len(content), dict_size=len(prefix), write_content_size=1,
+                                                                write_checksum=0, write_dict_id=0, window_log=22)
+    dictionary = raw_dictionary(prefix) if prefix else None
+    return zstandard.ZstdCompressor(dict_data=dictionary, compression_params=parameters).compress(content)
+
+
+def raw_dictionary(prefix):
+    """§13.6: raw content, whatever it begins with."""
+    return zstandard.ZstdCompressionDict(prefix, dict_type=zstandard.DICT_TYPE_RAWCONTENT)
+
+
+def range_bytes(ranges):
+    """§13.5"""
+    result, content, end = b"", 0, 0
+    for part in ranges:
+        result += varint(part.content - content) + varint(part.offset - (end if part.content == content else 0)) + varint(part.length)
+        content, end = part.content, part.offset + part.length
+    return result
+
+
+def named_bytes(named, signed, other):
+    """§13.5: the records that are moved, new or repeated; `other` makes the rest of a line of the number beside."""
+    result, last = varint(len(named)), -1
+    for record, value in named:
+        result += (signed_varint if signed else varint)(record - last - 1) + other(value)
+        last = record
+    return result
+
+
+def delta_head_bytes(f):
+    """§13.5"""
+    last = -1
+
+    def content(value):
+        nonlocal last
+        last, step = value, value - last - 1
+        return signed_varint(step)
+
+    return b"".join((
+        varint(len(f["bases"])), *f["bases"], f["target"], varint(f["list"]), varint(len(f["windows"])),
+        *(varint(w.length) + varint(w.output) + varint(len(w.ranges)) + range_bytes(w.ranges) for w in f["windows"]),
+        named_bytes(f["moved"], False, content), named_bytes([(record, None) for record in f["new"]], True, lambda _: b""),
+        named_bytes(f["repeated"], False, varint)))
+
+
+def plan_delta(bases, records):
+    """§13.5: the records that are moved, new and repeated, each content stored once."""
+    held, own, fresh = {}, {record.path: record for record in bases[0].records}, {}
+    for number, record in enumerate(record for base in bases for record in base.records):
+        held.setdefault(record.digest, number)
+    plan = {"moved": [], "new": [], "repeated": []}
+    for index, record in enumerate(records):
+        if not record.size or record.path in own and own[record.path].digest == record.digest:
+            continue
+        if record.digest in held:
+            plan["moved"].append((index, held[record.digest]))
+        elif record.digest in fresh:
+            plan["repeated"].append((index, fresh[record.digest]))
+        else:
+            fresh[record.digest] = len(plan["new"])
+            plan["new"].append(index)
+    return plan
+
+
+def default_ranges(bases, records, places, start, end):
+    """The contents that the records of a window have at the same path in the first base."""
+    numbers, total, ranges = {record.path: number for number, record in enumerate(bases[0].records)}, 0, set()
+    for record, first in places:
+        number = numbers.get(record.path)
+        if number is None or first >= end or first + record.size <= start or not bases[0].records[number].size:
+            continue
+        offset = max(0, start - first)
+        length = min(bases[0].records[number].size - offset, MAX_PREFIX - total)
+        if length > 0 and len(ranges) < MAX_RANGES:
+            total += length
+            ranges.add(Range(number, offset, length))
+    return sorted(ranges)
+
+
+def cut_stream(length, list_length, sizes):
+    """§13.6: the outputs of the windows, cut anew where the list ends."""
+    if sizes:
+        return sizes
+    parts = [list_length, length - list_length]
+    return [min(MAX_OUTPUT, part - at) for part in parts for at in range(0, part, MAX_OUTPUT)]
+
+
+def delta_payload(bases, items, *, sizes=None, ranges=(), codec=prefix_frame, **changes):
+    """§13.1: the payload of a delta over these trees. `sizes` are the outputs of the windows, `ranges` is {window: its ranges},
+    where they are to be other than the whole list, or the contents at the same path. As in make_payload, a step may be changed:
+
+    plan      {"moved", "new", "repeated"}          list     the list of the target
+    stream    the stream                            windows  list of [frame, output, ranges]
+    fields    dict of the head's fields             head     the fields, as bytes
+    headframe the head's frame                      trailer  the trailer
+    payload   the whole payload"""
+
+    def step(name, value):
+        change = changes.pop(name, None)
+        return value if change is None else change(value)
+
+    tree = FileTree(items)
+    contents, ranges = Contents(bases), dict(ranges)
+    plan = step("plan", plan_delta(bases, tree.records))
+    listing = step("list", list_bytes(tree.records))
+    at = running_sums([len(listing), *(tree.records[index].size for index in plan["new"])])
+    places = [(tree.records[index], start) for index, start in zip(plan["new"], at)]
+    stream = step("stream", listing + b"".join(tree.contents[index] for index in plan["new"]))
+    windows, start = [], 0
+    for index, size in enumerate(cut_stream(len(stream), len(listing), sizes)):
+        default = default_ranges(bases, tree.records, places, start, start + size)
+        if start < len(listing) and contents.list:
+            default = [Range(len(contents.places), 0, min(len(contents.list), MAX_PREFIX))]
+        drawn = ranges.get(index, default)
+        windows.append([codec(stream[start:start + size], contents.prefix(drawn)), size, drawn])
+        start += size
+    windows = step("windows", windows)
+    fields = step("fields", {"bases": [base.root for base in bases], "target": tree.root, "list": len(listing), **plan,
+                             "windows": [WindowPlace(len(frame), size, drawn) for frame, size, drawn in windows]})
+    head = step("head", delta_head_bytes(fields))
+    frame = step("headframe", codec(head, b""))
+    trailer = step("trailer", u32(len(frame)) + DELTA_MAGIC)
+    payload = step("payload", b"".join(window[0] for window in windows) + frame + trailer)
+    assert not changes, changes
+    return payload, tree.records
+
+
+# ---------------------------------------------------------------------------------------------
+# §10.4 Test vectors: deltas
+# ---------------------------------------------------------------------------------------------
+
+# `bases` are (bytes, how many bases directly before it that one is over, 0 for a full pack).
+DeltaVector = namedtuple("DeltaVector", "name expect comment key bases data records")
+DELTA_FOLDERS = ("deltas/valid", "deltas/hostile")
+BASE_FOLDER = "deltas/bases"
+OLD_TEXT = b"".join(b"%d: the line of the file that was there before\n" % i for i in range(12))
+NEW_TEXT = OLD_TEXT.replace(b"5: the line", b"5: another line")
+OLD_TREE = (file("a.txt", OLD_TEXT), file("b/c.bin"), directory("d"), file("noise.bin", noise(200)), file("run", b"#!/bin/sh\n", True))
+NEW_TREE = (file("a.txt", NEW_TEXT), *OLD_TREE[1:])
+ENGINE = (file("engine.js", b"function engine() { return 'the same for all games' }\n" * 4), file("font.bin", noise(150, b"font")))
+
+
+def delta_vector_bytes(vector, names):
+    """§10.4; `names` has the names of the bases."""
+    lines = [f"expect: {vector.expect}", f"key: {vector.key.hex()}", f"comment: {vector.comment}",
+             *(f"base: {names[data]}" + (f" {over}" if over else "") for data, over in vector.bases)]
+    for record in vector.records or ():
+        path = record.path.decode("utf-8")
+        lines += [f"path: {path}/"] if record.type == DIRECTORY else [f"path: {path}", f"sha256: {record.digest.hex()}"]
+    return "".join(line + "\n" for line in lines).encode("utf-8") + b"\n" + vector.data
+
+
+def parse_delta_vector(name, data, packs):
+    """§10.4; `packs` is the folder of the bases."""
+    head, separator, body = data.partition(b"\n\n")
+    values, bases, listing = {}, [], []
+    for line in head.decode("utf-8").split("\n"):
+        key, colon, value = line.partition(": ")
+        if not (separator and colon) or key not in ("expect", "key", "comment", "base", "path", "sha256"):
+            raise Problem(f"{name}: the head of the vector: {line}")
+        if key == "base":
+            base, _, over = value.partition(" ")
+            with open(os.path.join(packs, base), "rb") as file_object:
+                bases.append((file_object.read(), int(over or 0)))
+        elif key == "path":
+            listing.append([value, None])
+        elif key == "sha256":
+            listing[-1][1] = value
+        else:
+            values[key] = value
+    return DeltaVector(name, values["expect"], values["comment"], bytes.fromhex(values["key"]), bases, body, listing)
+
+
+def trees_of(bases, key):
+    """The trees of the bases of a vector; a delta among them takes the place of its own bases."""
+    trees = []
+    for data, over in bases:
+        trees[len(trees) - over:] = [open_tree(data, key, trees[len(trees) - over:])]
+    return trees
+
+
+def check_delta_vector(vector, verbose):
+    """The problems of a vector, as texts."""
+    try:
+        records = read_pack(vector.data, vector.key, bases=trees_of(vector.bases, vector.key))
+    except Refused as error:
+        if verbose:
+            print(f"{vector.name}: {error}")
+        if error.name != vector.expect:
+            yield f"expect {vector.expect}, reader says {error}"
+        return
+    listing = [[r.path.decode("utf-8") + "/", None] if r.type == DIRECTORY else [r.path.decode("utf-8"), r.digest.hex()] for r in records]
+    if vector.expect != "ok":
+        yield f"expect {vector.expect}, reader says ok"
+    elif listing != vector.records:
+        yield f"the records differ: {listing}"
+
+
+def base_pack(items, **changes):
+    """A base, as small as it can be: one data frame, whose bytes do not depend on a library."""
+    return pack_of(tree_payload(list(items), F=8 << 20, codec=prefix_frame, **changes)[0], version=VERSION - 1), 0
+
+
+def delta_vector(name, comment, items, *, over=(OLD_TREE,), given=None, expect="ok", pack=None, **changes):
+    """A vector of a delta to `items` over full packs of the trees in `over`. `given` are the bases that the reader gets, where others."""
+    trees = [FileTree(tree) for tree in over]
+    payload, records = delta_payload(trees, items, **changes)
+    bases = [base_pack(tree) for tree in over] if given is None else given
+    return DeltaVector(name, expect, comment, AK, bases, pack_of(payload, **{"kind": 2, **(pack or {})}), records if expect == "ok" else None)
+
+
+def without(path, items=OLD_TREE):
+    return [item for item in items if item.path != path.encode()]
+
+
+def moved_to(path, other, items=OLD_TREE):
+    return [item._replace(path=other.encode()) if item.path == path.encode() else item for item in items]
+
+
+# The numbers of the contents of OLD_TREE.
+A_TXT, C_BIN, D_DIRECTORY, NOISE_BIN, RUN, OLD_LIST = range(6)
+
+
+def valid_deltas():
+    """§13"""
+    yield from valid_delta_places()
+    yield from valid_delta_bases()
+    yield from valid_delta_windows()
+    yield from valid_delta_frames()
+    yield from valid_delta_packs()
+
+
+def valid_delta_places():
+    """§13.5: where the content of a record is."""
+    vector = delta_vector
+    yield vector("unchanged", "nothing changed: only the list is sent", OLD_TREE)
+    yield vector("changed", "a part of one file changed", NEW_TREE)
+    yield vector("renamed", "a file has another name", moved_to("a.txt", "z.txt"))
+    yield vector("moved", "a file is in another directory, which there was not before", moved_to("noise.bin", "e/f/noise.bin"))
+    yield vector("swapped", "two files changed their places: content numbers that descend",
+                 [*OLD_TREE[1:3], file("a.txt", noise(200)), file("noise.bin", OLD_TEXT), OLD_TREE[4]])
+    yield vector("moved-thrice", "one content moved to three records",
+                 [*OLD_TREE, file("e.txt", OLD_TEXT), file("f.txt", OLD_TEXT), file("g.txt", OLD_TEXT, True)])
+    yield vector("moved-to-itself", "a record that is moved from where it would be taken from anyhow", OLD_TREE,
+                 plan=lambda plan: dict(plan, moved=[(A_TXT, A_TXT)]))
+    yield vector("repeated", "three records of one new content, the first of them last in the head",
+                 [*OLD_TREE, file("m.txt", b"new"), file("n.txt", b"new"), file("o.txt", b"new", True)],
+                 plan=lambda plan: dict(plan, new=[6], repeated=[(3, 0), (4, 0)]))
+    yield vector("equal-contents-twice", "equal contents that are stored twice", [*OLD_TREE, file("m", b"new"), file("n", b"new")],
+                 plan=lambda plan: dict(plan, new=[3, 4], repeated=[]))
+    yield vector("new-though-in-base", "a new content that the base has, too", [*OLD_TREE, file("m.txt", OLD_TEXT)],
+                 plan=lambda plan: dict(plan, moved=[], new=[3]))
+    yield vector("new-descending", "new contents in an order of their own",
+                 [*OLD_TREE, file("m", b"first"), file("n", b"second"), file("o", b"third")],
+                 plan=lambda plan: dict(plan, new=[6, 3, 4]))
+    yield vector("removed", "a file is gone", without("noise.bin"))
+    yield vector("executable", "the executable flag of two files changed, not their contents",
+                 [file("a.txt", OLD_TEXT, True), *OLD_TREE[1:4], file("run", b"#!/bin/sh\n")])
+    yield vector("kinds", "a file became a directory, a directory and an empty file became files",
+                 [file("a.txt/x", b"in the directory"), file("b/c.bin", b"no more empty"), file("d", OLD_TEXT), *OLD_TREE[3:]])
+    yield vector("emptied", "a file became empty, another a directory: no place is needed", [file("a.txt"), *OLD_TREE[1:3], directory("noise.bin"), OLD_TREE[4]])
+    yield vector("empty-target", "a target without records: no list, and no window", [])
+
+
+def valid_delta_bases():
+    """§13.3: bases."""
+    vector = delta_vector
+    four = ((file("1.txt", b"one"), file("x", b"x")), ENGINE, OLD_TREE, (file("4.txt", b"four"), directory("dir")))
+    yield vector("empty-base", "a base without records: content 0 is an empty list", NEW_TREE, over=[()])
+    yield vector("empty-both", "base and target without records: a payload without windows", [], over=[()])
+    yield vector("bases-four", "moved records, and a prefix, of four bases",
+                 [file("1.txt", b"one"), file("a.txt", NEW_TEXT), file("e.js", ENGINE[0].content), file("four", b"four"), file("n.bin", noise(200))],
+                 over=four, ranges={1: [Range(4, 0, len(OLD_TEXT))]})
+    yield vector("bases-path-of-second", "the path and the content of a record are those of the second base's: only the first base's records are "
+                 "found by path, so that the record is moved", [OLD_TREE[0], ENGINE[1]], over=[OLD_TREE, ENGINE],
+                 plan=lambda plan: dict(plan, moved=[(1, 6)]))
+    yield vector("bases-second-unused", "a second base of which nothing is used", NEW_TREE, over=[OLD_TREE, ENGINE])
+    yield vector("bases-equal", "two bases that are the same", moved_to("a.txt", "z.txt"), over=[OLD_TREE, OLD_TREE],
+                 plan=lambda plan: dict(plan, moved=[(4, 5 + A_TXT)]))
+    yield vector("bases-prefix-from-both", "a prefix from contents of both bases, and from the list of the first",
+                 [*OLD_TREE, file("m", ENGINE[0].content[:80] + noise(100) + b"b/c.bin\0\0")], over=[OLD_TREE, ENGINE],
+                 ranges={1: [Range(NOISE_BIN, 0, 120), Range(5, 0, 100), Range(7, 5, 12)]})
+    own = {name: make_pack(key_of_pack(AK, name), name, VERSION - 1, open_pack(base_pack(tree)[0], AK).payload, S=SMALL)
+           for name, tree in ((NAME, OLD_TREE), ("engine", ENGINE))}
+    yield vector("bases-other-keys", "the delta and its two bases, one of them of another name, have keys of their own; the key given is their root key (§2.3)",
+                 [*OLD_TREE, ENGINE[1]], over=[OLD_TREE, ENGINE], given=[(own[NAME], 0), (own["engine"], 0)], pack={"ak": OWN_AK})
+    below = base_pack(OLD_TREE)
+    middle = (*OLD_TREE, file("m.txt", NEW_TEXT), file("n", b"new"), file("o", b"new"))
+    payload, _ = delta_payload([FileTree(OLD_TREE)], middle)
+    between = pack_of(payload, kind=2), 1
+    after = (file("a.txt", NEW_TEXT + b"and more\n"), file("m.txt", b"new"), file("n", b"new"), file("p.txt", NEW_TEXT))
+    yield vector("base-is-delta", "the base is a delta over a full pack: contents of it are moved, and in prefixes", after, over=[middle],
+                 given=[below, between], pack={"version": VERSION + 1})
+    payload, _ = delta_payload([FileTree(middle), FileTree(ENGINE)], (*after, ENGINE[1]))
+    third = pack_of(payload, kind=2, version=VERSION + 1), 2
+    yield vector("base-is-delta-of-two", "two full packs and two deltas: the second delta is over the first and a full pack, the third over the second",
+                 [*after, file("q.bin", noise(100, b"font"))], over=[(*after, ENGINE[1])], given=[below, between, base_pack(ENGINE), third],
+                 pack={"version": VERSION + 2})
+
+
+def valid_delta_windows():
+    """§13.6: ranges and windows."""
+    vector = delta_vector
+    three = [Range(A_TXT, 0, 40), Range(A_TXT, 100, 60), Range(NOISE_BIN, 10, 50)]
+    yield vector("ranges-three", "a window with three ranges of two contents", NEW_TREE, ranges={1: three})
+    yield vector("ranges-touch", "ranges of one content that touch", NEW_TREE, ranges={1: [Range(A_TXT, 0, 100), Range(A_TXT, 100, 1), Range(A_TXT, 101, 399)]})
+    yield vector("ranges-edges", "ranges of the first and the last byte of a content, and of the list",
+                 NEW_TREE, ranges={1: [Range(A_TXT, 0, 1), Range(A_TXT, len(OLD_TEXT) - 1, 1), Range(OLD_LIST, 0, 1),
+                                       Range(OLD_LIST, len(list_bytes(FileTree(OLD_TREE).records)) - 1, 1)]})
+    yield vector("ranges-1024", "1024 ranges, the most", NEW_TREE, over=[(file("a.txt", noise(2048)),)],
+                 ranges={1: [Range(0, 2 * i, 1) for i in range(1024)]})
+    yield vector("ranges-none", "windows without ranges, also that of the list", NEW_TREE, ranges={0: [], 1: []})
+    yield vector("ranges-unused", "a prefix in which no match begins", NEW_TREE, codec=lambda content, prefix: raw_frame(content))
+    large = (file("zeros", bytes(MAX_PREFIX + 5)),)
+    yield vector("prefix-3-mib", "a prefix of 3 MiB, the longest, in two ranges, and an output of 1 MiB, the longest",
+                 [file("m", b"\0\1" * (1 << 19)), *large], over=[large],
+                 ranges={1: [Range(0, 3, 1 << 20), Range(0, (1 << 20) + 5, 2 << 20)]},
+                 windows=lambda w: [w[0], [parts_frame([b"\0\1", *[Match(2, 65536)] * 15, Match(2, 65534)], 1 << 20), *w[1][1:]]])
+    yield vector("list-three-windows", "a list in windows of 5 bytes, 1 byte and the rest", NEW_TREE,
+                 sizes=[5, 1, len(list_bytes(FileTree(NEW_TREE).records)) - 6, len(NEW_TEXT)])
+    several = [*OLD_TREE, file("m", b"first"), file("n", b"the second"), file("o", b"third")]
+    length = len(list_bytes(FileTree(several).records))
+    yield vector("window-several-contents", "three new contents in one window", several)
+    yield vector("windows-cut-contents", "windows that end inside contents, one with one byte", several, sizes=[length, 3, 1, 9, 7])
+    yield vector("windows-of-one-byte", "each window holds one byte", [file("a", b"12")], sizes=[1] * 6)
+
+
+def valid_delta_frames():
+    """§13.6: what a prefix is to a frame."""
+    vector = delta_vector
+    magic = (file("dictionary", bytes.fromhex("37a430ec") + noise(300, b"dictionary")),)
+    yield vector("prefix-dictionary-magic", "a prefix that begins with the magic of a zstd dictionary",
+                 [file("dictionary", magic[0].content[:200] + b"!")], over=[magic])
+    yield vector("prefix-dictionary-magic-only", "a prefix of only the magic of a zstd dictionary", [file("m", bytes.fromhex("37a430ec") * 5)], over=[magic],
+                 ranges={0: [], 1: [Range(0, 0, 4)]}, windows=lambda w: [w[0], [parts_frame([Match(4, 20)], 20), *w[1][1:]]])
+    yield vector("prefix-one-byte", "a prefix of one byte, and a match with it", [*OLD_TREE, file("m", b"#" * 20)],
+                 ranges={1: [Range(RUN, 0, 1)]}, windows=lambda w: [w[0], [parts_frame([Match(1, 20)], 20), *w[1][1:]]])
+    yield vector("prefix-repeat-offset", "a first match with the second repeated offset, which is 4 as for every frame: a formatted dictionary would change it",
+                 [*OLD_TREE, file("m", noise(200)[196:] * 5)], ranges={1: [Range(NOISE_BIN, 100, 100)]},
+                 windows=lambda w: [w[0], [frame_header(20) + sequence_block(1, 20, True), *w[1][1:]]])
+    yield vector("match-first-byte", "a match that begins with the first byte of the prefix and runs on into the content",
+                 [*OLD_TREE, file("m", (noise(50) + b"x") * 3)], ranges={1: [Range(NOISE_BIN, 0, 50)]},
+                 windows=lambda w: [w[0], [parts_frame([Match(50, 50), b"x", Match(51, 102)], 153), *w[1][1:]]])
+    yield vector("match-across-ranges", "a match across two ranges, as if they stood end to end", [*OLD_TREE, file("m", noise(200)[150:] + b"#!/bin/sh\n")],
+                 ranges={1: [Range(NOISE_BIN, 150, 50), Range(RUN, 0, 10)]})
+    yield vector("frame-unused-bit", "bit 4 of the descriptor is ignored (§4.4), in a window and in the head", NEW_TREE,
+                 windows=lambda w: [w[0], [set_bits(w[1][0], 4, 0x10), *w[1][1:]]], headframe=lambda frame: set_bits(frame, 4, 0x10))
+    text = b"".join(b"line %d of a text that a library compresses, %d\n" % (i, i * i) for i in range(120))
+    changed = text.replace(b"9", b"nine")
+    for level in (3, 19):
+        yield vector(f"library-level-{level}", f"frames of the zstandard library, level {level}", [file("a.txt", changed), directory("d")], over=[(file("a.txt", text),)],
+                     codec=lambda content, prefix: library_frame(content, prefix, level))
+
+
+def valid_delta_packs():
+    """§1, §2.4, §7: the pack around the payload."""
+    vector = delta_vector
+    yield vector("segment-65536", "S = 65536, the base has 4096", NEW_TREE, pack={"S": 65536})
+    yield vector("segments-three", "a delta over three segments", [*OLD_TREE, file("m", noise(9000, b"large"))])
+    yield vector("salt-random", "a random salt with R = 40…5f (§2.4)", NEW_TREE, pack={"random": bytes(range(0x40, 0x60))})
+    yield vector("minor-255", "minor 255, nothing else", NEW_TREE, pack={"minor": 255})
+    yield vector("minor-1-bytes", "minor 1: bytes after the fields of the head are ignored (§13.5)", NEW_TREE, pack={"minor": 1},
+                 head=lambda head: head + b"later")
+    yield vector("version-lower", "the version of the target is below that of the base", NEW_TREE, pack={"version": 0})
+    yield vector("flag-bit-9", "an ignorable flag is set (§1.2)", NEW_TREE, pack={"flags": 0x0201})
+
+
+# ---------------------------------------------------------------------------------------------
+# Vectors: hostile deltas
+# ---------------------------------------------------------------------------------------------
+
+
+def hostile_delta(name, comment, items=NEW_TREE, expect="damaged", **changes):
+    return delta_vector(name, comment, items, expect=expect, **changes)
+
+
+def hostile_deltas():
+    """§13.5–13.7"""
+    yield from hostile_delta_trailers()
+    yield from hostile_delta_fields()
+    yield from hostile_delta_ranges()
+    yield from hostile_delta_bases()
+    yield from hostile_delta_lists()
+    yield from hostile_delta_places()
+    yield from hostile_delta_frames()
+    yield from hostile_delta_orders()
+
+
+def with_fields(**values):
+    """A change of fields of the head; a function is applied to the regular value."""
+    return lambda f: dict(f, **{key: value(f[key]) if callable(value) else value for key, value in values.items()})
+
+
+def with_window(index, **values):
+    """A change of what the head says of one window."""
+    return with_fields(windows=lambda windows: [w._replace(**values) if i == index else w for i, w in enumerate(windows)])
+
+
+def with_ranges(*ranges):
+    """A change of what the head says of the ranges of the window of contents, whose frame stays what it is."""
+    return with_window(1, ranges=list(ranges))
+
+
+def hostile_delta_trailers():
+    """§13.7, step 1."""
+    for name, comment, changes, expect in (
+            ("magic", "another magic at the end", {"trailer": lambda t: flip(t, 4)}, "damaged"),
+            ("missing", "no trailer", {"trailer": lambda t: b""}, "damaged"),
+            ("byte-after", "a byte after the trailer", {"trailer": lambda t: t + b"\0"}, "damaged"),
+            ("head-longer", "the length of the head is 1 too large", {"trailer": lambda t: u32(number(t, 0, 4) + 1) + t[4:]}, "damaged"),
+            ("head-shorter", "the length of the head is 1 too small", {"trailer": lambda t: u32(number(t, 0, 4) - 1) + t[4:]}, "damaged"),
+            ("head-0", "the length of the head is 0", {"trailer": lambda t: u32(0) + t[4:]}, "damaged"),
+            ("head-beyond", "the head is longer than the payload", {"trailer": lambda t: u32(100000) + t[4:]}, "damaged"),
+            ("head-2-32", "the length of the head is 2^32-1", {"trailer": lambda t: u32(0xFFFFFFFF) + t[4:]}, "damaged"),
+            ("payload-empty", "an empty payload", {"payload": lambda p: b""}, "damaged"),
+            ("payload-7-bytes", "a payload of 7 bytes, the last four of them the magic", {"payload": lambda p: p[-7:]}, "damaged"),
+            ("payload-8-bytes", "a payload of 8 bytes, without a head", {"payload": lambda p: u32(0) + DELTA_MAGIC}, "damaged")):
+        yield hostile_delta("trailer-" + name, comment, expect=expect, **changes)
+    for name, comment, frame, expect in (
+            ("above-limit", "a head of 4 MiB + 1 bytes", lambda f: run_frame(bytes(MAX_DELTA_HEAD + 1)), "limit"),
+            ("bomb", "the frame of the head states 200 bytes and expands to 7.5 MiB", lambda f: bomb_frame(200, 60), "damaged"),
+            ("longer", "the frame of the head expands to more than it states", lambda f: change(f, 5, bytes([f[5] - 1])), "damaged"),
+            ("checksum", "the frame of the head has the checksum flag", lambda f: set_bits(f, 4, 4) + bytes(4), "damaged"),
+            ("hidden", "bytes after the frame of the head", lambda f: f + b"hidden", "damaged"),
+            ("skippable", "a skippable frame in the place of the head", lambda f: skippable(0x184D2A50, bytes(64)), "damaged"),
+            ("zeros", "a head of 4 MiB of zeros: no bases", lambda f: run_frame(bytes(MAX_DELTA_HEAD)), "damaged")):
+        yield hostile_delta("head-" + name, comment, expect=expect, headframe=frame)
+
+
+def hostile_delta_fields():
+    """§13.2, §13.5; §13.7, step 2."""
+    at_list = 1 + 32 + 32
+    first = varint(len(list_bytes(FileTree(NEW_TREE).records)))
+    assert len(first) == 1
+
+    def list_length(value):
+        return lambda head: head[:at_list] + value + head[at_list + 1:]
+
+    for name, comment, head, expect in (
+            ("cut", "the head ends inside its last number", lambda h: h[:-1], "damaged"),
+            ("cut-in-roots", "the head ends inside a content root", lambda h: h[:40], "damaged"),
+            ("bytes-after", "bytes after the fields under minor 0", lambda h: h + b"\0", "damaged"),
+            ("varint-two-bytes", "the number of bases in two bytes: 81 00", lambda h: b"\x81\0" + h[1:], "damaged"),
+            ("varint-long-zero", "the length of the list with a group of zeros", list_length(bytes([first[0] | 128, 0x80, 0])), "damaged"),
+            ("varint-2-53", "2^53 as the length of the list", list_length(varint(1 << 53)), "damaged"),
+            ("varint-largest", "2^53-1 as the length of the list", list_length(varint((1 << 53) - 1)), "limit"),
+            ("varint-2-64", "2^64 + 1 as the number of bases", lambda h: varint((1 << 64) + 1) + h[1:], "damaged"),
+            ("varint-endless", "a varint that does not end", lambda h: h[:at_list] + b"\xff" * 100, "damaged"),
+            ("bases-0", "no bases", lambda h: b"\0" + h[33:], "damaged"),
+            ("bases-5", "five bases", lambda h: b"\5" + 4 * h[1:33] + h[1:], "limit"),
+            ("list-above-limit", "a list of 16 MiB + 1 bytes", list_length(varint(MAX_LIST + 1)), "limit"),
+            ("list-16-mib", "a list of 16 MiB of which the windows hold 50 bytes", list_length(varint(MAX_LIST)), "damaged"),
+            ("windows-above-limit", "131073 windows", lambda h: h[:at_list + 1] + varint(MAX_WINDOWS + 1), "limit"),
+            ("moved-2-53", "2^53-1 moved records, of which none is there", lambda h: h[:-4] + varint(MAX_INTEGER), "limit"),
+            ("new-2-53", "2^53-1 new contents, of which none is there", lambda h: h[:-3] + varint(MAX_INTEGER), "limit"),
+            ("new-4-million", "new contents of the records 0 … 3 999 999", lambda h: h[:-3] + varint(4000000) + bytes(4000001), "limit"),
+            ("new-2-20", "new contents of the records 0 … 2^20-1", lambda h: h[:-3] + varint(MAX_NAMED) + bytes(MAX_NAMED + 1), "damaged"),
+            ("new-above-limit", "a moved record, and 2^20 new contents of which none is there", lambda h: h[:-4] + b"\1\0\0" + varint(MAX_NAMED), "limit"),
+            ("repeated-2-53", "2^53-1 repeated records, of which none is there", lambda h: h[:-1] + varint(MAX_INTEGER), "limit"),
+            ("repeated-above-limit", "one new content, and 2^20 repeated records of which none is there", lambda h: h[:-1] + varint(MAX_NAMED), "limit"),
+            ("windows-131072", "131072 windows, of which two are there", lambda h: h[:at_list + 1] + varint(MAX_WINDOWS) + h[at_list + 2:], "damaged")):
+        yield hostile_delta("fields-" + name, comment, expect=expect, head=head)
+    for name, comment, fields, expect in (
+            ("output-0", "a window without output", with_window(1, output=0), "damaged"),
+            ("output-above-limit", "a window of 1 MiB + 1 bytes", with_window(1, output=MAX_OUTPUT + 1), "limit"),
+            ("output-1-mib", "the output length is not the frame's", with_window(1, output=MAX_OUTPUT), "damaged"),
+            ("compressed-shorter", "the compressed lengths are 1 too small", with_window(1, length=20), "damaged"),
+            ("compressed-longer", "a compressed length above the bound of the output", with_window(1, length=5000), "damaged"),
+            ("compressed-0", "a window of no bytes", with_window(1, length=0), "damaged"),
+            ("compressed-shifted", "the end of the first window is 1 byte too late",
+             with_fields(windows=lambda w: [w[0]._replace(length=w[0].length + 1), w[1]._replace(length=w[1].length - 1)]), "damaged"),
+            ("window-missing", "the head does not have the last window", with_fields(windows=lambda w: w[:1]), "damaged"),
+            ("compressed-overflow", "1100 windows whose compressed lengths are 2^53-1",
+             with_fields(windows=lambda w: [w[0], *[WindowPlace(MAX_INTEGER, 1, [])] * 1100]), "damaged"),
+            ("list-shorter", "the list ends inside its window", with_fields(list=lambda n: n - 1), "damaged"),
+            ("list-longer", "the list ends inside the window of the contents", with_fields(list=lambda n: n + 1), "damaged"),
+            ("list-0", "a list of no bytes, although the stream has one", with_fields(list=0), "damaged"),
+            ("list-beyond", "the list is as long as the stream", with_fields(list=lambda n: n + len(NEW_TEXT)), "damaged"),
+            ("target-root", "the content root of the target", with_fields(target=bytes(32)), "damaged")):
+        yield hostile_delta("fields-" + name, comment, expect=expect, fields=fields)
+    yield hostile_delta("windows-cross-list", "a window holds the end of the list and the beginning of a content",
+                        sizes=[len(list_bytes(FileTree(NEW_TREE).records)) - 1, len(NEW_TEXT) + 1], ranges={1: [Range(A_TXT, 0, len(OLD_TEXT))]})
+    yield hostile_delta("windows-cross-list-one", "one window holds list and contents", sizes=[len(list_bytes(FileTree(NEW_TREE).records)) + len(NEW_TEXT)])
+
+
+def hostile_delta_ranges():
+    """§13.5, §13.6, §13.7 step 5; the frame was made with the right prefix."""
+    size = len(OLD_TEXT)
+    for name, comment, ranges, expect in (
+            ("1025", "1025 ranges", [Range(A_TXT, i, 1) for i in range(1025)], "limit"),
+            ("empty", "a range of no bytes", [Range(A_TXT, 0, size), Range(NOISE_BIN, 0, 0)], "damaged"),
+            ("prefix-above-limit", "a prefix of 3 MiB + 1 bytes, in two ranges", [Range(A_TXT, 0, 1), Range(A_TXT, 1, MAX_PREFIX)], "limit"),
+            ("length-2-53", "a range of 2^53-1 bytes", [Range(A_TXT, 0, MAX_INTEGER)], "limit"),
+            ("beyond", "a range that ends 1 byte behind its content", [Range(A_TXT, 1, size)], "damaged"),
+            ("behind", "a range that begins where its content ends", [Range(A_TXT, size, 1)], "damaged"),
+            ("offset-2-53", "an offset of 2^53-1, and an end of 2^53", [Range(A_TXT, MAX_INTEGER, 1)], "damaged"),
+            ("offset-2-32", "an offset of 2^32: 0 in 32 bits", [Range(A_TXT, 1 << 32, size)], "damaged"),
+            ("offsets-overflow", "1024 ranges whose ends come to 2^63", [Range(A_TXT, i * (1 << 53) + MAX_INTEGER, 1) for i in range(1024)], "damaged"),
+            ("contents-overflow", "1024 ranges whose content numbers come to nearly 2^63", [Range((i + 1) * MAX_INTEGER, 0, 1) for i in range(1024)], "damaged"),
+            ("content-2-32", "content 2^32: 0 in 32 bits", [Range(1 << 32, 0, size)], "damaged"),
+            ("of-directory", "a range of a directory, which has no bytes", [Range(A_TXT, 0, size), Range(D_DIRECTORY, 0, 1)], "damaged"),
+            ("of-empty-file", "a range of an empty file", [Range(A_TXT, 0, size), Range(C_BIN, 0, 1)], "damaged"),
+            ("of-list-beyond", "a range behind the list of the base", [Range(OLD_LIST, 0, 100)], "damaged"),
+            ("content-beyond", "a range of content R + 1", [Range(A_TXT, 0, size), Range(OLD_LIST + 1, 0, 1)], "damaged"),
+            ("other", "another prefix of the right length: the content is not the target's", [Range(A_TXT, 1, size - 1), Range(RUN, 0, 1)], "damaged")):
+        yield hostile_delta("range-" + name, comment, expect=expect, fields=with_ranges(*ranges))
+    yield hostile_delta("range-list-window", "a range outside its content in the window of the list", fields=with_window(0, ranges=[Range(OLD_LIST, 1, 50)]))
+    yield hostile_delta("range-list-of-second", "content R is the list of the first base; that of the second is none", over=[OLD_TREE, ENGINE],
+                        fields=with_ranges(Range(A_TXT, 0, size), Range(8, 0, 5)))
+    yield hostile_delta("range-empty-base-list", "a range of the empty list of an empty base", over=[()], fields=with_ranges(Range(0, 0, 1)))
+
+
+def hostile_delta_bases():
+    """§13.7, step 3."""
+    old, engine = base_pack(OLD_TREE), base_pack(ENGINE)
+    other = base_pack([*OLD_TREE[:4], file("run", b"#!/bin/zsh", True)])
+    for name, comment, over, given in (
+            ("wrong", "the base at hand is another tree with the same paths and sizes", [OLD_TREE], [other]),
+            ("executable", "the base at hand has another executable flag", [OLD_TREE], [base_pack([*OLD_TREE[:4], file("run", b"#!/bin/sh\n")])]),
+            ("swapped", "two bases in the other order", [OLD_TREE, ENGINE], [engine, old]),
+            ("missing", "one of two bases is missing", [OLD_TREE, ENGINE], [old]),
+            ("more", "one base more than the delta has", [OLD_TREE], [old, engine]),
+            ("target", "the base at hand is the target", [OLD_TREE], [base_pack(NEW_TREE)])):
+        yield hostile_delta("base-" + name, comment, expect="wrong-base", over=over, given=given)
+    damaged = list(old)
+    damaged[0] = flip(old[0], 300)
+    yield hostile_delta("base-damaged", "a segment of the base does not open: the base's error", given=[tuple(damaged)])
+    yield hostile_delta("base-truncated", "the base is cut off: the base's error", expect="truncated", given=[(old[0][:150], 0)])
+    builder, records = build_tree([*OLD_TREE[:4], file("run", b"#!/bin/zsh", True)])
+    payload = make_payload(builder.finish(), records, codec=prefix_frame, fields=with_fields(root=FileTree(OLD_TREE).root))
+    yield hostile_delta("base-root-stated", "the head of the base states the content root that the delta names, but another follows from its records; "
+                        "the target does not have the file that differs", without("run"), given=[(pack_of(payload), 0)])
+    between, _ = delta_payload([FileTree(OLD_TREE)], NEW_TREE)
+    wrong = [other, (pack_of(between, kind=2), 1)]
+    yield hostile_delta("base-delta-over-other", "the base is a delta, and not over its own base: the base's error", expect="wrong-base", over=[NEW_TREE], given=wrong)
+    between, _ = delta_payload([FileTree(OLD_TREE)], [*NEW_TREE, file("m", b"other")], fields=with_fields(target=FileTree([*NEW_TREE, file("m", b"named")]).root))
+    yield hostile_delta("base-delta-root-stated", "the base is a delta whose head states the content root that this delta names, but another follows; the target "
+                        "does not have the file that differs", over=[(*NEW_TREE, file("m", b"named"))], given=[old, (pack_of(between, kind=2), 1)])
+    forged = replaced(b"a.txt", digest=sha256(b"other"))
+    builder, records = build_tree(list(OLD_TREE))
+    payload = make_payload(builder.finish(), forged(records), codec=prefix_frame)
+    tree = FileTree(OLD_TREE)
+    tree.records = forged(tree.records)
+    tree.root = content_root(tree.records)
+    made, _ = delta_payload([tree], moved_to("a.txt", "z.txt"), plan=lambda plan: {"moved": [(4, A_TXT)], "new": [], "repeated": []},
+                            fields=with_fields(target=content_root(sorted(r._replace(path=b"z.txt") if r.path == b"a.txt" else r for r in tree.records))))
+    yield DeltaVector("base-digest", "damaged", "a content of the base has another SHA-256 than its index says; the content roots of base and target "
+                      "hold the wrong one", AK, [(pack_of(payload), 0)], pack_of(made, kind=2), None)
+
+
+def hostile_delta_lists():
+    """§13.4; the content root of the target is that of the tree with the fault, where it has one."""
+    def with_list(name, comment, listing, expect="damaged"):
+        return hostile_delta("list-" + name, comment, OLD_TREE, expect, list=listing)
+
+    def lines(*changed):
+        """The list with other records."""
+        return lambda _: b"".join(path + b"\0" + bytes([kind]) + varint(size) for path, kind, size in changed)
+
+    rest = (b"b/c.bin", 0, 0), (b"d", 1, 0), (b"noise.bin", 0, 200), (b"run", 0x80, 10)
+    text = len(OLD_TEXT)
+    for name, comment, listing, expect in (
+            ("order", "two records are swapped", lines((b"a.txt", 0, text), rest[1], rest[0], *rest[2:]), "damaged"),
+            ("twice", "a path twice", lines((b"a.txt", 0, text), (b"a.txt", 0, text), *rest), "damaged"),
+            ("type-2", "record type 2", lines((b"a.txt", 0, text), rest[0], (b"d", 2, 0), *rest[2:]), "unsupported"),
+            ("type-0x81", "record type 0x81", lines((b"a.txt", 0, text), rest[0], (b"d", 0x81, 0), *rest[2:]), "unsupported"),
+            ("directory-size", "a directory with a size", lines((b"a.txt", 0, text), rest[0], (b"d", 1, 5), *rest[2:]), "damaged"),
+            ("cut", "the list ends before the size of its last record", lambda l: l[:-1], "damaged"),
+            ("cut-in-path", "the list ends inside a path", lambda l: l + b"z", "damaged"),
+            ("path-1025-without-end", "1025 bytes without 00 at the end of the list", lambda l: l + b"z" * 1025, "limit"),
+            ("size-long", "a size that is not the shortest varint", lambda l: l[:-1] + bytes([l[-1] | 128, 0]), "damaged"),
+            ("size-2-53", "a size of 2^53", lambda l: l + b"z\0\0" + varint(1 << 53), "damaged"),
+            ("content-size", "a content size above 64 GiB", lambda l: l + b"z\0\0" + varint(MAX_CONTENT), "limit"),
+            ("under-file", "a file and a leading directory with one path", lines((b"a.txt", 0, text), (b"a.txt/x", 0, 0), *rest), "damaged"),
+            ("path-empty", "an empty path", lambda l: b"\0\0\0" + l, "damaged"),
+            ("path-dotdot", "`../x`", lambda l: b"../x\0\0\0" + l, "damaged"),
+            ("path-absolute", "`/etc/x`", lambda l: b"/etc/x\0\0\0" + l, "damaged"),
+            ("path-backslash", "`s\\x`", lambda l: l + b"s\\x\0\0\0", "damaged"),
+            ("path-slash-last", "a directory `s/`", lambda l: l + b"s/\0\1\0", "damaged"),
+            ("path-utf8", "the byte ff", lambda l: l + b"s\xff\0\0\0", "damaged"),
+            ("path-nfd", "`u` and U+0308", lambda l: l + "u\u0308\0\0\0".encode(), "damaged"),
+            ("path-reserved", "`.pack/x`", lambda l: b".pack/x\0\0\0" + l, "damaged"),
+            ("path-1025-bytes", "a path of 1025 bytes", lambda l: l + b"/".join([b"z" * 63] * 16) + b"/e\0\0\0", "limit"),
+            ("path-65-components", "a path of 65 components", lambda l: l + b"z/" * 64 + b"e\0\0\0", "limit"),
+            ("component-256-bytes", "a component of 256 bytes", lambda l: l + b"z" * 256 + b"\0\0\0", "damaged")):
+        yield with_list(name, comment, listing, expect)
+    large = b"".join(b"z%04d\0\0" % i + varint(MAX_INTEGER) for i in range(1025))
+    yield hostile_delta("list-sizes-overflow", "1025 sizes of 2^53-1, which come to more than 2^63", expect="limit", list=lambda listing: listing + large,
+                        codec=lambda content, prefix: library_frame(content, prefix, 19))
+    yield hostile_delta("list-bytes-after-minor-1", "bytes after the last record are refused under every minor", list=lambda listing: listing + b"later",
+                        pack={"minor": 1})
+    yield hostile_delta("list-directories-65537", "65 537 directories, each file under 63 of its own", many_directories(65536), "limit", over=[()],
+                        codec=lambda content, prefix: library_frame(content, prefix, 19))
+
+
+def hostile_delta_places():
+    """§13.5; §13.7, step 4."""
+    added = [*OLD_TREE, file("m", b"new")]  # record 3; noise.bin is 4, run 5
+    ten = [*OLD_TREE, file("m", b"0123456789"), file("n", b"0123456789")]  # records 3 and 4, of the size of run
+    renamed = moved_to("a.txt", "z.txt")  # record 4
+    for name, comment, items, plan in (
+            ("moved-beyond", "moved from content R + 1", renamed, {"moved": [(4, OLD_LIST + 1)]}),
+            ("moved-2-32", "moved from content 2^32: 0 in 32 bits", renamed, {"moved": [(4, 1 << 32)]}),
+            ("moved-negative", "moved from content -1", renamed, {"moved": [(4, -1)]}),
+            ("moved-negative-later", "the second record moved from content -1", [*renamed, file("zz", OLD_TEXT)], {"moved": [(4, 0), (5, -1)]}),
+            ("moved-size", "moved from a content of another size", renamed, {"moved": [(4, NOISE_BIN)]}),
+            ("moved-directory-content", "moved from a directory", renamed, {"moved": [(4, D_DIRECTORY)]}),
+            ("moved-record-beyond", "moved to a record that is not there", renamed, {"moved": [(4, 0), (5, 0)]}),
+            ("moved-record-2-32", "moved to record 2^32 + 4", renamed, {"moved": [((1 << 32) + 4, 0)]}),
+            ("moved-empty", "moved to an empty file, from an empty file", OLD_TREE, {"moved": [(1, C_BIN)]}),
+            ("moved-directory", "moved to a directory, from a directory", OLD_TREE, {"moved": [(2, D_DIRECTORY)]}),
+            ("moved-records-overflow", "moved records whose numbers come to 2^64", renamed, {"moved": [((1 << 53) * (i + 1) - 1, 0) for i in range(2049)]}),
+            ("moved-contents-overflow", "moved records whose contents come to 2^64", renamed, {"moved": [(i, (1 << 52) * (i + 1) - 1) for i in range(4100)]}),
+            ("moved-and-new", "a record is moved and new", ten[:-1], {"moved": [(3, RUN)], "new": [3]}),
+            ("new-twice", "a record is new twice", added, {"new": [3, 3]}),
+            ("new-and-repeated", "a record is new and repeats itself", added, {"new": [3], "repeated": [(3, 0)]}),
+            ("new-directory", "new content of a directory", added, {"new": [3, 2]}),
+            ("new-empty", "new content of an empty file", added, {"new": [3, 1]}),
+            ("new-record-beyond", "new content of a record that is not there", added, {"new": [3, 6]}),
+            ("new-record-negative", "new content of record -1", added, {"new": [3, -1]}),
+            ("repeated-beyond", "a new content that is not there is repeated", [*OLD_TREE, file("m", b"new"), file("n", b"new")],
+             {"new": [3], "repeated": [(4, 1)]}),
+            ("repeated-size", "a new content of another size is repeated", [*OLD_TREE, file("m", b"new"), file("n", b"four")],
+             {"new": [3], "repeated": [(4, 0)]}),
+            ("repeated-without-new", "a record is repeated, and none is new", [*OLD_TREE, file("m", b"new")], {"repeated": [(3, 0)]}),
+            ("repeated-directory", "a directory is repeated", added, {"new": [3], "repeated": [(2, 0)]}),
+            ("repeated-and-moved", "a record is repeated and moved", ten, {"moved": [(4, RUN)], "new": [3], "repeated": [(4, 0)]}),
+            ("none", "a record without a place: no record of the base has its path", added, {}),
+            ("none-size", "a record without a place: the base's record of its path has another size", NEW_TREE, {}),
+            ("none-directory", "a record without a place: the base has a directory of its path", [*OLD_TREE[:2], file("d", b"file"), *OLD_TREE[3:]], {}),
+            ("none-in-second", "a record without a place: only the second base has its path", [*OLD_TREE, file("z", b"z")], {})):
+        over = [OLD_TREE, (file("z", b"z"),)] if name == "none-in-second" else [OLD_TREE]
+        whole = {"moved": [], "new": [], "repeated": [], **plan}
+        yield hostile_delta("place-" + name, comment, items, over=over, plan=lambda _: {**whole, "new": [i for i in whole["new"] if 0 <= i < len(items)]},
+                            fields=with_fields(new=whole["new"]))
+    yield hostile_delta("place-moved-list", "moved from the list of the base, which has the record's size",
+                        [*OLD_TREE, file("z", list_bytes(FileTree(OLD_TREE).records))], plan=lambda _: {"moved": [(5, OLD_LIST)], "new": [], "repeated": []})
+    yield hostile_delta("place-same-size", "a record of the same path and size as the base's, and of another content, has no place of its own",
+                        [file("a.txt", OLD_TEXT.upper()), *OLD_TREE[1:]], plan=lambda _: {"moved": [], "new": [], "repeated": []})
+    yield hostile_delta("stream-longer", "the windows hold a byte more than the stream", stream=lambda s: s + b"!")
+    yield hostile_delta("stream-shorter", "the windows hold a byte less than the stream", stream=lambda s: s[:-1])
+    yield hostile_delta("stream-only-list", "no window holds the new content", stream=lambda s: s[:-len(NEW_TEXT)])
+    yield hostile_delta("stream-window-more", "a window behind the stream", sizes=[50, len(NEW_TEXT), 5], stream=lambda s: s + b"extra")
+
+
+def hostile_delta_frames():
+    """§4.4, §13.6: the frame of a window, which has n bytes."""
+    n = len(NEW_TEXT)
+    text = parts_frame([NEW_TEXT], n)
+
+    def window(name, comment, frame, **changes):
+        return hostile_delta("frame-" + name, comment, windows=lambda w: [w[0], [frame, *w[1][1:]]], **changes)
+
+    for name, comment, frame in (
+            ("content-size-more", "a frame that states a byte more than the head", parts_frame([NEW_TEXT, b"!"], n + 1)),
+            ("content-size-less", "a frame that states a byte less than the head", parts_frame([NEW_TEXT[:-1]], n - 1)),
+            ("content-size-8-mib", "a frame that states 8 MiB + 1 bytes", frame_header((8 << 20) + 1) + text[7:]),
+            ("expands-to-more", "a frame that expands beyond its content size", parts_frame([NEW_TEXT, b"!"], n)),
+            ("expands-to-less", "a frame that expands to less than its content size", parts_frame([NEW_TEXT[:-1]], n)),
+            ("bomb", "a frame that expands to 128 MiB", bomb_frame(n, 300)[:bound(n)]),
+            ("without-content-size", "a frame without content size", b"\x28\xb5\x2f\xfd\x00\x00" + text[7:]),
+            ("checksum", "a frame with the checksum flag", set_bits(text, 4, 4) + bytes(4)),
+            ("dictionary-id", "a frame with dictionary id 1", text[:4] + bytes([text[4] | 1]) + b"\1" + text[5:]),
+            ("dictionary-id-0", "a frame with a dictionary id of one byte, which is 0", text[:4] + bytes([text[4] | 1]) + b"\0" + text[5:]),
+            ("window-above-content", "a window of 1024 bytes for less", frame_header(n, window=0) + text[7:]),
+            ("skippable", "a skippable frame", skippable(0x184D2A50, bytes(64))),
+            ("hidden", "a second frame in the same place", text + raw_frame(b"hidden")),
+            ("two-halves", "two frames that add up to the stated size", parts_frame([NEW_TEXT[:100]], 100) + parts_frame([NEW_TEXT[100:]], n - 100)),
+            ("block-overrun", "a block that runs past its place", text[:-1]),
+            ("empty-blocks", "more bytes than the bound: empty blocks in front", text[:7] + zstd_block(0, 0, b"", False) * 60 + text[7:]),
+            ("treeless-literals", "literals that take their table from a dictionary, which raw content does not have", frame_header(n)
+             + zstd_block(2, 24, b"\x43\1\1" + bytes(21), True)),
+            ("repeated-tables", "a sequence whose tables come from a dictionary", frame_header(n) + zstd_block(2, 5, b"\0\1\xfc\1\1", True)),
+            ("match-before-prefix", "a match that begins 1 byte before the prefix", parts_frame([Match(len(OLD_TEXT) + 1, 100), NEW_TEXT[100:]], n)),
+            ("match-before-content", "a match that would be right if the prefix were twice as long",
+             parts_frame([Match(2 * len(OLD_TEXT), 100), NEW_TEXT[100:]], n))):
+        yield window(name, comment, frame)
+    yield hostile_delta("frame-window", "a frame with a window byte: window 1024, content 2048; its matches are nearer", [*OLD_TREE, file("m", b"ab" * 1024)],
+                        windows=lambda w: [w[0], [parts_frame([b"ab", Match(2, 1022), Match(2, 1024)], 2048, frame_header(2048, window=0)), *w[1][1:]]])
+    content = noise(1000, b"c") + noise(1000, b"d") + noise(20)
+    yield hostile_delta("frame-match-beyond-window", "a match with the prefix that is further back than the window of 1024 bytes", [*OLD_TREE, file("m", content)],
+                        ranges={1: [Range(NOISE_BIN, 0, 100)]}, windows=lambda w: [
+                            w[0], [parts_frame([content[:1000], content[1000:2000], Match(2100, 20)], 2020, frame_header(2020, window=0)), *w[1][1:]]])
+    yield window("match-without-prefix", "a match that begins before a content without prefix", parts_frame([Match(1, 100), NEW_TEXT[100:]], n),
+                 fields=with_ranges())
+    yield hostile_delta("frame-list-bomb", "the window of the list states its size and expands to more",
+                        windows=lambda w: [[bomb_frame(w[0][1], 12), *w[0][1:]], w[1]])
+    yield hostile_delta("kind-1", "the payload of a delta under kind 1", pack={"kind": 1})
+    yield hostile_delta("kind-2", "the payload of a full pack under kind 2", payload=lambda _: tree_payload(list(NEW_TREE))[0])
+    yield hostile_delta("kind-3", "kind 3", expect="unsupported", pack={"kind": 3})
+    whole = delta_vector("changed", "", NEW_TREE)
+    for name, comment, expect, data in (("segment-flipped", "a segment that does not open", "damaged", flip(whole.data, 200)),
+                                        ("mac-flipped", "a bit of the header MAC", "damaged", flip(whole.data, 112)),
+                                        ("truncated", "a delta that is cut off in its header", "truncated", whole.data[:150]),
+                                        ("not-a-pack", "a text", "not-a-pack", b"hello\n")):
+        yield whole._replace(name="pack-" + name, comment=comment, expect=expect, data=data, records=None)
+    yield hostile_delta("pack-key-other", "a delta for another key, and another base: the key comes first", expect="wrong-key", given=[base_pack(ENGINE)],
+                        pack={"ak": OTHER_AK})
+
+
+def hostile_delta_orders():
+    """§13.7: of two faults the first in its order counts."""
+    old, engine = base_pack(OLD_TREE), base_pack(ENGINE)
+    for name, comment, expect, given, changes in (
+            ("fields-before-base", "131073 windows, and another base", "limit", [engine],
+             {"head": lambda h: h[:66] + varint(MAX_WINDOWS + 1)}),
+            ("bytes-after-before-base", "bytes after the fields, and another base", "damaged", [engine], {"head": lambda h: h + b"\0"}),
+            ("sum-before-base", "compressed lengths that do not add up, and another base", "damaged", [engine], {"fields": with_window(1, length=20)}),
+            ("list-end-before-base", "no window ends where the list does, and another base", "damaged", [engine], {"fields": with_fields(list=lambda n: n + 1)}),
+            ("number-before-base", "an offset of 2^53-1 and an end of 2^53, and another base", "damaged", [engine],
+             {"fields": with_ranges(Range(A_TXT, MAX_INTEGER, 1))}),
+            ("negative-before-base", "moved from content -1, and another base", "damaged", [engine], {"fields": with_fields(moved=[(0, -1)])}),
+            ("repeated-before-base", "a new content that is not there is repeated, and another base", "damaged", [engine],
+             {"fields": with_fields(repeated=[(4, 1)])}),
+            ("base-before-twice", "a record is new twice, and another base", "wrong-base", [engine], {"fields": with_fields(new=[0, 0])}),
+            ("base-before-range", "a range outside its content, and another base", "wrong-base", [engine], {"fields": with_ranges(Range(A_TXT, 1, 5000))}),
+            ("base-before-list", "record type 2, and another base", "wrong-base", [engine], {"list": lambda l: l + b"z\0\2\0"}),
+            ("base-before-place", "moved to a record that is not there, and another base", "wrong-base", [engine], {"fields": with_fields(moved=[(9, 0)])}),
+            ("type-before-path", "a record of type 2 with the path `../x`", "unsupported", [old], {"list": lambda l: b"../x\0\2\0" + l}),
+            ("type-before-size", "a record of type 2 whose size is not the shortest varint", "unsupported", [old], {"list": lambda l: l + b"z\0\2\x80\0"}),
+            ("type-before-end", "a record of type 2, and the list ends before its size", "unsupported", [old], {"list": lambda l: l + b"z\0\2"}),
+            ("type-before-components", "a record of type 2 with a path of 65 components", "unsupported", [old],
+             {"list": lambda l: l + b"z/" * 64 + b"e\0\2\0"}),
+            ("path-before-size", "a path of 65 components, and a size that is not the shortest varint", "limit", [old],
+             {"list": lambda l: l + b"z/" * 64 + b"e\0\0\x80\0"}),
+            ("path-before-next-type", "a record with the path `../x`, then one of type 2", "damaged", [old], {"list": lambda l: b"../x\0\0\0" + b"/\0\2\0" + l}),
+            ("order-before-next-type", "two records are swapped, then one has type 2", "damaged", [old],
+             {"list": lambda l: b"a.txt\0\0\0" + b"a\0\0\0" + b"b\0\2\0"}),
+            ("path-length-before-type", "a record of type 2 with a path of 1025 bytes", "limit", [old], {"list": lambda l: l + b"z" * 1025 + b"\0\2\0"}),
+            ("list-before-place", "record type 2, and moved to a record that is not there", "unsupported", [old],
+             {"list": lambda l: l + b"z\0\2\0", "fields": with_fields(moved=[(9, 0)])}),
+            ("list-before-range", "record type 2, and a range outside its content in a window of contents", "unsupported", [old],
+             {"list": lambda l: l + b"z\0\2\0", "fields": with_ranges(Range(A_TXT, 1, 5000))}),
+            ("bound-before-next-window", "a first window above its bound, a second of 1 MiB + 1 bytes", "damaged", [old],
+             {"fields": with_fields(windows=lambda w: [w[0]._replace(length=5000), w[1]._replace(output=MAX_OUTPUT + 1)])}),
+            ("prefix-before-number", "a range at offset 1 of 2^53-1 bytes: the length exceeds the prefix before an end is computed", "limit", [old],
+             {"fields": with_ranges(Range(A_TXT, 1, MAX_INTEGER))}),
+            ("prefix-before-windows", "a prefix of 3 MiB + 1 bytes, and the head ends after it", "limit", [old],
+             {"head": lambda _: b"\1" + bytes(64) + b"\x32\1" + varint(20) + varint(50) + b"\1" + range_bytes([Range(0, 0, MAX_PREFIX + 1)])})):
+        yield hostile_delta("order-" + name, comment, expect=expect, given=given, **changes)
+
+
+def all_delta_vectors():
+    return {"deltas/valid": list(valid_deltas()), "deltas/hostile": list(hostile_deltas())}
+
+
+def base_names(vectors):
+    """Names for the files of the bases: those of trees that many vectors have, or that of the first vector with the base."""
+    names = {base_pack(tree)[0]: f"{name}.pack" for name, tree in (("old", OLD_TREE), ("new", NEW_TREE), ("engine", ENGINE))}
+    for vector in vectors:
+        for data, _ in vector.bases:
+            number = sum(name.startswith(vector.name + "-of-") for name in names.values()) + 1
+            names.setdefault(data, f"{vector.name}-of-{number}.pack")
+    return names
+
+
+def empty_folder(path):
+    os.makedirs(path, exist_ok=True)
+    for name in os.listdir(path):
+        os.unlink(os.path.join(path, name))
+    return path
+
+
+def make_delta_vectors(directory):
+    every = all_delta_vectors()
+    names = base_names([vector for vectors in every.values() for vector in vectors])
+    target = empty_folder(os.path.join(directory, BASE_FOLDER))
+    for data, name in names.items():
+        with open(os.path.join(target, name), "wb") as out:
+            out.write(data)
+    print(f"{BASE_FOLDER}: {len(names)} packs, {sum(map(len, names))} bytes")
+    for folder, vectors in every.items():
+        target = empty_folder(os.path.join(directory, folder))
+        assert len({vector.name for vector in vectors}) == len(vectors)
+        total = 0
+        for vector in vectors:
+            data = delta_vector_bytes(vector, names)
+            total += len(data)
+            with open(os.path.join(target, vector.name + ".delta-vector"), "wb") as out:
+                out.write(data)
+        print(f"{folder}: {len(vectors)} vectors, {total} bytes")
+
+
+# ---------------------------------------------------------------------------------------------
 # Known answers: §8, §9.5 and the worked examples
 # ---------------------------------------------------------------------------------------------
 
@@ -5160,6 +6398,41 @@ def answers_tar_headers(a):
             a.equal(name + ", checksum", want is None or block[148:156].decode() == want + "\0 ", True)
 
 
+def answers_delta(a):
+    """§8.9"""
+    tree = FileTree([*SMALL_TREE, file("ü.txt", b"hello")])
+    items = [file("a.txt", b"hello"), file("b.txt", b"#!"), file("c.txt", b"hello"), file("d.txt", b"hello" * 4), file("e.txt", b"hello" * 4)]
+    a.equal("§8.9 content root of the base", tree.root, "45dd28c9a17fe3a6a94d21398b547ecce1bdf84eef1dc2f4fce8c8e250794a04")
+    payload, records = delta_payload([tree], items, ranges={0: [], 1: [Range(0, 0, 5)]},
+                                     codec=lambda content, prefix: parts_frame([Match(5, 20)], 20) if prefix else raw_frame(content))
+    listing = list_bytes(records)
+    a.equal("§8.9 list", listing, "612e747874 00 00 05 622e747874 00 00 02 632e747874 00 00 05 642e747874 00 00 14 652e747874 00 00 14")
+    a.equal("§8.9 content root", content_root(records), "4cb7913b f37c5b39 8652523e 2fa96f78 6db74cd1 92838db5 1610d61f ea13f93f")
+    a.equal("§8.9 first window", payload[:9], "28b52ffd 20 28 410100")
+    a.equal("§8.9 first window, content", payload[9:49], listing)
+    a.equal("§8.9 second window", payload[49:65], "28b52ffd 20 14 3d0000 00 01 54 00 03 11 08")
+    fields, start = read_delta_frame(payload)
+    a.equal("§8.9 start of the head", (start, len(fields)), (65, 86))
+    for name, at, want in (("base", 0, "01 45dd28c9 a17fe3a6 a94d2139 8b547ecc e1bdf84e ef1dc2f4 fce8c8e2 50794a04"),
+                           ("target", 33, "4cb7913b f37c5b39 8652523e 2fa96f78 6db74cd1 92838db5 1610d61f ea13f93f 28 02"),
+                           ("first window", 67, "312800"), ("second window", 70, "101401000005"), ("moved", 76, "0201060007"), ("new", 81, "0106"),
+                           ("repeated", 83, "010400")):
+        a.equal(f"§8.9 head, {name}", fields[at:at + len(re.sub(" ", "", want)) // 2], want)
+    a.equal("§8.9 frame of the head", payload[65:74], "28b52ffd 20 56 b10200")
+    a.equal("§8.9 trailer", payload[160:], "5f000000 50444c31")
+    a.equal("§8.9 payload length", len(payload), 168)
+    a.equal("§8.9 payload", sha256(payload), "da40321c6d5dde58592d493f37de6d6add7ced4976038ea31705a079edf3aaa0")
+    pack = make_pack(AK, "kat", 8, payload, kind=2)
+    a.equal("§8.9 salt", pack[64:96], "cb52eecf39fb938e99d3fc939f562ef9589233f83bbac1f47502e5bdf34af407")
+    a.equal("§8.9 length", len(pack), 368)
+    a.equal("§8.9 pack", sha256(pack), "f82a228026aab41812049471d17bbab2e2f1b19df089aa48e9476e34586f2964")
+    a.equal("§8.9 pack, read", read_pack(pack, AK, bases=[tree]), records)
+    for value, want in ((0, "00"), (127, "7f"), (128, "8001"), (MAX_INTEGER, "ffffffffffffff0f")):
+        a.equal(f"§13.2 {value}", varint(value).hex() == want and Cursor(varint(value)).varint() == value, True)
+    for value, want in ((0, 0), (-1, 1), (1, 2), (-2, 3), (-(1 << 52), MAX_INTEGER)):
+        a.equal(f"§13.2 {value}", signed_varint(value) == varint(want) and Cursor(varint(want)).signed_varint() == value, True)
+
+
 PAGE_STARTS = [0, 87, 226, 303, 479, 563, 641, 779, 887, 954]
 TAG_STARTS = ["all\\tlevel-000000", "all\\tlevel-000579", "world-3\\tlevel-000190"]
 
@@ -5236,7 +6509,7 @@ def command_known_answers(arguments):
             document = file_object.read()
     a = Answers(document)
     for run in (answers_layout, answers_tar_headers, answers_one_segment, answers_salts, answers_keys, answers_recipients,
-                answers_records, answers_empty_tree, answers_small_tree, answers_manifest, answers_pages, answers_vector):
+                answers_records, answers_empty_tree, answers_small_tree, answers_delta, answers_manifest, answers_pages, answers_vector):
         try:
             run(a)
         except Refused as error:
@@ -5255,13 +6528,18 @@ def add_key_arguments(parser):
     group.add_argument("--key-file", metavar="FILE", help="a file with one key text")
 
 
+def add_base_argument(parser):
+    parser.add_argument("--base", metavar="PACK", action="append", default=[],
+                        help="a base of a delta (§13): a pack or a directory; once for each, in order, a delta behind its own bases")
+
+
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True)
     known = commands.add_parser("known-answers", help="recompute the known answers of FORMAT.md")
     known.add_argument("--format", metavar="FORMAT.md", help="check too that the values stand in this document")
     known.set_defaults(run=command_known_answers)
-    make = commands.add_parser("make", help="write the test vectors into the folders valid, refused-open, hostile, others, manifest and pages")
+    make = commands.add_parser("make", help="write the test vectors into the folders valid, refused-open, hostile, others, manifest, pages and deltas")
     make.add_argument("directory", metavar="DIR")
     make.set_defaults(run=command_make)
     check = commands.add_parser("check", help="read test vectors and compare with their heads")
@@ -5274,6 +6552,7 @@ def parse_arguments():
     read.add_argument("--list", action="store_true", help="print `path size sha256 kind` lines")
     read.add_argument("--to", metavar="DIR", help="extract into DIR, which must not exist")
     read.add_argument("--verify", action="store_true", help="parse the tar too and compare it with the index")
+    add_base_argument(read)
     read.set_defaults(run=command_read)
     write = commands.add_parser("write", help="pack a directory")
     write.add_argument("directory", metavar="DIR")
@@ -5285,6 +6564,7 @@ def parse_arguments():
     write.add_argument("--frame-size", type=int, default=1 << 20)
     write.add_argument("--level", type=int, default=3, help="zstd level")
     write.add_argument("--random-salt", action="store_true", help="the random salt of §2.4")
+    add_base_argument(write)
     write.set_defaults(run=command_write)
     wrap = commands.add_parser("wrap", help="write a copy of a pack for further recipients")
     wrap.add_argument("pack", metavar="PACK")
