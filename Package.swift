@@ -313,7 +313,8 @@ let package = Package(
     .testTarget(
       name: "PackerBenchTests", dependencies: ["PackArchive", "packer-bench", "PackFormat", "TestSupport"], swiftSettings: leafSettings),
     .testTarget(
-      name: "FuzzTests", dependencies: ["packer-fuzz", "PackWork", "TestSupport"], swiftSettings: leafSettings),
+      name: "FuzzTests", dependencies: ["packer-fuzz", "PackCrypto", "PackFiles", "PackFormat", "PackReading", "PackWork", "TestSupport"],
+      swiftSettings: leafSettings),
     .testTarget(
       name: "PackerCommandTests", dependencies: ["packer", "PackFormat", "TestSupport"], exclude: ["Scripts"],
       swiftSettings: leafSettings),

@@ -67,6 +67,27 @@ public enum Limits {
   /// 256 files.
   package static let pathDepth = 64
 
+  /// The largest number of bases of a delta.
+  package static let deltaBases = 4
+
+  /// The largest number of windows of a delta.
+  package static let deltaWindows = 131_072
+
+  /// The largest number of ranges of a window of a delta.
+  package static let deltaRanges = 1024
+
+  /// The largest output of a window of a delta, in bytes. A reader holds it with the prefix.
+  package static let deltaWindowSize = 1 << 20
+
+  /// The largest prefix of a window of a delta, in bytes.
+  package static let deltaPrefixSize = 3 << 20
+
+  /// The longest list of a tree in a delta, or of its first base, in bytes. A reader holds it while the pack is open.
+  package static let deltaListSize = 16 << 20
+
+  /// The largest head of a delta, decompressed, in bytes.
+  package static let deltaHeadSize = 4 << 20
+
   /// The piece of payload that one tag of the deterministic salt covers, in bytes (FORMAT.md §2).
   package static let saltPiece = 1 << 20
 

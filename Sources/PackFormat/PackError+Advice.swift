@@ -43,6 +43,8 @@ extension PackError {
     case reconcileStore
     /// Ask for an entry that the pack has.
     case chooseEntry
+    /// Open the delta over the packs that it was made for.
+    case chooseBase
     /// Give another name for the output: one that is valid for a file.
     case chooseFile
     /// Give another directory that does not exist yet, or is empty.
@@ -90,6 +92,7 @@ extension PackError {
       case .closePack: "close-pack"
       case .reconcileStore: "reconcile-store"
       case .chooseEntry: "choose-entry"
+      case .chooseBase: "choose-base"
       case .chooseFile: "choose-file"
       case .chooseDirectory: "choose-directory"
       case .renewManifest: "renew-manifest"
@@ -124,6 +127,7 @@ extension PackError {
       case .closePack: "close the pack wherever it is open"
       case .reconcileStore: "reconcile the store with the files on the disk"
       case .chooseEntry: "ask for an entry that the pack has"
+      case .chooseBase: "open it over the packs that it was made for, in their order"
       case .chooseFile: "give the output a file's name"
       case .chooseDirectory: "choose a directory that does not exist yet, or is empty"
       case .renewManifest: "publish the manifest again with a later date of expiry, or set the device's clock"

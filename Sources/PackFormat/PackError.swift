@@ -119,6 +119,8 @@ extension PackError.Code {
   public static let damagedHeader = Self(rawValue: "damaged-header")
   /// The pack is valid, but not the expected one.
   public static let wrongPack = Self(rawValue: "wrong-pack")
+  /// The bases at hand are not those that a delta names (FORMAT.md §13.7).
+  public static let wrongBase = Self(rawValue: "wrong-base")
   /// A segment was not sealed with this key, or was changed.
   public static let authenticationFailed = Self(rawValue: "authentication-failed")
   /// The pack ends too early.

@@ -4,6 +4,8 @@ package struct PackHeader: Hashable, Sendable {
   package enum Kind: UInt16, Sendable {
     /// A whole tree.
     case full = 1
+    /// What makes a tree out of others (FORMAT.md §13).
+    case delta = 2
   }
 
   /// The minor version. Readers of major version 1 accept any.
@@ -110,7 +112,7 @@ package struct PackHeader: Hashable, Sendable {
     }
     let rawKind = try cursor.uint16("kind", in: bytes)
     guard let kind = Kind(rawValue: rawKind) else {
-      throw unsupported("pack kind \(rawKind), but this build reads \(Kind.full.rawValue)")
+      throw unsupported("pack kind \(rawKind), but this build reads \(Kind.full.rawValue) and \(Kind.delta.rawValue)")
     }
     let flags = try cursor.uint16("flags", in: bytes)
     guard flags & 0xFE == 0 else {

@@ -74,6 +74,25 @@ extension IndexRecord {
     package static func parse(
       _ bytes: Span<UInt8>, cursor: inout FieldCursor, tarSize: UInt64
     ) throws(PackError) -> Fields {
+      let fields = try parse(bytes, cursor: &cursor)
+      if let problem = fields.placeProblem(tarSize: tarSize) {
+        throw PackError(.damagedPayload, "entry '\(printable([UInt8](copying: bytes.extracting(fields.path))))' \(problem)")
+      }
+      return fields
+    }
+
+    /// Returns what is wrong with the place of the content in a tar of `tarSize` bytes, or nil.
+    private func placeProblem(tarSize: UInt64) -> String? {
+      guard size > 0 else { return offset == 0 ? nil : "is empty, but has the offset \(offset)" }
+      // The data lies between the first header and the closing 1024 bytes.
+      guard offset % 512 == 0, offset >= 512, tarSize >= 1024, size <= tarSize,
+        offset <= tarSize - 1024, size <= tarSize - 1024 - offset
+      else { return "claims \(size) bytes at \(offset), outside a tar of \(tarSize) bytes" }
+      return nil
+    }
+
+    /// Reads the next record. Checks everything but the place of its content.
+    package static func parse(_ bytes: Span<UInt8>, cursor: inout FieldCursor) throws(PackError) -> Fields {
       let fixed = try cursor.range("index record", count: IndexRecord.fixedSize, in: bytes).lowerBound
       let pathLength = Int(bytes.littleEndian(UInt16.self, at: fixed))
       let rawKind = bytes[fixed + 2]
@@ -97,20 +116,6 @@ extension IndexRecord {
       }
       guard kind != .directory || size == 0 else {
         throw PackError(.damagedPayload, "directory '\(name())' claims \(size) bytes of content")
-      }
-      if size == 0 {
-        guard offset == 0 else {
-          throw PackError(.damagedPayload, "entry '\(name())' is empty, but has the offset \(offset)")
-        }
-      } else {
-        // The data lies between the first header and the closing 1024 bytes.
-        guard offset % 512 == 0, offset >= 512, tarSize >= 1024, size <= tarSize,
-          offset <= tarSize - 1024, size <= tarSize - 1024 - offset
-        else {
-          throw PackError(
-            .damagedPayload,
-            "entry '\(name())' claims \(size) bytes at \(offset), outside a tar of \(tarSize) bytes")
-        }
       }
       return Fields(path: path, kind: kind, size: size, offset: offset)
     }

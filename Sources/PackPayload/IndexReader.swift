@@ -132,7 +132,7 @@ package final class IndexBlock: Sendable {
   private let starts: [UInt32]
 
   /// - Parameter bytes: records that ``IndexRecord/Fields`` has read and checked.
-  init(number: Int, bytes: [UInt8], starts: [UInt32]) {
+  package init(number: Int, bytes: [UInt8], starts: [UInt32]) {
     self.number = number
     self.bytes = bytes
     self.starts = starts

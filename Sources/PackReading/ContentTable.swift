@@ -9,16 +9,13 @@ import PackWork
 package struct ContentTable: Sendable {
   /// One record with content.
   package struct Item: Sendable {
-    /// The offset of the content in the tar, in units of 512 bytes: 2^40 bytes of tar are 2^31 units.
-    package let unit: UInt32
-    /// The block and row of the record.
-    package let location: UInt32
+    /// The offset of the content in the tar (below 2^40) in bits 24 to 63; below them the number of the record (below 2^20). So items are sorted by it.
+    fileprivate let place: UInt64
     /// The length of the content in bytes (below 2^40) in bits 0 to 47; the length of the path from bit 48 on.
     private let lengths: UInt64
 
-    fileprivate init(unit: UInt32, location: UInt32, size: UInt64, pathLength: Int) {
-      self.unit = unit
-      self.location = location
+    fileprivate init(offset: UInt64, number: Int, size: UInt64, pathLength: Int) {
+      place = offset << 24 | UInt64(number)
       lengths = UInt64(pathLength) << 48 | size
     }
 
@@ -27,14 +24,14 @@ package struct ContentTable: Sendable {
     /// The length of the path in bytes.
     var pathLength: Int { Int(lengths >> 48) }
 
-    package var offset: UInt64 { UInt64(unit) * 512 }
+    package var offset: UInt64 { place >> 24 }
     package var range: Range<UInt64> { offset..<offset + size }
     /// The end of the content including its padding.
     package var paddedEnd: UInt64 { (offset + size + 511) / 512 * 512 }
     /// The number of the record in the index.
-    package var number: Int { Int(location) }
-    package var block: Int { Int(location) / Limits.recordsPerBlock }
-    package var row: Int { Int(location) % Limits.recordsPerBlock }
+    package var number: Int { Int(place & (1 << 24 - 1)) }
+    package var block: Int { number / Limits.recordsPerBlock }
+    package var row: Int { number % Limits.recordsPerBlock }
   }
 
   /// Ascending by offset; records that share their content are adjacent.
@@ -81,7 +78,7 @@ package struct ContentTable: Sendable {
         } else {
           items.append(
             Item(
-              unit: UInt32(block.offset(of: row) / 512), location: UInt32(number * Limits.recordsPerBlock + row),
+              offset: block.offset(of: row), number: number * Limits.recordsPerBlock + row,
               size: size, pathLength: block.withPath(of: row) { $0.count }))
         }
       }
@@ -94,7 +91,7 @@ package struct ContentTable: Sendable {
     guard try root.finish() == head.contentRoot else {
       throw PackError(.damagedPayload, "the entries do not match the content root")
     }
-    items.sort { ($0.unit, $0.location) < ($1.unit, $1.location) }
+    items.sort { $0.place < $1.place }
     for (left, right) in zip(items, items.dropFirst()) {
       guard left.range == right.range || left.range.upperBound <= right.offset else {
         throw PackError(.damagedPayload, "the content of two entries overlaps at byte \(right.offset) of the tar")
@@ -136,7 +133,7 @@ package struct ContentTable: Sendable {
     var groups: [ArraySlice<Item>] = []
     var rest = items(in: range)
     while let first = rest.first {
-      groups.append(rest.prefix { $0.unit == first.unit })
+      groups.append(rest.prefix { $0.offset == first.offset })
       rest = rest.dropFirst(groups[groups.count - 1].count)
     }
     func isWhole(_ group: ArraySlice<Item>) -> Bool {
@@ -145,7 +142,7 @@ package struct ContentTable: Sendable {
     let first = groups.first.map(isWhole) ?? true ? 0 : 1
     let end = groups.last.map(isWhole) ?? true ? groups.count : groups.count - 1
     if first < end {
-      groups[first..<end].sort { $0[$0.startIndex].location < $1[$1.startIndex].location }
+      groups[first..<end].sort { $0[$0.startIndex].number < $1[$1.startIndex].number }
     }
     return groups
   }
@@ -161,7 +158,7 @@ package struct ContentTable: Sendable {
     var position = range.lowerBound
     var rest = items(in: earliest..<range.upperBound + 1)
     while let first = rest.first {
-      let group = rest.prefix { $0.unit == first.unit }
+      let group = rest.prefix { $0.offset == first.offset }
       rest = rest.dropFirst(group.count)
       if first.offset > position { try body(position..<first.offset, group) }
       position = max(position, first.paddedEnd)

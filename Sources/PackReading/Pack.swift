@@ -17,7 +17,9 @@ import PackWork
 public final class Pack: Sendable {
   package let source: PackSource
   package let table: SeekTable
-  package let index: IndexReader
+  package let index: PackIndex
+  /// What is needed to read a delta over its bases. Nil for a full pack.
+  let layer: DeltaLayer?
   /// Readers that wait for their next use; the most recently used one is last.
   private let idle = Monitor<[PackReader]>([])
   private static let idleReaders = 4
@@ -41,7 +43,11 @@ public final class Pack: Sendable {
   package init(
     _ start: PackStart, path: String, key: borrowing PackKey, files: any FileSystem, backend: any CryptoBackend
   ) throws(PackError) {
+    guard start.header.kind == .full else {
+      throw PackError(.unsupported, of: path, "is a delta, which can be read only over the packs that it was made for", advice: .chooseBase)
+    }
     source = try PackSource(start, path: path, key: key, files: files, backend: backend)
+    layer = nil
     let segments = try SegmentReader(source)
     do throws(PackError) {
       let payloadSize = source.layout.payloadSize
@@ -61,7 +67,47 @@ public final class Pack: Sendable {
       var target = bytes.mutableByteSpan
       try segments.read(at: payloadSize - UInt64(size), into: &target)
       table = try SeekTable(parsing: bytes.byteSpan, payloadSize: payloadSize)
-      index = try IndexReader(source: segments, table: table, minor: source.header.minor)
+      index = .stored(try IndexReader(source: segments, table: table, minor: source.header.minor))
+    } catch {
+      throw error.about(source)
+    }
+    let reader = try PackReader(self, segments: segments)
+    idle.withLock { $0.append(reader) }
+  }
+
+  /// Opens a delta over its bases (FORMAT.md §13). A full pack is opened as without bases.
+  ///
+  /// Opening reads the whole delta and what it needs of the bases: it computes the digests of all new contents, and compares the content root. Then
+  /// the pack is used like a full one. Memory while opening: 48 bytes for each record of the bases besides the list of the first one, and one window
+  /// of 4 MiB. An open delta takes about 60 bytes and the path for each record, and 24 bytes for each content and range of a base. Each concurrent
+  /// operation takes a window, and what a reader of each base takes.
+  ///
+  /// - Parameters:
+  ///   - key: that of the delta.
+  ///   - bases: the packs that the delta names, in that order. Each may be a delta itself; at most three deltas lie over each other.
+  ///   - contentLimit: the maximum size of a delta's content in bytes, for callers that know what to expect.
+  /// - Throws: as ``open(_:key:)``, and ``PackError/Code/wrongBase`` if the bases are not those that the delta names.
+  package static func open(
+    _ path: String, key: borrowing PackKey, over bases: [Pack], contentLimit: UInt64 = Limits.contentSizeWithoutManifest,
+    files: any FileSystem = SystemFiles(), backend: any CryptoBackend = CryptoBackends.standard
+  ) throws(PackError) -> Pack {
+    let start = try PackStart(path, files: files)
+    guard start.header.kind == .delta, !bases.isEmpty else { return try Pack(start, path: path, key: key, files: files, backend: backend) }
+    let source = try PackSource(start, path: path, key: key, files: files, backend: backend)
+    return try Pack(delta: source, over: bases, contentLimit: contentLimit)
+  }
+
+  /// Opens a delta whose header was opened.
+  init(
+    delta source: PackSource, over bases: [Pack], contentLimit: UInt64 = Limits.contentSizeWithoutManifest
+  ) throws(PackError) {
+    self.source = source
+    let segments = try SegmentReader(source)
+    do throws(PackError) {
+      try segments.openLastSegment()
+      var opening = try DeltaOpening(source, segments, over: bases)
+      let opened = try opening.open(contentLimit: contentLimit)
+      (table, index, layer) = (opened.table, .derived(opened.index), opened.layer)
     } catch {
       throw error.about(source)
     }
@@ -83,6 +129,8 @@ public final class Pack: Sendable {
   public var contentSize: UInt64 { index.head.contentSize }
   /// The digest of the tree (32 bytes). It is equal for equal trees, regardless of their order, compression and key.
   public var contentRoot: [UInt8] { index.head.contentRoot }
+  /// The content roots of the packs that a delta is read over, 32 bytes each. Empty for a full pack.
+  package var baseRoots: [[UInt8]] { layer?.bases.map(\.contentRoot) ?? [] }
   /// The size of the largest decompressed frame in bytes. It determines how much memory a reader needs.
   package var largestFrame: UInt32 { table.largestFrame }
 

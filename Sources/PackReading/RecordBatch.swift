@@ -43,7 +43,7 @@ package final class RecordBatch: Sendable {
     self.items = items
 
     // In the order of the index, so that each block is read once.
-    var order = items.map { UInt64(table.items[$0].location) << 32 | UInt64($0 - items.lowerBound) }
+    var order = items.map { UInt64(table.items[$0].number) << 32 | UInt64($0 - items.lowerBound) }
     order.sort()
     var kinds = [IndexRecord.Kind](repeating: .file, count: items.count)
     var starts = [UInt32](repeating: 0, count: items.count)

@@ -73,7 +73,7 @@ package final class TreeWalk: Sendable {
     onStop: (@Sendable () -> Void)? = nil, beforeEmpty: (@Sendable () throws(PackError) -> Void)? = nil
   ) async throws(PackError) {
     // A tar has at least one frame.
-    let workers = min(try WorkerPool.size(for: jobs), pack.table.dataFrameCount)
+    let workers = min(try WorkerPool.size(for: jobs), max(1, pack.table.dataFrameCount))
     let blocks = blocks ?? .shared(pack)
     pack.dropBuffers()
     do throws(PackError) {
@@ -110,6 +110,8 @@ package final class TreeWalk: Sendable {
   /// Checks the tags of everything that is not a data frame. In a release check, also checks the headers of skippable frames that no reader uses. The
   /// tags of the index were checked when the pack was opened.
   private static func authenticateRest(of pack: Pack, _ strictness: Strictness, by reader: PackReader) throws(PackError) {
+    // A delta was read whole when it was opened.
+    guard pack.layer == nil else { return }
     let table = pack.table
     for index in table.dataFrameCount..<table.indexBlocks.index where strictness == .release {
       let frame = table[index]

@@ -21,15 +21,19 @@ package struct GameStock: Sendable {
   private let trusted: TrustedKeys
   private let only: String?
   private let isRelease: Bool
+  private let bases: [String]
   private let files: any FileSystem
 
   /// - Parameters:
   ///   - path: a pack, or the directory of a release.
   ///   - trusted: the keys that may sign the manifest. If there are none, signatures are not checked, because packs open only with the caller's key.
   ///   - only: the only pack of the release to serve, at the root of the address.
+  ///   - bases: the packs that a single pack may be a delta over.
   package init(
-    _ path: String, isRelease: Bool, keys: KeyRing, trusting trusted: TrustedKeys = TrustedKeys([]), only: String? = nil
+    _ path: String, isRelease: Bool, keys: KeyRing, trusting trusted: TrustedKeys = TrustedKeys([]), only: String? = nil,
+    bases: [String] = []
   ) {
+    self.bases = bases
     self.path = path
     self.isRelease = isRelease
     self.keys = keys
@@ -120,7 +124,8 @@ package struct GameStock: Sendable {
     } catch {
       throw error.about(path)
     }
-    return try Pack(start, path: path, key: key, files: files, backend: CryptoBackends.standard)
+    var stack = DeltaStack(bases, files: files)
+    return try stack.open(path, key: key)
   }
 
   /// Returns the last component of the URL, without the query.

@@ -31,6 +31,7 @@ struct Packer: ParsableCommand {
     version: Version.title,
     subcommands: [
       Initialize.self, Build.self, Verify.self, Explain.self, Plist.self, Release.self, Store.self, Simulate.self, Schema.self,
-      Key.self, Trust.self, PackVerb.self, Unpack.self, List.self, Cat.self, Inspect.self, Decrypt.self, Serve.self, Completions.self,
+      Key.self, Trust.self, PackVerb.self, Delta.self, Unpack.self, List.self, Cat.self, Inspect.self, Decrypt.self, Serve.self,
+      Completions.self,
     ])
 }

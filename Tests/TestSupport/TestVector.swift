@@ -32,6 +32,8 @@ package struct TestVector: Sendable {
   /// The root key from which ``key`` is derived, or empty if the pack has no key of its own.
   package private(set) var root: [UInt8] = []
   package private(set) var records: [Record] = []
+  /// The bases of a delta as the vector names them: a file's name, and a number if that is a delta over so many of the bases before it.
+  package private(set) var bases: [String] = []
   /// The bytes of the pack.
   package let pack: [UInt8]
 
@@ -54,6 +56,12 @@ package struct TestVector: Sendable {
   package static let all: [String] = {
     let names = FileManager.default.enumerator(atPath: folder.path)?.compactMap { $0 as? String } ?? []
     return names.filter { $0.hasSuffix(".vector") }.sorted()
+  }()
+
+  /// The paths of all vectors of deltas, relative to the folder.
+  package static let deltas: [String] = {
+    let names = FileManager.default.enumerator(atPath: folder.path)?.compactMap { $0 as? String } ?? []
+    return names.filter { $0.hasSuffix(".delta-vector") }.sorted()
   }()
 
   /// The error that a file is not a vector.
@@ -98,6 +106,7 @@ package struct TestVector: Sendable {
       case "recipient" where key.bytes.isEmpty: key = Secret(bytes: try Self.bytes(hex: value), kind: .recipient)
       case "root" where root.isEmpty && !key.bytes.isEmpty: root = try Self.bytes(hex: value)
       case "comment": break
+      case "base": bases.append(value)
       case "path" where expect == "ok":
         records.append(Record(path: value))
         afterFile = !value.hasSuffix("/")

@@ -204,12 +204,14 @@ struct VectorTests {
 
 /// The error classes of FORMAT.md §0.4.
 enum Class {
-  static let all: Set<String> = ["ok", "not-a-pack", "unsupported", "no-usable-key", "wrong-key", "truncated", "damaged", "limit"]
+  static let all: Set<String> = [
+    "ok", "not-a-pack", "unsupported", "no-usable-key", "wrong-key", "wrong-base", "truncated", "damaged", "limit",
+  ]
 
   private static let names: [PackError.Code: String] = [
     .notAPack: "not-a-pack", .unsupported: "unsupported", .noUsableKey: "no-usable-key", .wrongKey: "wrong-key", .notWrapped: "wrong-key",
     .truncated: "truncated", .limitExceeded: "limit", .damagedHeader: "damaged", .authenticationFailed: "damaged",
-    .damagedPayload: "damaged", .damagedArchive: "damaged", .digestMismatch: "damaged", .illegalPath: "damaged",
+    .wrongBase: "wrong-base", .damagedPayload: "damaged", .damagedArchive: "damaged", .digestMismatch: "damaged", .illegalPath: "damaged",
   ]
 
   static func of(_ body: () async throws(PackError) -> Void) async -> (name: String, message: String) {

@@ -108,4 +108,17 @@ package struct CompressionContext: ~Copyable {
     }
     return count
   }
+
+  /// Compresses the bytes of `buffer` from `start` on to one frame, against the bytes before them as a prefix (FORMAT.md §13.6).
+  ///
+  /// Prefix and content are in one buffer, because zstd searches two that touch faster than two that do not. The window of the strength must not be
+  /// smaller than the buffer, or the beginning of the prefix is of no use.
+  ///
+  /// - Parameter frame: must have room for ``Limits/compressBound(_:)`` of the content's bytes.
+  /// - Returns: the length of the frame.
+  package func compress(_ buffer: Span<UInt8>, from start: Int, into frame: inout MutableSpan<UInt8>) throws(PackError) -> Int {
+    let reference = unsafe buffer.withUnsafeBytes { unsafe ZSTD_CCtx_refPrefix(raw, $0.baseAddress, start) }
+    guard ZSTD_isError(reference) == 0 else { throw PackError(.internalError, "zstd refused a prefix of \(start) bytes") }
+    return try compress(buffer.extracting(start...), into: &frame)
+  }
 }

@@ -17,7 +17,7 @@ package struct WrappedCopy: Sendable {
 
   /// Writes a copy of the pack at `path`, whole or not at all.
   ///
-  /// The pack is opened first. Its segments are copied as they are, and not verified one by one.
+  /// The pack is opened first, a delta without its bases. Its segments are copied as they are, and not verified one by one.
   ///
   /// - Parameters:
   ///   - key: any key that opens the pack.
@@ -27,8 +27,7 @@ package struct WrappedCopy: Sendable {
     _ path: String, to output: String, key: borrowing PackKey, files: any FileSystem = SystemFiles(), progress: ProgressHandler? = nil,
     change: (inout HeaderRewrite) throws(PackError) -> Void
   ) async throws(PackError) -> WrappedCopy {
-    let start = try PackStart(path, files: files)
-    let pack = try Pack(start, path: path, key: key, files: files, backend: CryptoBackends.standard)
+    let (start, pack) = try Pack.openAlone(path, key: key, files: files)
     var rewrite = try HeaderRewrite(start.bytes.byteSpan, key: key)
     do throws(PackError) {
       try change(&rewrite)

@@ -21,7 +21,7 @@ package enum PackUnpacking {
     try pack.checkContentSize(Limits.contentSizeWithoutManifest)
     if !allowsUnportablePaths { try PortabilityCheck.run(pack) }
     try await pack.fill(directory, progress: progress) { (output) async throws(PackError) in
-      try await ArchiveComparison.run(pack, into: output, jobs: workers, phase: .unpacking, progress: progress)
+      try await ArchiveComparison.runStrictly(pack, into: output, jobs: workers, phase: .unpacking, progress: progress)
     }
   }
 }

@@ -10,7 +10,8 @@ import PackWork
 package enum PackVerification {
   /// Verifies the pack at `path`.
   ///
-  /// Checks every tag, every frame and every digest. libarchive also reads the tar, which must contain exactly the entries of the index.
+  /// Checks every tag, every frame and every digest. libarchive also reads the tar, which must contain exactly the entries of the index. A delta has no
+  /// tar: of it and of what it takes from its bases, every tag, every window and every digest is checked.
   ///
   /// - Parameters:
   ///   - key: the key that the pack names, or the root key from which that key is derived.
@@ -41,7 +42,7 @@ package enum PackVerification {
     let workers = try WorkerPool.size(for: jobs)
     try pack.checkContentSize(Limits.contentSizeWithoutManifest)
     if !allowsUnportablePaths { try PortabilityCheck.run(pack) }
-    try await ArchiveComparison.run(pack, jobs: workers, phase: .verifying, progress: progress)
+    try await ArchiveComparison.runStrictly(pack, into: nil, jobs: workers, phase: .verifying, progress: progress)
     var findings: [TreeDifference] = []
     if let tree {
       findings = try await TreeComparison.run(
@@ -49,7 +50,7 @@ package enum PackVerification {
     }
     return VerificationReport(
       packSize: pack.layout.packSize, contentSize: pack.contentSize, entries: pack.entryCount,
-      segments: pack.layout.segmentCount, keyID: pack.keyID, contentRoot: pack.contentRoot, findings: findings)
+      segments: pack.layout.segmentCount, keyID: pack.keyID, contentRoot: pack.contentRoot, baseRoots: pack.baseRoots, findings: findings)
   }
 }
 
@@ -67,6 +68,8 @@ package struct VerificationReport: Sendable {
   package let keyID: KeyID
   /// The content root of the tree, 32 bytes.
   package let contentRoot: [UInt8]
+  /// The content roots of the packs that a delta was read over, 32 bytes each. Empty for a full pack.
+  package let baseRoots: [[UInt8]]
   /// The differences between tree and pack, in the order of the paths; empty if no tree was compared.
   package let findings: [TreeDifference]
 }

@@ -39,6 +39,28 @@ package struct DecompressionContext: ~Copyable {
     try Self.check(count, contentSize: content.count, name: name)
   }
 
+  /// Decompresses exactly one frame whose matches may begin in a prefix: a window of a delta (FORMAT.md §13.6).
+  ///
+  /// - Parameter prefix: raw content, whatever it begins with. It is used for this frame only.
+  package func decompress(
+    _ frame: Span<UInt8>, after prefix: Span<UInt8>, into content: inout MutableSpan<UInt8>, name: String
+  ) throws(PackError) {
+    guard try FrameHeader.parse(frame, name: name).isSingleSegment else {
+      throw PackError(.damagedPayload, "\(name) has a window of its own, but must be a single segment")
+    }
+    try Self.check(frame, contentSize: content.count, name: name)
+    let count = unsafe prefix.withUnsafeBytes { prefix in
+      unsafe frame.withUnsafeBytes { source in
+        unsafe content.withUnsafeMutableBytes { target in
+          let failure = unsafe ZSTD_DCtx_refPrefix(raw, prefix.baseAddress, prefix.count)
+          guard ZSTD_isError(failure) == 0 else { return failure }
+          return unsafe ZSTD_decompressDCtx(raw, target.baseAddress, target.count, source.baseAddress, source.count)
+        }
+      }
+    }
+    try Self.check(count, contentSize: content.count, name: name)
+  }
+
   /// Decompresses a frame in place, from the end of `buffer` to its beginning.
   ///
   /// This always succeeds for frames of usual encoders if the buffer has ``room(for:)`` bytes. In a valid but unusual frame, the output could

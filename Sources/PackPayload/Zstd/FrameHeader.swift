@@ -8,6 +8,8 @@ package struct FrameHeader: Hashable, Sendable {
   package let windowSize: UInt64
   /// The length of the header in bytes: where the first block starts.
   package let size: Int
+  /// Whether the window is the whole content.
+  package let isSingleSegment: Bool
 
   /// Reads the header. Throws for what FORMAT.md §4.2 excludes: a dictionary, a checksum, a reserved bit, an unknown content size.
   ///
@@ -39,6 +41,8 @@ package struct FrameHeader: Hashable, Sendable {
     case 2: contentSize = UInt64(try cursor.uint32(name, in: bytes))
     default: contentSize = try cursor.uint64(name, in: bytes)
     }
-    return FrameHeader(contentSize: contentSize, windowSize: isSingleSegment ? contentSize : windowSize, size: cursor.offset)
+    return FrameHeader(
+      contentSize: contentSize, windowSize: isSingleSegment ? contentSize : windowSize, size: cursor.offset,
+      isSingleSegment: isSingleSegment)
   }
 }

@@ -1,4 +1,6 @@
 import ArgumentParser
+import PackFormat
+import PackProject
 import PackReading
 
 /// `packer inspect`
@@ -7,23 +9,27 @@ struct Inspect: Verb {
     commandName: "inspect",
     abstract: "Shows what can be read from a pack without a key.",
     discussion: """
-      Nothing shown is authenticated, because that needs the key. The parts add up to the size of the file.
+      Nothing of this is authenticated, because that needs the key. The parts add up to the size of the file. With the key of a delta, also shows \
+      what it was made over and what is in it, which is authenticated; no base is needed.
 
       Examples:
         packer inspect game.pack
         packer inspect game.pack --json
+        packer inspect game-2.delta.pack --key game.key
       """)
 
   @Argument(help: "The pack.", completion: .file())
   var file: String
 
+  @OptionGroup var key: KeyOptions
   @OptionGroup var output: OutputOptions
 
   var isQuiet: Bool { output.isQuiet }
 
   func run(in session: Session) async throws(PackError) -> Outcome {
     let summary = try naming(file) { () throws(PackError) in try PackSummary.read(file) }
-    let record = SummaryRecord(file: file, summary)
+    let delta = try delta(summary, in: session)
+    let record = SummaryRecord(file: file, summary, delta)
     var fields = [
       ("format", record.format),
       ("kind", record.kind),
@@ -41,10 +47,52 @@ struct Inspect: Verb {
       let types = record.unknownKeyStanzas.map(String.init).joined(separator: ", ")
       fields.append(("key stanzas", "types \(types), unknown to this build"))
     }
+    fields += delta?.fields ?? []
     let sizes = Table.sizes(
       summary.parts.map { ($0.name, Int64(clamping: $0.size), "") }, total: "total")
     session.console.result(record, ["\(file): \(ByteCount(summary.packSize))"] + Table.fields(fields) + sizes)
     return .done
+  }
+
+  /// Reads what is in a delta, if a key was given with an option.
+  private func delta(_ summary: PackSummary, in session: Session) throws(PackError) -> DeltaRecord? {
+    guard !key.references.isEmpty else { return nil }
+    guard summary.header.kind == .delta else {
+      throw PackError(.usage, "--key is for a delta, and \(file) is a full pack", hint: "packer ls \(ShellWord.path(file)) --key REF")
+    }
+    let resolved = try session.key(key)
+    return DeltaRecord(try DeltaSummary.read(file, key: resolved.key))
+  }
+}
+
+/// What is in a delta.
+private struct DeltaRecord: Encodable {
+  let bases: [String]
+  let contentRoot: String
+  let windows: Int
+  let windowSize: Int
+  let windowContentSize: UInt64
+  let ranges: Int
+  let newContents: Int
+  let movedFiles: Int
+
+  init(_ summary: DeltaSummary) {
+    let head = summary.head
+    bases = head.bases.map(\.hex)
+    contentRoot = head.target.hex
+    windows = head.windows.count
+    windowSize = head.windows.reduce(0) { $0 + $1.compressedSize }
+    windowContentSize = head.streamSize
+    ranges = head.pieces.count
+    newContents = head.new.count
+    movedFiles = head.moved.count
+  }
+
+  var fields: [(String, String)] {
+    bases.map { ("over content", $0) } + [
+      ("makes content", contentRoot), ("windows", "\(windows), \(windowSize) bytes for \(windowContentSize)"),
+      ("new contents", "\(newContents), and \(movedFiles) moved"),
+    ]
   }
 }
 
@@ -74,8 +122,10 @@ private struct SummaryRecord: Encodable {
   let payloadSize: UInt64
   let packSize: UInt64
   let parts: [Part]
+  let delta: DeltaRecord?
 
-  init(file: String, _ summary: PackSummary) {
+  init(file: String, _ summary: PackSummary, _ delta: DeltaRecord?) {
+    self.delta = delta
     self.file = file
     format = "\(PackHeader.major).\(summary.header.minor), suite \(PackHeader.suite)"
     kind = "\(summary.header.kind)"

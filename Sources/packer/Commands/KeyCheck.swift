@@ -34,7 +34,7 @@ struct KeyCheck: Verb {
     guard !signKey.references.isEmpty else {
       let resolved = try session.key(key)
       return try check(session) { (file) throws(PackError) in
-        let pack = try Pack.open(file, key: resolved.key)
+        let pack = try Pack.openAlone(file, key: resolved.key).source.stanzas
         if pack.recipientIDs.contains(resolved.key.id) {
           let record = CheckRecord(file: file, keyID: "\(pack.keyID)", recipientID: "\(resolved.key.id)")
           return (record, "recipient key \(resolved.key.id) opens it, made with key \(pack.keyID)")

@@ -25,6 +25,7 @@ struct List: Verb {
   @Flag(name: [.customShort("l"), .customLong("long")], help: "Also show type, size and digest.")
   var isLong = false
 
+  @OptionGroup var bases: BaseOptions
   @OptionGroup var key: KeyOptions
   @OptionGroup var output: OutputOptions
 
@@ -33,7 +34,7 @@ struct List: Verb {
   func run(in session: Session) async throws(PackError) -> Outcome {
     let resolved = try session.key(key, for: file)
     try naming(file) { () throws(PackError) in
-      let pack = try Pack.open(file, key: resolved.key)
+      let pack = try bases.open(file, key: resolved.key)
       guard isLong || session.console.isJSON else {
         // Paths are printed from the block directly: no entry has to be created for them.
         try pack.forEachBlock { (block) throws(PackError) in

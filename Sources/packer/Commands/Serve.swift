@@ -46,6 +46,7 @@ struct Serve: Verb {
   @Argument(help: "A pack, or a release directory.", completion: .file())
   var target: String
 
+  @OptionGroup var bases: BaseOptions
   @OptionGroup var key: KeyOptions
 
   @Option(help: ArgumentHelp("The port; 0 picks a free one.", valueName: "n"))
@@ -95,6 +96,8 @@ struct Serve: Verb {
     try faults.checkAbsent()
     if let fault = Self.controlFault(contentSecurityPolicy ?? "") { throw PackError(.usage, "--csp \(fault)") }
     let isRelease = ReleasePlaces.isDirectory(target)
+    if isRelease, !bases.bases.isEmpty { throw PackError(.usage, "--base is for a pack, and \(target) is a release") }
+    if !isRelease { try bases.check(target) }
     if !isRelease, only != nil || !trust.isEmpty {
       throw PackError(.usage, "\(only != nil ? "--pack" : "--trust") is for a release, and \(target) is not a directory")
     }
@@ -109,7 +112,7 @@ struct Serve: Verb {
     options.digestLimit = 16 << 20
     options.fallback = fallback
     options.contentSecurityPolicy = contentSecurityPolicy
-    let stock = GameStock(target, isRelease: isRelease, keys: KeyRing(resolved.key), trusting: trusted, only: only)
+    let stock = GameStock(target, isRelease: isRelease, keys: KeyRing(resolved.key), trusting: trusted, only: only, bases: bases.bases)
     let site = try GameSite(stock, options: options, allowsServiceWorkers: serviceWorkers)
     try checkFallback(in: site)
     let server = try await start(site, hosts: ["127.0.0.1", "::1"], in: session)
@@ -146,7 +149,7 @@ struct Serve: Verb {
         return try session.key(key, configured: beside)
       }
       do throws(PackError) {
-        _ = try GameSite(GameStock(target, isRelease: isRelease, keys: KeyRing(), only: only), options: .init())
+        _ = try GameSite(GameStock(target, isRelease: isRelease, keys: KeyRing(), only: only, bases: bases.bases), options: .init())
       } catch  where error.code == .noKey {
         throw error.advising(.developer("give this key, or the root key it was derived from: --key FILE, or PACKER_KEY_FILE=FILE"))
       }
@@ -182,12 +185,13 @@ struct Serve: Verb {
   // MARK: The release as files
 
   private func serveFolder(in session: Session) async throws(PackError) -> Outcome {
-    guard key.references.isEmpty, only == nil, trust.isEmpty, !isIsolated, !serviceWorkers, fallback == nil, contentSecurityPolicy == nil,
+    guard key.references.isEmpty, bases.bases.isEmpty, only == nil, trust.isEmpty, !isIsolated, !serviceWorkers, fallback == nil,
+      contentSecurityPolicy == nil,
       !opens
     else {
       throw PackError(
         .usage,
-        "--cdn serves the folder unchanged, so --key, --open, --pack, --trust, --isolated, --service-workers, --fallback and --csp do not apply"
+        "--cdn serves the folder unchanged, so --key, --base, --open, --pack, --trust, --isolated, --service-workers, --fallback and --csp do not apply"
       )
     }
     let (plan, isSeedChosen) = try faults.plan()

@@ -25,6 +25,7 @@ struct Unpack: Verb {
 
   @OptionGroup var check: CheckOptions
   @OptionGroup var threads: JobsOption
+  @OptionGroup var bases: BaseOptions
   @OptionGroup var key: KeyOptions
   @OptionGroup var output: OutputOptions
 
@@ -36,7 +37,7 @@ struct Unpack: Verb {
     let name = try check.name()
     let resolved = try session.key(key, for: file)
     let pack = try await naming(file) { () async throws(PackError) in
-      let pack = try Pack.open(file, key: resolved.key)
+      let pack = try bases.open(file, key: resolved.key)
       if let name { try pack.checkName(name) }
       try await session.withProgress { (progress) async throws(PackError) in
         try await PackUnpacking.run(

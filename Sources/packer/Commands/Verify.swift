@@ -3,6 +3,7 @@ import PackBuild
 import PackFormat
 import PackGate
 import PackProject
+import PackReading
 
 /// `packer verify`
 struct Verify: Verb {
@@ -16,7 +17,8 @@ struct Verify: Verb {
       is sent anywhere. 'packer explain' lists the rules.
 
       For single packs, every tag and every digest is checked, and the index is compared with the archive as an independent reader sees it. \
-      With --against, every difference from the directory is a finding. The exit status is the largest of all packs.
+      With --against, every difference from the directory is a finding. A delta is checked over its bases, which --base names: all of the delta, \
+      and what it takes from them. The exit status is the largest of all packs.
 
       Exit status of a release, the first that applies: 11 wrong key, 14 signature not trusted, 12 damaged, 13 truncated, 3 would not fit an \
       app version already released, 1 findings, 2 only budgets of the team exceeded, 0 none of these. 65 means that the configuration is wrong.
@@ -27,6 +29,7 @@ struct Verify: Verb {
         packer verify dist --app build/Game.ipa
         packer verify dist --quick --format github --report junit=verify.xml
         packer verify game.pack --key game.key --against build/game
+        packer verify game-2.delta.pack --base game-1.pack --key game.key
       """)
 
   @Argument(help: "A release directory or manifest, or packs. (default: dist beside packer.yml)", completion: .file())
@@ -46,6 +49,7 @@ struct Verify: Verb {
   @OptionGroup var check: CheckOptions
   @OptionGroup var release: GateOptions
   @OptionGroup var threads: JobsOption
+  @OptionGroup var bases: BaseOptions
   @OptionGroup var key: KeyOptions
   @OptionGroup var output: OutputOptions
 
@@ -74,7 +78,8 @@ struct Verify: Verb {
         throw PackError(.usage, "'\(releases[0])' is a release, and another path was given", hint: "check one release at a time")
       }
       let options = [
-        ("--against", tree != nil), ("--name", check.nameText != nil), ("--allow-unportable-paths", check.allowsUnportablePaths),
+        ("--base", !bases.bases.isEmpty), ("--against", tree != nil), ("--name", check.nameText != nil),
+        ("--allow-unportable-paths", check.allowsUnportablePaths),
       ]
       if let option = options.first(where: { $0.1 })?.0 {
         throw PackError(
@@ -105,8 +110,10 @@ struct Verify: Verb {
       do throws(PackError) {
         let report = try await naming(file) { () async throws(PackError) in
           try await session.withProgress { (progress) async throws(PackError) in
-            try await PackVerification.run(
-              file, key: resolved.key, name: name, against: tree, excludes: excludes, followsSymlinks: followsSymlinks,
+            let pack = try bases.open(file, key: resolved.key, isOneOfMany: files.count > 1)
+            if let name { try pack.checkName(name) }
+            return try await PackVerification.run(
+              pack, against: tree, excludes: excludes, followsSymlinks: followsSymlinks,
               allowsUnportablePaths: try check.allowsUnportablePaths(in: file), jobs: jobs, progress: progress)
           }
         }
@@ -130,7 +137,8 @@ struct Verify: Verb {
       Table.count(report.entries, "entry", "entries"), "\(ByteCount(report.contentSize))",
       Table.count(report.segments, "segment", "segments"), "content root \(report.contentRoot.hex)",
     ]
-    console.result(VerificationRecord(file: file, report), ["\(file): \(verdict), \(facts.joined(separator: ", "))"])
+    let bases = report.baseRoots.map { "over content \($0.hex)" }
+    console.result(VerificationRecord(file: file, report), ["\(file): \(verdict), \((facts + bases).joined(separator: ", "))"])
     return isSame ? .done : .findings("\(file): \(differences) from \(tree ?? "the directory")")
   }
 }
@@ -160,6 +168,8 @@ private struct VerificationRecord: Encodable {
   let contentSize: UInt64
   let segments: UInt64
   let contentRoot: String
+  /// Nil for a full pack.
+  let bases: [String]?
 
   init(file: String, _ report: VerificationReport) {
     self.file = file
@@ -170,5 +180,6 @@ private struct VerificationRecord: Encodable {
     contentSize = report.contentSize
     segments = report.segments
     contentRoot = report.contentRoot.hex
+    bases = report.baseRoots.isEmpty ? nil : report.baseRoots.map(\.hex)
   }
 }

@@ -31,6 +31,7 @@ extension PackError {
     case .closePack: "close it in every process, or remove the pack ('packer store remove')"
     case .reconcileStore: reconcileStore
     case .chooseEntry: "list the paths with 'packer ls'"
+    case .chooseBase: "name the packs that it was made for: --base PACK, once for each"
     case .chooseFile: "give the output a file name"
     case .chooseDirectory:
       code == .notAStore

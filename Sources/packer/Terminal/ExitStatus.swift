@@ -65,6 +65,7 @@ struct ExitStatus: RawRepresentable, Hashable, Comparable, Sendable {
 
     .damagedHeader: .damaged,
     .wrongPack: .damaged,
+    .wrongBase: .damaged,
     .authenticationFailed: .damaged,
     .damagedPayload: .damaged,
     .damagedArchive: .damaged,

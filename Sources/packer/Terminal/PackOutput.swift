@@ -18,13 +18,17 @@ enum PackOutput {
   }
 
   /// Throws if the path is a file other than a pack, or the file from which the pack is made.
-  static func check(_ path: String, isNot input: String) throws(PackError) {
+  ///
+  /// - Parameter remark: what the output is besides, in the message.
+  static func check(
+    _ path: String, isNot input: String, as remark: String = "a copy for other recipients is another file"
+  ) throws(PackError) {
     let files = SystemFiles()
     if let new = try? files.status(of: path, in: nil, following: .followed),
       let old = try? files.status(of: input, in: nil, following: .followed), (new.device, new.inode) == (old.device, old.inode)
     {
       throw PackError(
-        .usage, of: path, "is the pack itself, and a copy for other recipients is another file", hint: "choose another name with -o")
+        .usage, of: path, "is the pack itself, and \(remark)", hint: "choose another name with -o")
     }
     try check(path)
   }

@@ -38,6 +38,11 @@ struct PackTrial {
     }
   }
 
+  /// Opens the pack over bases with the known key.
+  func open(over bases: [Pack]) throws(BrokenPromise) -> Pack? {
+    try accepted { () throws(PackError) in try Pack.open("/p/fuzz.pack", key: knownKey(), over: bases, files: files) }
+  }
+
   /// Reads everything in all ways, and returns the tree if the whole pack is valid.
   func examine(_ pack: Pack) throws(BrokenPromise) -> [Content]? {
     var entries: [Entry] = []

@@ -1,0 +1,61 @@
+package import PackFormat
+
+/// The result of a ``DeltaJob``.
+package struct DeltaReport: Sendable {
+  /// The path of the delta.
+  package let output: String
+  /// The size of the delta in bytes, as served.
+  package let deltaSize: UInt64
+  /// The size of the new pack in bytes, as served.
+  package let packSize: UInt64
+  /// The bytes of the contents that the delta brings, before compression. Equal contents count once.
+  package let newContentSize: UInt64
+  /// The number of entries that stay as they are.
+  package let unchanged: Int
+  /// The number of files whose content is in the old pack at another path.
+  package let moved: Int
+  /// The number of files whose content is new.
+  package let new: Int
+  /// The number of further files with one of the new contents.
+  package let repeated: Int
+  /// The number of windows.
+  package let windows: Int
+  /// The number of ranges of old contents that the windows are compressed against.
+  package let ranges: Int
+  /// The bytes of all windows, compressed.
+  package let windowSize: UInt64
+  /// The bytes of the head, compressed.
+  package let headSize: Int
+  /// The id of the key that opens the delta.
+  package let keyID: KeyID
+  /// The digest of the pack's name, 32 bytes.
+  package let packID: [UInt8]
+  /// The version of the new pack.
+  package let packVersion: UInt64
+  /// The content root of the old pack, 32 bytes: what the delta is read over.
+  package let baseRoot: [UInt8]
+  /// The content root of the new pack, 32 bytes.
+  package let contentRoot: [UInt8]
+
+  init(
+    output: String, header: PackHeader, keyID: KeyID, head: DeltaHead, places: DeltaPlaces, sizes: (delta: UInt64, pack: UInt64),
+    newSize: UInt64, headSize: Int
+  ) {
+    self.output = output
+    (deltaSize, packSize) = sizes
+    newContentSize = newSize
+    unchanged = places.unchanged
+    moved = places.moved.count
+    new = places.new.count
+    repeated = places.repeated.count
+    windows = head.windows.count
+    ranges = head.pieces.count
+    windowSize = head.windows.reduce(0) { $0 + UInt64($1.compressedSize) }
+    self.headSize = headSize
+    self.keyID = keyID
+    packID = header.packID
+    packVersion = header.packVersion
+    baseRoot = head.bases[0]
+    contentRoot = head.target
+  }
+}

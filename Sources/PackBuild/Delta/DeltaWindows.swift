@@ -1,0 +1,169 @@
+import PackArchive
+import PackCrypto
+import PackFormat
+import PackPayload
+import PackReading
+import PackWork
+
+/// Makes the windows of a delta on all cores, and appends them to the draft (FORMAT.md §13.6).
+///
+/// Each thread takes about 60 MiB: a prefix, an output, and zstd's tables for both. Windows that wait for an earlier one take up to 2 MiB each, and
+/// there are as many as threads.
+final class DeltaWindows: Sendable {
+  /// A compressed window.
+  private struct Window: Sendable {
+    var frame: [UInt8]
+    var pieces: [DeltaHead.Piece]
+    var content: [UInt8]
+  }
+
+  private let base: DeltaBaseReading
+  private let stream: DeltaStream
+  private let draft: PackDraft
+  private let digests: StreamDigests
+  private let head: Monitor<DeltaHead>
+
+  /// - Parameter head: the head without windows.
+  init(_ base: DeltaBaseReading, _ stream: DeltaStream, head: DeltaHead, draft: PackDraft, backend: any CryptoBackend) throws(PackError) {
+    self.base = base
+    self.stream = stream
+    self.draft = draft
+    self.head = Monitor(head)
+    digests = StreamDigests(stream, digest: try backend.makeDigest())
+  }
+
+  /// Makes all windows, and returns the head with them.
+  ///
+  /// - Throws: ``PackError/Code/digestMismatch`` if the new pack has a content that does not match its index.
+  func make(jobs: Int, progress: ProgressHandler?) async throws(PackError) -> DeltaHead {
+    let windows = stream.windows
+    let counter = ProgressCounter(.packing, total: stream.contentSize, handler: progress)
+    if !windows.isEmpty {
+      try await WorkerPool.run(min(jobs, windows.count)) { pool in
+        OrderedParallelMap<Window>(count: windows.count, window: 2 * jobs, pool: pool)
+      } work: { [self] (_, map) throws(PackError) in
+        let worker = try Worker(base, stream)
+        try map.work { (number) throws(PackError) in
+          try worker.make(windows[number], name: "window \(number)")
+        } take: { (number, window) throws(PackError) in
+          try take(window, windows[number])
+          if !stream.isOfList(windows[number]) { counter.add(UInt64(windows[number].count)) }
+        }
+      }
+    }
+    return head.withLock { $0 }
+  }
+
+  private func take(_ window: Window, _ range: Range<UInt64>) throws(PackError) {
+    try draft.append(window.frame.byteSpan)
+    try digests.add(window.content, range)
+    head.withLock { head in
+      let first = head.pieces.count
+      head.pieces += window.pieces
+      head.windows.append(
+        DeltaHead.Window(compressedSize: window.frame.count, size: range.count, pieces: first..<head.pieces.count))
+    }
+  }
+
+  /// The state that one thread needs to make windows.
+  private final class Worker {
+    private let base: DeltaBaseReading
+    private let stream: DeltaStream
+    private let encoder: CompressionContext
+    private let decoder: DecompressionContext
+    private var search: RangeSearch
+    /// The prefix, then the content.
+    private var buffer: [UInt8]
+    private var prefixSize = 0
+    private var frame: [UInt8]
+
+    init(_ base: DeltaBaseReading, _ stream: DeltaStream) throws(PackError) {
+      self.base = base
+      self.stream = stream
+      encoder = try CompressionContext(level: Self.level)
+      decoder = try DecompressionContext()
+      search = RangeSearch(base.contents, base.index)
+      buffer = [UInt8](repeating: 0, count: Limits.deltaPrefixSize + Limits.deltaWindowSize)
+      frame = [UInt8](repeating: 0, count: Limits.compressBound(Limits.deltaWindowSize))
+    }
+
+    deinit {
+      wipe(&buffer)
+    }
+
+    func make(_ window: Range<UInt64>, name: String) throws(PackError) -> Window {
+      var content = [UInt8](repeating: 0, count: window.count)
+      try stream.read(window, into: &content)
+      let pieces =
+        stream.isOfList(window)
+        ? base.listPieces(for: window, of: UInt64(stream.list.count)) : search.pieces(for: content.byteSpan)
+      let frame = try compress(content, pieces)
+      try check(frame, content, name)
+      return Window(frame: frame, pieces: pieces, content: content)
+    }
+
+    private func compress(_ content: [UInt8], _ pieces: [DeltaHead.Piece]) throws(PackError) -> [UInt8] {
+      // Moved out and back, because spans of a class's own arrays cannot be lent.
+      var (buffer, frame): ([UInt8], [UInt8]) = ([], [])
+      swap(&buffer, &self.buffer)
+      swap(&frame, &self.frame)
+      defer {
+        swap(&buffer, &self.buffer)
+        swap(&frame, &self.frame)
+      }
+      prefixSize = try base.read(pieces, into: &buffer)
+      do {
+        var whole = buffer.mutableByteSpan
+        copy(content.byteSpan, to: &whole, at: prefixSize)
+      }
+      let size = prefixSize + content.count
+      try encoder.use(Self.strength(for: size))
+      var target = frame.mutableByteSpan
+      let count = try encoder.compress(buffer.byteSpan.extracting(first: size), from: prefixSize, into: &target)
+      return Array(frame[..<count])
+    }
+
+    /// Decompresses a window as a reader does. An encoder that made a frame which does not give the content back would be found here.
+    private func check(_ frame: [UInt8], _ content: [UInt8], _ name: String) throws(PackError) {
+      var decoded = [UInt8](repeating: 0, count: content.count)
+      do {
+        let buffer = buffer
+        var target = decoded.mutableByteSpan
+        try decoder.decompress(frame.byteSpan, after: buffer.byteSpan.extracting(first: prefixSize), into: &target, name: name)
+      }
+      guard decoded == content else { throw PackError(.internalError, "\(name) does not decompress to what was compressed") }
+    }
+
+    private static let level = 19
+
+    /// Returns the strength for a prefix and a content of `size` bytes together.
+    ///
+    /// The window reaches to the beginning of the prefix. The binary tree has a place for every byte of it: two entries each, 32 MiB at most.
+    private static func strength(for size: Int) -> CompressionStrength {
+      let windowLog = max(17, Int.bitWidth - (size - 1).leadingZeroBitCount)
+      return CompressionStrength(level: level, hashLog: min(20, windowLog), chainLog: windowLog + 1, windowLog: windowLog)
+    }
+  }
+}
+
+/// Computes the digests of new contents, of which windows hold parts, and compares them. Threads add windows one at a time, in order.
+private final class StreamDigests: @unchecked Sendable {
+  private let stream: DeltaStream
+  private let digest: any DigestContext
+
+  init(_ stream: DeltaStream, digest: any DigestContext) {
+    self.stream = stream
+    self.digest = digest
+  }
+
+  func add(_ bytes: [UInt8], _ window: Range<UInt64>) throws(PackError) {
+    try stream.forEachContent(in: window) { (content, part) throws(PackError) in
+      let start = Int(part.lowerBound - window.lowerBound)
+      try digest.update(bytes.byteSpan.extracting(start..<start + part.count))
+      guard part.upperBound == content.range.upperBound else { return }
+      guard try digest.finish() == content.entry.sha256 else {
+        throw PackReader.digestMismatch(content.entry.path).about(stream.pack.source)
+      }
+    }
+  }
+}

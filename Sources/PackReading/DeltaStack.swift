@@ -1,0 +1,130 @@
+package import PackFiles
+package import PackFormat
+
+/// Opens packs of which some are deltas, each over those of the others that it names.
+///
+/// The bases are found by their content roots, so the order of the files does not matter.
+package struct DeltaStack: ~Copyable {
+  private let paths: [String]
+  private let files: any FileSystem
+  private let backend: any CryptoBackend
+  private var roots: [[UInt8]?]
+  private var packs: [Pack?]
+
+  /// - Parameter paths: the packs that may be bases, in any order. One that is not needed is not read.
+  package init(_ paths: [String], files: any FileSystem = SystemFiles(), backend: any CryptoBackend = CryptoBackends.standard) {
+    self.paths = paths
+    self.files = files
+    self.backend = backend
+    roots = [[UInt8]?](repeating: nil, count: paths.count)
+    packs = [Pack?](repeating: nil, count: paths.count)
+  }
+
+  /// Opens a pack, and first the bases that it needs.
+  ///
+  /// - Parameter key: a key for all packs: the same one, or the root key from which theirs are derived.
+  /// - Throws: ``PackError/Code/wrongBase`` if a base that a delta names is not among the files, or the error of a pack.
+  package mutating func open(_ path: String, key: borrowing PackKey) throws(PackError) -> Pack {
+    let start = try PackStart(path, files: files)
+    guard start.header.kind == .delta, !paths.isEmpty else {
+      return try Pack(start, path: path, key: key, files: files, backend: backend)
+    }
+    return try openDelta(path, start, key: key, below: [])
+  }
+
+  private mutating func openDelta(
+    _ path: String, _ start: PackStart, key: borrowing PackKey, below: [Int]
+  ) throws(PackError) -> Pack {
+    let source = try PackSource(start, path: path, key: key, files: files, backend: backend)
+    var bases: [Pack] = []
+    do throws(PackError) {
+      let head = try DeltaOpening.head(source)
+      for root in head.bases { bases.append(try base(root, key: key, below: below)) }
+    } catch {
+      throw error.about(path)
+    }
+    return try Pack(delta: source, over: bases)
+  }
+
+  /// Returns the pack with a content root.
+  ///
+  /// - Parameter below: the files that are being opened, which cannot be their own bases.
+  private mutating func base(_ root: [UInt8], key: borrowing PackKey, below: [Int]) throws(PackError) -> Pack {
+    for number in paths.indices where !below.contains(number) {
+      guard try self.root(of: number, key: key) == root else { continue }
+      if let known = packs[number] { return known }
+      let start = try PackStart(paths[number], files: files)
+      let opened = try openDelta(paths[number], start, key: key, below: below + [number])
+      packs[number] = opened
+      return opened
+    }
+    throw PackError(
+      .wrongBase,
+      "pack is a delta over content \(root.prefix(8).hex), which \(paths.count == 1 ? "the given base does not have" : "no given base has")",
+      advice: .chooseBase)
+  }
+
+  /// Returns the content root of a file: of the tree in it, or the one that a delta makes.
+  private mutating func root(of number: Int, key: borrowing PackKey) throws(PackError) -> [UInt8] {
+    if let known = roots[number] { return known }
+    let path = paths[number]
+    let start = try PackStart(path, files: files)
+    let root: [UInt8]
+    if start.header.kind == .full {
+      let pack = try Pack(start, path: path, key: key, files: files, backend: backend)
+      packs[number] = pack
+      root = pack.contentRoot
+    } else {
+      let source = try PackSource(start, path: path, key: key, files: files, backend: backend)
+      do throws(PackError) {
+        root = try DeltaOpening.head(source).target
+      } catch {
+        throw error.about(path)
+      }
+    }
+    roots[number] = root
+    return root
+  }
+}
+
+extension Pack {
+  /// Opens a pack as far as that needs no other: a full one as always; of a delta, the header, the last segment and the head.
+  ///
+  /// - Throws: the errors of opening a pack.
+  package static func openAlone(
+    _ path: String, key: borrowing PackKey, files: any FileSystem = SystemFiles()
+  ) throws(PackError) -> (start: PackStart, source: PackSource) {
+    let start = try PackStart(path, files: files)
+    guard start.header.kind == .delta else {
+      return (start, try Pack(start, path: path, key: key, files: files, backend: CryptoBackends.standard).source)
+    }
+    let source = try PackSource(start, path: path, key: key, files: files, backend: CryptoBackends.standard)
+    do throws(PackError) {
+      _ = try DeltaOpening.head(source)
+    } catch {
+      throw error.about(path)
+    }
+    return (start, source)
+  }
+}
+
+/// What a delta says about itself.
+package struct DeltaSummary: Sendable {
+  /// Its head.
+  package let head: DeltaHead
+
+  /// Reads the head of a delta. Needs no base.
+  ///
+  /// - Throws: ``PackError/Code/usage`` for a full pack, or the error of the pack.
+  package static func read(_ path: String, key: borrowing PackKey, files: any FileSystem = SystemFiles()) throws(PackError) -> DeltaSummary
+  {
+    let start = try PackStart(path, files: files)
+    guard start.header.kind == .delta else { throw PackError(.usage, of: path, "is not a delta") }
+    let source = try PackSource(start, path: path, key: key, files: files, backend: CryptoBackends.standard)
+    do throws(PackError) {
+      return DeltaSummary(head: try DeltaOpening.head(source))
+    } catch {
+      throw error.about(path)
+    }
+  }
+}

@@ -1,0 +1,139 @@
+import ArgumentParser
+import PackBuild
+import PackFormat
+import PackProject
+import PackReading
+
+/// `packer delta`
+struct Delta: Verb {
+  static let configuration = CommandConfiguration(
+    commandName: "delta",
+    abstract: "Makes a delta: what a device needs to get from an old pack to a new one.",
+    discussion: """
+      A delta is a pack that is read over the old pack: it brings the contents that the old pack does not have, compressed against those it has. \
+      Files are found by their content, so a file that was renamed or moved costs a few bytes. The same packs and key give the same delta, byte for \
+      byte. The delta is checked before it appears.
+
+      The delta has the name, version and key of the new pack. The old pack may be any pack that opens with the same key, also one of another name, \
+      or a delta with its --base. Players need exactly its content, however they got it: 'packer inspect' prints the content root that a delta wants.
+
+      Examples:
+        packer delta game-7.pack game-8.pack -o game-7-8.delta --key game.key
+        packer delta game-7.pack game-8.pack -o 7-8.delta --key env:GAME_KEY --json
+        packer verify game-7-8.delta --base game-7.pack --key game.key
+      """)
+
+  @Argument(help: "The pack that players have.", completion: .file())
+  var old: String
+
+  @Argument(help: "The pack that they are to get.", completion: .file())
+  var new: String
+
+  @Option(name: [.customShort("o"), .customLong("output")], help: "The delta to write.", completion: .file())
+  var path: String
+
+  @OptionGroup var bases: BaseOptions
+  @OptionGroup var threads: JobsOption
+  @OptionGroup var key: KeyOptions
+  @OptionGroup var output: OutputOptions
+
+  static var leavesNothingBehind: Bool { false }
+  var isQuiet: Bool { output.isQuiet }
+
+  func run(in session: Session) async throws(PackError) -> Outcome {
+    for input in [old, new] { try PackOutput.check(path, isNot: input, as: "a delta is another file") }
+    let jobs = try threads.count()
+    let resolved = try session.key(key, for: new)
+    let oldPack = try naming(old) { () throws(PackError) in try bases.open(old, key: resolved.key, isOneOfMany: true) }
+    let newPack = try naming(new) { () throws(PackError) in try bases.open(new, key: resolved.key, isOneOfMany: true) }
+    warn(oldPack, newPack, on: session.console)
+    var job = DeltaJob(from: oldPack, to: newPack, output: path)
+    job.jobs = jobs
+    let start = ContinuousClock.now
+    let report = try await session.withProgress { [job] (progress) async throws(PackError) in
+      try await job.run(key: resolved.key, progress: progress)
+    }
+    show(report, ContinuousClock.now - start, on: session.console)
+    return .done
+  }
+
+  /// Warns about packs that were probably given by mistake.
+  private func warn(_ old: Pack, _ new: Pack, on console: Console) {
+    if old.header.packID != new.header.packID {
+      console.note("\(self.old) was made under another name than \(self.new): the delta is read over a pack of that other name")
+    } else if old.header.packVersion > new.header.packVersion {
+      console.warning(
+        "\(self.new) has version \(new.header.packVersion), and \(self.old) the later version \(old.header.packVersion)",
+        hint: "name the old pack first, then the new one")
+    }
+  }
+
+  private func show(_ report: DeltaReport, _ duration: Duration, on console: Console) {
+    let record = DeltaRecord(report, duration)
+    if report.deltaSize >= report.packSize {
+      console.warning("the delta is not smaller than \(new)", hint: "let players fetch the new pack")
+    }
+    let windows = Table.count(report.windows, "window", "windows")
+    let fields = Table.fields([
+      ("unchanged", Table.count(report.unchanged, "entry", "entries")),
+      ("moved", Table.count(report.moved, "file", "files")),
+      ("new", "\(Table.count(report.new, "content", "contents")), \(ByteCount(report.newContentSize))"),
+      ("repeated", Table.count(report.repeated, "file", "files")),
+      ("payload", "\(ByteCount(report.windowSize)) in \(windows), \(ByteCount(UInt64(report.headSize))) to place them"),
+      ("key id", record.keyID),
+      ("pack id", record.packID),
+      ("pack version", "\(record.packVersion)"),
+      ("base", record.baseRoot),
+      ("content root", record.contentRoot),
+    ])
+    let share = "\(record.permille / 10).\(record.permille % 10) %"
+    console.result(record, ["\(path): \(ByteCount(report.deltaSize)), \(share) of \(ByteCount(report.packSize))"] + fields)
+  }
+}
+
+/// Sizes are in bytes.
+private struct DeltaRecord: Encodable {
+  let type = "delta"
+  let output: String
+  let deltaSize: UInt64
+  let packSize: UInt64
+  let permille: UInt64
+  let unchangedEntries: Int
+  let movedFiles: Int
+  let newContents: Int
+  let newContentSize: UInt64
+  let repeatedFiles: Int
+  let windows: Int
+  let ranges: Int
+  let windowSize: UInt64
+  let headSize: Int
+  let milliseconds: Int64
+  let keyID: String
+  let packID: String
+  let packVersion: UInt64
+  let baseRoot: String
+  let contentRoot: String
+
+  init(_ report: DeltaReport, _ duration: Duration) {
+    output = report.output
+    deltaSize = report.deltaSize
+    packSize = report.packSize
+    // A pack has at most 2^40 bytes, and at least those of its header.
+    permille = report.deltaSize * 1000 / report.packSize
+    unchangedEntries = report.unchanged
+    movedFiles = report.moved
+    newContents = report.new
+    newContentSize = report.newContentSize
+    repeatedFiles = report.repeated
+    windows = report.windows
+    ranges = report.ranges
+    windowSize = report.windowSize
+    headSize = report.headSize
+    milliseconds = duration.components.seconds * 1000 + duration.components.attoseconds / 1_000_000_000_000_000
+    keyID = "\(report.keyID)"
+    packID = report.packID.hex
+    packVersion = report.packVersion
+    baseRoot = report.baseRoot.hex
+    contentRoot = report.contentRoot.hex
+  }
+}

@@ -1,0 +1,176 @@
+import PackArchive
+import PackCrypto
+import PackFiles
+import PackFormat
+import PackReading
+import TestSupport
+
+extension FuzzTarget {
+  /// A delta over a known base, with the fields of its head and its windows from the input and valid tags, as the holder of the key could make it.
+  ///
+  /// The first byte is the minor version. Then come the length of the head, the head before compression, and the windows.
+  static let deltas = FuzzTarget(
+    "deltas", largestInput: 8192, rounds: 300,
+    files: [
+      "Sources/PackFormat/DeltaHead.swift", "Sources/PackFormat/Varint.swift", "Sources/PackReading/DeltaOpening.swift",
+      "Sources/PackReading/DeltaLayer.swift", "Sources/PackReading/DerivedTree.swift",
+      "Sources/PackReading/TreeLayout.swift", "Sources/PackReading/TreeList.swift",
+      "Sources/PackReading/BaseRecords.swift",
+    ],
+    seeds: { try DeltaSample.base.get().seeds() },
+    run: { (input) throws(BrokenPromise) in
+      let base = try required("the base") { () throws(PackError) in try DeltaSample.base.get() }
+      var feed = ByteFeed(input)
+      let minor = feed.byte() & 1
+      let head = feed.piece()
+      let windows = feed.rest()
+      guard !head.isEmpty else { return }
+      let sealed = try required("sealing") { () throws(PackError) in
+        let frame = try Sealing.frame(head)
+        var header = try Sealing.header(minor: minor)
+        header.kind = .delta
+        return try Sealing.pack(windows + frame + DeltaHead.trailer(headSize: frame.count), header: header)
+      }
+      let trial = PackTrial(sealed)
+      let below = try required("opening the base") { () throws(PackError) in try base.open() }
+      guard let pack = try trial.open(over: [below]) else { return }
+      try hold(pack.contentRoot == Array(head.dropFirst(33).prefix(32)), "the open delta has another content root than its head")
+      // A target may be too large, or have too many directories.
+      guard let tree = try trial.examine(pack) else { return }
+      try hold(tree.count == pack.entryCount, "the unpacked tree has another number of entries")
+    })
+}
+
+/// A base, and deltas over it.
+struct DeltaSample: Sendable {
+  /// A file of a target.
+  private enum Source {
+    case same
+    case moved(Int)
+    case new([UInt8], [DeltaHead.Piece])
+    case again(Int)
+  }
+
+  private let sealed: [UInt8]
+  private let records: [IndexRecord]
+  private let contents: [String: [UInt8]]
+  private let list: [UInt8]
+
+  static let base: Result<DeltaSample, PackError> = {
+    do throws(PackError) { return .success(try DeltaSample()) } catch { return .failure(error) }
+  }()
+
+  private init() throws(PackError) {
+    var noise = SeededGenerator(seed: 11)
+    let writer = TarWriter()
+    var tar: [UInt8] = []
+    var records: [IndexRecord] = []
+    var contents: [String: [UInt8]] = [:]
+    var list: [UInt8] = []
+    let text = Array((0..<90).map { "line \($0) of a text that repeats itself\n" }.joined().utf8)
+    for (name, bytes) in [("a.txt", text), ("b.bin", noise.bytes(2000)), ("c/d", [7]), ("c/empty", [])] {
+      try writer.appendHeader(TarHeader(path: name, kind: .file, size: UInt64(bytes.count), linkTarget: nil), to: &tar)
+      records.append(
+        IndexRecord(path: Array(name.utf8), kind: .file, size: UInt64(bytes.count), offset: bytes.isEmpty ? 0 : UInt64(tar.count)))
+      tar += bytes + [UInt8](repeating: 0, count: (512 - bytes.count % 512) % 512)
+      contents[name] = bytes
+      list += Self.line(name, UInt64(bytes.count))
+    }
+    tar += [UInt8](repeating: 0, count: 1024)
+    var bytes: [UInt8] = []
+    for record in records { record.append(to: &bytes) }
+    let payload = try TreeInput([3, 0] + lengthAndBytes(tar) + bytes).payload()
+    sealed = try Sealing.pack(payload, header: try Sealing.header())
+    self.records = records
+    self.contents = contents
+    self.list = list
+  }
+
+  /// Opens the base. It is closed with its last reference, so that nothing stays open.
+  func open() throws(PackError) -> Pack {
+    let disk = MemoryDisk()
+    disk.write(sealed, to: "/p/base.pack")
+    return try Pack("/p/base.pack", key: knownKey(), files: MemoryFiles(disk), backend: CryptoBackends.standard)
+  }
+
+  private static func line(_ path: String, _ size: UInt64) -> [UInt8] {
+    var line = Array(path.utf8) + [0, IndexRecord.Kind.file.rawValue]
+    Varint.append(size, to: &line)
+    return line
+  }
+
+  /// Returns inputs of the target.
+  func seeds() throws -> [FuzzSeed] {
+    let text = contents["a.txt"] ?? []
+    let edited = Array(text[..<1000]) + Array("another line\n".utf8) + Array(text[1100...])
+    let whole = DeltaHead.Piece(content: 0, offset: 0, length: UInt32(text.count))
+    return [
+      try seed("unchanged", [("a.txt", .same), ("b.bin", .same), ("c/d", .same), ("c/empty", .new([], []))]),
+      try seed("edited", [("a.txt", .new(edited, [whole])), ("b.bin", .same), ("c/d", .same)]),
+      try seed("moved", [("b.bin", .same), ("text", .moved(0)), ("twice", .moved(0))]),
+      try seed("new", [("x", .new(Array("hello".utf8), [])), ("y", .again(0))]),
+      try seed(
+        "ranges",
+        [
+          (
+            "z",
+            .new(
+              Array(text[100..<900]) + [1, 2, 3],
+              [DeltaHead.Piece(content: 0, offset: 50, length: 900), DeltaHead.Piece(content: 1, offset: 0, length: 64)])
+          )
+        ]),
+      try seed("none", []),
+    ]
+  }
+
+  private func seed(_ name: String, _ files: [(path: String, source: Source)]) throws -> FuzzSeed {
+    let root = try ContentRoot(backend: CryptoBackends.standard)
+    var lines: [UInt8] = []
+    var (moved, repeated): ([DeltaHead.Moved], [DeltaHead.Repeated]) = ([], [])
+    var new: [(record: Int, content: [UInt8], pieces: [DeltaHead.Piece])] = []
+    for (number, file) in files.enumerated() {
+      var content: [UInt8]
+      switch file.source {
+      case .same: content = contents[file.path] ?? []
+      case .moved(let record):
+        content = contents[String(decoding: records[record].path, as: UTF8.self)] ?? []
+        moved.append(DeltaHead.Moved(record: UInt32(number), content: UInt32(record)))
+      case .new(let bytes, let pieces):
+        content = bytes
+        if !bytes.isEmpty { new.append((number, bytes, pieces)) }
+      case .again(let source):
+        content = new[source].content
+        repeated.append(DeltaHead.Repeated(record: UInt32(number), source: UInt32(source)))
+      }
+      lines += Self.line(file.path, UInt64(content.count))
+      let digest = try Sealing.digest(content)
+      try root.add(path: Array(file.path.utf8).byteSpan, kind: .file, size: UInt64(content.count), digest: digest.byteSpan)
+    }
+    var head = DeltaHead(bases: [try open().contentRoot], target: try root.finish(), listSize: lines.count)
+    (head.moved, head.repeated, head.new) = (moved, repeated, new.map { UInt32($0.record) })
+    var windows: [UInt8] = []
+    let listPiece = DeltaHead.Piece(content: UInt32(records.count), offset: 0, length: UInt32(list.count))
+    for (content, pieces) in [(lines, [listPiece])] + new.map({ ($0.content, $0.pieces) }) where !content.isEmpty {
+      let frame = try frame(content, pieces)
+      head.windows.append(
+        DeltaHead.Window(compressedSize: frame.count, size: content.count, pieces: head.pieces.count..<head.pieces.count + pieces.count))
+      head.pieces += pieces
+      windows += frame
+    }
+    return FuzzSeed(name, [0] + lengthAndBytes(head.bytes) + windows)
+  }
+
+  private func frame(_ content: [UInt8], _ pieces: [DeltaHead.Piece]) throws(PackError) -> [UInt8] {
+    var bytes: [UInt8] = []
+    for piece in pieces {
+      let source = piece.content == records.count ? list : contents[String(decoding: records[Int(piece.content)].path, as: UTF8.self)] ?? []
+      bytes += source[Int(piece.offset)..<Int(piece.offset) + Int(piece.length)]
+    }
+    let start = bytes.count
+    bytes += content
+    var frame = [UInt8](repeating: 0, count: Limits.compressBound(content.count) + 64)
+    var target = frame.mutableByteSpan
+    let count = try CompressionContext(level: 1).compress(bytes.byteSpan, from: start, into: &target)
+    return Array(frame[..<count])
+  }
+}
