@@ -77,13 +77,16 @@ package final class OutputFile: Sendable {
     }
   }
 
-  /// Throws if the path exists and is not a file or a link. A rename by a privileged user would remove the device `/dev/null`, and a rename onto a
-  /// directory would fail only after all the work.
+  /// Throws if the path exists and is neither a file nor a link to something else than a device or pipe. A rename by a privileged user would remove
+  /// the device `/dev/null` or the link `/dev/stdout`, and a rename onto a directory would fail only after all the work.
   private static func checkPlace(_ path: String, in staging: StagedName, files: any FileSystem) throws(PackError) {
     guard let name = PathParts(path)?.name,
       let status = try? files.status(of: name, in: staging.directory, following: .asThemselves)
     else { return }
-    switch status.kind {
+    var kind = status.kind
+    if kind == .symbolicLink, (try? files.status(of: name, in: staging.directory, following: .followed))?.kind == .other { kind = .other }
+    if kind == .symbolicLink, PathParts(path)?.directory == "/dev" { kind = .other }
+    switch kind {
     case .file, .symbolicLink:
       return
     case .directory:

@@ -82,7 +82,9 @@ struct DeltaOpening {
         advice: .chooseBase)
     }
     guard bases.allSatisfy({ ($0.layer?.depth ?? 0) < mostLayers }) else {
-      throw PackError(.limitExceeded, "pack is a delta over \(mostLayers) deltas, more than can be read")
+      throw PackError(
+        .limitExceeded, "pack is a delta over \(mostLayers) deltas, more than can be read",
+        advice: .developer("open it over a full pack with the content of its base"))
     }
   }
 

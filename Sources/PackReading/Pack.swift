@@ -115,6 +115,11 @@ public final class Pack: Sendable {
     idle.withLock { $0.append(reader) }
   }
 
+  /// The largest number of deltas over each other that can be read.
+  package static let mostDeltas = DeltaOpening.mostLayers
+  /// The number of deltas over each other, this pack included; 0 for a full pack.
+  package var deltaDepth: Int { layer?.depth ?? 0 }
+
   /// The unencrypted start of the pack.
   package var header: PackHeader { source.header }
   /// The id of the key that the pack was made with.

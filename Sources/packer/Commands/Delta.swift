@@ -41,7 +41,7 @@ struct Delta: Verb {
   var isQuiet: Bool { output.isQuiet }
 
   func run(in session: Session) async throws(PackError) -> Outcome {
-    for input in [old, new] { try PackOutput.check(path, isNot: input, as: "a delta is another file") }
+    for input in [old, new] + bases.bases { try PackOutput.check(path, isNot: input, as: "a delta is another file") }
     let jobs = try threads.count()
     let resolved = try session.key(key, for: new)
     let oldPack = try naming(old) { () throws(PackError) in try bases.open(old, key: resolved.key, isOneOfMany: true) }
@@ -65,6 +65,11 @@ struct Delta: Verb {
       console.warning(
         "\(self.new) has version \(new.header.packVersion), and \(self.old) the later version \(old.header.packVersion)",
         hint: "name the old pack first, then the new one")
+    }
+    if old.deltaDepth >= Pack.mostDeltas {
+      console.warning(
+        "\(self.old) is read over \(old.deltaDepth - 1) other deltas, and no more than \(Pack.mostDeltas) may lie over each other",
+        hint: "read the new delta over a full pack with the content of \(self.old)")
     }
   }
 
