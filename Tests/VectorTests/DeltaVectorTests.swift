@@ -36,6 +36,19 @@ struct DeltaVectorTests {
   }
 
   @Test(
+    "what is wrong in a delta is refused when it is opened, before anything of it is listed",
+    arguments: TestVector.deltas.filter { $0.contains("/hostile/") })
+  func opening(_ name: String) async throws {
+    let vector = try TestVector(named: name)
+    let outcome = await Class.of { () async throws(PackError) in _ = try open(vector, CryptoBackends.standard) }
+    // Only who reads this file of the base notices, or who makes the tree.
+    let isLater = Self.refusedLater.contains { name.hasSuffix("/\($0).delta-vector") }
+    #expect(outcome.name == (isLater ? "ok" : vector.expect), "\(name): \(outcome.message)")
+  }
+
+  private static let refusedLater = ["base-digest", "list-directories-65537"]
+
+  @Test(
     "the entries of an open delta are those of the vector, each with its content, and parts of contents are right",
     arguments: TestVector.deltas.filter { $0.contains("/valid/") })
   func reading(_ name: String) async throws {
