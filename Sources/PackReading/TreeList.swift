@@ -1,7 +1,7 @@
-import PackFormat
+package import PackFormat
 
-/// Reads the list of a tree (FORMAT.md §13.4) record by record.
-struct TreeListCursor {
+/// Reads the list of a tree (FORMAT.md §13.4) record by record, and writes it.
+package struct TreeListCursor {
   /// One record.
   struct Line {
     /// Where the path is in the list.
@@ -39,7 +39,7 @@ struct TreeListCursor {
   }
 
   /// Appends a record to a list.
-  static func append(path: Span<UInt8>, kind: IndexRecord.Kind, size: UInt64, to list: inout [UInt8]) {
+  package static func append(path: Span<UInt8>, kind: IndexRecord.Kind, size: UInt64, to list: inout [UInt8]) {
     list.append(copying: path)
     list += [0, kind.rawValue]
     Varint.append(size, to: &list)

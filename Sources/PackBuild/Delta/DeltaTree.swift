@@ -22,9 +22,9 @@ struct DeltaTree: Sendable {
     var list: [UInt8] = []
     let root = try ContentRoot(backend: pack.source.backend)
     try pack.forEachEntry { (entry) throws(PackError) in
-      Self.append(entry, to: &list)
-      guard list.count <= Limits.deltaListSize else { throw Self.tooLong.about(pack.source) }
       let path = Array(entry.path.utf8)
+      TreeListCursor.append(path: path.byteSpan, kind: entry.recordKind, size: entry.size, to: &list)
+      guard list.count <= Limits.deltaListSize else { throw Self.tooLong.about(pack.source) }
       try root.add(path: path.byteSpan, kind: entry.recordKind, size: entry.size, digest: entry.sha256.byteSpan)
       entries.append(entry)
     }
@@ -34,12 +34,6 @@ struct DeltaTree: Sendable {
     guard contentRoot == pack.contentRoot else {
       throw PackError(.damagedPayload, "the entries do not match the content root").about(pack.source)
     }
-  }
-
-  private static func append(_ entry: Entry, to list: inout [UInt8]) {
-    list += entry.path.utf8
-    list += [0, entry.recordKind.rawValue]
-    Varint.append(entry.size, to: &list)
   }
 
   private static var tooLong: PackError {

@@ -13,14 +13,14 @@ struct FingerprintIndex: Sendable {
   /// The most samples with the same fingerprint that are remembered: the first ones.
   static let mostCandidates = 8
 
-  /// By number of the sample: its fingerprint, or 0 where there is no sample.
+  /// By number of the sample: its fingerprint, or 0 if there is no sample.
   private let fingerprints: [UInt32]
   /// A hash table with linear probing: numbers of samples, counted from 1, or 0 for a free slot.
   private var slots: [UInt32]
   private let shift: UInt64
   private let spacing: UInt64
 
-  /// - Parameter fingerprints: by address of the sample divided by the spacing, its fingerprint, or 0 where there is no sample.
+  /// - Parameter fingerprints: by address of the sample divided by the spacing, its fingerprint, or 0 if there is no sample.
   init(_ fingerprints: [UInt32], spacing: UInt64) {
     self.fingerprints = fingerprints
     self.spacing = spacing
