@@ -23,23 +23,28 @@ struct BaseRecords {
         let (kind, size) = (block.kind(of: row), block.size(of: row))
         offsets.append(block.offset(of: row))
         sizes.append(size)
-        block.withDigest(of: row) { digests.append(copying: $0) }
         try block.withDigest(of: row) { (digest) throws(PackError) in
-          try block.withPath(of: row) { (path) throws(PackError) in try root.add(path: path, kind: kind, size: size, digest: digest) }
+          digests.append(copying: digest)
+          try block.withPath(of: row) { (path) throws(PackError) in
+            try root.add(path: path, kind: kind, size: size, digest: digest)
+            guard number == 0, list.count <= Limits.deltaListSize else { return }
+            TreeListCursor.append(path: path, kind: kind, size: size, to: &list)
+          }
         }
       }
       guard try root.finish() == base.contentRoot else {
         throw PackError(.damagedPayload, "the entries do not match the content root").about(base.source)
       }
-      if number == 0 { list = try base.treeList() }
+      guard list.count <= Limits.deltaListSize else {
+        throw PackError(.limitExceeded, "pack has too many files for a delta: their list is longer than \(Limits.deltaListSize) bytes")
+          .about(base.source)
+      }
     }
     starts.append(sizes.count)
   }
 
   /// The number of all records, which is also the number of the first base's list as a content.
   var count: Int { sizes.count }
-  /// The number of records of the first base.
-  var firstCount: Int { starts[1] }
 
   /// The base that has a record.
   func base(of record: Int) -> Int { (starts.firstIndex { $0 > record } ?? starts.count) - 1 }

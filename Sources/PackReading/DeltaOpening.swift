@@ -37,9 +37,13 @@ struct DeltaOpening {
 
   /// Reads the head of a delta, after its last segment.
   static func head(_ source: PackSource) throws(PackError) -> DeltaHead {
-    let segments = try SegmentReader(source)
-    try segments.openLastSegment()
-    return try readHead(source, segments)
+    do throws(PackError) {
+      let segments = try SegmentReader(source)
+      try segments.openLastSegment()
+      return try readHead(source, segments)
+    } catch {
+      throw error.about(source)
+    }
   }
 
   private static func readHead(_ source: PackSource, _ segments: SegmentReader) throws(PackError) -> DeltaHead {

@@ -76,11 +76,7 @@ package struct DeltaStack: ~Copyable {
       root = pack.contentRoot
     } else {
       let source = try PackSource(start, path: path, key: key, files: files, backend: backend)
-      do throws(PackError) {
-        root = try DeltaOpening.head(source).target
-      } catch {
-        throw error.about(path)
-      }
+      root = try DeltaOpening.head(source).target
     }
     roots[number] = root
     return root
@@ -99,11 +95,7 @@ extension Pack {
       return (start, try Pack(start, path: path, key: key, files: files, backend: CryptoBackends.standard).source)
     }
     let source = try PackSource(start, path: path, key: key, files: files, backend: CryptoBackends.standard)
-    do throws(PackError) {
-      _ = try DeltaOpening.head(source)
-    } catch {
-      throw error.about(path)
-    }
+    _ = try DeltaOpening.head(source)
     return (start, source)
   }
 }
@@ -121,10 +113,6 @@ package struct DeltaSummary: Sendable {
     let start = try PackStart(path, files: files)
     guard start.header.kind == .delta else { throw PackError(.usage, of: path, "is not a delta") }
     let source = try PackSource(start, path: path, key: key, files: files, backend: CryptoBackends.standard)
-    do throws(PackError) {
-      return DeltaSummary(head: try DeltaOpening.head(source))
-    } catch {
-      throw error.about(path)
-    }
+    return DeltaSummary(head: try DeltaOpening.head(source))
   }
 }

@@ -45,20 +45,3 @@ package struct TreeListCursor {
     Varint.append(size, to: &list)
   }
 }
-
-extension Pack {
-  /// The list of the tree (FORMAT.md §13.4). Reads the whole index.
-  ///
-  /// - Throws: ``PackError/Code/limitExceeded`` if the list is longer than a delta allows.
-  package func treeList() throws(PackError) -> [UInt8] {
-    var list: [UInt8] = []
-    try forEachRecord { (block, row) throws(PackError) in
-      block.withPath(of: row) { TreeListCursor.append(path: $0, kind: block.kind(of: row), size: block.size(of: row), to: &list) }
-      guard list.count <= Limits.deltaListSize else {
-        throw PackError(.limitExceeded, "pack has too many files for a delta: their list is longer than \(Limits.deltaListSize) bytes")
-          .about(source)
-      }
-    }
-    return list
-  }
-}
