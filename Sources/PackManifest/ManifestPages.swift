@@ -7,11 +7,30 @@ package protocol ManifestPages: Sendable {
   /// - Throws: an error of the file system.
   func lookup(_ ids: [String], in manifest: Manifest) throws(PackError) -> PageLookup
 
+  /// Finds the deltas to packs of a manifest, as far as the pages on the device permit.
+  ///
+  /// - Throws: an error of the file system.
+  func updates(to ids: [String], in manifest: Manifest) throws(PackError) -> UpdateLookup
+
   /// Adds a page that arrived.
   ///
   /// - Returns: the error if the bytes are not those that the reference names. They are not kept then.
   /// - Throws: an error of the file system.
   func take(_ bytes: [UInt8], as reference: PageReference) throws(PackError) -> PackError?
+}
+
+/// What the pages on a device say about the deltas to some packs.
+package struct UpdateLookup: Sendable {
+  /// The deltas that were found, by the id of the pack.
+  package var deltas: [String: [ManifestDelta]] = [:]
+  /// The ids that cannot be answered yet, because a page is missing. A page that breaks a rule offers no deltas.
+  package var unknown: Set<String> = []
+  /// The pages that are missing.
+  package var missing: [PageReference] = []
+  /// The fault of the first page that is the right file and breaks a rule.
+  package var refusal: PackError?
+
+  package init() {}
 }
 
 /// What the pages on a device say about some ids.

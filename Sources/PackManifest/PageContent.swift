@@ -6,6 +6,8 @@ package enum PageContent: Hashable, Sendable {
   case packs([ManifestPack])
   /// Pairs of tag and id.
   case tags([PagePair])
+  /// Deltas, by the id of their pack.
+  case updates([PackUpdates])
   /// References to the pages of one kind, none of them an index.
   case index([PageReference])
 
@@ -14,6 +16,7 @@ package enum PageContent: Hashable, Sendable {
     switch self {
     case .packs(let packs): packs.map(\.id)
     case .tags(let pairs): pairs.map(\.key)
+    case .updates(let updates): updates.map(\.id)
     case .index(let references): references.map(\.first)
     }
   }
@@ -31,7 +34,7 @@ package enum PageContent: Hashable, Sendable {
     guard bytes.count <= PageReference.largestContentSize else {
       throw PackError(.damagedManifest, "\(name) is \(bytes.count) bytes, more than \(PageReference.largestContentSize)")
     }
-    guard isIndex || kind == .packs || kind == .tags else {
+    guard isIndex || PageKind.known.contains(kind) else {
       throw PackError(.unsupported, "\(name) is of the kind '\(kind.rawValue)', which this build does not read", advice: .updateApp)
     }
     let wanted = isIndex ? "pages" : kind.rawValue
@@ -47,8 +50,10 @@ package enum PageContent: Hashable, Sendable {
         content = .index(try PageReference.list(depth: 2, &cursor, bytes))
       } else if kind == .packs {
         content = .packs(try ManifestEntryReader(defaults, isInPage: true, depth: 2).packs(&cursor, bytes))
-      } else {
+      } else if kind == .tags {
         content = .tags(try Self.pairs(&cursor, bytes))
+      } else {
+        content = .updates(try PackUpdates.list(depth: 2, &cursor, bytes))
       }
     }
     guard cursor.isAtEnd else { throw cursor.fault("continues after its content") }
@@ -98,6 +103,9 @@ package enum PageContent: Hashable, Sendable {
             writer.string(group[group.startIndex].tag)
           }
         }
+      case .updates(let updates):
+        writer.key("updates")
+        writer.array(updates) { $1.write(to: &$0) }
       case .index(let references):
         writer.key("pages")
         writer.array(references) { $1.write(to: &$0) }
@@ -162,6 +170,9 @@ package enum PageContent: Hashable, Sendable {
       most = PageKind.tags.largestCount
       for pair in pairs where (try? PackName(pair.id)) == nil { faults.append("id '\(pair.id)' is not a pack name") }
       for pair in pairs where !PagePair.isTag(pair.tag) { faults.append("tag '\(pair.tag)' has a control character") }
+    case .updates(let updates):
+      most = PageKind.updates.largestCount
+      faults += updates.flatMap(\.faults)
     case .index(let references):
       most = PageKind.index.largestCount
       faults += PageReference.faults(of: references)
@@ -182,6 +193,15 @@ extension ManifestPack {
   package func pageSize(_ defaults: ManifestDefaults) -> Int {
     var writer = CanonicalWriter()
     write(to: &writer, defaults, isInPage: true)
+    return writer.bytes.count
+  }
+}
+
+extension PackUpdates {
+  /// The bytes of the entry in a page.
+  package var pageSize: Int {
+    var writer = CanonicalWriter()
+    write(to: &writer)
     return writer.bytes.count
   }
 }

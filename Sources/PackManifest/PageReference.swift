@@ -12,13 +12,16 @@ package struct PageKind: RawRepresentable, Hashable, Sendable {
   package static let packs = Self(rawValue: "packs")
   /// Pairs of a tag and the id of a pack, by tag.
   package static let tags = Self(rawValue: "tags")
-  /// What updates need, by id. Reserved.
+  /// Deltas, by the id of their pack.
   package static let updates = Self(rawValue: "updates")
   /// The kind that a reference to an index page names.
   static let index = Self(rawValue: "index")
 
   /// The largest number of entries of a page.
   package var largestCount: UInt64 { self == .tags ? 4096 : 512 }
+
+  /// The kinds that this build reads, in the order of their names.
+  package static let known: [PageKind] = [.packs, .tags, .updates]
 
   /// Whether the text may be part of a file name.
   var isLegal: Bool { (1...16).contains(rawValue.utf8.count) && rawValue.utf8.allSatisfy { (97...122).contains($0) } }

@@ -24,6 +24,28 @@ extension PageFolder: ManifestPages {
     return lookup
   }
 
+  package func updates(to ids: [String], in manifest: Manifest) throws(PackError) -> UpdateLookup {
+    let search = PageSearch(manifest)
+    do throws(PackError) {
+      return try search.updates(to: Set(ids), in: intact)
+    } catch {
+      guard Self.isAboutPage(error) else { throw error }
+      var lookup = UpdateLookup()
+      for id in ids.sorted() {
+        do throws(PackError) {
+          let one = try search.updates(to: [id], in: intact)
+          lookup.deltas.merge(one.deltas) { $1 }
+          lookup.unknown.formUnion(one.unknown)
+          lookup.missing += one.missing.filter { !lookup.missing.contains($0) }
+        } catch {
+          guard Self.isAboutPage(error) else { throw error }
+          lookup.refusal = lookup.refusal ?? error
+        }
+      }
+      return lookup
+    }
+  }
+
   package func take(_ bytes: [UInt8], as reference: PageReference) throws(PackError) -> PackError? {
     do throws(PackError) {
       try keep(bytes, as: reference)

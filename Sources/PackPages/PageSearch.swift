@@ -71,6 +71,27 @@ package struct PageSearch: Sendable {
     return lookup
   }
 
+  /// Finds as many deltas to packs as possible.
+  ///
+  /// - Throws: as ``packs(_:in:)``.
+  package func updates(to ids: Set<String>, in source: Source) throws(PackError) -> UpdateLookup {
+    var lookup = UpdateLookup()
+    var reading = PageReading(manifest, backend)
+    var found: [PagePlace] = []
+    for id in ids.sorted(by: { $0.precedes($1) }) {
+      if found.first?.contains(id) != true { found = try places(from: id, to: id, .updates, in: source, &reading) }
+      for place in found {
+        switch try reading.content(place, in: source) {
+        case .updates(let updates)?: lookup.deltas[id] = updates.first { $0.id == id }?.deltas
+        case nil: lookup.unknown.insert(id)
+        default: break
+        }
+      }
+    }
+    lookup.missing = reading.missing
+    return lookup
+  }
+
   /// Finds the ids of all packs with a tag.
   ///
   /// - Returns: the ids in ascending order, none if there is no such tag; or the pages that are missing.

@@ -14,19 +14,23 @@ package struct SmallPages {
 
   /// - Parameters:
   ///   - packs: packs on demand, in any order.
+  ///   - updates: the deltas to packs, in any order.
   ///   - size: the number of keys of a page.
   ///   - isIndexed: whether index pages lead to the pages.
-  package init(_ packs: [ManifestPack], defaults: ManifestDefaults, size: Int, isIndexed: Bool) throws(PackError) {
+  package init(
+    _ packs: [ManifestPack], updates: [PackUpdates] = [], defaults: ManifestDefaults, size: Int, isIndexed: Bool
+  ) throws(PackError) {
     self.defaults = defaults
     let sorted = packs.sorted { $0.id.precedes($1.id) }
     let pairs = sorted.flatMap { pack in pack.tags.map { PagePair(tag: $0, id: pack.id) } }.sorted { $0.key.precedes($1.key) }
-    for kind in [PageKind.packs, .tags] {
+    let deltas = updates.sorted { $0.id.precedes($1.id) }
+    let contents: [(PageKind, Int, (Range<Int>) -> PageContent)] = [
+      (.packs, sorted.count, { .packs(Array(sorted[$0])) }), (.tags, pairs.count, { .tags(Array(pairs[$0])) }),
+      (.updates, deltas.count, { .updates(Array(deltas[$0])) }),
+    ]
+    for (kind, count, content) in contents {
       var pages: [PageReference] = []
-      let count = kind == .packs ? sorted.count : pairs.count
-      for start in stride(from: 0, to: count, by: size) {
-        let range = start..<min(start + size, count)
-        pages.append(try write(kind == .packs ? .packs(Array(sorted[range])) : .tags(Array(pairs[range])), kind))
-      }
+      for start in stride(from: 0, to: count, by: size) { pages.append(try write(content(start..<min(start + size, count)), kind)) }
       guard isIndexed else {
         references += pages
         continue

@@ -3,7 +3,7 @@ package import PackCrypto
 package import PackFormat
 package import PackManifest
 
-/// The pages of a release, made of its on-demand packs (FORMAT.md §9.7).
+/// The pages of a release, made of its on-demand packs and of the deltas to all its packs (FORMAT.md §9.7).
 ///
 /// Keys decide where a page ends, so a new or changed pack changes the page it is in and the index page above, and hardly ever another one.
 package struct PageAssembly: Sendable {
@@ -29,21 +29,24 @@ package struct PageAssembly: Sendable {
   ///
   /// - Parameters:
   ///   - packs: On-demand packs in any order, without duplicates.
+  ///   - updates: The deltas to packs, of the manifest and of pages, in any order, each pack at most once.
   ///   - defaults: Those of the manifest.
   ///   - earlier: Pages by the SHA-256 of their JSON. They are taken as they are, so that another zstd does not change them.
   /// - Throws: ``PackError/Code/invalidManifest``
   package init(
-    _ packs: [ManifestPack], defaults: ManifestDefaults, backend: any CryptoBackend, earlier: [[UInt8]: [UInt8]] = [:]
+    _ packs: [ManifestPack], updates: [PackUpdates] = [], defaults: ManifestDefaults, backend: any CryptoBackend,
+    earlier: [[UInt8]: [UInt8]] = [:]
   ) throws(PackError) {
-    guard !packs.isEmpty else { return }
+    guard !packs.isEmpty || !updates.isEmpty else { return }
     var writer = PageWriter(try CompressionContext(level: Self.level), try backend.makeDigest(), defaults, earlier)
     let sorted = packs.sorted { $0.id.precedes($1.id) }
     var pages = try writer.pages(sorted.map { PageEntry($0, defaults) }, .packs)
     let pairs = Self.pairs(of: sorted)
     if !pairs.isEmpty { pages += try writer.pages(pairs.map(PageEntry.init), .tags) }
+    if !updates.isEmpty { pages += try writer.pages(updates.sorted { $0.id.precedes($1.id) }.map(PageEntry.init), .updates) }
     if pages.count > PageReference.rootLimit {
       var roots: [PageReference] = []
-      for kind in [PageKind.packs, .tags] {
+      for kind in PageKind.known {
         let listed = pages.filter { $0.kind == kind }
         if !listed.isEmpty { roots += try writer.pages(listed.map(PageEntry.init), kind) }
       }
@@ -77,6 +80,7 @@ private struct PageEntry {
   enum Value {
     case pack(ManifestPack)
     case pair(PagePair)
+    case updates(PackUpdates)
     case reference(PageReference)
   }
 
@@ -91,6 +95,10 @@ private struct PageEntry {
 
   init(_ pair: PagePair) {
     (key, value, size) = (pair.key, .pair(pair), pair.id.utf8.count + 2)
+  }
+
+  init(_ updates: PackUpdates) {
+    (key, value, size) = (updates.id, .updates(updates), updates.pageSize)
   }
 
   init(_ reference: PageReference) {
@@ -140,7 +148,11 @@ private struct PageWriter: ~Copyable {
     var most = PageKind.packs.largestCount
     // The brackets and the key around the entries.
     var size = #"{"packs":[]}"#.utf8.count
-    if case .pair = entries[start].value { (most, size) = (PageKind.tags.largestCount, size - 1) }
+    switch entries[start].value {
+    case .pair: (most, size) = (PageKind.tags.largestCount, size - 1)
+    case .updates: size += 2
+    case .pack, .reference: break
+    }
     let least = most / 8
     for index in start..<entries.count {
       size += entries[index].growth(after: index == start ? nil : entries[index - 1])
@@ -167,15 +179,18 @@ private struct PageWriter: ~Copyable {
   private mutating func page(_ entries: ArraySlice<PageEntry>, _ kind: PageKind) throws(PackError) -> PageReference {
     var packs: [ManifestPack] = []
     var pairs: [PagePair] = []
+    var updates: [PackUpdates] = []
     var listed: [PageReference] = []
     for entry in entries {
       switch entry.value {
       case .pack(let pack): packs.append(pack)
       case .pair(let pair): pairs.append(pair)
+      case .updates(let deltas): updates.append(deltas)
       case .reference(let reference): listed.append(reference)
       }
     }
-    let content: PageContent = !listed.isEmpty ? .index(listed) : !pairs.isEmpty ? .tags(pairs) : .packs(packs)
+    let content: PageContent =
+      !listed.isEmpty ? .index(listed) : !updates.isEmpty ? .updates(updates) : !pairs.isEmpty ? .tags(pairs) : .packs(packs)
     let json = try content.bytes(kind, defaults: defaults)
     let known = try earlier(json)
     let frame = if let known { known } else { try compress(json) }

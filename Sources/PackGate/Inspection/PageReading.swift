@@ -28,6 +28,8 @@ struct PageReading {
   private(set) var pages: [PageSighting] = []
   /// The packs of the pages, in the order of the pages.
   private(set) var packs: [ManifestPack] = []
+  /// The deltas that pages list.
+  private(set) var updates: [PackUpdates] = []
   /// The first difference between the pages of tags and the tags of the packs; nil if there is none, or if pages cannot be read.
   private(set) var tagFault: String?
 
@@ -50,6 +52,7 @@ struct PageReading {
       switch try look(at: reference, before: next) {
       case .packs(let listed): packs += listed
       case .tags(let pairs): take(pairs)
+      case .updates(let listed): updates += listed
       case .index(let listed): try read(listed, before: next, take)
       case nil: break
       }

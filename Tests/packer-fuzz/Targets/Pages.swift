@@ -26,11 +26,11 @@ extension FuzzTarget {
     run: { (bytes) throws(BrokenPromise) in
       // As a file, whatever it expands to.
       if let header = try? FrameHeader.parse(bytes.byteSpan, name: "page"), header.contentSize <= 1 << 20 {
-        for kind in [PageKind.packs, .tags] {
+        for kind in PageKind.known {
           _ = try open(bytes, kind, isIndex: false, contentSize: header.contentSize, first: "level-000000", count: 3)
         }
       }
-      for (kind, isIndex) in [(PageKind.packs, false), (.tags, false), (.packs, true)] {
+      for (kind, isIndex) in [(PageKind.packs, false), (.tags, false), (.updates, false), (.packs, true)] {
         let content = try accepted { () throws(PackError) in
           try PageContent(parsing: bytes.byteSpan, kind, isIndex: isIndex, defaults: defaults, name: "page")
         }

@@ -1,0 +1,148 @@
+import PackFormat
+
+/// A delta that a manifest offers for a pack (FORMAT.md §9.7).
+///
+/// Its file is published like that of a full pack: its name has the pack's id and the start of its own digest.
+package struct ManifestDelta: Hashable, Sendable {
+  /// The content roots of the packs that it is read over, 32 bytes each, in the order of its head. From 1 to ``Limits/deltaBases``.
+  package var bases: [[UInt8]]
+  /// The content root of the pack that it makes, 32 bytes. Nil if that is the content root of the pack's entry.
+  package var target: [UInt8]?
+  /// The exact size of the file in bytes, as served.
+  package var size: UInt64
+  /// The SHA-256 of the file, 32 bytes.
+  package var sha256: [UInt8]
+
+  package init(bases: [[UInt8]], target: [UInt8]? = nil, size: UInt64, sha256: [UInt8]) {
+    self.bases = bases
+    self.target = target
+    self.size = size
+    self.sha256 = sha256
+  }
+
+  /// Returns all faults, as texts.
+  var faults: [String] {
+    var faults: [String] = []
+    if !(1...Limits.deltaBases).contains(bases.count) { faults.append("it has \(bases.count) bases") }
+    if Set(bases).count != bases.count { faults.append("it names a base twice") }
+    if (bases + [target ?? sha256, sha256]).contains(where: { $0.count != 32 }) { faults.append("a digest is not 32 bytes") }
+    if let target, bases.contains(target) { faults.append("it leads to its own base") }
+    if !(1...CanonicalCursor.largestInteger).contains(size) { faults.append("size is \(size)") }
+    return faults
+  }
+}
+
+/// The deltas to one pack, an entry in the pages of updates (FORMAT.md §9.7).
+package struct PackUpdates: Hashable, Sendable {
+  /// The id of the pack.
+  package var id: String
+  /// From 1 to ``largestCount`` deltas, in ascending order of their digests, none twice.
+  package var deltas: [ManifestDelta]
+
+  /// The most deltas to one pack.
+  package static let largestCount = 64
+
+  package init(id: String, deltas: [ManifestDelta]) {
+    self.id = id
+    self.deltas = deltas
+  }
+
+  /// Returns all faults, as texts.
+  var faults: [String] {
+    var faults = deltas.flatMap { delta in delta.faults.map { "delta \(delta.sha256.prefix(8).hex): \($0)" } }
+    if (try? PackName(id)) == nil { faults.append("the id is not a pack name") }
+    if !(1...Self.largestCount).contains(deltas.count) { faults.append("it has \(deltas.count) deltas") }
+    for (left, right) in zip(deltas, deltas.dropFirst()) where !left.sha256.lexicographicallyPrecedes(right.sha256) {
+      faults.append("delta \(right.sha256.prefix(8).hex) comes after \(left.sha256.prefix(8).hex), but digests must ascend")
+    }
+    return faults.map { "updates of '\(id)': \($0)" }
+  }
+}
+
+extension PackUpdates {
+  /// Writes the entry of a page.
+  func write(to writer: inout CanonicalWriter) {
+    writer.object { writer in
+      writer.key("deltas")
+      writer.array(deltas) { writer, delta in delta.write(to: &writer) }
+      writer.key("id")
+      writer.string(id)
+    }
+  }
+
+  /// Reads an array of entries whose form has not been checked.
+  static func list(depth: Int, _ cursor: inout CanonicalCursor, _ bytes: Span<UInt8>) throws(PackError) -> [PackUpdates] {
+    var array = try cursor.beginArray("updates", depth: depth, in: bytes)
+    var list: [PackUpdates] = []
+    while try cursor.hasNext(in: &array, in: bytes) {
+      var object = try cursor.beginObject("updates", depth: depth + 1, in: bytes)
+      var (id, deltas): (String?, [ManifestDelta]?)
+      while let key = try cursor.nextKey(of: &object, in: bytes) {
+        switch key {
+        case "deltas": deltas = try ManifestDelta.list(depth: depth + 2, &cursor, bytes)
+        case "id": id = try cursor.text("an id", in: bytes)
+        default: try cursor.skip(depth: depth + 2, in: bytes)
+        }
+      }
+      let owner = "\(cursor.subject)'s updates number \(list.count + 1)"
+      list.append(PackUpdates(id: try required(id, "id", of: owner), deltas: try required(deltas, "deltas", of: owner)))
+    }
+    return list
+  }
+}
+
+extension ManifestDelta {
+  fileprivate func write(to writer: inout CanonicalWriter) {
+    writer.object { writer in
+      writer.key("bases")
+      writer.array(bases) { $0.string($1.hex) }
+      writer.key("sha256")
+      writer.string(sha256.hex)
+      writer.key("size")
+      writer.integer(size)
+      if let target {
+        writer.key("target")
+        writer.string(target.hex)
+      }
+    }
+  }
+
+  fileprivate static func list(depth: Int, _ cursor: inout CanonicalCursor, _ bytes: Span<UInt8>) throws(PackError) -> [ManifestDelta] {
+    var array = try cursor.beginArray("deltas", depth: depth, in: bytes)
+    var deltas: [ManifestDelta] = []
+    while try cursor.hasNext(in: &array, in: bytes) {
+      guard deltas.count < PackUpdates.largestCount else { throw cursor.fault("has too many deltas for a pack") }
+      deltas.append(try ManifestDelta(depth: depth + 1, &cursor, bytes))
+    }
+    return deltas
+  }
+
+  private init(depth: Int, _ cursor: inout CanonicalCursor, _ bytes: Span<UInt8>) throws(PackError) {
+    var object = try cursor.beginObject("a delta", depth: depth, in: bytes)
+    var (bases, target, sha256): ([[UInt8]]?, [UInt8]?, [UInt8]?)
+    var size: UInt64?
+    while let key = try cursor.nextKey(of: &object, in: bytes) {
+      switch key {
+      case "bases": bases = try Self.bases(depth: depth + 1, &cursor, bytes)
+      case "sha256": sha256 = try cursor.hex("a SHA-256", count: 32, in: bytes)
+      case "size": size = try cursor.integer("a size", in: bytes)
+      case "target": target = try cursor.hex("a content root", count: 32, in: bytes)
+      default: try cursor.skip(depth: depth + 1, in: bytes)
+      }
+    }
+    let owner = "\(cursor.subject)'s delta"
+    self.init(
+      bases: try required(bases, "bases", of: owner), target: target, size: try required(size, "size", of: owner),
+      sha256: try required(sha256, "sha256", of: owner))
+  }
+
+  private static func bases(depth: Int, _ cursor: inout CanonicalCursor, _ bytes: Span<UInt8>) throws(PackError) -> [[UInt8]] {
+    var array = try cursor.beginArray("bases", depth: depth, in: bytes)
+    var bases: [[UInt8]] = []
+    while try cursor.hasNext(in: &array, in: bytes) {
+      guard bases.count < Limits.deltaBases else { throw cursor.fault("has too many bases for a delta") }
+      bases.append(try cursor.hex("a content root", count: 32, in: bytes))
+    }
+    return bases
+  }
+}
