@@ -16,6 +16,11 @@ extension DeliveryPlan {
       values.append(.public("postponed", reasons.sorted { $0.key < $1.key }.map { "\($0.key):\($0.value)" }.joined(separator: ",")))
     }
     if !awaitingPages.isEmpty { values.append(.public("awaitingPages", awaitingPages.count)) }
+    let deltas = downloads.count(where: \.isDelta)
+    if deltas > 0 { values.append(.public("deltas", deltas)) }
+    // A full pack that comes because a delta failed is said, or nobody would notice that deltas never work.
+    let fallbacks = downloads.compactMap { download in download.fallback.map { "\(download.id):\($0.rawValue)" } }
+    if !fallbacks.isEmpty { values.append(.public("fullInsteadOfDelta", fallbacks.prefix(8).joined(separator: ","))) }
     if rebuilt > 0 { values.append(.public("rebuilt", rebuilt)) }
     return values
   }
@@ -31,6 +36,7 @@ extension Postponement.Reason {
     case .allowance: "allowance"
     case .space: "space"
     case .failed: "failed"
+    case .updates: "updates"
     case .manifestExpired: "manifest-expired"
     }
   }

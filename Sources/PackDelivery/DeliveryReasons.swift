@@ -89,6 +89,8 @@ public enum FailureReason: String, Hashable, Sendable, CaseIterable {
   case configuration
   /// The store rejects these bytes because they failed their trial.
   case rejected
+  /// The version on the device is not the one that the delta is for, or is damaged.
+  case base
   /// The installation failed for another reason.
   case installation
 
@@ -106,6 +108,7 @@ public enum FailureReason: String, Hashable, Sendable, CaseIterable {
     case .system: "the system ended the download"
     case .configuration: "the app is not configured for such downloads"
     case .rejected: "this file failed its trial"
+    case .base: "the delta does not fit the version on the device"
     case .installation: "the installation failed"
     }
   }

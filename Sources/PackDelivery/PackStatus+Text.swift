@@ -23,8 +23,17 @@ extension PackStatus {
       wanted \(isWanted ? "yes" : "no")
       held \(mode?.rawValue ?? "no")
 
-      """
+      """ + updateText
     return Array(text.utf8) + Array("check \(Self.check(of: text.utf8))\n".utf8)
+  }
+
+  /// The lines that only an update has.
+  private var updateText: String {
+    var text = ""
+    if let base { text += "base \(base.hex)\n" }
+    if let delta { text += "delta \(delta.size) \(delta.sha256.hex)\n" }
+    if let fallback { text += "full \(fallback.rawValue)\n" }
+    return text
   }
 
   /// Parses a record.
@@ -42,7 +51,7 @@ extension PackStatus {
   private init?(parsing record: [UInt8]) {
     guard record.count <= Self.largestSize else { return nil }
     let lines = record.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-    guard lines.count == 14 else { return nil }
+    guard (14...17).contains(lines.count) else { return nil }
     var number = 0
     func value(_ key: String) -> String? {
       number += 1
@@ -64,9 +73,23 @@ extension PackStatus {
     delaySeconds = delay
     self.isEssential = isEssential
     self.isWanted = isWanted
-    guard held != "no" else { return }
-    guard let mode = InstallMode(rawValue: held) else { return nil }
-    self.mode = mode
+    if held != "no" {
+      guard let mode = InstallMode(rawValue: held) else { return nil }
+      self.mode = mode
+    }
+    // What else is there is compared with what would be written.
+    for line in lines[13...] { readUpdate(String(decoding: line, as: UTF8.self).split(separator: " ").map(String.init)) }
+  }
+
+  private mutating func readUpdate(_ words: [String]) {
+    switch (words.first, words.count) {
+    case ("base", 2): base = Self.digest(words[1])
+    case ("delta", 3):
+      guard let size = UInt64(words[1]), let sha256 = Self.digest(words[2]) else { return }
+      delta = PackBytes(version: bytes.version, size: size, sha256: sha256)
+    case ("full", 2): fallback = FailureReason(rawValue: words[1])
+    default: break
+    }
   }
 
   private static func digest(_ text: String) -> [UInt8]? {

@@ -22,6 +22,12 @@ public struct PackStatus: Hashable, Sendable {
   public internal(set) var isWanted: Bool
   /// The install mode of the pack on the device, in any version; nil if it is not installed or if this is unknown.
   public internal(set) var mode: InstallMode?
+  /// The file of the delta that is downloaded instead of the full pack; nil if it is the full pack.
+  public internal(set) var delta: PackBytes?
+  /// Why the full pack is downloaded, although the manifest offers deltas to these bytes; nil if no delta has failed.
+  public internal(set) var fallback: FailureReason?
+  /// The content root of the version on the device over which deltas can be read, 32 bytes. Nil if there is none, or it is unknown.
+  package internal(set) var base: [UInt8]?
 
   /// Creates the status of a pack that has not been downloaded yet.
   public init(id: String, bytes: PackBytes, at time: Int64) {
@@ -34,10 +40,16 @@ public struct PackStatus: Hashable, Sendable {
     isEssential = false
     isWanted = false
     mode = nil
+    delta = nil
+    fallback = nil
+    base = nil
   }
 
-  /// The identifier of the download of the bytes.
-  public var identifier: DownloadIdentifier { DownloadIdentifier(id: id, bytes: bytes) }
+  /// The file to download: that of the delta, or that of the full pack.
+  public var file: PackBytes { delta ?? bytes }
+
+  /// The identifier of the download of ``file``.
+  public var identifier: DownloadIdentifier { DownloadIdentifier(id: id, bytes: file) }
 
   /// Whether the record shows nothing on the device and nothing that is to come there.
   package var isIdle: Bool { (state.kind == .notLoaded || state == .obsolete) && !isWanted && mode == nil }
@@ -90,6 +102,7 @@ public struct PackStatus: Hashable, Sendable {
       attempts = 0
       delaySeconds = 0
       isEssential = false
+      (delta, fallback) = (nil, nil)
     case .asked:
       idle = .asked
       isWanted = true
@@ -112,6 +125,7 @@ public struct PackStatus: Hashable, Sendable {
       delaySeconds = policy.delay(afterFailures: attempts)
       isEssential = false
       state = .failed(reason)
+      fallBack(after: reason)
       return
     case .paused(let reason):
       state = .paused(reason)
@@ -129,12 +143,13 @@ public struct PackStatus: Hashable, Sendable {
       attempts = 0
       delaySeconds = 0
       isEssential = false
+      (delta, fallback) = (nil, nil)
     case .purged:
       idle = .purged
       // If the installed pack was removed, the space was needed for something else. If a file was removed, the pack is still wanted.
       if state == .ready {
         isWanted = false
-        mode = nil
+        (mode, base) = (nil, nil)
       }
     case .retryDue:
       idle = .retrying
@@ -154,5 +169,18 @@ public struct PackStatus: Hashable, Sendable {
       // The events of these states carry the reason and were handled above.
       case .paused, .failed: state
       }
+  }
+
+  /// Gives a delta up for the full pack: at once if it cannot be installed, and after its second failed download if the server is at fault.
+  private mutating func fallBack(after reason: FailureReason) {
+    guard delta != nil else { return }
+    switch reason {
+    case .base, .wrongBytes, .wrongSize, .installation: break
+    case .server, .configuration: guard attempts >= 2 else { return }
+    case .offline, .timeout, .noSpace, .system, .rejected: return
+    }
+    (delta, fallback) = (nil, reason)
+    attempts = 0
+    delaySeconds = 0
   }
 }

@@ -2,10 +2,14 @@
 public struct PlannedDownload: Hashable, Sendable {
   /// The name of the pack, or `~` and the file name of a page of the manifest.
   public let id: String
-  /// The bytes to download. The size is exact: the system refuses a file of another size.
+  /// The bytes to download: those of the pack, of a delta to it, or of a page. The size is exact: the system refuses a file of another size.
   public let bytes: PackBytes
-  /// The URL of the pack file.
+  /// The URL of the file.
   public let url: String
+  /// Whether the file is a delta, and not the full pack.
+  public let isDelta: Bool
+  /// Why the full pack is downloaded although there are deltas to it; nil if no delta has failed.
+  public let fallback: FailureReason?
   /// Whether the app has to wait for the download. True only if ``DeliveryEvent/permitsEssential`` is true.
   public let isEssential: Bool
   /// The priority, from 0 to 1.

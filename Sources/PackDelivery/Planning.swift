@@ -8,6 +8,13 @@ struct Planning {
   /// The missing pages, and then the packs that are offered.
   private let packs: [ManifestPack]
   private let pageCount: Int
+  /// What is known of the deltas to packs that are to be updated.
+  private let updates: UpdateLookup
+  /// The names of the missing pages of deltas.
+  private let updatePages: Set<String>
+  /// Whether one of those pages could not be fetched, so that nobody waits for them.
+  private var hasFailedPage = false
+  private let defaults: ManifestDefaults
   /// The packs of which it is not known yet whether they are offered.
   private let unknown: Set<String>
   private let hasPages: Bool
@@ -37,10 +44,13 @@ struct Planning {
     _ manifest: Manifest, _ lookup: PageLookup, _ records: [PackStatus], _ files: [WaitingFile], _ facts: DeliveryFacts,
     _ policy: DeliveryPolicy
   ) {
-    let pages = lookup.missing.map { ManifestPack(page: $0, base: manifest.defaults.baseURL ?? "") }
+    let pages = (lookup.missing + lookup.updates.missing).map { ManifestPack(page: $0, base: manifest.defaults.baseURL ?? "") }
     // Pages come first, because packs wait for them.
     packs = pages.isEmpty && lookup.packs.isEmpty ? manifest.packs : pages + manifest.packs + lookup.packs
     pageCount = pages.count
+    updates = lookup.updates
+    updatePages = Set(lookup.updates.missing.map(DeliveryName.page))
+    defaults = manifest.defaults
     unknown = lookup.unknown
     hasPages = !manifest.pages.isEmpty
     self.facts = facts
@@ -79,8 +89,6 @@ struct Planning {
       if status.state.isUnderWay { plan.cancellations.append(status.identifier.description) }
       apply(.offered(bytes), to: &status)
     }
-    let identifier = files.isEmpty && facts.downloads == nil ? nil : DownloadIdentifier(id: pack.id, bytes: bytes).description
-    if let identifier, facts.downloads != nil { offeredDownloads.insert(identifier) }
     // A running installation of older bytes is allowed to finish.
     guard status.bytes == bytes else {
       neededFiles.insert(status.identifier.description)
@@ -89,12 +97,16 @@ struct Planning {
     }
     let isRejected = held.contains { $0.isRejected && $0.sha256 == bytes.sha256 }
     meetDevice(held.filter { !$0.isRejected }, &status)
+    chooseFile(of: pack, over: held.filter { !$0.isRejected }, &status)
+    let identifier = files.isEmpty && facts.downloads == nil ? nil : status.identifier.description
+    if let identifier, facts.downloads != nil { offeredDownloads.insert(identifier) }
     meetFile(identifier, &status)
     if facts.asked.contains(pack.id), !status.isWanted || status.state.kind == .failed || status.state == .notLoaded(.cancelled) {
       apply(.asked, to: &status)
     }
     meetSystem(identifier, &status)
     if index < pageCount { askForPage(&status) }
+    if updatePages.contains(pack.id), status.state.kind == .failed || status.attempts > 0 { hasFailedPage = true }
     if case .failed(let reason) = status.state, isDue(status, reason, isRejected) { apply(.retryDue, to: &status) }
     place(pack, index, before, status, isRejected: isRejected)
   }
@@ -110,6 +122,7 @@ struct Planning {
   /// Corrects the status by what the store reports, if this is known: a purged pack is not ready, whatever the record says.
   private func meetDevice(_ held: [DevicePack], _ status: inout PackStatus) {
     guard facts.device != nil else { return }
+    status.base = held.last { $0.room > 0 }?.contentRoot
     if let exact = held.first(where: { $0.sha256 == status.bytes.sha256 && $0.version == status.bytes.version }) {
       if status.state != .ready { apply(.found(exact.mode), to: &status) }
       status.mode = exact.mode
@@ -121,7 +134,7 @@ struct Planning {
 
   /// Corrects the status by the files in the shared directory: a file that was not recorded, or one that is gone.
   private func meetFile(_ identifier: String?, _ status: inout PackStatus) {
-    let isHere = identifier.flatMap { files[$0] }.map { $0.size == status.bytes.size } ?? false
+    let isHere = identifier.flatMap { files[$0] }.map { $0.size == status.file.size } ?? false
     if isHere {
       apply(.arrived, to: &status)
     } else if status.state == .toBeTransferred {
@@ -172,7 +185,7 @@ struct Planning {
       } else if isExpired {
         plan.postponed.append(Postponement(id: pack.id, reason: .manifestExpired))
       } else {
-        plan.handOver.append(HandOver(id: pack.id, bytes: status.bytes, mode: mode(of: pack, status)))
+        plan.handOver.append(HandOver(id: pack.id, bytes: status.file, mode: mode(of: pack, status)))
       }
     case .installing:
       neededFiles.insert(status.identifier.description)
@@ -198,6 +211,7 @@ struct Planning {
     _ pack: ManifestPack, _ status: PackStatus, _ idle: IdleReason, _ isRejected: Bool
   ) -> Postponement.Reason? {
     if isRejected { return .failed(.rejected, secondsLeft: nil) }
+    if isAwaitingUpdates(pack, status) { return .updates }
     if pack.delivery == .onDemand, !status.isWanted { return .notAsked }
     if idle == .cancelled, !(pack.delivery == .essential && facts.event.permitsEssential) { return .cancelled }
     if idle.waitsForLaunch, facts.allowance != nil { return .beforeLaunch(idle) }
@@ -210,7 +224,7 @@ struct Planning {
   }
 
   private func sizeOnDevice(_ pack: ManifestPack, _ status: PackStatus) -> UInt64 {
-    mode(of: pack, status) == .unpacked ? pack.installSize : pack.size.adding(4095) / 4096 * 4096
+    mode(of: pack, status) == .unpacked ? pack.installSize : status.file.size.adding(4095) / 4096 * 4096
   }
 
   private mutating func reserve(_ pack: ManifestPack, _ status: PackStatus) {
@@ -224,14 +238,14 @@ struct Planning {
     let isEssential = pack.delivery == .essential && facts.event.permitsEssential
     if let free = facts.freeSpace {
       // A pack is unpacked while its file is still there.
-      let beside = mode(of: pack, status) == .unpacked ? pack.size : 0
+      let beside = mode(of: pack, status) == .unpacked ? status.file.size : 0
       let needed = reserved.adding(sizeOnDevice(pack, status)).adding(beside)
       guard needed <= free else { return postpone(candidate, .space(needed: needed, free: free)) }
     }
     if var allowance = plan.allowance {
       let left = isEssential ? allowance.essential : allowance.other
-      guard allowance.take(pack.size, isEssential: isEssential) else {
-        return postpone(candidate, .allowance(size: pack.size, left: left))
+      guard allowance.take(status.file.size, isEssential: isEssential) else {
+        return postpone(candidate, .allowance(size: status.file.size, left: left))
       }
       plan.allowance = allowance
     }
@@ -240,7 +254,8 @@ struct Planning {
     apply(.scheduled(isEssential: isEssential), to: &status)
     plan.downloads.append(
       PlannedDownload(
-        id: pack.id, bytes: status.bytes, url: pack.url, isEssential: isEssential,
+        id: pack.id, bytes: status.file, url: status.delta.flatMap { defaults.url(pack.id, $0.sha256) } ?? pack.url,
+        isDelta: status.delta != nil, fallback: status.fallback, isEssential: isEssential,
         priority: pack.delivery == .essential ? 1 : status.isWanted ? 0.75 : 0.5,
         startsInForeground: facts.event == .launch && (pack.delivery == .essential || status.isWanted || wasBarred)))
     note(candidate.before, status)
@@ -249,6 +264,39 @@ struct Planning {
   private mutating func postpone(_ candidate: Candidate, _ reason: Postponement.Reason) {
     plan.postponed.append(Postponement(id: candidate.status.id, reason: reason))
     note(candidate.before, candidate.status)
+  }
+
+  // MARK: Deltas
+
+  /// Chooses the file that brings a pack: the delta that takes the fewest bytes, or the full pack. A download in progress keeps its file while the
+  /// manifest offers it.
+  private mutating func chooseFile(of pack: ManifestPack, over held: [DevicePack], _ status: inout PackStatus) {
+    guard status.state != .ready, status.state != .installing, status.fallback == nil else { return }
+    let offered = updates.deltas[pack.id] ?? []
+    if let delta = status.delta {
+      let isOffered = offered.contains { $0.sha256 == delta.sha256 && $0.size == delta.size }
+      // Without the page it is not known. The store decides when the file is here.
+      guard !isOffered, !updates.unknown.contains(pack.id), hasPages else { return }
+      if status.state.isUnderWay { plan.cancellations.append(status.identifier.description) }
+      apply(status.state.isUnderWay ? .forgotten : .purged, to: &status)
+      status.delta = nil
+    }
+    guard status.state.kind == .notLoaded || status.state.kind == .failed, !isHere(PackBytes(pack), status.id) else { return }
+    var room: [[UInt8]: Int] = [:]
+    for version in held { if let root = version.contentRoot { room[root] = min(version.room, 1) } }
+    if facts.device == nil, let base = status.base { room[base] = 1 }
+    let route = UpdateRoute.cheapest(to: pack, over: room, by: offered)
+    status.delta = route?.deltas.first.map { PackBytes(version: pack.version, size: $0.size, sha256: $0.sha256) }
+  }
+
+  /// Whether a pack waits for the page with the deltas to it. An essential download is not put off for that, because only this event permits it.
+  private func isAwaitingUpdates(_ pack: ManifestPack, _ status: PackStatus) -> Bool {
+    guard updates.unknown.contains(pack.id), status.delta == nil, status.fallback == nil, !hasFailedPage else { return false }
+    return !(pack.delivery == .essential && facts.event.permitsEssential)
+  }
+
+  private func isHere(_ bytes: PackBytes, _ id: String) -> Bool {
+    !files.isEmpty && files[DownloadIdentifier(id: id, bytes: bytes).description]?.size == bytes.size
   }
 
   // MARK: Pages, and packs that wait for them

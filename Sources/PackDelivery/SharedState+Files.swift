@@ -42,7 +42,7 @@ extension SharedState {
     let record = try? directory.record(download.id, in: root)
     if let record, record.identifier == download {
       guard record.state != .ready else { return .notNeeded }
-      guard size == record.bytes.size else {
+      guard size == record.file.size else {
         return .wrongSize(try downloadFailed(.download(identifier: identifier), .wrongSize))
       }
     } else if let record, record.bytes.version >= download.version {
@@ -72,7 +72,7 @@ extension SharedState {
     let identifier = DownloadIdentifier(id: file.id, bytes: file.bytes)
     let (incoming, installing) = (Self.place(identifier, in: .incoming), Self.place(identifier, in: .installing))
     return try directory.withLock { (root) throws(PackError) in
-      guard let record = try directory.record(file.id, in: root), record.bytes == file.bytes,
+      guard let record = try directory.record(file.id, in: root), record.file == file.bytes,
         case .became(let next) = outcome(.installBegan, of: record)
       else { return nil }
       // Moved away, because another download of the same bytes would replace the file while it is checked.
@@ -113,7 +113,7 @@ extension SharedState {
         _ = try directory.move(installing, to: incoming, in: root)
       }
       var after: PackStatus?
-      if let record = try directory.record(file.id, in: root), record.bytes == file.bytes,
+      if let record = try directory.record(file.id, in: root), record.file == file.bytes,
         case .became(let next) = outcome(event, of: record)
       {
         try directory.write(next, of: file.id, in: root)
@@ -156,7 +156,7 @@ extension SharedState {
         let name = Self.place(identifier, in: .incoming)
         guard let size = try directory.status(name, in: root)?.size else { return }
         if let record = try? directory.record(identifier.id, in: root), record.identifier == identifier,
-          record.state == .toBeTransferred, record.bytes.size == size
+          record.state == .toBeTransferred, record.file.size == size
         {
           return
         }

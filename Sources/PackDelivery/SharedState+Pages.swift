@@ -28,6 +28,46 @@ extension SharedState {
   func lookup(
     for manifest: Manifest, _ facts: DeliveryFacts, _ content: inout Content, _ pages: (any ManifestPages)?
   ) throws(PackError) -> PageLookup {
+    var lookup = try packLookup(for: manifest, facts, &content, pages)
+    guard let pages, manifest.pages.contains(where: { $0.kind == .updates }) else { return lookup }
+    let ids = updated(manifest.packs + lookup.packs, facts, content.records)
+    guard !ids.isEmpty else { return lookup }
+    lookup.updates = try pages.updates(to: ids, in: manifest)
+    for _ in 0..<2 where !content.files.isEmpty {
+      guard try take(lookup.updates.missing, of: content.files, pages) else { break }
+      content = try self.content()
+      lookup.updates = try pages.updates(to: ids, in: manifest)
+    }
+    if let refusal = lookup.updates.refusal { logger.record(.error, .delivery, "page refused", .error(refusal)) }
+    return lookup
+  }
+
+  /// Returns those of the offered packs that are to be updated, and of which the device has a version over which a delta can be read.
+  private func updated(_ packs: [ManifestPack], _ facts: DeliveryFacts, _ records: [PackStatus]) -> [String] {
+    var bases: Set<String> = []
+    // The bytes that are here, or come as full packs.
+    var settled: [String: Set<[UInt8]>] = [:]
+    var wanted = facts.asked
+    for record in records {
+      if record.base != nil { bases.insert(record.id) }
+      if record.isWanted { wanted.insert(record.id) }
+      let isComing = record.state.isUnderWay || record.state == .toBeTransferred || record.state == .installing
+      let isHere = record.state == .ready && facts.device == nil
+      if isComing && record.delta == nil || isHere || record.fallback != nil { settled[record.id, default: []].insert(record.bytes.sha256) }
+    }
+    for held in facts.device ?? [] where !held.isRejected {
+      if held.room > 0 { bases.insert(held.id) }
+      settled[held.id, default: []].insert(held.sha256)
+    }
+    return packs.filter { pack in
+      bases.contains(pack.id) && settled[pack.id]?.contains(pack.sha256) != true && facts.isForDevice(pack)
+        && (pack.delivery != .onDemand || wanted.contains(pack.id))
+    }.map(\.id)
+  }
+
+  private func packLookup(
+    for manifest: Manifest, _ facts: DeliveryFacts, _ content: inout Content, _ pages: (any ManifestPages)?
+  ) throws(PackError) -> PageLookup {
     var lookup = PageLookup()
     guard manifest.pages.contains(where: { $0.kind == .packs }) else { return lookup }
     var wanted = facts.asked

@@ -13,5 +13,5 @@ extension ManifestPack {
 
 extension ManifestDefaults {
   /// Returns the URL of a pack without its own, or nil if there is no base.
-  func url(_ id: String, _ sha256: [UInt8]) -> String? { baseURL.map { $0 + ManifestPack.publishedName(id, sha256) } }
+  package func url(_ id: String, _ sha256: [UInt8]) -> String? { baseURL.map { $0 + ManifestPack.publishedName(id, sha256) } }
 }

@@ -39,6 +39,8 @@ package struct PageLookup: Sendable {
   package var packs: [ManifestPack] = []
   /// The ids that cannot be answered yet: a page is missing, or is not valid.
   package var unknown: Set<String> = []
+  /// What is known of the deltas to those packs that are to be updated.
+  package var updates = UpdateLookup()
   /// The pages that are missing. With them the search comes further, and ends after at most two rounds.
   package var missing: [PageReference] = []
   /// The fault of the first page that is the right file and breaks a rule.

@@ -444,6 +444,7 @@ extension Postponement.Reason {
     case .space(let needed, let free): "\(needed) bytes are needed, but only \(free) are free"
     case .failed(let reason, let left):
       "\(DeliveryState.failed(reason).reason); " + (left.map { "tried again in \($0) s" } ?? "not tried again until it changes")
+    case .updates: "the page with the deltas to it is fetched first"
     case .manifestExpired: "the manifest has expired"
     }
   }

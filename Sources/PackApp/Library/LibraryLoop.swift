@@ -396,7 +396,7 @@ actor LibraryLoop {
           // Its record was lost, or the system removed the pack right after its installation.
           requested.insert(id)
           delay = min(delay ?? 1, 1)
-        case .cancelled, .beforeLaunch, .allowance: break
+        case .cancelled, .beforeLaunch, .allowance, .updates: break
         }
       }
     }
