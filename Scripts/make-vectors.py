@@ -3683,7 +3683,13 @@ MAX_PAGE = 1 << 20
 MAX_REFERENCES = 64
 REFERENCE_VALUES = {"contentSize": is_integer, "count": is_integer, "first": is_text, "kind": matches("[a-z]{1,16}"),
                     "sha256": matches("[0-9a-f]{64}"), "size": is_integer}
-PAGE_KEYS = {"packs": "packs", "tags": "tags", "index": "pages"}
+PAGE_KEYS = {"packs": "packs", "tags": "tags", "updates": "updates", "index": "pages"}
+MAX_DELTAS = 64
+UPDATE_VALUES = {"deltas": lambda value: isinstance(value, list) and 1 <= len(value) <= MAX_DELTAS, "id": PACK_VALUES["id"]}
+DELTA_VALUES = {"bases": lambda value: is_texts(value) and 1 <= len(value) <= 4 and all(map(PACK_VALUES["contentRoot"], value))
+                and len(set(value)) == len(value),
+                "sha256": PACK_VALUES["sha256"], "size": lambda value: is_integer(value) and value > 0}
+OPTIONAL_DELTA_VALUES = {"target": PACK_VALUES["contentRoot"]}
 
 
 def bytes_of(text):
@@ -3716,7 +3722,17 @@ def page_keys(kind, entries):
     """§9.7: the keys of the entries."""
     if kind == "tags":
         return [f"{entry['tag']}\t{name}" for entry in entries for name in entry["ids"]]
-    return [entry["id" if kind == "packs" else "first"] for entry in entries]
+    return [entry["first" if kind == "index" else "id"] for entry in entries]
+
+
+def check_update(entry):
+    """§9.7: the deltas to a pack."""
+    check_keys(entry, UPDATE_VALUES, {}, "an update")
+    for delta in entry["deltas"]:
+        check_keys(delta, DELTA_VALUES, OPTIONAL_DELTA_VALUES, "a delta")
+        require(delta.get("target") not in delta["bases"], "a delta that makes one of its bases")
+    digests = [delta["sha256"] for delta in entry["deltas"]]
+    require(all(a < b for a, b in zip(digests, digests[1:])), "the order of the deltas")
 
 
 def read_page(data, reference, end, signed):
@@ -3737,6 +3753,9 @@ def read_page(data, reference, end, signed):
             require(entry["ids"] and all(map(PACK_VALUES["id"], entry["ids"])), "the ids of a tag")
         tags = [bytes_of(entry["tag"]) for entry in entries]
         require(all(a < b for a, b in zip(tags, tags[1:])), "the order of the tags")
+    elif kind == "updates":
+        for entry in entries:
+            check_update(entry)
     else:
         check_references(entries)
         require(all(entry["kind"] == reference["of"] for entry in entries), "an index page with another kind")
@@ -3796,14 +3815,21 @@ def make_page(kind, entries, of=None, codec=run_frame):
     return reference, data
 
 
-def make_pages(packs, codec=zstd_frame):
+def update_entry(name, deltas, root):
+    """§9.7: the entry for a pack with this content root; each delta says what it makes."""
+    entries = [{key: value for key, value in delta.items() if key != "target" or value != root} for delta in deltas]
+    return {"deltas": sorted(entries, key=lambda delta: delta["sha256"]), "id": name}
+
+
+def make_pages(packs, updates=(), codec=zstd_frame):
     """§9.7: the references for `signed` and the files by name, for entries as they stand in a page."""
-    packs = sorted(packs, key=lambda pack: pack["id"])
+    packs, updates = (sorted(entries, key=lambda entry: entry["id"]) for entries in (packs, updates))
     pairs = sorted({(tag, pack["id"]) for pack in packs for tag in pack.get("tags", ())}, key=lambda pair: bytes_of("\t".join(pair)))
-    pages = [make_page(kind, run, codec=codec) for kind, entries in (("packs", packs), ("tags", pairs)) for run in cut_pages(kind, entries)]
+    pages = [make_page(kind, run, codec=codec) for kind, entries in (("packs", packs), ("tags", pairs), ("updates", updates))
+             for run in cut_pages(kind, entries)]
     files = dict(pages_by_name(pages))
     if len(pages) > MAX_REFERENCES:
-        pages = [make_page("index", run, of=kind, codec=codec) for kind in ("packs", "tags")
+        pages = [make_page("index", run, of=kind, codec=codec) for kind in ("packs", "tags", "updates")
                  for run in cut_pages("index", [r for r, _ in pages if r["kind"] == kind])]
         files.update(pages_by_name(pages))
     return [reference for reference, _ in pages], files
@@ -3818,6 +3844,16 @@ def sample_entries(count):
     return [{"contentRoot": sha256(b"root %d" % i).hex(), "contentSize": 2000 + i, "files": 3, "id": f"level-{i:06}", "install": "unpacked",
              "installSize": 8192, "maxFrame": 1000, "sha256": sha256(b"pack %d" % i).hex(), "size": 1000 + i,
              "tags": ["all", f"world-{i // 50}"], "version": 1 + i % 7} for i in range(count)]
+
+
+def sample_updates(count, most=MAX_DELTAS):
+    """§9.7, the known answers."""
+    return [update_entry(f"level-{i:06}", (sample_delta(i, j) for j in range(1 + i % most)), sha256(b"root %d" % i).hex()) for i in range(count)]
+
+
+def sample_delta(i, j):
+    return {"bases": [sha256(b"base %d %d %d" % (i, j, k)).hex() for k in range(1 + j % 4)], "sha256": sha256(b"delta %d %d" % (i, j)).hex(),
+            "size": 1 + j, "target": sha256(b"target %d %d" % (i, j) if j % 2 else b"root %d" % i).hex()}
 
 
 # ---------------------------------------------------------------------------------------------
@@ -6434,6 +6470,7 @@ def answers_delta(a):
 
 
 PAGE_STARTS = [0, 87, 226, 303, 479, 563, 641, 779, 887, 954]
+UPDATE_STARTS = [0, 87, 185]
 TAG_STARTS = ["all\\tlevel-000000", "all\\tlevel-000579", "world-3\\tlevel-000190"]
 
 
@@ -6478,21 +6515,40 @@ def answers_pages(a):
     content = b"".join(page_content(kind, run) for kind, pages in (("packs", runs), ("tags", cuts)) for run in pages)
     a.equal("§9.7 length", len(content), 344240)
     a.equal("§9.7 SHA-256", sha256(content), "09a1135de3c4cfefe6ad31c7606393d92c24c1fad2cf1600ed782be11094f2a8")
+    runs = cut_pages("updates", sample_updates(200))
+    a.equal("§9.7 pages of updates", [int(page_keys("updates", run)[0][-6:]) for run in runs], UPDATE_STARTS)
+    content = b"".join(page_content("updates", run) for run in runs)
+    a.equal("§9.7 length of updates", len(content), 1889199)
+    a.equal("§9.7 SHA-256 of updates", sha256(content), "9e56318453f6cdf00b31155561e61889ed3d1ed6a358e20b12d6bb3178ef620a")
     if a.document:
-        for text in (*(f"`{text}`" for text in TAG_STARTS), ",".join(map(str, PAGE_STARTS))):
+        for text in (*(f"`{text}`" for text in TAG_STARTS), ",".join(map(str, PAGE_STARTS)), ",".join(map(str, UPDATE_STARTS)), "344240bytes", "1889199bytes"):
             a.equal("§9.7 in the document", text in a.document, True)
+    # A page may have 2^20 bytes, and not one more.
+    full = sample_updates(UPDATE_STARTS[2])[UPDATE_STARTS[1]:]
+    missing = MAX_PAGE - len(page_content("updates", full))
+    for delta in (delta for entry in full for delta in entry["deltas"]):
+        more = min(missing, 13)
+        delta["size"] *= 10**more
+        missing -= more
+    a.equal("§9.7 a full page", (len(page_content("updates", full)), len(cut_pages("updates", full))), (MAX_PAGE, 1))
+    full[-1]["deltas"][-1]["size"] *= 10
+    a.equal("§9.7 a page that would be too large", list(map(len, cut_pages("updates", full))), [len(full) - 1, 1])
     # What is made is found again, through index pages too.
-    references, files = make_pages(sample_entries(9000))
+    packs, updates = sample_entries(9000), sample_updates(9000, 2)
+    references, files = make_pages(packs, updates)
     signed = signed_with(*references)
-    a.equal("§9.7 index pages", {r["kind"] for r in references}, {"index"})
-    found = []
+    a.equal("§9.7 index pages", {r.get("of") for r in references}, {"packs", "tags", "updates"})
+    found, deltas = [], []
     for i, reference in enumerate(references):
         end = end_of_page(references, i)
         pages = read_page(files[page_name(reference)], reference, end, signed)
         for j, page in enumerate(pages):
             below = pages[j + 1]["first"] if j + 1 < len(pages) else end
-            found += page_keys(page["kind"], read_page(files[page_name(page)], page, below, signed))
-    a.equal("§9.7 keys", len(found), 27000)
+            entries = read_page(files[page_name(page)], page, below, signed)
+            found += page_keys(page["kind"], entries)
+            deltas += entries if page["kind"] == "updates" else ()
+    a.equal("§9.7 keys", len(found), 36000)
+    a.equal("§9.7 updates", deltas == updates, True)
 
 
 def answers_vector(a):
