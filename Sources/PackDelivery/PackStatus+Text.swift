@@ -78,7 +78,7 @@ extension PackStatus {
       self.mode = mode
     }
     // What else is there is compared with what would be written.
-    for line in lines[13...] { readUpdate(String(decoding: line, as: UTF8.self).split(separator: " ").map(String.init)) }
+    for line in lines[12...] { readUpdate(String(decoding: line, as: UTF8.self).split(separator: " ").map(String.init)) }
   }
 
   private mutating func readUpdate(_ words: [String]) {

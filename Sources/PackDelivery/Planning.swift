@@ -108,6 +108,8 @@ struct Planning {
     if index < pageCount { askForPage(&status) }
     if updatePages.contains(pack.id), status.state.kind == .failed || status.attempts > 0 { hasFailedPage = true }
     if case .failed(let reason) = status.state, isDue(status, reason, isRejected) { apply(.retryDue, to: &status) }
+    // A download that came to nothing: whether the delta is still offered is not known without the page.
+    if status.state.kind == .notLoaded, updates.unknown.contains(pack.id) { status.delta = nil }
     place(pack, index, before, status, isRejected: isRejected)
   }
 
@@ -275,10 +277,11 @@ struct Planning {
     let offered = updates.deltas[pack.id] ?? []
     if let delta = status.delta {
       let isOffered = offered.contains { $0.sha256 == delta.sha256 && $0.size == delta.size }
+      let isComing = status.state.isUnderWay || status.state == .toBeTransferred
       // Without the page it is not known. The store decides when the file is here.
-      guard !isOffered, !updates.unknown.contains(pack.id), hasPages else { return }
+      if isComing, isOffered || updates.unknown.contains(pack.id) { return }
       if status.state.isUnderWay { plan.cancellations.append(status.identifier.description) }
-      apply(status.state.isUnderWay ? .forgotten : .purged, to: &status)
+      if isComing { apply(status.state.isUnderWay ? .forgotten : .purged, to: &status) }
       status.delta = nil
     }
     guard status.state.kind == .notLoaded || status.state.kind == .failed, !isHere(PackBytes(pack), status.id) else { return }

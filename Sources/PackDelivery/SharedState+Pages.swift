@@ -51,7 +51,8 @@ extension SharedState {
     for record in records {
       if record.base != nil { bases.insert(record.id) }
       if record.isWanted { wanted.insert(record.id) }
-      let isComing = record.state.isUnderWay || record.state == .toBeTransferred || record.state == .installing
+      let isLost = record.state.isUnderWay && facts.downloads?.contains(record.identifier.description) == false
+      let isComing = record.state.isUnderWay && !isLost || record.state == .toBeTransferred || record.state == .installing
       let isHere = record.state == .ready && facts.device == nil
       if isComing && record.delta == nil || isHere || record.fallback != nil { settled[record.id, default: []].insert(record.bytes.sha256) }
     }

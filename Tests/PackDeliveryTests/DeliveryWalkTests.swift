@@ -19,7 +19,11 @@ struct DeliveryWalkTests {
     try world.settle("PACKER_TEST_SEED=\(seed), at the end")
     print("\(Self.events) events: " + world.counts.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", "))
     print("edges taken: \(world.edges.count) of \(DeliveryEdge.all.count)")
-    if hasPages { for what in ["swapped page", "followed page"] { #expect(world.counts[what, default: 0] > 0, "\(what) never happened") } }
+    if hasPages {
+      for what in ["swapped page", "followed page", "installed by delta", "fell back"] {
+        #expect(world.counts[what, default: 0] > 0, "\(what) never happened")
+      }
+    }
     for what in ["crash", "installed", "delivered", "failed", "power cut", "settled"] {
       #expect(world.counts[what, default: 0] > 0, "\(what) never happened")
     }

@@ -21,6 +21,10 @@ struct DeliveryWorld {
   private var served: [UInt64: Manifest] = [:]
   /// All packs of the releases by their versions.
   private var offered: [UInt64: [ManifestPack]] = [:]
+  /// The deltas of the releases by their versions, and those of each pack.
+  private var deltas: [UInt64: [String: [ManifestDelta]]] = [:]
+  /// The versions of each pack that were ever published.
+  private var history: [String: [UInt64]] = [:]
   /// The pages on the server, by their names in deliveries.
   private var pages: [String: [UInt8]] = [:]
   /// The downloads that the system has, with the bytes they are for.
@@ -114,12 +118,47 @@ struct DeliveryWorld {
     }
     published = manifest(packs, version: published.version + 1, expires: 250_000_000_000)
     offered[published.version] = packs
-    guard hasPages, let release = try? published.inPages(of: 1 + Int(random.next() % 3), isIndexed: chance(2, in: 3)) else {
+    for pack in packs where history[pack.id]?.last != pack.version { history[pack.id, default: []].append(pack.version) }
+    var updates: [PackUpdates] = []
+    for pack in packs { if let made = self.updates(to: pack) { updates.append(made) } }
+    guard hasPages, let release = try? published.inPages(of: 1 + Int(random.next() % 3), isIndexed: chance(2, in: 3), updates: updates)
+    else {
       served[published.version] = published
       return
     }
     served[published.version] = release.manifest
     for (reference, bytes) in release.files { pages[DeliveryName.page(reference)] = bytes }
+  }
+
+  /// Makes deltas to a pack from versions before it: from most, but not from all.
+  private mutating func updates(to pack: ManifestPack) -> PackUpdates? {
+    var made: [ManifestDelta] = []
+    for version in history[pack.id, default: []].dropLast().suffix(4) where chance(3, in: 4) {
+      // Some are larger than the pack itself, and are not to be taken.
+      let sha256 = digest("delta \(pack.id) \(version)", pack.version)
+      made.append(
+        ManifestDelta(bases: [digest("root \(pack.id)", version)], size: 1 + UInt64(sha256[3]) % (pack.size + 4), sha256: sha256))
+    }
+    guard !made.isEmpty else { return nil }
+    made.sort { $0.sha256.lexicographicallyPrecedes($1.sha256) }
+    deltas[published.version, default: [:]][pack.id] = made
+    return PackUpdates(id: pack.id, deltas: made)
+  }
+
+  /// Returns the delta that a file is, and the pack that it makes; nil for a full pack.
+  private func delta(_ id: String, _ bytes: PackBytes) -> (delta: ManifestDelta, pack: ManifestPack)? {
+    for (version, release) in deltas {
+      guard let delta = release[id]?.first(where: { $0.sha256 == bytes.sha256 }),
+        let pack = offered[version]?.first(where: { $0.id == id })
+      else { continue }
+      return (delta, pack)
+    }
+    return nil
+  }
+
+  /// Returns the version of a pack on the device over which a delta can be read.
+  private func base(_ id: String, of delta: ManifestDelta) -> DevicePack? {
+    device.first { $0.id == id && !$0.isRejected && $0.room > 0 && $0.contentRoot == delta.bases[0] }
   }
 
   private var document: [UInt8] {
@@ -160,10 +199,13 @@ struct DeliveryWorld {
           event, at: world.clock.secondsSince1970, device: knowsDevice ? world.device : nil,
           downloads: knowsSystem ? Set(world.downloads.keys) : nil, asked: wanted, allowance: allowance, freeSpace: freeSpace),
         pages: world.folder(state))
-      world.check(planned.plan, of: manifest, event)
+      world.check(planned.plan, of: manifest, event, knowsDevice: knowsDevice)
       world.count("plan \(event)")
       world.lastPlan = planned.plan
-      for download in planned.plan.downloads { world.hand(download.id, download.bytes) }
+      for download in planned.plan.downloads {
+        if download.isDelta { world.count("delta planned") }
+        world.hand(download.id, download.bytes)
+      }
       if isApp || world.chance(1, in: 2) {
         for identifier in planned.plan.cancellations { world.downloads[identifier] = nil }
       }
@@ -179,7 +221,7 @@ struct DeliveryWorld {
     downloads[DownloadIdentifier(id: id, bytes: bytes).description] = (id, bytes)
   }
 
-  private func check(_ plan: DeliveryPlan, of manifest: Manifest, _ event: DeliveryEvent) {
+  private func check(_ plan: DeliveryPlan, of manifest: Manifest, _ event: DeliveryEvent, knowsDevice: Bool = true) {
     let packs = offered[manifest.version] ?? []
     let inPages = Set(packs.map(\.id)).subtracting(manifest.packs.map(\.id))
     for pack in packs {
@@ -195,9 +237,26 @@ struct DeliveryWorld {
         continue
       }
       let pack = packs.first { $0.id == download.id }
-      #expect(pack.map(PackBytes.init) == download.bytes)
+      if download.isDelta {
+        let delta = deltas[manifest.version]?[download.id]?.first { $0.sha256 == download.bytes.sha256 && $0.size == download.bytes.size }
+        #expect(delta != nil && download.bytes.size < pack?.size ?? 0 && download.fallback == nil, "\(download.id): no such delta")
+        #expect(download.url == (manifest.defaults.baseURL ?? "") + ManifestPack.publishedName(download.id, download.bytes.sha256))
+        if knowsDevice, let delta { #expect(base(download.id, of: delta) != nil, "\(download.id): a delta without its base") }
+      } else {
+        #expect(pack.map(PackBytes.init) == download.bytes)
+      }
       #expect(!download.isEssential || event.permitsEssential && pack?.delivery == .essential)
       #expect(pack?.delivery != .onDemand || asked.contains(download.id), "\(download.id) was never requested")
+    }
+  }
+
+  /// Checks that no full pack is downloaded in place of a delta without a reason that is told.
+  private func checkFallbacks(of plan: DeliveryPlan, _ remark: String) {
+    let hasFailedPage = records().values.contains { DeliveryName.isPage($0.id) && ($0.attempts > 0 || $0.state.kind == .failed) }
+    for download in plan.downloads where !download.isDelta && !hasFailedPage {
+      let listed = hasPages ? deltas[published.version]?[download.id] ?? [] : []
+      let usable = listed.contains { $0.size < download.bytes.size && base(download.id, of: $0) != nil }
+      #expect(!usable || download.fallback != nil, "\(remark): \(download.id) comes as a full pack, and nobody is told why")
     }
   }
 
@@ -274,6 +333,7 @@ struct DeliveryWorld {
     let isPutOff = chance(1, in: 8)
     let isRejected = chance(1, in: 40)
     let diesAfterStore = chance(1, in: 12)
+    let hasDamagedBase = chance(1, in: 10)
     process(isApp: true) { (world, state, files) throws(PackError) in
       guard let path = try state.beginInstall(file) else { return }
       if isPutOff {
@@ -285,23 +345,41 @@ struct DeliveryWorld {
         try state.finishInstall(file, .failed(.wrongBytes))
         return
       }
-      if world.rejects(file) {
+      guard let made = world.made(by: file, isRejected: isRejected), !hasDamagedBase || world.delta(file.id, file.bytes) == nil else {
+        world.count("fell back")
+        try state.finishInstall(file, .failed(.base))
+        return
+      }
+      if world.rejects(made) {
         try state.finishInstall(file, .failed(.rejected))
         return
       }
       world.disk.remove(path)
-      world.device.removeAll { $0.id == file.id && ($0.isRejected || $0.sha256 == file.bytes.sha256) }
-      world.device.append(
-        DevicePack(id: file.id, version: file.bytes.version, sha256: file.bytes.sha256, mode: file.mode, isRejected: isRejected))
+      world.device.removeAll { $0.id == file.id && ($0.isRejected || $0.sha256 == made.sha256) }
+      world.device.append(made)
       world.count("installed")
+      if made.sha256 != file.bytes.sha256 { world.count("installed by delta") }
       if diesAfterStore { return }
       try state.finishInstall(file, isRejected ? .failed(.rejected) : .installed(file.mode))
     }
   }
 
+  /// Returns what the device has when a file is installed. Nil if it is a delta whose base is not there.
+  private func made(by file: HandOver, isRejected: Bool = false) -> DevicePack? {
+    guard let (delta, pack) = delta(file.id, file.bytes) else {
+      return DevicePack(
+        id: file.id, version: file.bytes.version, sha256: file.bytes.sha256, mode: file.mode, isRejected: isRejected,
+        contentRoot: digest("root \(file.id)", file.bytes.version), room: 3)
+    }
+    guard let base = base(file.id, of: delta) else { return nil }
+    return DevicePack(
+      id: file.id, version: pack.version, sha256: pack.sha256, mode: file.mode, isRejected: isRejected, contentRoot: pack.contentRoot,
+      room: file.mode == .packed ? base.room - 1 : 3)
+  }
+
   /// Returns whether the store had these bytes and rejects them now.
-  private func rejects(_ file: HandOver) -> Bool {
-    device.contains { $0.id == file.id && $0.sha256 == file.bytes.sha256 && $0.isRejected }
+  private func rejects(_ made: DevicePack) -> Bool {
+    device.contains { $0.id == made.id && $0.sha256 == made.sha256 && $0.isRejected }
   }
 
   private mutating func purge() {
@@ -408,6 +486,7 @@ struct DeliveryWorld {
       }
       plan = try state.plan(for: manifest, facts: facts(), pages: folder(state)).plan
       self.check(plan, of: manifest, .launch)
+      checkFallbacks(of: plan, remark)
       for identifier in plan.cancellations { downloads[identifier] = nil }
       for download in plan.downloads { downloads[download.identifier.description] = (download.id, download.bytes) }
       for (identifier, download) in downloads {
@@ -423,12 +502,19 @@ struct DeliveryWorld {
           try state.finishInstall(file, .failed(.wrongBytes))
           continue
         }
-        if rejects(file) {
+        let hasDamagedBase = delta(file.id, file.bytes) != nil && chance(1, in: 6)
+        if hasDamagedBase { count("fell back") }
+        guard !hasDamagedBase, let made = made(by: file) else {
+          try state.finishInstall(file, .failed(.base))
+          continue
+        }
+        if rejects(made) {
           try state.finishInstall(file, .failed(.rejected))
           continue
         }
         disk.remove(path)
-        device.append(DevicePack(id: file.id, version: file.bytes.version, sha256: file.bytes.sha256, mode: file.mode))
+        if made.sha256 != file.bytes.sha256 { count("settled by delta") }
+        device.append(made)
         try state.finishInstall(file, .installed(file.mode))
       }
       for gone in plan.obsolete {

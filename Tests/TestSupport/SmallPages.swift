@@ -58,11 +58,15 @@ package struct SmallPages {
 
 extension Manifest {
   /// Returns the manifest with its packs on demand in pages, and the files of these.
-  package func inPages(of size: Int = 2, isIndexed: Bool = true) throws(PackError) -> (manifest: Manifest, files: [PageReference: [UInt8]])
-  {
+  ///
+  /// - Parameter updates: the deltas to packs, of the manifest and of pages.
+  package func inPages(
+    of size: Int = 2, isIndexed: Bool = true, updates: [PackUpdates] = []
+  ) throws(PackError) -> (manifest: Manifest, files: [PageReference: [UInt8]]) {
     var root = self
     root.defaults = ManifestDefaults(baseURL: defaults.baseURL ?? "https://cdn.example.com/")
-    let pages = try SmallPages(packs.filter { $0.delivery == .onDemand }, defaults: root.defaults, size: size, isIndexed: isIndexed)
+    let pages = try SmallPages(
+      packs.filter { $0.delivery == .onDemand }, updates: updates, defaults: root.defaults, size: size, isIndexed: isIndexed)
     root.packs.removeAll { $0.delivery == .onDemand }
     root.pages = pages.references
     return (root, pages.files)

@@ -15,6 +15,10 @@ struct DeliveryRun {
   private var manifest: Manifest
   private var isPaged = false
   private var isPageHere = false
+  /// What is known of deltas: there are none, the page with them is missing, or each pack has one from its previous version.
+  private var updates = Updates.none
+
+  private enum Updates: UInt8, CaseIterable { case none, missing, listed }
 
   init() {
     let expires = ManifestTime(secondsSince1970: 2_000_000_000)
@@ -28,8 +32,19 @@ struct DeliveryRun {
     ManifestPack(
       id: id, version: version, url: "https://cdn.example.com/\(id)", size: 1000 * UInt64(number + 1),
       sha256: [UInt8](repeating: number &+ UInt8(truncatingIfNeeded: version), count: 32),
-      contentRoot: [UInt8](repeating: 1, count: 32), contentSize: 2000, installSize: 4096, files: 1, maxFrame: 1024,
+      contentRoot: root(id, version), contentSize: 2000, installSize: 4096, files: 1, maxFrame: 1024,
       keyID: "e545120e613dd715", delivery: DeliveryClass.allCases[Int(number) % 3], install: number % 2 == 0 ? .packed : .unpacked)
+  }
+
+  private static func root(_ id: String, _ version: UInt64) -> [UInt8] {
+    Array(id.utf8) + [UInt8](repeating: UInt8(truncatingIfNeeded: version), count: 31)
+  }
+
+  /// The delta to a pack from its previous version.
+  private func delta(to pack: ManifestPack) -> ManifestDelta {
+    ManifestDelta(
+      bases: [Self.root(pack.id, pack.version - 1)], size: pack.size / 10,
+      sha256: [UInt8](repeating: pack.sha256[0] ^ 0x80, count: 32))
   }
 
   /// Performs one step: a byte for the pack or another kind of step, one for the event, one for its value.
@@ -53,7 +68,11 @@ struct DeliveryRun {
       let pack = manifest.packs[Int(feed.byte()) % manifest.packs.count]
       device.removeAll { $0.id == pack.id }
       device.append(
-        DevicePack(id: pack.id, version: pack.version, sha256: pack.sha256, mode: pack.install, isRejected: feed.byte() & 1 != 0))
+        DevicePack(
+          id: pack.id, version: pack.version, sha256: pack.sha256, mode: pack.install, isRejected: feed.byte() & 1 != 0,
+          contentRoot: pack.contentRoot, room: 1))
+    case 0xF7:
+      updates = Updates.allCases[Int(feed.byte()) % 3]
     case 0xF9:
       let pack = manifest.packs[Int(feed.byte()) % manifest.packs.count]
       files.append(
@@ -138,11 +157,29 @@ struct DeliveryRun {
   /// The page as a download.
   private var page: ManifestPack { ManifestPack(page: reference, base: "https://cdn.example.com/") }
 
+  /// The page of the deltas.
+  private var updatePage: PageReference {
+    PageReference(
+      kind: .updates, isIndex: false, first: "a", count: 4, size: 200, contentSize: 500,
+      sha256: [UInt8](repeating: UInt8(truncatingIfNeeded: manifest.version) ^ 0x80, count: 32))
+  }
+
+  private func updateLookup() -> UpdateLookup {
+    var lookup = UpdateLookup()
+    switch updates {
+    case .none: break
+    case .missing: (lookup.unknown, lookup.missing) = (Set(manifest.packs.map(\.id)), [updatePage])
+    case .listed: for pack in manifest.packs where pack.version > 1 { lookup.deltas[pack.id] = [delta(to: pack)] }
+    }
+    return lookup
+  }
+
   /// Returns the manifest without the packs in pages, and what the device knows about these.
   private func sources(_ asked: Set<String>) -> (root: Manifest, lookup: PageLookup) {
-    guard isPaged else { return (manifest, PageLookup()) }
-    var root = manifest
     var lookup = PageLookup()
+    lookup.updates = updateLookup()
+    guard isPaged else { return (manifest, lookup) }
+    var root = manifest
     root.packs.removeAll { $0.id == Self.paged }
     root.pages = [reference]
     let isWanted =
@@ -171,7 +208,8 @@ struct DeliveryRun {
         event, at: time, device: facts & 0x40 == 0 ? nil : device, downloads: facts & 0x80 == 0 ? nil : [], asked: asked,
         allowance: event.permitsEssential ? allowance : nil, freeSpace: free),
       policy: policy)
-    let offered = root.packs + lookup.packs + (lookup.missing.isEmpty ? [] : [page])
+    let updates = lookup.updates.missing.map { ManifestPack(page: $0, base: "") }
+    let offered = root.packs + lookup.packs + (lookup.missing.isEmpty ? [] : [page]) + updates
     let lists = [
       plan.downloads.map(\.id), plan.underWay, plan.handOver.map(\.id), plan.installing, plan.ready, plan.postponed.map(\.id),
     ]
@@ -182,8 +220,15 @@ struct DeliveryRun {
     try hold(lookup.unknown.isDisjoint(with: named + plan.obsolete.map(\.id)), "a plan decides about a pack whose page is missing")
     try hold(event.permitsEssential || !plan.downloads.contains { $0.isEssential }, "an essential download outside of an installation")
     for download in plan.downloads {
+      let pack = offered.first { $0.id == download.id }
+      let delta = lookup.updates.deltas[download.id]?.first
+      let file =
+        download.isDelta ? delta.map { PackBytes(version: pack?.version ?? 0, size: $0.size, sha256: $0.sha256) } : pack.map(PackBytes.init)
+      try hold(file == download.bytes, "a download that the manifest does not offer")
+      guard download.isDelta, facts & 0x40 != 0 else { continue }
       try hold(
-        offered.contains { $0.id == download.id && PackBytes($0) == download.bytes }, "a download that the manifest does not offer")
+        device.contains { $0.id == download.id && !$0.isRejected && $0.contentRoot == delta?.bases[0] },
+        "a delta is planned without its base")
     }
     if event.permitsEssential, let allowance {
       for (isEssential, most) in [(true, allowance.essential), (false, allowance.other)] {
@@ -210,6 +255,8 @@ struct DeliveryRun {
     device = []
     files = []
     isPageHere = true
+    // A page that never comes holds nothing up for ever, because its download fails or succeeds.
+    if updates == .missing { updates = .listed }
     for id in Self.ids { if let record = records[id], case .ready = record.state { try take(.purged, record) } }
     for _ in 0..<12 {
       time += 2 * Int64(policy.longestDelaySeconds)
@@ -226,7 +273,9 @@ struct DeliveryRun {
         guard let next = records[id], case .ready = next.state,
           !device.contains(where: { $0.id == id && $0.version == next.bytes.version && $0.sha256 == next.bytes.sha256 })
         else { continue }
-        device.append(DevicePack(id: id, version: next.bytes.version, sha256: next.bytes.sha256, mode: .packed))
+        let root = Self.root(id, next.bytes.version)
+        device.append(
+          DevicePack(id: id, version: next.bytes.version, sha256: next.bytes.sha256, mode: .packed, contentRoot: root, room: 1))
       }
     }
     for pack in manifest.packs {
@@ -241,7 +290,7 @@ struct DeliveryRun {
     for record in records.values {
       switch record.state {
       case .toBeTransferred, .installing:
-        waiting.append(WaitingFile(identifier: record.identifier, size: record.bytes.size, isBeingInstalled: record.state == .installing))
+        waiting.append(WaitingFile(identifier: record.identifier, size: record.file.size, isBeingInstalled: record.state == .installing))
       default: break
       }
     }
