@@ -257,6 +257,21 @@ struct StorePageTests {
     #expect(try await store.purge(toFree: 1).removed.map(\.reason) == ["the manifest no longer names the pack"])
   }
 
+  @Test("a pack whose page is missing is purged after earlier versions of other packs, as one that is still offered")
+  func purgingOrder() async throws {
+    let core = try await stage.offer("core", 1)
+    let store = try await running(try await level(), own: [core])
+    let newCore = try await stage.offer("core", 2)
+    try await store.install(core.path, as: "core", taking: .copying)
+    try await store.activate("core", onTrial: false)
+    let next = try PagedRelease(2, [newCore], paged: [try await level(2)])
+    try await store.adopt(next.document)
+    try await store.install(newCore.path, as: "core", taking: .copying)
+    try await store.activate("core", onTrial: false)
+    let removed = try await store.purge(toFree: 1).removed
+    #expect(removed.map(\.pack.id) == ["core"] && removed.map(\.pack.version) == [1])
+  }
+
   @Test("content without a record stays until its page says what it is", arguments: [InstallMode.packed, .unpacked])
   func unrecorded(_ mode: InstallMode) async throws {
     let offer = try await level(install: mode)
