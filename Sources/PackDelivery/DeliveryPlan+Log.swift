@@ -18,7 +18,7 @@ extension DeliveryPlan {
     if !awaitingPages.isEmpty { values.append(.public("awaitingPages", awaitingPages.count)) }
     let deltas = downloads.count(where: \.isDelta)
     if deltas > 0 { values.append(.public("deltas", deltas)) }
-    // A full pack that comes because a delta failed is said, or nobody would notice that deltas never work.
+    // Without this, deltas that never work would not be noticed.
     let fallbacks = downloads.compactMap { download in download.fallback.map { "\(download.id):\($0.rawValue)" } }
     if !fallbacks.isEmpty { values.append(.public("fullInsteadOfDelta", fallbacks.prefix(8).joined(separator: ","))) }
     if rebuilt > 0 { values.append(.public("rebuilt", rebuilt)) }

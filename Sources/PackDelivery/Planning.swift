@@ -12,7 +12,7 @@ struct Planning {
   private let updates: UpdateLookup
   /// The names of the missing pages of deltas.
   private let updatePages: Set<String>
-  /// Whether one of those pages could not be fetched, so that nobody waits for them.
+  /// Whether one of those pages could not be fetched. Then no pack waits for them.
   private var hasFailedPage = false
   private let defaults: ManifestDefaults
   /// The packs of which it is not known yet whether they are offered.

@@ -58,7 +58,7 @@
       // The delegate has handed it over again. A plan moves it to the foreground if somebody waits.
       case .failed(let download, _, .handOverAsNonEssential): return [.retrying(id: pack(download)), .changed]
       case .failed(let download, let failure, .planAgain(let record)) where record.state.kind == .failed:
-        let error = TransferFailure(failure, size: record.bytes.size).error(of: record.id)
+        let error = TransferFailure(failure, size: record.file.size).error(of: record.id)
         return (failure == .offline ? [.network(isAvailable: false)] : []) + [.failed(id: pack(download), error)]
       // The system does not permit it now. A plan at once would only repeat this.
       case .failed(let download, _, _): return [.retrying(id: pack(download))]
