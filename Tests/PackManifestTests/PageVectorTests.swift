@@ -56,6 +56,34 @@ struct PageVectorTests {
   }
 }
 
+extension PageVectorTests {
+  @Test("the pages of the deltas of FORMAT.md §9.7 are cut there, with that content")
+  func knownUpdates() throws {
+    let backend = CryptoBackends.standard
+    func digest(_ text: String) throws -> [UInt8] { try backend.digest(of: Array(text.utf8).byteSpan) }
+    func delta(_ i: Int, _ j: Int) throws -> ManifestDelta {
+      let bases = try (0...j % 4).map { (k: Int) throws -> [UInt8] in try digest("base \(i) \(j) \(k)") }
+      let target = j % 2 == 1 ? try digest("target \(i) \(j)") : nil
+      return ManifestDelta(bases: bases, target: target, size: UInt64(1 + j), sha256: try digest("delta \(i) \(j)"))
+    }
+    let updates = try (0..<200).map { (i: Int) throws -> PackUpdates in
+      let deltas = try (0...i % 64).map { (j: Int) throws -> ManifestDelta in try delta(i, j) }
+      return PackUpdates(id: PageSample.id(i), deltas: deltas.sorted { $0.sha256.lexicographicallyPrecedes($1.sha256) })
+    }
+    let manifest = try PageSample(1).manifest
+    let assembly = try PageAssembly([], updates: updates.shuffled(), defaults: manifest.defaults, backend: backend)
+    #expect(assembly.references.map(\.first) == [0, 87, 185].map(PageSample.id))
+    var content: [UInt8] = []
+    for (index, file) in assembly.files.enumerated() {
+      let end = assembly.files.dropFirst(index + 1).first?.reference.first
+      let page = try Page(file.bytes.byteSpan, as: file.reference, before: end, in: manifest)
+      content += try page.content.bytes(.updates, defaults: manifest.defaults)
+    }
+    #expect(content.count == 1_889_199)
+    #expect(try backend.digest(of: content.byteSpan).hex == "9e56318453f6cdf00b31155561e61889ed3d1ed6a358e20b12d6bb3178ef620a")
+  }
+}
+
 /// The packs of the known answer of FORMAT.md §9.7, and their pages.
 struct PageSample {
   let packs: [ManifestPack]

@@ -30,7 +30,7 @@ extension FuzzTarget {
           _ = try open(bytes, kind, isIndex: false, contentSize: header.contentSize, first: "level-000000", count: 3)
         }
       }
-      for (kind, isIndex) in [(PageKind.packs, false), (.tags, false), (.updates, false), (.packs, true)] {
+      for (kind, isIndex) in [(PageKind.packs, false), (.tags, false), (.updates, false), (.packs, true), (.updates, true)] {
         let content = try accepted { () throws(PackError) in
           try PageContent(parsing: bytes.byteSpan, kind, isIndex: isIndex, defaults: defaults, name: "page")
         }
