@@ -154,9 +154,31 @@ public actor OnDemandPacks {
     case finished(path: String)
   }
 
+  /// Returns the entries of packs that come in fewer bytes as deltas, with the URL, size and SHA-256 of the delta, by id.
+  ///
+  /// - Parameter request: The request that fetches missing pages of the manifest. If they cannot be fetched, the packs come as a whole.
+  func files(of packs: [ManifestPack], fetchingFor request: TagRequest) async throws(PackError) -> [String: ManifestPack] {
+    let defaults = try await store.requiredManifest().defaults
+    var routes = try await store.routes(to: packs, hops: 1)
+    for _ in 0..<2 where !routes.missing.isEmpty {
+      do throws(PackError) {
+        try await PageFetch(request: request, packs: self, base: defaults.baseURL ?? "").run(routes.missing)
+      } catch {
+        guard error.code != .cancelled else { throw error }
+        break
+      }
+      routes = try await store.routes(to: packs, hops: 1)
+    }
+    var files: [String: ManifestPack] = [:]
+    for pack in packs { files[pack.id] = routes.byID[pack.id]?.deltas.first.map { pack.fetched(as: $0, defaults) } }
+    return files
+  }
+
   /// Adds a request to the download of a pack. Starts the download if necessary.
-  func join(_ request: TagRequest, _ pack: ManifestPack) async throws(PackError) -> Joined {
-    let id = DownloadID(onDemand: pack)
+  ///
+  /// - Parameter file: The file that brings the pack: its own entry, or that with the values of a delta.
+  func join(_ request: TagRequest, _ pack: ManifestPack, _ file: ManifestPack) async throws(PackError) -> Joined {
+    let id = DownloadID(onDemand: file)
     try await turns.lock(id)
     defer { turns.unlock(id) }
     // Another request may have installed the pack in the meantime.
@@ -168,7 +190,7 @@ public actor OnDemandPacks {
       // A file that is no longer needed must be removed before the pack is downloaded again.
       if spent.remove(id) != nil { try await removeGroup(id) }
     }
-    try await enqueue(pack, id, isFirst: isFirst)
+    try await enqueue(file, id, isFirst: isFirst)
     await applyPriority(of: id)
     if let path = try await queue.file(of: id) { return .finished(path: path) }
     // Tries at once, because the network may be available again.

@@ -45,7 +45,8 @@ struct PageFetch: Sendable {
     do throws(PackError) {
       for page in pages {
         let id = DownloadID(onDemand: ManifestPack(page: page, base: base))
-        guard case .finished(let path) = try await packs.join(request, ManifestPack(page: page, base: base)) else { continue }
+        let entry = ManifestPack(page: page, base: base)
+        guard case .finished(let path) = try await packs.join(request, entry, entry) else { continue }
         inbox.yield(.finished(id, path: path))
       }
       for await message in messages {

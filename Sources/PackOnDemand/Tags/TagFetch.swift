@@ -24,13 +24,33 @@ struct TagFetch: Sendable {
     case installed(InstalledPack)
   }
 
-  /// Downloads and installs packs, and marks them as in use.
+  private enum End {
+    /// All packs are installed.
+    case installed([String: UseMark])
+    /// A delta cannot be used, and its pack is to be fetched as a whole.
+    case unusable(DownloadID, pack: String)
+  }
+
+  /// Downloads and installs packs, and marks them as in use. A pack comes as a delta if that takes fewer bytes, and as a whole if the delta fails.
   ///
   /// - Returns: The marks by pack name.
   func run(_ missing: [ManifestPack]) async throws(PackError) -> [String: UseMark] {
     try await packs.store.checkInstallable()
-    let wanted = Dictionary(uniqueKeysWithValues: missing.map { (DownloadID(onDemand: $0), $0) })
-    request.meter.need(missing)
+    var files = try await packs.files(of: missing, fetchingFor: request)
+    while true {
+      switch try await attempt(missing, files) {
+      case .installed(let marks): return marks
+      case .unusable(_, let pack):
+        files[pack] = nil
+        request.meter.begin()
+      }
+    }
+  }
+
+  /// - Parameter files: The entries of packs that come as deltas, with the values of the delta's file, by id.
+  private func attempt(_ missing: [ManifestPack], _ files: [String: ManifestPack]) async throws(PackError) -> End {
+    let wanted = Dictionary(uniqueKeysWithValues: missing.map { (DownloadID(onDemand: files[$0.id] ?? $0), $0) })
+    request.meter.need(missing.map { files[$0.id] ?? $0 })
     let (messages, inbox) = AsyncStream.makeStream(of: Message.self)
     // The listeners are registered before the first check, so that no event is missed.
     let downloads = packs.queue.hub.handle { event in
@@ -49,8 +69,12 @@ struct TagFetch: Sendable {
     do throws(PackError) {
       // A manifest that was accepted before the listeners were registered was not reported.
       try await packs.check(goal, of: request.tags, fetchingFor: request)
-      try await packs.checkRoom(for: missing)
-      return try await work(wanted, messages, inbox, &spent)
+      try await packs.checkRoom(for: missing.map { files[$0.id] ?? $0 })
+      let end = try await work(wanted, files, messages, inbox, &spent)
+      if case .unusable(let delta, _) = end {
+        for id in wanted.keys { await packs.leave(request, id, isSpent: id == delta || spent.contains(id)) }
+      }
+      return end
     } catch {
       for id in wanted.keys { await packs.leave(request, id, isSpent: spent.contains(id)) }
       throw error
@@ -76,26 +100,27 @@ struct TagFetch: Sendable {
   }
 
   private func work(
-    _ wanted: [DownloadID: ManifestPack], _ messages: AsyncStream<Message>, _ inbox: AsyncStream<Message>.Continuation,
-    _ spent: inout Set<DownloadID>
-  ) async throws(PackError) -> [String: UseMark] {
+    _ wanted: [DownloadID: ManifestPack], _ files: [String: ManifestPack], _ messages: AsyncStream<Message>,
+    _ inbox: AsyncStream<Message>.Continuation, _ spent: inout Set<DownloadID>
+  ) async throws(PackError) -> End {
     var marks: [String: UseMark] = [:]
     var fetchedAgain = 0
     for pack in goal.packs {
-      let id = DownloadID(onDemand: pack)
+      let file = files[pack.id] ?? pack
+      let id = DownloadID(onDemand: file)
       guard wanted[id] != nil else { continue }
-      switch try await packs.join(request, pack) {
+      switch try await packs.join(request, pack, file) {
       case .installed(let mark): await settle(id, pack, mark, &marks)
       case .finished(let path): inbox.yield(.finished(id, path: path))
       case .waiting(let received): if received > 0 { request.meter.downloaded(id, received) }
       }
     }
-    if marks.count == wanted.count { return marks }
+    if marks.count == wanted.count { return .installed(marks) }
     for await message in messages {
       switch message {
       case .finished(let id, let path):
         guard let pack = wanted[id], marks[pack.id] == nil else { continue }
-        request.meter.downloaded(id, pack.size)
+        request.meter.downloaded(id, (files[pack.id] ?? pack).size)
         do throws(PackError) {
           await settle(id, pack, try await install(pack, id, path), &marks)
         } catch {
@@ -105,6 +130,7 @@ struct TagFetch: Sendable {
             try await packs.fetchAgain(id)
             continue
           }
+          if files[pack.id] != nil, error.isFaultOfFile || error.code == .wrongBase { return .unusable(id, pack: pack.id) }
           if error.isFaultOfFile { spent.insert(id) }
           throw error
         }
@@ -120,20 +146,21 @@ struct TagFetch: Sendable {
         }
       case .failed(let id, let failure):
         guard let pack = wanted[id], marks[pack.id] == nil else { continue }
+        if files[pack.id] != nil, failure.isFaultOfServer { return .unusable(id, pack: pack.id) }
         throw failure.error(of: pack.id)
       case .lowSpace(let id, let needed):
         try await packs.makeRoom(request, id, needed: needed)
       case .offline:
         guard !request.waitsForNetwork else { continue }
         // Packs whose files are complete need no network.
-        for pack in goal.packs where wanted[DownloadID(onDemand: pack)] != nil && marks[pack.id] == nil {
-          guard try await packs.queue.file(of: DownloadID(onDemand: pack)) == nil else { continue }
+        for (id, pack) in wanted.sorted(by: { $0.value.id < $1.value.id }) where marks[pack.id] == nil {
+          guard try await packs.queue.file(of: id) == nil else { continue }
           throw TransferFailure.offline.error(of: pack.id)
         }
       case .adopted:
         try await packs.check(goal, of: request.tags, fetchingFor: request)
       }
-      if marks.count == wanted.count { return marks }
+      if marks.count == wanted.count { return .installed(marks) }
     }
     throw PackError(.cancelled, "cancelled")
   }
@@ -174,6 +201,16 @@ extension PackError {
   fileprivate var isFaultOfFile: Bool {
     switch code {
     case .truncated, .wrongPack, .digestMismatch, .authenticationFailed, .damagedHeader, .damagedPayload, .damagedArchive, .notAPack: true
+    default: false
+    }
+  }
+}
+
+extension TransferFailure {
+  /// Whether the server has no such file, or another one. A pack whose delta is missing may still be there as a whole.
+  fileprivate var isFaultOfServer: Bool {
+    switch self {
+    case .status, .redirect, .malformedResponse, .wrongSize, .wrongDigest: true
     default: false
     }
   }

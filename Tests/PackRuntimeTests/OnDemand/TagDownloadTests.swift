@@ -97,8 +97,8 @@ struct TagDownloadTests {
       let packs = try await OnDemandPacks(store: store, queue: queue)
       // The process ends without leaving the download.
       try await queue.running {
-        _ = try await packs.join(TagRequest(["boot"], of: packs), old[0].entry)
-        _ = try await packs.join(TagRequest(["boot"], of: packs), old[1].entry)
+        _ = try await packs.join(TagRequest(["boot"], of: packs), old[0].entry, old[0].entry)
+        _ = try await packs.join(TagRequest(["boot"], of: packs), old[1].entry, old[1].entry)
         try await eventually("they do not begin") { first.running.count == 2 }
       }
       await queue.close()

@@ -1,0 +1,62 @@
+package import PackFormat
+package import PackManifest
+import PackPages
+import PackReading
+import PackTrust
+import PackWork
+
+extension AssetStore {
+  /// What brings some packs of the accepted manifest.
+  package struct Routes: Sendable {
+    /// The deltas over installed versions that bring a pack in fewer bytes than its own file, by the id of the pack.
+    package var byID: [String: UpdateRoute] = [:]
+    /// The pages that are missing to know the deltas to all of the packs.
+    package var missing: [PageReference] = []
+  }
+
+  /// Finds the cheapest way to packs of the accepted manifest over the installed versions.
+  ///
+  /// - Parameter hops: The largest number of deltas of a way, 1 or 2.
+  /// - Throws: ``PackError/Code/noManifest``, ``PackError/Code/cannotRead``.
+  package func routes(to packs: [ManifestPack], hops: Int) async throws(PackError) -> Routes {
+    try await WorkerPool.settled { [directory, manifests] () throws(PackError) in
+      let manifest = try manifests.required().manifest
+      var room: [String: [[UInt8]: Int]] = [:]
+      for pack in packs { room[pack.id] = try directory.record(pack.id)?.roomForDeltas(upTo: hops) ?? [:] }
+      let updated = packs.filter { room[$0.id]?.isEmpty == false }
+      guard !updated.isEmpty, manifest.pages.contains(where: { $0.kind == .updates }) else { return Routes() }
+      let lookup = try manifests.pages.updates(to: updated.map(\.id), in: manifest)
+      var routes = Routes(missing: lookup.missing)
+      for pack in updated {
+        routes.byID[pack.id] = UpdateRoute.cheapest(to: pack, over: room[pack.id] ?? [:], by: lookup.deltas[pack.id] ?? [])
+      }
+      return routes
+    }
+  }
+}
+
+extension PackRecord {
+  /// Returns the content roots of versions over which deltas can be read, and how many.
+  func roomForDeltas(upTo most: Int) -> [[UInt8]: Int] {
+    var room: [[UInt8]: Int] = [:]
+    for content in contents where !hasFailed(content.bytes) {
+      if let root = content.contentRoot { room[root] = max(room[root] ?? 0, min(most, roomForDeltas(over: content))) }
+    }
+    return room.filter { $0.value > 0 }
+  }
+
+  /// Returns how many deltas can be read over a version. Those to an unpacked version are applied when they are installed.
+  func roomForDeltas(over content: Content) -> Int {
+    content.contentRoot == nil ? 0 : Pack.mostDeltas
+  }
+}
+
+extension ManifestPack {
+  /// Returns the entry with the URL, size and SHA-256 of a delta in place of those of the pack.
+  package func fetched(as delta: ManifestDelta, _ defaults: ManifestDefaults) -> ManifestPack {
+    var file = self
+    (file.size, file.sha256) = (delta.size, delta.sha256)
+    file.url = defaults.url(id, delta.sha256) ?? url
+    return file
+  }
+}
