@@ -15,29 +15,24 @@ struct BaseRecords {
   ///
   /// - Throws: ``PackError/Code/damagedPayload`` if the records of a base are not those that its content root names,
   ///   ``PackError/Code/limitExceeded`` if the list of the first one is too long.
-  init(_ bases: [Pack]) throws(PackError) {
+  init(_ bases: [any DeltaBase], backend: any CryptoBackend) throws(PackError) {
     for (number, base) in bases.enumerated() {
       starts.append(sizes.count)
-      let root = try ContentRoot(backend: base.source.backend)
-      try base.forEachRecord { (block, row) throws(PackError) in
-        let (kind, size) = (block.kind(of: row), block.size(of: row))
-        offsets.append(block.offset(of: row))
+      let root = try ContentRoot(backend: backend)
+      try base.forEachContent { (path, kind, size, offset, digest) throws(PackError) in
+        offsets.append(offset)
         sizes.append(size)
-        try block.withDigest(of: row) { (digest) throws(PackError) in
-          digests.append(copying: digest)
-          try block.withPath(of: row) { (path) throws(PackError) in
-            try root.add(path: path, kind: kind, size: size, digest: digest)
-            guard number == 0, list.count <= Limits.deltaListSize else { return }
-            TreeListCursor.append(path: path, kind: kind, size: size, to: &list)
-          }
-        }
+        digests.append(copying: digest)
+        try root.add(path: path, kind: kind, size: size, digest: digest)
+        guard number == 0, list.count <= Limits.deltaListSize else { return }
+        TreeListCursor.append(path: path, kind: kind, size: size, to: &list)
       }
       guard try root.finish() == base.contentRoot else {
-        throw PackError(.damagedPayload, "the entries do not match the content root").about(base.source)
+        throw PackError(.damagedPayload, "the entries do not match the content root").about(base.basePath)
       }
       guard list.count <= Limits.deltaListSize else {
         throw PackError(.limitExceeded, "pack has too many files for a delta: their list is longer than \(Limits.deltaListSize) bytes")
-          .about(base.source)
+          .about(base.basePath)
       }
     }
     starts.append(sizes.count)

@@ -167,11 +167,11 @@ package struct ContentTable: Sendable {
   }
 }
 
-extension Array {
+extension RandomAccessCollection where Index == Int {
   /// Returns the first index whose element satisfies `predicate`. The elements must be sorted so that all that do not satisfy it come first.
-  fileprivate func partitioningIndex(_ predicate: (Element) -> Bool) -> Int {
-    var low = 0
-    var high = count
+  func partitioningIndex(_ predicate: (Element) -> Bool) -> Int {
+    var low = startIndex
+    var high = endIndex
     while low < high {
       let middle = (low + high) / 2
       if predicate(self[middle]) { high = middle } else { low = middle + 1 }

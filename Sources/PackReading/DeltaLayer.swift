@@ -34,7 +34,7 @@ package final class DeltaLayer: Sendable {
 
   static let listNumber = UInt32.max
 
-  let bases: [Pack]
+  let bases: [any DeltaBase]
   let baseList: [UInt8]
   let windows: [Window]
   let ranges: [Source]
@@ -43,7 +43,7 @@ package final class DeltaLayer: Sendable {
   /// The parts of each piece that comes from a base.
   let pieces: [Range<Int>]
 
-  init(bases: [Pack], baseList: [UInt8], windows: [Window], ranges: [Source], parts: [Source], pieces: [Range<Int>]) {
+  init(bases: [any DeltaBase], baseList: [UInt8], windows: [Window], ranges: [Source], parts: [Source], pieces: [Range<Int>]) {
     self.bases = bases
     self.baseList = baseList
     self.windows = windows
@@ -52,8 +52,8 @@ package final class DeltaLayer: Sendable {
     self.pieces = pieces
   }
 
-  /// The number of packs below this one, counting only the longest way.
-  var depth: Int { 1 + (bases.map { $0.layer?.depth ?? 0 }.max() ?? 0) }
+  /// The number of deltas over each other, this one included, counting only the longest way.
+  var depth: Int { 1 + (bases.map(\.deltaDepth).max() ?? 0) }
 }
 
 /// Reads the pieces of a delta for one reader.
@@ -63,7 +63,7 @@ final class DeltaReader {
   private let layer: DeltaLayer
   private let segments: SegmentReader
   private let decoder: DecompressionContext
-  private var readers: [PackReader?]
+  private var readers: [(any BaseReader)?]
   private var prefix: [UInt8] = []
   private var compressed: [UInt8] = []
 
@@ -71,7 +71,7 @@ final class DeltaReader {
     self.layer = layer
     self.segments = segments
     decoder = try DecompressionContext()
-    readers = [PackReader?](repeating: nil, count: layer.bases.count)
+    readers = [(any BaseReader)?](repeating: nil, count: layer.bases.count)
   }
 
   deinit {
@@ -122,43 +122,20 @@ final class DeltaReader {
         copy(list.byteSpan.extracting(start..<start + Int(source.length)), to: &whole, at: source.target)
         continue
       }
-      try copyContent(source, into: &buffer)
+      try reader(of: Int(source.base)).copy(source.offset..<source.offset + UInt64(source.length), to: &buffer, at: source.target)
     }
   }
 
   /// Whether the frame that is in memory is that of the last bytes. Windows beside each other need about the same frames, so the frame that was read last
   /// is used before it is replaced.
   private func endsInHeldFrame(_ sources: ArraySlice<DeltaLayer.Source>) -> Bool {
-    guard let last = sources.last(where: { $0.base != DeltaLayer.listNumber }), let held = readers[Int(last.base)]?.heldFrame else {
-      return false
-    }
-    return layer.bases[Int(last.base)].table.frame(holding: last.offset) == held
+    guard let last = sources.last(where: { $0.base != DeltaLayer.listNumber }) else { return false }
+    return readers[Int(last.base)]?.holds(last.offset) ?? false
   }
 
-  private func copyContent(_ source: DeltaLayer.Source, into buffer: inout [UInt8]) throws(PackError) {
-    let base = layer.bases[Int(source.base)]
-    do throws(PackError) {
-      let reader = try reader(of: Int(source.base))
-      var done = 0
-      while done < Int(source.length) {
-        let position = source.offset + UInt64(done)
-        let place = try reader.load(base.table.frame(holding: position))
-        let start = Int(position - place.lowerBound)
-        let count = min(Int(source.length) - done, Int(place.upperBound - position))
-        try reader.withFrame { (content) throws(PackError) in
-          var whole = buffer.mutableByteSpan
-          copy(content.extracting(start..<start + count), to: &whole, at: source.target + done)
-        }
-        done += count
-      }
-    } catch {
-      throw error.about(base.source)
-    }
-  }
-
-  private func reader(of base: Int) throws(PackError) -> PackReader {
+  private func reader(of base: Int) throws(PackError) -> any BaseReader {
     if let known = readers[base] { return known }
-    let made = try PackReader(layer.bases[base])
+    let made = try layer.bases[base].makeContentReader()
     readers[base] = made
     return made
   }

@@ -8,7 +8,7 @@ import PackPayload
 struct DeltaOpening {
   private let source: PackSource
   private let segments: SegmentReader
-  private let bases: [Pack]
+  private let bases: [any DeltaBase]
   private let head: DeltaHead
   private let records: BaseRecords
   private var tree: DerivedTree
@@ -23,13 +23,13 @@ struct DeltaOpening {
   /// The largest number of deltas over each other.
   static let mostLayers = 3
 
-  init(_ source: PackSource, _ segments: SegmentReader, over bases: [Pack]) throws(PackError) {
+  init(_ source: PackSource, _ segments: SegmentReader, over bases: [any DeltaBase]) throws(PackError) {
     self.source = source
     self.segments = segments
     self.bases = bases
     head = try Self.readHead(source, segments)
     try Self.compare(head, bases)
-    records = try BaseRecords(bases)
+    records = try BaseRecords(bases, backend: source.backend)
     tree = DerivedTree()
   }
 
@@ -73,7 +73,7 @@ struct DeltaOpening {
     return bytes
   }
 
-  private static func compare(_ head: DeltaHead, _ bases: [Pack]) throws(PackError) {
+  private static func compare(_ head: DeltaHead, _ bases: [any DeltaBase]) throws(PackError) {
     guard bases.count == head.bases.count else {
       throw PackError(
         .wrongBase, "pack is a delta over \(head.bases.count) \(head.bases.count == 1 ? "pack" : "packs"), but \(bases.count) were given",
@@ -82,10 +82,10 @@ struct DeltaOpening {
     for (base, root) in zip(bases, head.bases) where base.contentRoot != root {
       throw PackError(
         .wrongBase,
-        "pack is a delta over content \(root.prefix(8).hex), but \(printable(base.source.path)) has content \(base.contentRoot.prefix(8).hex)",
+        "pack is a delta over content \(root.prefix(8).hex), but \(printable(base.basePath)) has content \(base.contentRoot.prefix(8).hex)",
         advice: .chooseBase)
     }
-    guard bases.allSatisfy({ ($0.layer?.depth ?? 0) < mostLayers }) else {
+    guard bases.allSatisfy({ $0.deltaDepth < mostLayers }) else {
       throw PackError(
         .limitExceeded, "pack is a delta over \(mostLayers) deltas, more than can be read",
         advice: .developer("open it over a full pack with the content of its base"))

@@ -84,11 +84,11 @@ public final class Pack: Sendable {
   ///
   /// - Parameters:
   ///   - key: that of the delta.
-  ///   - bases: the packs that the delta names, in that order. Each may be a delta itself; at most three deltas lie over each other.
+  ///   - bases: the packs or trees that the delta names, in that order. Each may be a delta itself; at most three deltas lie over each other.
   ///   - contentLimit: the maximum size of a delta's content in bytes, for callers that know what to expect.
   /// - Throws: as ``open(_:key:)``, and ``PackError/Code/wrongBase`` if the bases are not those that the delta names.
   package static func open(
-    _ path: String, key: borrowing PackKey, over bases: [Pack], contentLimit: UInt64 = Limits.contentSizeWithoutManifest,
+    _ path: String, key: borrowing PackKey, over bases: [any DeltaBase], contentLimit: UInt64 = Limits.contentSizeWithoutManifest,
     files: any FileSystem = SystemFiles(), backend: any CryptoBackend = CryptoBackends.standard
   ) throws(PackError) -> Pack {
     let start = try PackStart(path, files: files)
@@ -99,7 +99,7 @@ public final class Pack: Sendable {
 
   /// Opens a delta whose header was opened.
   init(
-    delta source: PackSource, over bases: [Pack], contentLimit: UInt64 = Limits.contentSizeWithoutManifest
+    delta source: PackSource, over bases: [any DeltaBase], contentLimit: UInt64 = Limits.contentSizeWithoutManifest
   ) throws(PackError) {
     self.source = source
     let segments = try SegmentReader(source)

@@ -29,7 +29,7 @@ struct TreeLayout {
   ///
   /// - Throws: ``PackError/Code/damagedPayload`` if a record has no place, or more than one, or one of another size, and about a base in which contents
   ///   overlap.
-  init(_ head: DeltaHead, _ tree: borrowing DerivedTree, _ records: BaseRecords, _ bases: [Pack]) throws(PackError) {
+  init(_ head: DeltaHead, _ tree: borrowing DerivedTree, _ records: BaseRecords, _ bases: [any DeltaBase]) throws(PackError) {
     offsets = [UInt64](repeating: 0, count: tree.count)
     contents = [UInt32](repeating: 0, count: tree.count)
     isNamed = [Bool](repeating: false, count: tree.count)
@@ -104,7 +104,7 @@ struct TreeLayout {
   /// Lays what comes from bases behind the stream, in the order of its places there.
   ///
   /// Contents of a base that are neither the same nor apart are refused: a few kilobytes of index could name any number of pieces.
-  private mutating func placeUses(_ records: BaseRecords, _ bases: [Pack], from start: UInt64) throws(PackError) {
+  private mutating func placeUses(_ records: BaseRecords, _ bases: [any DeltaBase], from start: UInt64) throws(PackError) {
     var uses: [Use] = []
     for record in contents.indices where contents[record] > 0 { uses.append(Use(record: record, content: Int(contents[record]) - 1)) }
     uses.sort {
@@ -114,7 +114,7 @@ struct TreeLayout {
     }
     var offset = start
     var last: (base: Int, place: Range<UInt64>)?
-    var frame: (base: Int, number: Int)?
+    var piece: (base: Int, start: UInt64)?
     for use in uses {
       let (base, size) = (records.base(of: use.content), records.sizes[use.content])
       let place = records.offsets[use.content]..<records.offsets[use.content] + size
@@ -125,29 +125,31 @@ struct TreeLayout {
       }
       if let last, last.base == base, last.place.upperBound > place.lowerBound {
         throw PackError(.damagedPayload, "the content of two entries overlaps at byte \(place.lowerBound) of the tar")
-          .about(bases[base].source)
+          .about(bases[base].basePath)
       }
       last = (base, place)
       offsets[use.record] = offset
       offset += size
-      cut(place, base, bases[base].table, &frame)
+      cut(place, base, bases[base], &piece)
     }
   }
 
-  /// Adds the parts of a content, one for each frame of the base that has bytes of it. A new piece begins with each frame.
-  private mutating func cut(_ content: Range<UInt64>, _ base: Int, _ table: SeekTable, _ frame: inout (base: Int, number: Int)?) {
+  /// Adds the parts of a content, one for each piece of the base that has bytes of it. A new piece of the tree begins with each.
+  private mutating func cut(
+    _ content: Range<UInt64>, _ number: Int, _ base: any DeltaBase, _ piece: inout (base: Int, start: UInt64)?
+  ) {
     var position = content.lowerBound
     while position < content.upperBound {
-      let number = table.frame(holding: position)
-      let end = min(content.upperBound, table[number].tarRange.upperBound)
-      if frame.map({ $0 != (base, number) }) ?? true {
+      let place = base.piece(holding: position)
+      let end = min(content.upperBound, place.upperBound)
+      if piece.map({ $0 != (number, place.lowerBound) }) ?? true {
         pieces.append(parts.count..<parts.count)
         pieceSizes.append(0)
-        frame = (base, number)
+        piece = (number, place.lowerBound)
       }
       let last = pieces.count - 1
       parts.append(
-        DeltaLayer.Source(base: UInt32(base), length: UInt32(end - position), offset: position, target: Int(pieceSizes[last])))
+        DeltaLayer.Source(base: UInt32(number), length: UInt32(end - position), offset: position, target: Int(pieceSizes[last])))
       pieces[last] = pieces[last].lowerBound..<parts.count
       pieceSizes[last] += UInt32(end - position)
       position = end

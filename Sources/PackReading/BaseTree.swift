@@ -1,0 +1,184 @@
+package import PackCrypto
+package import PackFiles
+package import PackFormat
+
+/// An unpacked pack on the disk as the base of a delta.
+///
+/// Creating it reads every byte of the tree. Later, each file is opened from the handle of the tree, without following links, and refused if it is not
+/// the file that was read: by its place on the volume, its size and its times. A change that leaves all of them as they were is found by the digests
+/// of what is made from the file.
+///
+/// Memory: 80 bytes and the path for each file and empty directory, and 256 KiB while it is created.
+package final class BaseTree: DeltaBase {
+  package let basePath: String
+  package let contentRoot: [UInt8]
+  package var deltaDepth: Int { 0 }
+
+  let files: any FileSystem
+  let backend: any CryptoBackend
+  private let root: OpenFile
+  /// In the order of the index.
+  private let records: [Record]
+  /// The digests of all records, then their paths.
+  private let digests: [UInt8]
+  private let paths: [UInt8]
+
+  /// What shows that a file is the one that was read.
+  struct Stamp: Hashable {
+    private let device: UInt64
+    private let inode: UInt64
+    private let size: UInt64
+    private let modified: Int64
+    private let changed: Int64
+
+    init(_ status: FileStatus) {
+      (device, inode, size, modified, changed) = (status.device, status.inode, status.size, status.modified, status.changed)
+    }
+  }
+
+  private struct Record {
+    /// Where the content starts in the row of all contents.
+    var offset: UInt64
+    var size: UInt64
+    var pathEnd: UInt32
+    var kind: IndexRecord.Kind
+    var stamp: Stamp
+  }
+
+  /// Reads a tree.
+  ///
+  /// - Parameters:
+  ///   - root: The open directory.
+  ///   - path: Its path, for errors.
+  ///   - checkpoint: Called between pieces of files. If it throws, the work ends.
+  /// - Throws: ``PackError/Code/wrongBase`` if the tree is none that a pack can contain, or is more than a base may be.
+  package init(
+    _ root: OpenFile, path: String, files: any FileSystem, backend: any CryptoBackend, checkpoint: @escaping () throws(PackError) -> Void
+  ) throws(PackError) {
+    self.root = root
+    basePath = path
+    self.files = files
+    self.backend = backend
+    var (records, digests, paths): ([Record], [UInt8], [UInt8]) = ([], [], [])
+    var offset: UInt64 = 0
+    let contentRoot = try ContentRoot(backend: backend)
+    let tree = try DiskTree(path, files: files, backend: backend, checkpoint: checkpoint)
+    let isSound = try tree.forEachRecord(of: root) { (record) throws(PackError) in
+      guard records.count < Limits.records, paths.count <= Limits.deltaListSize, record.size <= Limits.packSize else {
+        throw PackError(.wrongBase, of: path, "has more files than the base of a delta may have", advice: .chooseBase)
+      }
+      paths += record.path
+      digests += record.digest
+      records.append(
+        Record(offset: offset, size: record.size, pathEnd: UInt32(paths.count), kind: record.kind, stamp: Stamp(record.status)))
+      offset = offset.adding(record.size)
+      try contentRoot.add(path: record.path.byteSpan, kind: record.kind, size: record.size, digest: record.digest.byteSpan)
+    }
+    guard isSound else { throw PackError(.wrongBase, of: path, "has something that no pack can contain", advice: .chooseBase) }
+    self.contentRoot = try contentRoot.finish()
+    (self.records, self.digests, self.paths) = (records, digests, paths)
+  }
+
+  package func forEachContent(_ body: ContentVisitor) throws(PackError) {
+    // A span of a class's own array cannot be lent.
+    let (paths, digests) = (paths, digests)
+    for (number, record) in records.enumerated() {
+      try body(
+        paths.byteSpan.extracting(pathRange(number)), record.kind, record.size, record.offset,
+        digests.byteSpan.extracting(32 * number..<32 * number + 32))
+    }
+  }
+
+  private func pathRange(_ number: Int) -> Range<Int> {
+    (number == 0 ? 0 : Int(records[number - 1].pathEnd))..<Int(records[number].pathEnd)
+  }
+
+  /// A megabyte: small files are read together, and a piece fits into memory.
+  package func piece(holding offset: UInt64) -> Range<UInt64> {
+    let start = (offset >> 20) << 20
+    return start..<start + (1 << 20)
+  }
+
+  package func makeContentReader() throws(PackError) -> any BaseReader { TreeContentReader(self) }
+
+  // MARK: Files
+
+  /// Returns the number of the file whose content has the byte at an offset.
+  func file(holding offset: UInt64) -> Int {
+    // Empty files and directories before it start there, too.
+    records.partitioningIndex { $0.offset + $0.size > offset }
+  }
+
+  /// The bytes of the row that are the content of a file.
+  func range(of number: Int) -> Range<UInt64> { records[number].offset..<records[number].offset + records[number].size }
+
+  /// The SHA-256 of the content of a file when the tree was read, 32 bytes.
+  func digest(of number: Int) -> [UInt8] { Array(digests[32 * number..<32 * number + 32]) }
+
+  /// The path of a file in the tree, for errors.
+  func title(of number: Int) -> String { "\(basePath)/\(printable(paths[pathRange(number)]))" }
+
+  /// Returns the directory of a file, opened component by component, and the name in it.
+  func place(of number: Int) throws(PackError) -> (directory: OpenFile, name: String) {
+    var place = root
+    let components = paths[pathRange(number)].split(separator: UInt8(ascii: "/")).map { String(decoding: $0, as: UTF8.self) }
+    do throws(FileFailure) {
+      for component in components.dropLast() { place = try files.open(component, .directoryUnlinked, in: place) }
+    } catch {
+      throw error.reading(title(of: number))
+    }
+    return (place, components.last ?? "")
+  }
+
+  /// Opens a file.
+  ///
+  /// - Returns: its status now, and whether it is the file that was read.
+  func open(_ number: Int) throws(PackError) -> (file: OpenFile, status: FileStatus, isSame: Bool) {
+    let place = try place(of: number)
+    do throws(FileFailure) {
+      let file = try files.open(place.name, .readUnlinked, in: place.directory)
+      let status = try files.status(of: file)
+      return (file, status, status.kind == .file && isSame(number, status))
+    } catch {
+      throw error.reading(title(of: number))
+    }
+  }
+
+  /// Whether a status is that of the file when it was read.
+  func isSame(_ number: Int, _ status: FileStatus) -> Bool {
+    Stamp(status) == records[number].stamp && status.size == records[number].size
+  }
+
+  func changed(_ number: Int) -> PackError {
+    PackError(.sourceChanged, of: title(of: number), "changed while it was read", advice: .tryAgain)
+  }
+}
+
+/// Reads contents of a tree on the disk. The file that was read last stays open.
+private final class TreeContentReader: BaseReader {
+  private let tree: BaseTree
+  private var open: (number: Int, file: OpenFile)?
+
+  init(_ tree: BaseTree) {
+    self.tree = tree
+  }
+
+  func copy(_ range: Range<UInt64>, to buffer: inout [UInt8], at target: Int) throws(PackError) {
+    let number = tree.file(holding: range.lowerBound)
+    let file = try file(number)
+    var whole = buffer.mutableByteSpan
+    var part = whole._mutatingExtracting(target..<target + range.count)
+    try tree.files.readExactly(file, at: range.lowerBound - tree.range(of: number).lowerBound, into: &part, name: tree.title(of: number))
+  }
+
+  private func file(_ number: Int) throws(PackError) -> OpenFile {
+    if let open, open.number == number { return open.file }
+    let found = try tree.open(number)
+    guard found.isSame else { throw tree.changed(number) }
+    open = (number, found.file)
+    return found.file
+  }
+
+  /// Nothing is kept in memory.
+  func holds(_ offset: UInt64) -> Bool { false }
+}
