@@ -19,6 +19,12 @@ static inline void packer_set_heap_count(int count) { mallopt(M_ARENA_MAX, count
 static inline void packer_set_heap_count(int count) { (void)count; }
 #endif
 
+#include <sys/ioctl.h>
+#include <linux/fs.h>
+
+// Swift can neither call a function with a variable number of arguments nor import FICLONE, a macro made of macros.
+static inline int packer_clone(int target, int source) { return ioctl(target, FICLONE, source); }
+
 #include <sys/prctl.h>
 
 // Swift cannot call a function with a variable number of arguments.

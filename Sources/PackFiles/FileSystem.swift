@@ -26,6 +26,9 @@ package protocol FileSystem: Sendable {
   func link(_ file: OpenFile, as name: String, in directory: OpenFile?) throws(FileFailure)
   /// Gives a file a second name, in the same or another directory of its volume. Not every file system can (``FileFailure/isUnsupported``).
   func link(_ name: String, in directory: OpenFile?, as newName: String, in newDirectory: OpenFile?) throws(FileFailure)
+  /// Makes a new file with the content of an open one. Both share their space on the volume until one of them is changed. Not every file system can
+  /// (``FileFailure/isUnclonable``). Then nothing is left behind.
+  func clone(_ file: OpenFile, as name: String, mode: UInt32, in directory: OpenFile?) throws(FileFailure) -> OpenFile
   /// Swaps two names in a directory atomically. Not every file system can (``FileFailure/isUnsupported``).
   func exchange(_ name: String, with otherName: String, in directory: OpenFile?) throws(FileFailure)
   func setMode(_ mode: UInt32, of file: OpenFile) throws(FileFailure)

@@ -157,6 +157,26 @@ package struct SystemFiles: FileSystem {
     }
   }
 
+  package func clone(_ file: OpenFile, as name: String, mode: UInt32, in directory: OpenFile?) throws(FileFailure) -> OpenFile {
+    #if canImport(Darwin)
+      _ = try Self.retrying {
+        unsafe fclonefileat(file.descriptor, directory.descriptorOrWorkingDirectory, name, 0)
+      }
+      let clone = try open(name, .writeUnlinked, in: directory)
+      try setMode(mode, of: clone)
+      return clone
+    #else
+      let clone = try open(name, .create(mode: mode), in: directory)
+      do throws(FileFailure) {
+        _ = try Self.retrying { packer_clone(clone.descriptor, file.descriptor) }
+      } catch {
+        try? remove(name, .file, in: directory)
+        throw error
+      }
+      return clone
+    #endif
+  }
+
   package func exchange(_ name: String, with otherName: String, in directory: OpenFile?) throws(FileFailure) {
     let descriptor = directory.descriptorOrWorkingDirectory
     _ = try Self.retrying {
@@ -317,6 +337,8 @@ extension FileFailure {
   package var isUnlinkable: Bool {
     isUnsupported || number == EXDEV || number == EPERM || number == EACCES || number == EMLINK
   }
+  /// Whether a file cannot be cloned: not on this file system, or not across volumes.
+  package var isUnclonable: Bool { isUnsupported || number == EXDEV || number == ENOTTY || number == EPERM || number == EACCES }
   /// Whether the operation would cross volumes.
   package var isAcrossVolumes: Bool { number == EXDEV }
   /// Whether a directory is not empty but must be.

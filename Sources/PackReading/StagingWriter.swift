@@ -57,25 +57,80 @@ final class StagingWriter {
     }
   }
 
+  /// Creates a file with the content of an open one, which shares its space. Returns false if the volume cannot do that.
+  func clone(_ source: OpenFile, as path: Span<UInt8>, _ kind: IndexRecord.Kind) throws(PackError) -> Bool {
+    let (parent, name) = try place(path)
+    let mode = Self.mode(of: kind)
+    let file: OpenFile
+    do throws(FileFailure) {
+      file = try files.clone(source, as: name, mode: mode, in: parent)
+      try correct(mode, of: file)
+    } catch {
+      if error.isUnclonable { return false }
+      throw creating(error, path)
+    }
+    try finish(file, path)
+    return true
+  }
+
+  /// Gives a file a second name. Returns false if the volume cannot do that, or if the file's name leads to another file.
+  ///
+  /// - Parameter status: The status of the file that is meant.
+  func link(_ source: (directory: OpenFile, name: String), _ status: FileStatus, as path: Span<UInt8>) throws(PackError) -> Bool {
+    let (parent, name) = try place(path)
+    do throws(FileFailure) {
+      try files.link(source.name, in: source.directory, as: name, in: parent)
+      let made = try files.status(of: name, in: parent, following: .asThemselves)
+      if made.device == status.device, made.inode == status.inode, made.size == status.size, made.modified == status.modified {
+        return true
+      }
+      try files.remove(name, made.kind, in: parent)
+      return false
+    } catch {
+      if error.isUnlinkable { return false }
+      throw creating(error, path)
+    }
+  }
+
+  /// Creates an empty file, to be written by its handle.
+  func create(_ path: Span<UInt8>, _ kind: IndexRecord.Kind) throws(PackError) -> OpenFile {
+    try create(path, isExecutable: kind == .executable)
+  }
+
+  /// Writes a part of a file that ``create(_:_:)`` created.
+  func write(_ content: Span<UInt8>, to file: OpenFile, at offset: UInt64, _ path: Span<UInt8>) throws(PackError) {
+    do {
+      try files.writeAll(file, at: offset, content)
+    } catch {
+      throw failure(error, path, missing: UInt64(content.count))
+    }
+  }
+
+  /// The permissions of a file.
+  static func mode(of kind: IndexRecord.Kind) -> UInt32 { kind == .executable ? 0o755 : 0o644 }
+
   private func create(_ path: Span<UInt8>, isExecutable: Bool) throws(PackError) -> OpenFile {
     let (parent, name) = try place(path)
-    let mode: UInt32 = isExecutable ? 0o755 : 0o644
+    let mode = Self.mode(of: isExecutable ? .executable : .file)
     do throws(FileFailure) {
       let file = try files.open(name, .create(mode: mode), in: parent)
       try correct(mode, of: file)
       return file
     } catch {
-      guard !error.isExisting else {
-        throw PackError(
-          .cannotWrite,
-          of: output, "cannot be written: '\(printable([UInt8](copying: path)))' collides with another entry on this file system",
-          advice: .developer("unpack to a case-sensitive file system"))
-      }
-      throw failure(error, path)
+      throw creating(error, path)
     }
   }
 
-  private func finish(_ file: OpenFile, _ path: Span<UInt8>) throws(PackError) {
+  private func creating(_ error: FileFailure, _ path: Span<UInt8>) -> PackError {
+    guard error.isExisting else { return failure(error, path) }
+    return PackError(
+      .cannotWrite,
+      of: output, "cannot be written: '\(printable([UInt8](copying: path)))' collides with another entry on this file system",
+      advice: .developer("unpack to a case-sensitive file system"))
+  }
+
+  /// Syncs a file that was written by its handle.
+  func finish(_ file: OpenFile, _ path: Span<UInt8>) throws(PackError) {
     guard !files.syncsWholeVolumes else { return }
     do {
       try files.sync(file)

@@ -36,6 +36,7 @@ package final class TreeWalk: Sendable {
   private let counter: ProgressCounter
   private let strictness: Strictness
   private let makeObserver: (@Sendable () -> any FrameObserver)?
+  private let made: MadeFiles
   private let queue: FrameQueue
   private let spanning: SpanningDigests
   /// The contents that span several frames and whose files have been created.
@@ -43,9 +44,10 @@ package final class TreeWalk: Sendable {
 
   private init(
     _ pack: Pack, table: ContentTable, blocks: IndexCache, output: OutputDirectory?, strictness: Strictness, pool: WorkerPool,
-    counter: ProgressCounter, makeObserver: (@Sendable () -> any FrameObserver)?
+    counter: ProgressCounter, made: MadeFiles, makeObserver: (@Sendable () -> any FrameObserver)?
   ) {
     self.pack = pack
+    self.made = made
     self.table = table
     self.blocks = blocks
     self.output = output
@@ -64,12 +66,14 @@ package final class TreeWalk: Sendable {
   /// - Parameters:
   ///   - output: the directory to write the tree to; nothing is written if nil. Throws if its volume has no room for the tree.
   ///   - blocks: the index cache that all workers share; a new one if nil.
+  ///   - made: files that the output has already. They are not written, and what is needed only for them is not read.
   ///   - makeObserver: creates the observer of one worker.
   ///   - onStop: called if the work stops early, so that an observer that waits does not wait forever.
   ///   - beforeEmpty: called after the last frame, before files and directories without content are written. May wait.
   package static func run(
     _ pack: Pack, into output: OutputDirectory?, blocks: IndexCache? = nil, jobs: Int?, phase: PackProgress.Phase,
-    strictness: Strictness = .client, progress: ProgressHandler?, makeObserver: (@Sendable () -> any FrameObserver)? = nil,
+    strictness: Strictness = .client, made: MadeFiles? = nil, progress: ProgressHandler?,
+    makeObserver: (@Sendable () -> any FrameObserver)? = nil,
     onStop: (@Sendable () -> Void)? = nil, beforeEmpty: (@Sendable () throws(PackError) -> Void)? = nil
   ) async throws(PackError) {
     // A tar has at least one frame.
@@ -81,14 +85,15 @@ package final class TreeWalk: Sendable {
         let reader = try PackReader(pack, blocks: blocks)
         let table = try ContentTable(pack, reader: reader, pool: pool)
         try Self.authenticateRest(of: pack, strictness, by: reader)
-        try output?.checkSpace(table.count.diskSize)
+        // The space was checked before the first files were made.
+        if made == nil { try output?.checkSpace(table.count.diskSize) }
         return table
       }
       let counter = ProgressCounter(phase, total: pack.contentSize, handler: progress)
       try await WorkerPool.run(workers) { pool in
         TreeWalk(
           pack, table: table, blocks: blocks, output: output, strictness: strictness, pool: pool, counter: counter,
-          makeObserver: makeObserver)
+          made: made ?? MadeFiles(), makeObserver: makeObserver)
       } work: { (pool, walk) throws(PackError) in
         // Registered by each worker, because a worker that waits in an observer must not depend on one that never started.
         if let onStop { pool.onStop(onStop) }
@@ -136,6 +141,11 @@ package final class TreeWalk: Sendable {
     let observer = makeObserver?()
     while let (number, records) = try queue.claim(reader: reader) {
       try pool.checkpoint()
+      let items = table.items(in: pack.table[number].tarRange)
+      guard !isMade(items) else {
+        counter.add(items.reduce(0) { $0 + UInt64($1.range.clamped(to: pack.table[number].tarRange).count) })
+        continue
+      }
       let place = try reader.load(number)
       try reader.withFrame { (content) throws(PackError) in
         try observer?.observe(pack.table[number], content, table, records, reader: reader)
@@ -146,7 +156,9 @@ package final class TreeWalk: Sendable {
           let part = whole.clamped(to: place)
           let start = Int(part.lowerBound - place.lowerBound)
           let bytes = content.extracting(start..<start + part.count)
-          if part == whole {
+          if isMade(group) {
+            // Other parts of it may be in frames that are not read.
+          } else if part == whole {
             try deliver(group, bytes, records, reader: reader, digest: digest, writer: writer)
           } else {
             try deliver(part, of: group, bytes, records, reader: reader, writer: writer)
@@ -157,6 +169,11 @@ package final class TreeWalk: Sendable {
       }
     }
     try pool.checkpoint()
+  }
+
+  /// Whether all of these items are files that exist.
+  private func isMade(_ items: ArraySlice<ContentTable.Item>) -> Bool {
+    !made.isEmpty && !items.isEmpty && items.allSatisfy { made.contains($0.number) }
   }
 
   /// Throws if there are nonzero bytes after contents or in the last 1024 bytes of the tar.
@@ -188,7 +205,7 @@ package final class TreeWalk: Sendable {
     for index in group.indices {
       try records.withRecord(of: index, in: table, reader: reader) { (path, kind, expected) throws(PackError) in
         try Self.check(actual, expected, path)
-        try writer?.make(path, kind, content: content)
+        if !made.contains(table.items[index].number) { try writer?.make(path, kind, content: content) }
       }
     }
   }
@@ -205,12 +222,13 @@ package final class TreeWalk: Sendable {
         guard begun.insert(whole.lowerBound).inserted else { return }
         for index in group.indices {
           try records.withRecord(of: index, in: table, reader: reader) { (path, kind, _) throws(PackError) in
-            try writer.make(path, kind)
+            if !made.contains(table.items[index].number) { try writer.make(path, kind) }
           }
         }
       }
       for index in group.indices {
         try records.withRecord(of: index, in: table, reader: reader) { (path, _, _) throws(PackError) in
+          guard !made.contains(table.items[index].number) else { return }
           try writer.write(path, at: part.lowerBound - whole.lowerBound, content: content)
         }
       }

@@ -107,6 +107,11 @@ package final class CrashInjectingFiles: FileSystem {
     try base.link(name, in: directory, as: newName, in: newDirectory)
   }
 
+  package func clone(_ file: OpenFile, as name: String, mode: UInt32, in directory: OpenFile?) throws(FileFailure) -> OpenFile {
+    try live("clone", name)
+    return try base.clone(file, as: name, mode: mode, in: directory)
+  }
+
   package func exchange(_ name: String, with otherName: String, in directory: OpenFile?) throws(FileFailure) {
     try live("exchange", otherName)
     try base.exchange(name, with: otherName, in: directory)

@@ -101,6 +101,9 @@ private struct LinklessFiles: FileSystem {
   func rename(_ name: String, to newName: String, in directory: OpenFile?) throws(FileFailure) {
     try base.rename(name, to: newName, in: directory)
   }
+  func clone(_ file: OpenFile, as name: String, mode: UInt32, in directory: OpenFile?) throws(FileFailure) -> OpenFile {
+    try base.clone(file, as: name, mode: mode, in: directory)
+  }
   func exchange(_ name: String, with otherName: String, in directory: OpenFile?) throws(FileFailure) {
     try base.exchange(name, with: otherName, in: directory)
   }

@@ -8,7 +8,7 @@ package final class FaultyFiles: FileSystem {
   /// One call of the protocol.
   package struct Call: Hashable, Sendable {
     package enum Operation: String, Hashable, Sendable {
-      case open, read, write, status, names, makeDirectory, remove, rename, exchange, link, setMode, reserve, sync, freeSpace, lock
+      case open, read, write, status, names, makeDirectory, remove, rename, exchange, link, clone, setMode, reserve, sync, freeSpace, lock
       case canonicalPath
     }
 
@@ -165,6 +165,11 @@ package final class FaultyFiles: FileSystem {
   ) throws(FileFailure) {
     _ = try fault(.link, newName)
     try base.link(name, in: directory, as: newName, in: newDirectory)
+  }
+
+  package func clone(_ file: OpenFile, as name: String, mode: UInt32, in directory: OpenFile?) throws(FileFailure) -> OpenFile {
+    _ = try fault(.clone, name)
+    return try base.clone(file, as: name, mode: mode & ~mask, in: directory)
   }
 
   package func exchange(_ name: String, with otherName: String, in directory: OpenFile?) throws(FileFailure) {

@@ -40,20 +40,25 @@ package final class MemoryDisk: Sendable {
     package var syncsWhole = true
     /// Whether two names can be exchanged atomically.
     package var canExchange = true
+    /// Whether files can be cloned. Clones take space like copies here.
+    package var canClone = false
     /// Whether a sync has an effect. A disk without effective syncs shows which guarantees depend on them.
     package var isHonest = true
     /// The number of bytes that files and directories may take, in whole blocks of 4 KiB.
     package var capacity: UInt64 = 1 << 30
 
-    package init(syncsWhole: Bool = true, canExchange: Bool = true, isHonest: Bool = true, capacity: UInt64 = 1 << 30) {
+    package init(
+      syncsWhole: Bool = true, canExchange: Bool = true, canClone: Bool = false, isHonest: Bool = true, capacity: UInt64 = 1 << 30
+    ) {
       self.syncsWhole = syncsWhole
+      self.canClone = canClone
       self.canExchange = canExchange
       self.isHonest = isHonest
       self.capacity = capacity
     }
 
     package static let linux = Kind()
-    package static let apple = Kind(syncsWhole: false)
+    package static let apple = Kind(syncsWhole: false, canClone: true)
   }
 
   package let kind: Kind

@@ -286,6 +286,20 @@ package final class MemoryFiles: FileSystem {
     }
   }
 
+  package func clone(_ file: OpenFile, as name: String, mode: UInt32, in directory: OpenFile?) throws(FileFailure) -> OpenFile {
+    try call("clone", name, changes: true) { (volume) throws(FileFailure) in
+      guard disk.kind.canClone else { throw .unsupported }
+      let source = try node(of: file)
+      let place = try volume.place(name, from: start(directory))
+      guard volume.nodes[place.directory].entries[place.name] == nil else { throw .exists }
+      let size = volume.nodes[source].sizeOnDevice
+      guard volume.used + size <= disk.kind.capacity else { throw .fullDisk }
+      let clone = volume.make(.init(kind: .file, mode: mode), as: place.name, in: place.directory)
+      volume.nodes[clone].content = volume.nodes[source].content
+      return opened(clone)
+    }
+  }
+
   package func exchange(_ name: String, with otherName: String, in directory: OpenFile?) throws(FileFailure) {
     try call("exchange", "\(name) with \(otherName)", changes: true) { (volume) throws(FileFailure) in
       guard disk.kind.canExchange else { throw .unsupported }

@@ -49,6 +49,7 @@ typedef uint32_t sigset_t;
 #define EINVAL 22
 #define ENFILE 23
 #define EMFILE 24
+#define ENOTTY 25
 #define ETXTBSY 26
 #define EFBIG 27
 #define ENOSPC 28
@@ -258,6 +259,10 @@ typedef struct __sFILE FILE;
 #define RENAME_EXCL 0x00000004
 int renameat(int, const char *, int, const char *);
 int renameatx_np(int, const char *, int, const char *, unsigned int) __attribute__((availability(macos, introduced = 10.12)))
+__attribute__((availability(ios, introduced = 10.0)));
+
+// sys/clonefile.h
+int fclonefileat(int, int, const char *, uint32_t) __attribute__((availability(macos, introduced = 10.12)))
 __attribute__((availability(ios, introduced = 10.0)));
 
 // stdlib.h

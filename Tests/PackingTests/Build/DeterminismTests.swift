@@ -149,6 +149,9 @@ struct DeterminismTests {
     ) throws(FileFailure) {
       try base.link(name, in: directory, as: newName, in: newDirectory)
     }
+    func clone(_ file: OpenFile, as name: String, mode: UInt32, in directory: OpenFile?) throws(FileFailure) -> OpenFile {
+      try base.clone(file, as: name, mode: mode, in: directory)
+    }
     func exchange(_ name: String, with otherName: String, in directory: OpenFile?) throws(FileFailure) {
       try base.exchange(name, with: otherName, in: directory)
     }
