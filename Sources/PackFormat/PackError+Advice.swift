@@ -45,6 +45,8 @@ extension PackError {
     case chooseEntry
     /// Open the delta over the packs that it was made for.
     case chooseBase
+    /// Fetch the full pack, because its deltas cannot be used on this device.
+    case fetchFullPack
     /// Give another name for the output: one that is valid for a file.
     case chooseFile
     /// Give another directory that does not exist yet, or is empty.
@@ -93,6 +95,7 @@ extension PackError {
       case .reconcileStore: "reconcile-store"
       case .chooseEntry: "choose-entry"
       case .chooseBase: "choose-base"
+      case .fetchFullPack: "fetch-full-pack"
       case .chooseFile: "choose-file"
       case .chooseDirectory: "choose-directory"
       case .renewManifest: "renew-manifest"
@@ -128,6 +131,7 @@ extension PackError {
       case .reconcileStore: "reconcile the store with the files on the disk"
       case .chooseEntry: "ask for an entry that the pack has"
       case .chooseBase: "open it over the packs that it was made for, in their order"
+      case .fetchFullPack: "fetch the full pack"
       case .chooseFile: "give the output a file's name"
       case .chooseDirectory: "choose a directory that does not exist yet, or is empty"
       case .renewManifest: "publish the manifest again with a later date of expiry, or set the device's clock"

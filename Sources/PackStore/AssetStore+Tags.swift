@@ -67,10 +67,8 @@ extension AssetStore {
           guard let record = try directory.record(pack.id).map(StoreTrials(directory).judged) else { continue }
           if let failure = record.failure(of: pack.bytes) {
             holding.failure = holding.failure ?? failure
-          } else if let content = record.content(pack.bytes), case let item = record.itemName(content),
-            try directory.status(directory.place(item)) != nil
-          {
-            holding.marks[pack.id] = directory.uses.open(item)
+          } else if let content = record.content(pack.bytes), try directory.isPresent(content, of: record) {
+            holding.marks[pack.id] = directory.uses.open(record.allItems(content))
           }
         }
         return holding

@@ -191,7 +191,11 @@ public actor AssetStore {
 
   // MARK: Versions
 
-  /// Installs a pack file that the accepted manifest names. The version runs only after ``activate(_:version:onTrial:)``.
+  /// Installs a pack file that the accepted manifest names, or a delta to the pack that it offers. The version runs only after
+  /// ``activate(_:version:onTrial:)``.
+  ///
+  /// A delta needs the installed version that it is read over: packed, it is kept beside that one, which stays as long as it is needed; unpacked, a
+  /// new tree is made, which shares the files that are the same if the volume can. If the delta cannot be used, the full pack can be installed instead.
   ///
   /// Everything is checked before anything is written: the manifest's date, the file's header and SHA-256, free space, quota. If there is not
   /// enough space, packs that may be purged are purged, but only if that frees enough. The running version is never affected.
@@ -205,7 +209,9 @@ public actor AssetStore {
   /// - Returns: The installed version. If the same bytes are installed already, it returns without installing them again.
   /// - Throws: ``PackError/Code/noManifest``, ``PackError/Code/manifestExpired``, ``PackError/Code/unknownPack``, ``PackError/Code/missingPages``,
   ///   ``PackError/Code/manifestRollback``, ``PackError/Code/versionFailed``, ``PackError/Code/wrongPack``, ``PackError/Code/digestMismatch``,
-  ///   ``PackError/Code/noSpace`` and ``PackError/Code/quotaExceeded`` with the number of missing bytes, ``PackError/Code/cancelled``, or the error of a damaged pack.
+  ///   ``PackError/Code/noSpace`` and ``PackError/Code/quotaExceeded`` with the number of missing bytes, ``PackError/Code/cancelled``, or the error of a
+  ///   damaged pack. For a delta also ``PackError/Code/wrongBase`` if the version that it needs is not installed, is damaged or is another one, and
+  ///   ``PackError/Code/tooManyDeltas``.
   @discardableResult
   public func install(
     _ file: String, as id: String, taking: Taking = .moving, mode: InstallMode? = nil, progress: ProgressHandler? = nil
@@ -217,12 +223,32 @@ public actor AssetStore {
   package func install(
     _ file: String, as id: String, taking: Taking, mode: InstallMode?, progress: ProgressHandler?, note: Monitor<InstallNote>?
   ) async throws(PackError) -> InstalledPack {
+    try await install([file], nil, as: id, taking: taking, mode: mode, progress: progress, note: note)
+  }
+
+  /// Installs a pack by one delta, or by several through editions that are not installed.
+  ///
+  /// - Parameters:
+  ///   - files: The paths of the deltas, in the order of the route. They are moved or removed as the file of a full pack is.
+  ///   - route: The deltas. The accepted manifest must offer all of them, and the last one must make the pack of its entry.
+  /// - Throws: as ``install(_:as:taking:mode:progress:)`` for a delta.
+  package func install(
+    deltas files: [String], as id: String, by route: [ManifestDelta], taking: Taking = .moving, mode: InstallMode? = nil,
+    progress: ProgressHandler? = nil, note: Monitor<InstallNote>? = nil
+  ) async throws(PackError) -> InstalledPack {
+    try await install(files, route, as: id, taking: taking, mode: mode, progress: progress, note: note)
+  }
+
+  private func install(
+    _ files: [String], _ route: [ManifestDelta]?, as id: String, taking: Taking, mode: InstallMode?, progress: ProgressHandler?,
+    note: Monitor<InstallNote>?
+  ) async throws(PackError) -> InstalledPack {
     // One installation of a pack at a time: the second call then finds what the first installed, even if the first moved the file away.
     try await installing.lock(id)
     defer { installing.unlock(id) }
     let installation = Installation(
-      directory: directory, manifests: manifests, file: file, id: id, taking: taking, mode: mode, progress: progress, note: note,
-      tell: { [hub] in hub.tell($0) })
+      directory: directory, manifests: manifests, files: files, route: route, id: id, taking: taking, mode: mode, progress: progress,
+      note: note, tell: { [hub] in hub.tell($0) })
     return try await logged("installation failed", id) { () async throws(PackError) in try await installation.run(keys: keys) }
   }
 
@@ -355,21 +381,26 @@ public actor AssetStore {
   }
 
   private func openContent(_ id: String, _ version: UInt64? = nil) async throws(PackError) -> OpenedPack {
-    let (running, use, events) = try await WorkerPool.settled { [directory] () throws(PackError) in
+    let use = try await WorkerPool.settled { [directory] () throws(PackError) in
       try StoreTrials(directory).use(id, version: version)
     }
-    hub.tell(events)
+    let running = use.installed
+    hub.tell(use.events)
     do throws(PackError) {
-      guard running.mode == .packed else {
+      guard let stored = use.stored else {
         let tree = try await WorkerPool.settled { [directory] () throws(PackError) in try directory.openTree(running) }
-        return OpenedPack(running, pack: nil, tree: tree, files: directory.files, use: use)
+        return OpenedPack(running, pack: nil, tree: tree, files: directory.files, use: use.mark)
       }
-      let pack = try await Pack.open(running.path, keys: keys, files: directory.files, backend: directory.backend)
-      return OpenedPack(running, pack: pack, tree: nil, files: directory.files, use: use)
+      let pack = try await stored.open(keys: keys, files: directory.files, backend: directory.backend)
+      guard running.deltaCount == 0 || pack.contentRoot == running.contentRoot else {
+        throw PackError(.damagedStore, of: running.path, "makes another content than was installed", advice: .reconcileStore)
+      }
+      return OpenedPack(running, pack: pack, tree: nil, files: directory.files, use: use.mark)
     } catch {
       // The missing input may also be something that the key provider needs.
+      let paths = use.stored?.paths ?? [running.path]
       guard error.code == .missingInput,
-        try await WorkerPool.settled({ [directory] () throws(PackError) in try directory.status(outside: running.path) }) == nil
+        try await WorkerPool.settled({ [directory] () throws(PackError) in try directory.lacksAny(of: paths) })
       else { throw error }
       throw PackError(
         .purged, "version \(running.version) of pack '\(id)' was removed from the device",

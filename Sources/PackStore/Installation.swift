@@ -10,7 +10,10 @@ import PackWork
 struct Installation: Sendable {
   let directory: StoreDirectory
   let manifests: StoreManifests
-  let file: String
+  /// The paths of a full pack, or of deltas in the order in which they are applied.
+  let files: [String]
+  /// The deltas that the files are. If nil, the header of the only file decides whether it is a delta, and its digest which one.
+  var route: [ManifestDelta]?
   let id: String
   let taking: Taking
   /// The requested mode. If nil, the manifest decides.
@@ -21,27 +24,29 @@ struct Installation: Sendable {
   /// Receives each change of the store right after it happened.
   let tell: @Sendable ([StoreEvent]) -> Void
 
-  /// The manifest entry to install, and the version if the device has it already.
-  fileprivate struct Order: Sendable {
-    let entry: ManifestPack
-    let mode: InstallMode
-    let present: InstalledPack?
-  }
+  /// The only file, or the first one.
+  private var file: InstallFile { file(0) }
+
+  func file(_ number: Int) -> InstallFile { InstallFile(directory: directory, path: files[number], taking: taking) }
 
   /// Content that is ready to be moved into place.
   private struct Candidate: Sendable {
     /// Its name in `staging`. Nil if the caller's file itself is to be renamed.
     var staged: String?
     var content: PackRecord.Content
+    var cost = InstallCost()
   }
 
   func run(keys: any KeyProvider) async throws(PackError) -> InstalledPack {
-    let order = try await WorkerPool.settled { () throws(PackError) in try self.order() }
-    if let present = order.present {
-      try await takeFile(of: order)
+    let (order, present) = try await WorkerPool.settled { () throws(PackError) in try self.order() }
+    if let present {
+      try await takeFiles(of: order)
       return present
     }
     do throws(PackError) {
+      if try await WorkerPool.settled({ () throws(PackError) in try self.isDelta(order) }) {
+        return try await DeltaInstallation(self, order).run(keys: keys)
+      }
       return try await install(order, keys: keys)
     } catch {
       // Another process may have installed the same file in the meantime and moved it away.
@@ -53,22 +58,15 @@ struct Installation: Sendable {
     }
   }
 
-  private func install(_ order: Order, keys: any KeyProvider) async throws(PackError) -> InstalledPack {
-    try await WorkerPool.settled { () throws(PackError) in try self.checkSize(order.entry) }
+  private func install(_ order: InstallOrder, keys: any KeyProvider) async throws(PackError) -> InstalledPack {
     let pack = try await open(order.entry, keys: keys)
     let (isMovable, tree) = try await WorkerPool.value { (pool) throws(PackError) in
       try pack.check(against: order.entry)
-      let isMovable = try self.isMovable(pack)
+      let isMovable = try file.isMovable(pack.source.file)
       try self.checkDigest(of: pack, order, pool: pool)
       let tree = order.mode == .unpacked ? try pack.measureTree(against: order.entry) : nil
-      tell(try StoreTrials(directory).makeWay(for: order.entry.bytes, of: id))
-      let needs = Self.needs(order.entry, order.mode, isMovable: isMovable, tree: tree)
-      try StoreSpace(directory, manifests).makeRoom(for: needs, of: "pack '\(order.entry.id)'", sparing: [order.entry.id]) { events in
-        note?.withLock { $0.removed += events.compactMap(\.purgedPack) }
-        tell(events)
-      }
-      // The content of a file that is moved may not be on the disk yet.
-      if order.mode == .packed, isMovable { try self.sync(pack.source.file) }
+      try makeRoom(for: Self.needs(order.entry, order.mode, isMovable: isMovable, tree: tree), order)
+      if order.mode == .packed, isMovable { try file.sync(pack.source.file) }
       return (isMovable, tree)
     }
     var candidate = try await prepare(pack, order, isMovable: isMovable)
@@ -78,10 +76,25 @@ struct Installation: Sendable {
       candidate = try await prepare(pack, order, isMovable: false)
       result = try await place(candidate, order, pack, tree)
     }
-    guard let result else { throw PackError(.internalError, of: file, "was copied into the store, but could not be moved into place") }
-    if taking == .moving, candidate.staged != nil { await WorkerPool.settled { removeFile() } }
-    tell([.installed(result)])
+    guard let result else { throw PackError(.internalError, of: file.path, "was copied into the store, but could not be moved into place") }
+    if taking == .moving, candidate.staged != nil { await WorkerPool.settled { file.remove() } }
+    finish(result, candidate.cost)
     return result
+  }
+
+  /// Removes the versions that the new one makes superfluous, and others if there is not enough space.
+  func makeRoom(for needs: StoreSpace.Needs, _ order: InstallOrder) throws(PackError) {
+    tell(try StoreTrials(directory).makeWay(for: order.entry.bytes, of: id))
+    try StoreSpace(directory, manifests).makeRoom(for: needs, of: "pack '\(order.entry.id)'", sparing: [order.entry.id]) { events in
+      note?.withLock { $0.removed += events.compactMap(\.purgedPack) }
+      tell(events)
+    }
+  }
+
+  /// Reports a new version.
+  func finish(_ installed: InstalledPack, _ cost: InstallCost) {
+    note?.withLock { $0.cost = cost }
+    tell([.installed(installed, cost)])
   }
 
   // MARK: Checks
@@ -92,7 +105,7 @@ struct Installation: Sendable {
   /// is needed, and the app would keep the file until it has that key.
   private func open(_ entry: ManifestPack, keys: any KeyProvider) async throws(PackError) -> Pack {
     do throws(PackError) {
-      return try await Pack.open(file, keys: keys, files: directory.files, backend: directory.backend)
+      return try await Pack.open(file.path, keys: keys, files: directory.files, backend: directory.backend)
     } catch {
       guard [.wrongKey, .notWrapped, .noKey, .noUsableKey, .unsupported, .limitExceeded].contains(error.code) else { throw error }
       try await WorkerPool.value { (pool) throws(PackError) in try self.checkDigest(entry, pool: pool) }
@@ -102,85 +115,54 @@ struct Installation: Sendable {
 
   /// Compares the SHA-256 of the whole file with the manifest.
   private func checkDigest(_ entry: ManifestPack, pool: WorkerPool) throws(PackError) {
-    let found = try digest(of: directory.files.openFile(file).file, pool: pool)
-    guard found == entry.sha256 else { throw PackError.digestMismatch(found, entry).about(file) }
+    let found = try file.digest(of: directory.files.openFile(file.path).file, each: pool.checkpoint)
+    guard found == entry.sha256 else { throw PackError.digestMismatch(found, entry).about(file.path) }
   }
 
-  /// Returns the SHA-256 of a whole file.
-  private func digest(of opened: OpenFile, pool: WorkerPool) throws(PackError) -> [UInt8] {
-    var buffer = [UInt8](repeating: 0, count: 256 << 10)
-    let digest = try directory.backend.makeDigest()
-    _ = try InstalledTree(files: directory.files, backend: directory.backend).hash(
-      opened, by: digest, buffer: &buffer, path: file, each: pool.checkpoint)
-    return try digest.finish()
-  }
-
+  /// - Returns: what is to be installed, and the version if the device has it already.
   /// - Throws: ``PackError/Code/noManifest``, ``PackError/Code/manifestExpired``, ``PackError/Code/versionFailed``, or as
   ///   ``StoreManifests/entry(_:in:)``.
-  private func order() throws(PackError) -> Order {
+  private func order() throws(PackError) -> (order: InstallOrder, present: InstalledPack?) {
     let entry = try manifests.entry(id, in: try manifests.installable().manifest)
-    let mode = mode ?? entry.install
+    let order = InstallOrder(entry: entry, mode: mode ?? entry.install)
     let record = try directory.record(id)
-    try checkFailure(entry, record)
-    var present: InstalledPack?
-    if let record, let content = record.content(entry.bytes), content.mode == mode,
-      try directory.status(directory.place(record.itemName(content))) != nil
-    {
-      present = directory.installed(content, of: record)
+    try order.checkFailure(record)
+    guard let record, let present = try order.present(in: record, of: directory) else { return (order, nil) }
+    return (order, directory.installed(present, of: record))
+  }
+
+  /// Returns whether the file is a delta. A full pack has the size that the manifest says.
+  ///
+  /// - Throws: if the file has the wrong size, as after an incomplete transfer or if a web page was downloaded instead. The error is more helpful than
+  ///   one about the header.
+  private func isDelta(_ order: InstallOrder) throws(PackError) -> Bool {
+    guard route == nil else { return true }
+    do throws(PackError) {
+      try checkSize(order.entry)
+      return false
+    } catch {
+      guard error.code != .missingInput, let start = try? PackStart(file.path, files: directory.files), start.header.kind == .delta else {
+        throw error
+      }
+      return true
     }
-    return Order(entry: entry, mode: mode, present: present)
   }
 
-  private func checkFailure(_ entry: ManifestPack, _ record: PackRecord?) throws(PackError) {
-    if let failure = record?.failure(of: entry.bytes) { throw failure }
-  }
-
-  /// Throws if the file has the wrong size, as after an incomplete transfer or if a web page was downloaded instead. The error is more helpful
-  /// than one about the header.
   private func checkSize(_ entry: ManifestPack) throws(PackError) {
     let status: FileStatus
     do {
-      status = try directory.files.status(of: file, in: nil, following: .followed)
+      status = try directory.files.status(of: file.path, in: nil, following: .followed)
     } catch {
-      throw error.reading(file)
+      throw error.reading(file.path)
     }
     guard status.kind == .file, status.size != entry.size else { return }
     let isCut = status.size < entry.size
     throw PackError(
-      isCut ? .truncated : .wrongPack, "\(file) is \(status.size) bytes, but the manifest says \(entry.size)",
+      isCut ? .truncated : .wrongPack, "\(file.path) is \(status.size) bytes, but the manifest says \(entry.size)",
       advice: .fetchAgain)
   }
 
-  /// Returns whether the caller's file may be renamed into the store.
-  private func isMovable(_ pack: Pack) throws(PackError) -> Bool {
-    guard taking == .moving else { return false }
-    let status: FileStatus
-    let mine: FileStatus
-    let store: FileStatus
-    do throws(FileFailure) {
-      status = try directory.files.status(of: file, in: nil, following: .asThemselves)
-      mine = try directory.files.status(of: pack.source.file)
-      store = try directory.files.status(of: directory.handle)
-    } catch {
-      throw error.reading(file)
-    }
-    guard status.kind == .file else {
-      throw PackError(
-        .usage, of: file, "is a symbolic link, which cannot be moved into a store",
-        advice: .developer("pass the path of the file itself, or have the file copied"))
-    }
-    try checkIdentity(status, mine)
-    // If the file has another hard link, its content could be changed through that link later.
-    return status.device == store.device && status.linkCount == 1
-  }
-
-  private func checkIdentity(_ named: FileStatus, _ open: FileStatus) throws(PackError) {
-    guard named.device == open.device, named.inode == open.inode else {
-      throw PackError(.sourceChanged, of: file, "was replaced while it was being installed", advice: .tryAgain)
-    }
-  }
-
-  private func checkDigest(of pack: Pack, _ order: Order, pool: WorkerPool) throws(PackError) {
+  private func checkDigest(of pack: Pack, _ order: InstallOrder, pool: WorkerPool) throws(PackError) {
     let size = order.entry.size
     try pack.checkDigest(against: order.entry) { (done) throws(PackError) in
       try pool.checkpoint()
@@ -201,29 +183,23 @@ struct Installation: Sendable {
     }
   }
 
-  private func sync(_ file: OpenFile) throws(PackError) {
-    do {
-      try directory.files.sync(file)
-    } catch {
-      throw error.writing(self.file)
-    }
-  }
-
   // MARK: Writing
 
-  private func prepare(_ pack: Pack, _ order: Order, isMovable: Bool) async throws(PackError) -> Candidate {
+  private func prepare(_ pack: Pack, _ order: InstallOrder, isMovable: Bool) async throws(PackError) -> Candidate {
     let entry = order.entry
     var content = PackRecord.Content(
-      bytes: entry.bytes, mode: order.mode, size: entry.size, sizeOnDevice: 0, contentRoot: nil, isProven: false)
+      bytes: entry.bytes, mode: order.mode, size: entry.size, sizeOnDevice: 0, contentRoot: entry.contentRoot, isProven: false)
     if order.mode == .packed, isMovable {
-      content.sizeOnDevice = try await WorkerPool.value { (_) throws(PackError) in try self.status(of: pack.source.file).allocatedSize }
+      content.sizeOnDevice = try await WorkerPool.value { (_) throws(PackError) in try file.status(of: pack.source.file).allocatedSize }
       return Candidate(staged: nil, content: content)
     }
     let name = directory.freshName(in: .staging, ending: order.mode == .packed ? ".pack" : "")
     do throws(PackError) {
       switch order.mode {
       case .packed:
-        try await WorkerPool.value { (pool) throws(PackError) in try self.copy(pack, entry, to: name, pool: pool) }
+        try await WorkerPool.value { (pool) throws(PackError) in
+          try file.copy(pack.source.file, size: entry.size, sha256: entry.sha256, to: name, pool: pool)
+        }
       case .unpacked:
         try pack.checkContentSize(entry.contentSize)
         let path = directory.path(directory.place(order.itemName))
@@ -234,176 +210,58 @@ struct Installation: Sendable {
         progress?(PackProgress(phase: .syncing, done: pack.contentSize, total: pack.contentSize))
         try await WorkerPool.value { (_) throws(PackError) in try output.commit() }
         content.size = entry.contentSize
-        content.contentRoot = entry.contentRoot
       }
-      content.sizeOnDevice = try await WorkerPool.value { (_) throws(PackError) in
-        do throws(FileFailure) {
-          return try InstalledTree(files: directory.files, backend: directory.backend).sizeOnDevice(of: name, in: directory.handle)
-        } catch {
-          throw error.reading(directory.path(name))
-        }
-      }
+      content.sizeOnDevice = try await WorkerPool.value { (_) throws(PackError) in try directory.sizeOnDevice(name) }
     } catch {
       await WorkerPool.settled { directory.empty([name]) }
       throw error
     }
-    return Candidate(staged: name, content: content)
+    return Candidate(staged: name, content: content, cost: InstallCost(written: content.size))
   }
 
-  private func status(of file: OpenFile) throws(PackError) -> FileStatus {
-    do {
-      return try directory.files.status(of: file)
-    } catch {
-      throw error.reading(self.file)
-    }
-  }
-
-  /// Copies the pack file, and checks the digest of the bytes written, because the file may change during the copy.
-  private func copy(_ pack: Pack, _ entry: ManifestPack, to name: String, pool: WorkerPool) throws(PackError) {
-    let files = directory.files
-    let path = directory.path(name)
-    let digest = try directory.backend.makeDigest()
-    func failure(_ error: FileFailure, missing: UInt64) -> PackError {
-      let free = (try? files.freeSpace(at: directory.handle)) ?? 0
-      return error.writing(path, missingBytes: missing > free ? missing - free : nil)
-    }
-    let output: OpenFile
-    do throws(FileFailure) {
-      output = try files.open(name, .create(mode: 0o644), in: directory.handle)
-      try files.reserve(entry.size, for: output)
-    } catch {
-      throw failure(error, missing: entry.size)
-    }
-    var buffer = [UInt8](repeating: 0, count: Int(min(entry.size, 1 << 20)))
-    var offset: UInt64 = 0
-    while offset < entry.size {
-      try pool.checkpoint()
-      let count = Int(min(entry.size - offset, UInt64(buffer.count)))
-      do {
-        var whole = buffer.mutableByteSpan
-        var target = whole._mutatingExtracting(first: count)
-        try files.readExactly(pack.source.file, at: offset, into: &target, name: file)
-      }
-      let piece = buffer.byteSpan.extracting(first: count)
-      try digest.update(piece)
-      do {
-        try files.writeAll(output, at: offset, piece)
-      } catch {
-        throw failure(error, missing: entry.size - offset)
-      }
-      offset += UInt64(count)
-    }
-    guard try digest.finish() == entry.sha256 else {
-      throw PackError(.sourceChanged, of: file, "changed while it was being installed", advice: .tryAgain)
-    }
-    do {
-      try files.sync(output)
-    } catch {
-      throw failure(error, missing: 0)
-    }
-  }
-
-  /// Moves the candidate into place and records it, unless another task or process installed the same in the meantime.
+  /// Moves the candidate into place and records it.
   ///
   /// - Returns: nil if the caller's file is on another volume. Then nothing changed.
-  private func place(_ candidate: Candidate, _ order: Order, _ pack: Pack, _ tree: TreeCount?) async throws(PackError) -> InstalledPack? {
-    do throws(PackError) {
-      // From here on, the installation cannot be cancelled.
-      guard !Task.isCancelled else { throw PackError(.cancelled, "cancelled") }
-      return try await WorkerPool.settled { () throws(PackError) in
-        try self.record(candidate, order, pack, tree)
-      }
-    } catch {
-      if let staged = candidate.staged { await WorkerPool.settled { directory.empty([staged]) } }
-      throw error
-    }
-  }
-
-  private func record(_ candidate: Candidate, _ order: Order, _ pack: Pack, _ tree: TreeCount?) throws(PackError) -> InstalledPack? {
-    let item = order.itemName
-    var isIn = false
-    var isKept = true
-    let installed = try directory.change(id) { (record) throws(PackError) -> InstalledPack? in
-      try checkFailure(order.entry, record)
-      if let present = record.content(order.entry.bytes), present.mode == order.mode, try directory.status(directory.place(item)) != nil {
-        isKept = false
-        hold(item)
-        return directory.installed(present, of: record)
-      }
-      guard record.contents.count < PackRecord.contentLimit else {
-        throw PackError(
-          .limitExceeded, "\(PackRecord.contentLimit) versions of pack '\(id)' are installed", advice: .closePack)
-      }
-      let needs = Self.needs(order.entry, order.mode, isMovable: candidate.staged == nil, tree: tree)
-      try StoreSpace(directory, manifests).checkQuota(for: needs, of: id)
-      if candidate.staged == nil {
-        let (named, open) = (try directory.status(outside: file), try status(of: pack.source.file))
-        guard let named else { throw PackError(.missingInput, of: file, "does not exist") }
-        try checkIdentity(named, open)
-      }
-      // Before the pack is in the store: a crash in between leaves a version remembered that a manifest really listed.
-      try manifests.note([order.entry])
-      isIn = try directory.bringIn(candidate.staged ?? file, isOutside: candidate.staged == nil, as: item) { isIn = true }
-      guard isIn else { return nil }
-      let known = record.content(order.entry.bytes)
-      var content = candidate.content
-      content.isProven = known?.isProven ?? false
-      record.contents.removeAll { $0.bytes == content.bytes }
-      record.contents.append(content)
-      record.delivery = order.entry.delivery
-      hold(item)
-      return directory.installed(content, of: record)
-    } undo: {
-      guard isIn else { return }
-      if candidate.staged == nil {
-        try? directory.files.rename(directory.path(directory.place(item)), to: file, in: nil)
-      } else if let name = directory.discard(directory.place(item)) {
-        directory.empty([name])
-      }
-    }
-    if let staged = candidate.staged, !isKept { directory.empty([staged]) }
-    return installed
-  }
-
-  /// Marks the version as in use for the caller, under the store's lock.
-  private func hold(_ item: String) {
-    note?.withLock { $0.mark = directory.uses.open(item) }
+  private func place(
+    _ candidate: Candidate, _ order: InstallOrder, _ pack: Pack, _ tree: TreeCount?
+  ) async throws(PackError) -> InstalledPack? {
+    let needs = Self.needs(order.entry, order.mode, isMovable: candidate.staged == nil, tree: tree)
+    let arrival = Placement.Arrival(staged: candidate.staged, file: file, open: pack.source.file, item: order.itemName)
+    return try await Placement(
+      directory: directory, manifests: manifests, order: order, content: candidate.content, needs: needs, note: note
+    ).run([arrival])
   }
 
   // MARK: The caller's file
 
-  /// Removes the caller's file if its pack is installed already and the file was to be moved.
-  private func takeFile(of order: Order) async throws(PackError) {
+  /// Removes the caller's files if their pack is installed already and they were to be moved.
+  private func takeFiles(of order: InstallOrder) async throws(PackError) {
     guard taking == .moving else { return }
     try await WorkerPool.value { (pool) throws(PackError) in
-      guard let status = try directory.status(outside: file), status.kind == .file else { return }
-      // If the caller's path is the installed file itself, it is not removed.
-      let own = try directory.status(directory.place(order.itemName))
-      if status.linkCount == 1, let own, own.device == status.device, own.inode == status.inode { return }
-      let start = try PackStart(file, files: directory.files)
-      guard start.layout.packSize == order.entry.size, start.header.packVersion == order.entry.version else {
-        throw PackError(
-          .wrongPack, of: file, "is not the pack that the manifest names",
-          advice: .developer("the file was not removed; the pack that the manifest names is installed already"))
-      }
-      guard try digest(of: start.file, pool: pool) == order.entry.sha256 else {
-        throw PackError(
-          .digestMismatch, of: file, "is not the pack that the manifest names",
-          advice: .developer("the file was not removed; the pack that the manifest names is installed already"))
-      }
-      removeFile()
+      for number in files.indices { try take(file(number), of: order, pool) }
     }
   }
 
-  /// Removes the caller's file. Ignores errors, because the file is not part of the store.
-  private func removeFile() {
-    try? directory.files.remove(file, .file, in: nil)
-  }
-}
-
-extension Installation.Order {
-  fileprivate var itemName: String {
-    ItemName(id: entry.id, version: entry.version, sha256: entry.sha256, mode: mode).text
+  private func take(_ file: InstallFile, of order: InstallOrder, _ pool: WorkerPool) throws(PackError) {
+    guard let status = try directory.status(outside: file.path), status.kind == .file else { return }
+    // If the caller's path is the installed file itself, it is not removed.
+    if status.linkCount == 1, try directory.isOwn(status, of: id) { return }
+    let start = try PackStart(file.path, files: directory.files)
+    var expected = [(order.entry.size, order.entry.sha256)]
+    if start.header.kind == .delta {
+      expected = try manifests.deltas(to: id, in: try manifests.installable().manifest).map { ($0.size, $0.sha256) }
+    }
+    let advice = PackError.Advice.developer("the file was not removed; the pack that the manifest names is installed already")
+    guard expected.contains(where: { $0.0 == start.layout.packSize }),
+      start.header.kind == .delta || start.header.packVersion == order.entry.version
+    else {
+      throw PackError(.wrongPack, of: file.path, "is not the pack that the manifest names", advice: advice)
+    }
+    let digest = try file.digest(of: start.file, each: pool.checkpoint)
+    guard expected.contains(where: { $0.1 == digest }) else {
+      throw PackError(.digestMismatch, of: file.path, "is not the pack that the manifest names", advice: advice)
+    }
+    file.remove()
   }
 }
 
@@ -413,6 +271,8 @@ package struct InstallNote: Sendable {
   package var mark: UseMark?
   /// The versions that were removed to make room.
   package var removed: [InstalledPack] = []
+  /// What was written. Nothing if the version was installed already.
+  package var cost = InstallCost()
 
   package init() {}
 }

@@ -1,19 +1,23 @@
 import PackFormat
 import PackManifest
 
-/// The name of one version of a pack in the directory `packs`: `<pack>@<version>-<16 digits>.pack`, without `.pack` if it was unpacked.
+/// The name of one version of a pack in the directory `packs`: `<pack>@<version>-<16 digits>.pack`, without `.pack` if it was unpacked. A delta to the
+/// version has the name `<pack>@<version>-<16 digits>-<16 digits>.delta`, with the start of its own SHA-256.
 package struct ItemName: Hashable, Sendable {
   let id: String
   let version: UInt64
   /// The first 16 hexadecimal digits of the SHA-256 of the pack file.
   let digits: String
   let mode: InstallMode
+  /// The first 16 hexadecimal digits of the SHA-256 of the delta. Nil for a pack file and for a tree.
+  let delta: String?
 
-  init(id: String, version: UInt64, sha256: [UInt8], mode: InstallMode) {
+  init(id: String, version: UInt64, sha256: [UInt8], mode: InstallMode, delta: [UInt8]? = nil) {
     self.id = id
     self.version = version
     digits = sha256.prefix(8).hex
     self.mode = mode
+    self.delta = delta?.prefix(8).hex
   }
 
   /// - Returns: nil if the text is not such a name.
@@ -21,10 +25,14 @@ package struct ItemName: Hashable, Sendable {
     let halves = text.split(separator: "@", omittingEmptySubsequences: false)
     guard halves.count == 2, let id = PackName(fileName: halves[0])?.text else { return nil }
     var rest = halves[1]
-    mode = rest.hasSuffix(Self.ending) ? .packed : .unpacked
-    if mode == .packed { rest.removeLast(Self.ending.utf8.count) }
+    let isDelta = rest.hasSuffix(Self.deltaEnding)
+    mode = isDelta || rest.hasSuffix(Self.ending) ? .packed : .unpacked
+    if mode == .packed { rest.removeLast((isDelta ? Self.deltaEnding : Self.ending).utf8.count) }
     let parts = rest.split(separator: "-", omittingEmptySubsequences: false)
-    guard parts.count == 2, let version = UInt64(parts[0]), [UInt8](hex: parts[1], count: 8) != nil else { return nil }
+    guard parts.count == (isDelta ? 3 : 2), let version = UInt64(parts[0]),
+      parts.dropFirst().allSatisfy({ [UInt8](hex: $0, count: 8) != nil })
+    else { return nil }
+    delta = isDelta ? String(parts[2]) : nil
     self.id = id
     self.version = version
     digits = String(parts[1])
@@ -32,7 +40,11 @@ package struct ItemName: Hashable, Sendable {
     guard self.text == text else { return nil }
   }
 
-  package var text: String { "\(PackName.fileName(of: id))@\(version)-\(digits)\(mode == .packed ? Self.ending : "")" }
+  package var text: String {
+    let ending = delta.map { "-\($0)\(Self.deltaEnding)" } ?? (mode == .packed ? Self.ending : "")
+    return "\(PackName.fileName(of: id))@\(version)-\(digits)\(ending)"
+  }
 
   private static let ending = ".pack"
+  private static let deltaEnding = ".delta"
 }

@@ -1,5 +1,6 @@
 package import PackFormat
 import PackManifest
+import PackReading
 
 // A record is written as the canonical JSON of manifests (FORMAT.md §9.1): keys ascending, no white space, integers only.
 extension PackRecord {
@@ -111,17 +112,36 @@ extension PackRecord {
   /// The inconsistency in a record that was parsed. Nil if there is none.
   private var fault: String? {
     if contents.count > Self.contentLimit || failures.count > Self.failureLimit { return "lists too many versions or failures" }
-    if Set(contents.map(\.bytes)).count != contents.count || itemNames.count != contents.count { return "lists a version twice" }
+    if Set(contents.map(\.bytes)).count != contents.count || itemNames.count != contents.flatMap(ownItems).count {
+      return "lists a version twice"
+    }
     if let current, content(current) == nil { return "has a current version that it does not list" }
     if let trial {
       if content(trial.bytes) == nil { return "has a version on trial that it does not list" }
       if trial.bytes == current { return "has its current version on trial" }
       if hasFailed(trial.bytes) { return "has a version on trial that failed" }
     }
-    for content in contents where (content.mode == .unpacked) != (content.contentRoot != nil) {
-      return "has a content root for a version that was not unpacked, or lacks one for an unpacked version"
+    for content in contents where content.contentRoot == nil && (content.mode == .unpacked || !content.layers.isEmpty) {
+      return "lacks the content root of a version that was unpacked or is made by deltas"
     }
+    if let fault = contents.lazy.compactMap(deltaFault).first { return fault }
     if let preservation, preservation > 1_000_000 { return "has a preservation above 1000000" }
+    return nil
+  }
+}
+
+extension PackRecord {
+  /// The inconsistency in what a version is read over. Nil if there is none.
+  private func deltaFault(_ content: Content) -> String? {
+    guard content.links.allSatisfy({ $0.bytes != content.bytes && self.content($0.bytes) != nil }) else {
+      return "has a version with files of one that it does not list"
+    }
+    guard !content.layers.isEmpty || !content.bases.isEmpty else { return nil }
+    guard content.mode == .packed, !content.layers.isEmpty, (1...Limits.deltaBases).contains(content.bases.count) else {
+      return "has a version with deltas but without bases, or with bases but without deltas"
+    }
+    guard content.bases.allSatisfy({ self.content($0)?.mode == .packed }) else { return "has a version over one that it does not list" }
+    guard depth(content) <= Pack.mostDeltas else { return "has a version over too many deltas" }
     return nil
   }
 }
@@ -139,9 +159,37 @@ extension PackRecord.Bytes {
 extension PackRecord.Content {
   fileprivate func write(to writer: inout CanonicalWriter) {
     writer.object { writer in
+      if !bases.isEmpty {
+        writer.key("bases")
+        writer.array(bases) { writer, base in writer.object { base.write(to: &$0) } }
+      }
       if let contentRoot {
         writer.key("contentRoot")
         writer.string(contentRoot.hex)
+      }
+      if !layers.isEmpty {
+        writer.key("layers")
+        writer.array(layers) { writer, layer in
+          writer.object { writer in
+            writer.key("sha256")
+            writer.string(layer.sha256.hex)
+            writer.key("size")
+            writer.integer(layer.size)
+          }
+        }
+      }
+      if !links.isEmpty {
+        writer.key("links")
+        writer.array(links) { writer, link in
+          writer.object { writer in
+            writer.key("sha256")
+            writer.string(link.bytes.sha256.hex)
+            writer.key("size")
+            writer.integer(link.size)
+            writer.key("version")
+            writer.integer(link.bytes.version)
+          }
+        }
       }
       writer.key("mode")
       writer.string(mode.rawValue)
@@ -171,6 +219,8 @@ private struct RecordReader {
   struct Fields {
     var texts: [String: String] = [:]
     var integers: [String: UInt64] = [:]
+    /// The objects in arrays.
+    var lists: [String: [Fields]] = [:]
     let fault: PackError
 
     func text(_ key: String) throws(PackError) -> String {
@@ -193,6 +243,7 @@ private struct RecordReader {
     }
   }
 
+  private static let listKeys: Set<String> = ["bases", "layers", "links"]
   private static let integerKeys: Set<String> = ["proven", "size", "sizeOnDevice", "starts", "version"]
 
   mutating func fields(depth: Int, in bytes: Span<UInt8>) throws(PackError) -> Fields {
@@ -201,6 +252,8 @@ private struct RecordReader {
     while let key = try cursor.nextKey(of: &object, in: bytes) {
       if Self.integerKeys.contains(key) {
         fields.integers[key] = try cursor.integer("a \(key)", in: bytes)
+      } else if Self.listKeys.contains(key) {
+        fields.lists[key] = try list(key, depth: depth + 1, in: bytes)
       } else {
         fields.texts[key] = try cursor.text("a \(key)", in: bytes)
       }
@@ -208,13 +261,28 @@ private struct RecordReader {
     return fields
   }
 
+  private mutating func list(_ key: String, depth: Int, in bytes: Span<UInt8>) throws(PackError) -> [Fields] {
+    var list: [Fields] = []
+    var array = try cursor.beginArray(key, depth: depth, in: bytes)
+    while try cursor.hasNext(in: &array, in: bytes) { list.append(try fields(depth: depth + 1, in: bytes)) }
+    return list
+  }
+
   mutating func content(in bytes: Span<UInt8>) throws(PackError) -> PackRecord.Content {
     let fields = try self.fields(depth: 3, in: bytes)
     guard let mode = InstallMode(rawValue: try fields.text("mode")), try fields.integer("proven") <= 1 else { throw fields.fault }
-    return PackRecord.Content(
+    var content = PackRecord.Content(
       bytes: try fields.bytes(), mode: mode, size: try fields.integer("size"), sizeOnDevice: try fields.integer("sizeOnDevice"),
       contentRoot: fields.texts["contentRoot"] == nil ? nil : try fields.hex("contentRoot", count: 32),
       isProven: try fields.integer("proven") == 1)
+    for layer in fields.lists["layers"] ?? [] {
+      content.layers.append(PackRecord.Layer(sha256: try layer.hex("sha256", count: 32), size: try layer.integer("size")))
+    }
+    for base in fields.lists["bases"] ?? [] { content.bases.append(try base.bytes()) }
+    for link in fields.lists["links"] ?? [] {
+      content.links.append(PackRecord.Link(bytes: try link.bytes(), size: try link.integer("size")))
+    }
+    return content
   }
 
   mutating func choice<Choice: RawRepresentable<String>>(_ type: Choice.Type, in bytes: Span<UInt8>) throws(PackError) -> Choice {

@@ -1,5 +1,6 @@
 import PackFormat
 import PackManifest
+import PackReading
 
 /// The record of one pack in a store. A plain value that accesses no file.
 package struct PackRecord: Hashable, Sendable {
@@ -14,14 +15,35 @@ package struct PackRecord: Hashable, Sendable {
   struct Content: Hashable, Sendable {
     var bytes: Bytes
     var mode: InstallMode
-    /// The size of the pack file in bytes if it is kept encrypted, or the sum of the file sizes if it was unpacked.
+    /// The size of the pack file in bytes if it is kept encrypted, that of all its deltas if it has some, or the sum of the file sizes if it was unpacked.
     var size: UInt64
-    /// The number of bytes it takes on the device.
+    /// The number of bytes it takes on the device. What it is read over is not counted.
     var sizeOnDevice: UInt64
-    /// The content root of the tree. Nil if the pack is kept encrypted.
+    /// The content root of the tree. Nil if an earlier release of the store installed the pack and kept it encrypted.
     var contentRoot: [UInt8]?
     /// Whether the version was confirmed, or activated without a trial.
     var isProven: Bool
+    /// The deltas that make the version, each over the one before, and the first one over ``bases``. Empty for a version with its own file or tree.
+    var layers: [Layer] = []
+    /// The versions of the same record that the first delta is read over, in its order.
+    var bases: [Bytes] = []
+    /// Files of an unpacked version that are also files of other versions of the record. They count there.
+    var links: [Link] = []
+  }
+
+  /// Files that two unpacked versions have under two names.
+  struct Link: Hashable, Sendable {
+    /// The other version.
+    var bytes: Bytes
+    /// What the files take on the device, in bytes.
+    var size: UInt64
+  }
+
+  /// The file of a delta.
+  struct Layer: Hashable, Sendable {
+    var sha256: [UInt8]
+    /// Its length in bytes.
+    var size: UInt64
   }
 
   /// The trial of a version, which runs until it is confirmed or fails.
@@ -82,11 +104,52 @@ package struct PackRecord: Hashable, Sendable {
 
   func hasFailed(_ bytes: Bytes) -> Bool { failures.contains { $0.bytes == bytes } }
 
-  func itemName(_ content: Content) -> String {
-    ItemName(id: id, version: content.bytes.version, sha256: content.bytes.sha256, mode: content.mode).text
+  /// Returns the name in `packs` of a version: of its file or tree, or of the last delta.
+  func itemName(_ content: Content) -> String { itemName(content, content.layers.last) }
+
+  private func itemName(_ content: Content, _ layer: Layer?) -> String {
+    ItemName(
+      id: id, version: content.bytes.version, sha256: content.bytes.sha256, mode: content.mode, delta: layer?.sha256
+    ).text
   }
 
-  var itemNames: Set<String> { Set(contents.map(itemName)) }
+  /// Returns the names in `packs` of everything that belongs to a version only.
+  func ownItems(_ content: Content) -> [String] {
+    content.layers.isEmpty ? [itemName(content)] : content.layers.map { itemName(content, $0) }
+  }
+
+  /// Returns the names in `packs` of everything that a version is read from: its own and those of its bases.
+  func allItems(_ content: Content) -> [String] {
+    ownItems(content) + content.bases.compactMap(self.content).flatMap { allItems($0) }
+  }
+
+  var itemNames: Set<String> { Set(contents.flatMap(ownItems)) }
+
+  /// Returns what a version shares with other versions, in bytes on the device.
+  ///
+  /// - Parameter gone: Versions that do not count.
+  func sharedSize(_ content: Content, without gone: Set<Bytes> = []) -> UInt64 {
+    let own = content.links.filter { !gone.contains($0.bytes) }
+    let others = contents.filter { !gone.contains($0.bytes) }.flatMap(\.links).filter { $0.bytes == content.bytes }
+    return (own + others).reduce(0) { $0.adding($1.size) }
+  }
+
+  // MARK: Deltas
+
+  /// Returns the number of deltas over each other in a version. It is more than ``Pack/mostDeltas`` if versions lie over each other in a circle.
+  func depth(_ content: Content, below: Int = 0) -> Int {
+    let sum = below + content.layers.count
+    guard !content.layers.isEmpty, sum <= Pack.mostDeltas else { return sum }
+    return content.bases.compactMap(self.content).map { depth($0, below: sum) }.max() ?? sum
+  }
+
+  /// Whether an installed version is read over this one.
+  func isNeeded(_ bytes: Bytes) -> Bool { contents.contains { $0.bases.contains(bytes) } }
+
+  /// Returns the installed versions that are read over this one, directly or not.
+  func versions(over bytes: Bytes) -> [Content] {
+    contents.filter { $0.bases.contains(bytes) }.flatMap { [$0] + versions(over: $0.bytes) }
+  }
 
   func state(of content: Content) -> InstalledPack.State {
     if content.bytes == trial?.bytes { return .trial }
@@ -125,9 +188,20 @@ package struct PackRecord: Hashable, Sendable {
     if let index = contents.firstIndex(where: { $0.bytes == bytes }) { contents[index].isProven = true }
   }
 
+  /// Removes the content of a version. What other versions share with it counts there from now on.
+  mutating func removeContent(_ bytes: Bytes) {
+    contents.removeAll { $0.bytes == bytes }
+    for index in contents.indices {
+      for link in contents[index].links where link.bytes == bytes {
+        contents[index].sizeOnDevice = contents[index].sizeOnDevice.adding(link.size)
+      }
+      contents[index].links.removeAll { $0.bytes == bytes }
+    }
+  }
+
   /// Removes a version from the record.
   mutating func forget(_ bytes: Bytes) {
-    contents.removeAll { $0.bytes == bytes }
+    removeContent(bytes)
     if trial?.bytes == bytes { trial = nil }
     if current == bytes {
       current = nil
@@ -158,10 +232,18 @@ package struct PackRecord: Hashable, Sendable {
   /// Returns the versions that are no longer needed: failed versions, and versions beyond `count`.
   ///
   /// Of the versions that are newer than the current one and wait to be activated, only the newest is kept, or none if a newer one is about to be
-  /// installed. If no version was activated yet, the newest `count` are kept.
+  /// installed. If no version was activated yet, the newest `count` are kept. A version that a version that stays is read over is needed.
   ///
   /// - Parameter successor: A newer version that is about to be installed.
+  /// - Returns: the versions in an order in which each is removed before those that it is read over.
   func surplus(keeping count: Int, before successor: Bytes? = nil) -> [Content] {
+    let unwanted = unwanted(keeping: count, before: successor)
+    let bytes = Set(unwanted.map(\.bytes))
+    return unwanted.filter { content in versions(over: content.bytes).allSatisfy { bytes.contains($0.bytes) } }
+      .sorted { depth($0) > depth($1) }
+  }
+
+  private func unwanted(keeping count: Int, before successor: Bytes?) -> [Content] {
     guard trial == nil else { return contents.filter { hasFailed($0.bytes) && $0.bytes != current } }
     var others = contents.filter { $0.bytes != current }
     var gone = others.filter { hasFailed($0.bytes) }

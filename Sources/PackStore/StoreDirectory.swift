@@ -186,6 +186,12 @@ final class StoreDirectory: Sendable {
     }
   }
 
+  /// Returns whether one of these paths does not exist.
+  func lacksAny(of paths: [String]) throws(PackError) -> Bool {
+    for path in paths where try status(outside: path) == nil { return true }
+    return false
+  }
+
   // MARK: Lock
 
   /// Runs `body` while it holds the lock, so that no other task or process changes the store.
@@ -432,6 +438,37 @@ final class StoreDirectory: Sendable {
   /// Returns the name of an item, relative to the store's directory.
   func place(_ item: String) -> String { "\(Part.packs.rawValue)/\(item)" }
 
+  /// Returns whether everything that a version is read from is on the device.
+  func isPresent(_ content: PackRecord.Content, of record: PackRecord) throws(PackError) -> Bool {
+    for item in record.allItems(content) where try status(place(item)) == nil { return false }
+    return true
+  }
+
+  /// Returns whether a file is one that a version of a pack consists of.
+  func isOwn(_ status: FileStatus, of id: String) throws(PackError) -> Bool {
+    for item in try record(id)?.itemNames ?? [] {
+      if let own = try self.status(place(item)), own.device == status.device, own.inode == status.inode { return true }
+    }
+    return false
+  }
+
+  /// Returns the number of bytes that a file or a directory in the store takes on the device.
+  func sizeOnDevice(_ name: String) throws(PackError) -> UInt64 {
+    do {
+      return try InstalledTree(files: files, backend: backend).sizeOnDevice(of: name, in: handle)
+    } catch {
+      throw error.reading(path(name))
+    }
+  }
+
+  /// Returns the files of a version that is kept encrypted.
+  func stored(_ content: PackRecord.Content, of record: PackRecord) -> StoredPack {
+    var files = record.ownItems(content).map { path(place($0)) }
+    let first = files.removeFirst()
+    let lowest = StoredPack(path: first, bases: content.bases.compactMap(record.content).map { stored($0, of: record) })
+    return files.reduce(lowest) { StoredPack(path: $1, bases: [$0]) }
+  }
+
   /// Opens the directory of an unpacked tree.
   func openTree(_ installed: InstalledPack) throws(PackError) -> OpenFile {
     let item = ItemName(id: installed.id, version: installed.version, sha256: installed.sha256, mode: installed.mode).text
@@ -539,7 +576,8 @@ final class StoreDirectory: Sendable {
   func installed(_ content: PackRecord.Content, of record: PackRecord) -> InstalledPack {
     InstalledPack(
       id: record.id, version: content.bytes.version, sha256: content.bytes.sha256, mode: content.mode, sizeOnDevice: content.sizeOnDevice,
-      path: path(place(record.itemName(content))), state: record.state(of: content))
+      path: path(place(record.itemName(content))), state: record.state(of: content), deltaCount: record.depth(content),
+      contentRoot: content.contentRoot)
   }
 }
 

@@ -26,6 +26,8 @@ extension PackError.Code {
   public static let unknownPack = Self(rawValue: "unknown-pack")
   /// The manifest lists packs in pages, and those that are needed to find a pack or tag are missing.
   public static let missingPages = Self(rawValue: "missing-pages")
+  /// More deltas would lie over each other than can be read. The full pack can be installed.
+  public static let tooManyDeltas = Self(rawValue: "too-many-deltas")
   /// No manifest was accepted yet, or the accepted one cannot be used any more.
   public static let noManifest = Self(rawValue: "no-manifest")
   /// No pack in the manifest has the tag.

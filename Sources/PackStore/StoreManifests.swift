@@ -350,6 +350,17 @@ final class StoreManifests: Sendable {
       .unknownPack, "manifest version \(manifest.version) names no pack '\(printable(id.utf8))'", advice: .acceptManifest)
   }
 
+  /// Returns the deltas that a manifest offers to a pack.
+  ///
+  /// - Throws: ``PackError/Code/missingPages``, ``PackError/Code/damagedManifest`` if a page breaks a rule, ``PackError/Code/cannotRead``.
+  func deltas(to id: String, in manifest: Manifest) throws(PackError) -> [ManifestDelta] {
+    let lookup = try PageSearch(manifest, backend: directory.backend).updates(to: [id], in: pages.intact)
+    if !lookup.missing.isEmpty {
+      throw .missing(lookup.missing, for: "pack '\(printable(id.utf8))'", because: "may have deltas in pages that are missing")
+    }
+    return lookup.deltas[id] ?? []
+  }
+
   /// Returns whether a pack of a manifest or of its pages has a tag.
   ///
   /// - Throws: ``PackError/Code/missingPages``, or as ``lookUp(_:in:)``.

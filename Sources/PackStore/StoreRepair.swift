@@ -16,6 +16,7 @@ struct StoreRepair {
   private let depth: ReconcileDepth
   private let pool: WorkerPool
   private let trials: StoreTrials
+  private let contents: ContentCheck
   private let log = Log()
 
   private final class Log {
@@ -29,6 +30,7 @@ struct StoreRepair {
     self.depth = depth
     self.pool = pool
     trials = StoreTrials(directory)
+    contents = ContentCheck(directory: directory, pool: pool)
   }
 
   func run() throws(PackError) -> ([StoreFinding], [StoreEvent]) {
@@ -181,84 +183,36 @@ struct StoreRepair {
     }
     if record.isEmpty { return true }
     if !record.surplus(keeping: directory.policy.keepVersions).isEmpty { return true }
-    for content in record.contents where try fault(of: content, in: record, depth) != nil { return true }
+    for content in record.contents where try contents.fault(of: content, in: record, depth) != nil { return true }
     return false
-  }
-
-  /// A problem with a recorded version.
-  private enum Fault: Equatable {
-    case missing
-    case damaged(String)
-  }
-
-  private func fault(of content: PackRecord.Content, in record: PackRecord, _ depth: ReconcileDepth) throws(PackError) -> Fault? {
-    let item = record.itemName(content)
-    let name = directory.place(item)
-    guard let status = try directory.status(name) else { return .missing }
-    switch content.mode {
-    case .packed:
-      guard status.kind == .file else { return .damaged("is not a file") }
-      guard status.size == content.size else { return .damaged("is \(status.size) bytes instead of \(content.size)") }
-      guard depth == .thorough else { return nil }
-      return try sha256(ofFile: name) == content.bytes.sha256 ? nil : .damaged("does not have the bytes that were installed")
-    case .unpacked:
-      guard status.kind == .directory else { return .damaged("is not a directory") }
-      guard depth == .thorough else { return nil }
-      return try root(of: name) == content.contentRoot ? nil : .damaged("does not have the files that were installed")
-    }
-  }
-
-  private func sha256(ofFile name: String) throws(PackError) -> [UInt8]? {
-    let file: OpenFile
-    do {
-      file = try directory.files.open(name, .readUnlinked, in: directory.handle)
-    } catch {
-      if error.isMissing { return nil }
-      throw error.reading(directory.path(name))
-    }
-    var buffer = [UInt8](repeating: 0, count: 256 << 10)
-    let digest = try directory.backend.makeDigest()
-    _ = try InstalledTree(files: directory.files, backend: directory.backend).hash(
-      file, by: digest, buffer: &buffer, path: directory.path(name), each: pool.checkpoint)
-    return try digest.finish()
-  }
-
-  private func root(of name: String) throws(PackError) -> [UInt8]? {
-    try InstalledTree(files: directory.files, backend: directory.backend).contentRoot(
-      of: name, in: directory.handle, path: directory.path(name), checkpoint: pool.checkpoint)
   }
 
   /// Updates a record to match the content on the disk.
   private func settle(_ id: String) throws(PackError) {
     // The thorough check runs without the lock: installed content does not change in place.
-    var faults: [PackRecord.Bytes: (fault: Fault?, inode: UInt64?)] = [:]
+    var faults: [PackRecord.Bytes: (fault: ContentCheck.Fault?, inode: UInt64?)] = [:]
     if depth == .thorough, let record = try directory.record(id) {
       for content in record.contents {
         let inode = try directory.status(directory.place(record.itemName(content)))?.inode
-        faults[content.bytes] = (try fault(of: content, in: record, depth), inode)
+        faults[content.bytes] = (try contents.fault(of: content, in: record, depth), inode)
       }
     }
     let before = log.findings.count
     do throws(PackError) {
       try directory.change(id) { (record) throws(PackError) in
+        var lost: [(content: PackRecord.Content, fault: ContentCheck.Fault)] = []
         for content in record.contents {
-          let fault: Fault?
           // Another process may have installed the same version again since the thorough check.
           let inode = try directory.status(directory.place(record.itemName(content)))?.inode
+          let fault: ContentCheck.Fault?
           if let known = faults[content.bytes], known.inode == inode {
             fault = known.fault
           } else {
-            fault = try self.fault(of: content, in: record, .quick)
+            fault = try contents.fault(of: content, in: record, .quick)
           }
-          guard let fault else { continue }
-          let wasCurrent = record.current == content.bytes
-          record.forget(content.bytes)
-          if wasCurrent {
-            record.fallBack()
-            if record.current == nil { record.purged = content.bytes }
-          }
-          tell(fault, of: content, id, wasCurrent: wasCurrent, now: record)
+          if let fault { lost.append((content, fault)) }
         }
+        drop(lost, from: &record)
         let trial = record.trial
         let events = trials.judge(&record)
         tell(events, id)
@@ -280,7 +234,24 @@ struct StoreRepair {
     }
   }
 
-  private func tell(_ fault: Fault, of content: PackRecord.Content, _ id: String, wasCurrent: Bool, now record: PackRecord) {
+  /// Removes versions from a record, and those that are read over them.
+  private func drop(_ lost: [(content: PackRecord.Content, fault: ContentCheck.Fault)], from record: inout PackRecord) {
+    var lost = lost
+    for (content, fault) in lost {
+      for other in record.versions(over: content.bytes) where !lost.contains(where: { $0.content.bytes == other.bytes }) {
+        lost.append((other, .damaged("is made by deltas over version \(content.bytes.version), which \(fault.text)")))
+      }
+    }
+    let current = record.current
+    for (content, _) in lost { record.forget(content.bytes) }
+    if let current, record.current == nil {
+      record.fallBack()
+      if record.current == nil { record.purged = current }
+    }
+    for (content, fault) in lost { tell(fault, of: content, record.id, wasCurrent: content.bytes == current, now: record) }
+  }
+
+  private func tell(_ fault: ContentCheck.Fault, of content: PackRecord.Content, _ id: String, wasCurrent: Bool, now record: PackRecord) {
     var end = ""
     if wasCurrent {
       end = record.current.map { "; version \($0.version) runs now" } ?? "; install it again"
@@ -305,26 +276,26 @@ struct StoreRepair {
   /// - Throws: ``PackError/Code/missingPages`` if that depends on an entry in a page that is missing or cannot be used.
   /// - Parameter isLenient: Whether a pack file that the manifest does not name is kept if its header and digest match its name.
   private func identity(of name: String, isLenient: Bool) throws(PackError) -> (content: PackRecord.Content, delivery: DeliveryClass?)? {
-    guard let item = ItemName(name), let status = try directory.status(directory.place(name)) else { return nil }
+    // Of a delta without a record it is not known what it was read over.
+    guard let item = ItemName(name), item.delta == nil, let status = try directory.status(directory.place(name)) else { return nil }
     let lookup = try manifests.usable().map { manifests.known([item.id], in: $0.manifest) } ?? PackLookup()
     if !lookup.unknown.isEmpty, item.mode == .unpacked || !isLenient { throw .missing(lookup.missing, for: "pack '\(item.id)'") }
     let entry = lookup.packs[item.id].flatMap { entry in
       entry.version == item.version && entry.sha256.prefix(8).hex == item.digits ? entry : nil
     }
-    let size = try sizeOnDevice(name)
+    let size = try directory.sizeOnDevice(directory.place(name))
     switch item.mode {
     case .packed:
-      guard status.kind == .file, entry != nil || isLenient, let sha256 = try sha256(ofFile: directory.place(name)),
+      guard status.kind == .file, entry != nil || isLenient, let sha256 = try contents.sha256(ofFile: directory.place(name)),
         entry.map({ $0.sha256 == sha256 }) ?? (sha256.prefix(8).hex == item.digits && isNamed(item))
       else { return nil }
       return (
         PackRecord.Content(
           bytes: PackRecord.Bytes(version: item.version, sha256: sha256), mode: .packed, size: status.size, sizeOnDevice: size,
-          contentRoot: nil,
-          isProven: false), entry?.delivery
+          contentRoot: entry?.contentRoot, isProven: false), entry?.delivery
       )
     case .unpacked:
-      guard status.kind == .directory, let entry, try root(of: directory.place(name)) == entry.contentRoot else { return nil }
+      guard status.kind == .directory, let entry, try contents.root(of: directory.place(name)) == entry.contentRoot else { return nil }
       return (
         PackRecord.Content(
           bytes: entry.bytes, mode: .unpacked, size: entry.contentSize, sizeOnDevice: size, contentRoot: entry.contentRoot, isProven: false),
@@ -338,15 +309,6 @@ struct StoreRepair {
     guard let start = try? PackStart(directory.path(directory.place(item.text)), files: directory.files), let name = try? PackName(item.id)
     else { return false }
     return start.header.packVersion == item.version && (try? PackID.bytes(for: name, backend: directory.backend)) == start.header.packID
-  }
-
-  private func sizeOnDevice(_ name: String) throws(PackError) -> UInt64 {
-    do {
-      return try InstalledTree(files: directory.files, backend: directory.backend).sizeOnDevice(
-        of: directory.place(name), in: directory.handle)
-    } catch {
-      throw error.reading(directory.path(directory.place(name)))
-    }
   }
 
   /// Records content that no record names, or removes it.
@@ -383,7 +345,8 @@ struct StoreRepair {
     case true:
       found(.adopted, item.id, "version \(item.version) of pack '\(item.id)' was complete but not recorded; it is installed now")
     case false:
-      found(.orphaned, item.id, "'\(directory.place(name))' was not recorded and does not match the manifest; it was removed")
+      let what = item.delta == nil ? "does not match the manifest" : "is a delta"
+      found(.orphaned, item.id, "'\(directory.place(name))' was not recorded and \(what); it was removed")
     default: break
     }
   }

@@ -103,12 +103,29 @@ public struct StoreFinding: Hashable, Sendable, CustomStringConvertible {
   public var description: String { text }
 }
 
+/// What an installation wrote to the device, its own records not counted.
+public struct InstallCost: Hashable, Sendable {
+  /// The number of bytes of files that were copied into the store, or unpacked. Moving a file writes none of them.
+  public var written: UInt64
+  /// The number of files of an unpacked pack that share their bytes with the version before, by a clone or a hard link. They cost nothing.
+  public var sharedFiles: Int
+  /// The number of files of an unpacked pack that were copied from the version before, because the volume cannot share their bytes.
+  public var copiedFiles: Int
+
+  /// Creates a value.
+  public init(written: UInt64 = 0, sharedFiles: Int = 0, copiedFiles: Int = 0) {
+    self.written = written
+    self.sharedFiles = sharedFiles
+    self.copiedFiles = copiedFiles
+  }
+}
+
 /// An event in a store, for logs and displays. The store does not depend on listeners.
 public enum StoreEvent: Hashable, Sendable {
   /// A manifest of this version was accepted.
   case adopted(manifest: UInt64)
   /// A version was installed.
-  case installed(InstalledPack)
+  case installed(InstalledPack, InstallCost)
   /// A version went on trial.
   case activated(InstalledPack)
   /// A version was confirmed, or activated without a trial.

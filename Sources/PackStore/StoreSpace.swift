@@ -139,7 +139,7 @@ struct StoreSpace {
   private func taken() throws(PackError) -> UInt64 {
     var known: [String: UInt64] = [:]
     for record in try directory.records() {
-      for content in record.contents { known[record.itemName(content)] = content.sizeOnDevice }
+      for content in record.contents where content.layers.isEmpty { known[record.itemName(content)] = content.sizeOnDevice }
     }
     var sum = try ownRecords()
     for item in try directory.names(in: .packs) {
@@ -151,13 +151,7 @@ struct StoreSpace {
     return sum
   }
 
-  private func size(_ name: String) throws(PackError) -> UInt64 {
-    do {
-      return try InstalledTree(files: directory.files, backend: directory.backend).sizeOnDevice(of: name, in: directory.handle)
-    } catch {
-      throw error.reading(directory.path(name))
-    }
-  }
+  private func size(_ name: String) throws(PackError) -> UInt64 { try directory.sizeOnDevice(name) }
 
   /// Returns the number of bytes of everything except the contents of `packs`, `staging` and `trash`.
   private func ownRecords() throws(PackError) -> UInt64 {
@@ -199,17 +193,18 @@ struct StoreSpace {
 
   private func purge(_ candidates: [Candidate], toFree bytes: UInt64) throws(PackError) -> PurgeReport {
     var removed: [PurgeReport.Removal] = []
+    var gone: [String: Set<PackRecord.Bytes>] = [:]
     var freed: UInt64 = 0
     for candidate in candidates where freed < bytes {
       let id = candidate.record.id
       // Content that the system has removed already frees nothing, even if the record lists its size.
-      let size = try size(of: candidate)
+      let size = try size(of: candidate, without: gone[id] ?? [])
       let pack = try directory.change(id) { (record) throws(PackError) -> InstalledPack? in
         // Other tasks and processes may have changed the record since the candidate was chosen.
         guard let content = record.content(candidate.content.bytes),
           record.state(of: content) == candidate.record.state(of: candidate.content),
           record.trial == candidate.record.trial, record.preservation == candidate.record.preservation,
-          try !directory.usedItems().contains(record.itemName(content))
+          try !directory.usedItems().contains(record.itemName(content)), !record.isNeeded(content.bytes)
         else { return nil }
         let pack = directory.installed(content, of: record)
         if record.current == content.bytes { record.purged = content.bytes }
@@ -217,6 +212,7 @@ struct StoreSpace {
         return pack
       }
       guard let pack else { continue }
+      gone[id, default: []].insert(candidate.content.bytes)
       removed.append(PurgeReport.Removal(pack: pack, reason: candidate.reason))
       freed = freed.adding(size)
     }
@@ -226,18 +222,25 @@ struct StoreSpace {
   /// Returns the first candidates that together free enough bytes. Returns nil if all candidates would not free enough.
   private func candidates(freeing bytes: UInt64, sparing ids: Set<String> = []) throws(PackError) -> [Candidate]? {
     var chosen: [Candidate] = []
+    var gone: [String: Set<PackRecord.Bytes>] = [:]
     var sum: UInt64 = 0
     for candidate in try candidates(sparing: ids) where sum < bytes {
-      sum = sum.adding(try size(of: candidate))
+      sum = sum.adding(try size(of: candidate, without: gone[candidate.record.id] ?? []))
+      gone[candidate.record.id, default: []].insert(candidate.content.bytes)
       chosen.append(candidate)
     }
     return sum >= bytes ? chosen : nil
   }
 
-  /// Returns the number of bytes that a candidate takes now, or 0 if it no longer exists.
-  private func size(of candidate: Candidate) throws(PackError) -> UInt64 {
-    let place = directory.place(candidate.record.itemName(candidate.content))
-    return try directory.status(place) == nil ? 0 : size(place)
+  /// Returns the number of bytes that removing a candidate frees now: 0 if it no longer exists.
+  ///
+  /// - Parameter gone: the versions of the pack that are removed before.
+  private func size(of candidate: Candidate, without gone: Set<PackRecord.Bytes> = []) throws(PackError) -> UInt64 {
+    var sum: UInt64 = 0
+    for item in candidate.record.ownItems(candidate.content) where try directory.status(directory.place(item)) != nil {
+      sum = sum.adding(try size(directory.place(item)))
+    }
+    return sum.less(candidate.record.sharedSize(candidate.content, without: gone))
   }
 
   /// Returns all versions that may be removed, in the order of removal.
@@ -278,10 +281,29 @@ struct StoreSpace {
         }
       }
     }
-    return candidates.sorted { left, right in
+    let sorted = candidates.sorted { left, right in
       (left.rank, left.preservation, left.record.lastUse, left.record.id, left.content.bytes.version)
         < (right.rank, right.preservation, right.record.lastUse, right.record.id, right.content.bytes.version)
     }
+    return Self.afterNeed(sorted)
+  }
+
+  /// Moves each version behind those that are read over it. Leaves out a version that is needed by one that may not be removed.
+  private static func afterNeed(_ candidates: [Candidate]) -> [Candidate] {
+    var ordered: [Candidate] = []
+    var gone: [String: Set<PackRecord.Bytes>] = [:]
+    var waiting: [String: [Candidate]] = [:]
+    for candidate in candidates {
+      let id = candidate.record.id
+      waiting[id, default: []].append(candidate)
+      while let next = waiting[id]?.firstIndex(where: { one in
+        one.record.versions(over: one.content.bytes).allSatisfy { gone[id]?.contains($0.bytes) ?? false }
+      }), let free = waiting[id]?.remove(at: next) {
+        ordered.append(free)
+        gone[id, default: []].insert(free.content.bytes)
+      }
+    }
+    return ordered
   }
 
   /// Returns the default preservation priority of a pack, in millionths.
@@ -338,14 +360,15 @@ struct StoreSpace {
   func usage() throws(PackError) -> [StoreUsage] {
     var contents: [String: (record: PackRecord, content: PackRecord.Content)] = [:]
     for record in try directory.records() {
-      for content in record.contents { contents[record.itemName(content)] = (record, content) }
+      for content in record.contents { for item in record.ownItems(content) { contents[item] = (record, content) } }
     }
     let used = try directory.usedItems()
     var usage: [StoreUsage] = []
     for item in try directory.names(in: .packs).sorted() {
       let name = directory.place(item)
       let known = contents[item]
-      let size = try size(name)
+      // What a version shares with another one counts there.
+      let size = try size(name).less(known?.content.links.reduce(0) { $0.adding($1.size) } ?? 0)
       let isUsed = used.contains(item)
       usage.append(
         StoreUsage(
@@ -380,6 +403,7 @@ struct StoreSpace {
       case .installed: "waits to be activated"
       case .failed: "failed, will be removed"
       }
-    return reason + suffix
+    let over = record.versions(over: content.bytes).map(\.bytes.version).max()
+    return reason + (over.map { ", and version \($0) is read over it" } ?? "") + suffix
   }
 }

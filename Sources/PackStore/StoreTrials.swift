@@ -16,7 +16,7 @@ struct StoreTrials {
     try directory.change(id) { (record) throws(PackError) in
       var events = judge(&record)
       let content = try choose(version, from: record, offered)
-      guard try directory.status(directory.place(record.itemName(content))) != nil else {
+      guard try directory.isPresent(content, of: record) else {
         throw PackError(
           .notInstalled, "version \(content.bytes.version) of pack '\(id)' was removed from the device",
           advice: .reconcileStore)
@@ -161,12 +161,22 @@ struct StoreTrials {
     guard !surplus.isEmpty else { return [] }
     let used = try directory.usedItems()
     var events: [StoreEvent] = []
-    for content in surplus where !used.contains(record.itemName(content)) {
+    for content in surplus where !used.contains(record.itemName(content)) && !record.isNeeded(content.bytes) {
       let reason = record.hasFailed(content.bytes) ? "it failed" : "newer versions are kept"
       events.append(.purged(directory.installed(content, of: record), reason: reason))
       record.forget(content.bytes)
     }
     return events
+  }
+
+  /// A version in use.
+  struct Use {
+    let installed: InstalledPack
+    /// Its files if it is kept encrypted.
+    let stored: StoredPack?
+    /// Keeps it in use.
+    let mark: UseMark
+    let events: [StoreEvent]
   }
 
   /// Returns the running version of a pack, or an installed version that does not run yet, and a mark that keeps it in use.
@@ -176,7 +186,7 @@ struct StoreTrials {
   /// - Parameter version: The version. If nil, the running one.
   func use(
     _ id: String, version: UInt64? = nil
-  ) throws(PackError) -> (InstalledPack, UseMark, [StoreEvent]) {
+  ) throws(PackError) -> Use {
     try directory.withLockIfWritable { () throws(PackError) in
       guard var record = try directory.record(id) else { throw notInstalled(id) }
       let before = record
@@ -191,8 +201,10 @@ struct StoreTrials {
         throw notInstalled(id)
       }
       if record != before { try? directory.write(record) }
-      let mark = directory.uses.open(record.itemName(content))
-      return (directory.installed(content, of: record), mark, events)
+      return Use(
+        installed: directory.installed(content, of: record),
+        stored: content.mode == .packed ? directory.stored(content, of: record) : nil,
+        mark: directory.uses.open(record.allItems(content)), events: events)
     }
   }
 

@@ -20,23 +20,27 @@ final class UseLedger: Sendable {
   /// The items that are open.
   var items: Set<String> { counts.withLock { Set($0.keys) } }
 
-  /// Counts an item as opened once more, under the store's lock.
+  /// Counts items as opened once more, under the store's lock.
   ///
-  /// If the disk is full or read-only, the item opens without a mark, and only this process knows that it is in use.
-  func open(_ item: String) -> UseMark {
+  /// If the disk is full or read-only, they open without a mark, and only this process knows that they are in use.
+  func open(_ items: [String]) -> UseMark {
     counts.withLock { counts in
-      if counts[item] == nil { _ = try? files.open(name(item), .create(mode: 0o644), in: root) }
-      counts[item, default: 0] += 1
+      for item in items {
+        if counts[item] == nil { _ = try? files.open(name(item), .create(mode: 0o644), in: root) }
+        counts[item, default: 0] += 1
+      }
     }
-    return UseMark(item, of: self)
+    return UseMark(items, of: self)
   }
 
-  fileprivate func close(_ item: String) {
+  fileprivate func close(_ items: [String]) {
     counts.withLock { counts in
-      guard let count = counts[item] else { return }
-      counts[item] = count > 1 ? count - 1 : nil
-      // Inside `withLock`, so that it cannot remove a mark that was just made.
-      if count == 1 { try? files.remove(name(item), .file, in: root) }
+      for item in items {
+        guard let count = counts[item] else { continue }
+        counts[item] = count > 1 ? count - 1 : nil
+        // Inside `withLock`, so that it cannot remove a mark that was just made.
+        if count == 1 { try? files.remove(name(item), .file, in: root) }
+      }
     }
   }
 
@@ -49,17 +53,17 @@ final class UseLedger: Sendable {
   }
 }
 
-/// A mark that keeps an item in use until it is released.
+/// A mark that keeps items in use until it is released.
 package final class UseMark: Sendable {
-  private let item: String
+  private let items: [String]
   private let ledger: UseLedger
 
-  fileprivate init(_ item: String, of ledger: UseLedger) {
-    self.item = item
+  fileprivate init(_ items: [String], of ledger: UseLedger) {
+    self.items = items
     self.ledger = ledger
   }
 
   deinit {
-    ledger.close(item)
+    ledger.close(items)
   }
 }

@@ -6,7 +6,7 @@ extension PackError.Advice {
     .fetchAgain, .fetchManifestAgain, .fetchFromTrustedPlace, .tryAgain, .connect, .checkClock, .updateApp, .freeSpace(bytes: 4096),
     .makeRoom(bytes: 1), .giveKey(KeyID([1, 2, 3, 4, 5, 6, 7, 8])), .acceptManifest, .fetchPages(["packs-0123456789abcdef.page"]), .install,
     .activate, .closePack, .reconcileStore,
-    .chooseEntry, .chooseBase,
+    .chooseEntry, .chooseBase, .fetchFullPack,
     .chooseFile, .chooseDirectory, .renewManifest, .raiseManifestVersion, .publishNewVersion, .copyKeyAgain, .askForCopy,
     .giveKeyText(prefix: "pkk1-", insteadOf: "pks1-"), .giveTrustedKeys, .developer("call it once"),
   ]
@@ -16,7 +16,8 @@ extension PackError.Advice {
     switch self {
     case .fetchAgain, .fetchManifestAgain, .fetchFromTrustedPlace, .tryAgain, .connect, .checkClock, .updateApp, .freeSpace, .makeRoom,
       .giveKey,
-      .acceptManifest, .fetchPages, .install, .activate, .closePack, .reconcileStore, .chooseEntry, .chooseBase, .chooseFile,
+      .acceptManifest, .fetchPages, .install, .activate, .closePack, .reconcileStore, .chooseEntry, .chooseBase, .fetchFullPack,
+      .chooseFile,
       .chooseDirectory,
       .renewManifest,
       .raiseManifestVersion, .publishNewVersion, .copyKeyAgain, .askForCopy, .giveKeyText, .giveTrustedKeys, .developer:

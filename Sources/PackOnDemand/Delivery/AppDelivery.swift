@@ -255,7 +255,7 @@ public actor AppDelivery {
       .inUse, .unsupported, .damagedStore, .sourceChanged, .internalError:
       .putOff
     case .versionFailed: .failed(.rejected)
-    case .wrongBase: .failed(.base)
+    case .wrongBase, .tooManyDeltas: .failed(.base)
     case .truncated: .failed(.wrongSize)
     case .digestMismatch, .wrongPack, .notAPack, .damagedHeader, .authenticationFailed, .damagedPayload, .damagedArchive:
       .failed(.wrongBytes)

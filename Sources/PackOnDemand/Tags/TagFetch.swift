@@ -59,7 +59,7 @@ struct TagFetch: Sendable {
     let changes = packs.store.hub.handle { event in
       switch event {
       case .adopted: inbox.yield(.adopted)
-      case .installed(let pack): inbox.yield(.installed(pack))
+      case .installed(let pack, _): inbox.yield(.installed(pack))
       default: break
       }
     }

@@ -32,6 +32,7 @@ extension PackError {
     case .reconcileStore: reconcileStore
     case .chooseEntry: "list the paths with 'packer ls'"
     case .chooseBase: "name the packs that it was made for: --base PACK, once for each"
+    case .fetchFullPack: "install the full pack ('packer store install')"
     case .chooseFile: "give the output a file name"
     case .chooseDirectory:
       code == .notAStore

@@ -130,8 +130,11 @@ enum FailureCatalog {
       "wrong-pack", "The pack is undamaged, but another one was expected.",
       "Publish each pack under the URL that its manifest entry names."),
     Entry(
-      "wrong-base", "The packs given as bases are not those that the delta was made over.",
-      "Give them with '--base'; 'packer inspect DELTA --key REF' shows their content roots."),
+      "wrong-base", "The packs given as bases, or installed, are not those that the delta was made over, or are damaged.",
+      "Give them with '--base'; 'packer inspect DELTA --key REF' shows their content roots. For a store, install the full pack."),
+    Entry(
+      "too-many-deltas", "A pack would be read over more than three deltas.",
+      "Install the full pack, then go on with deltas."),
     Entry(
       "illegal-path", "A path leads outside, or breaks a rule of FORMAT.md §5.",
       "Rename the file; do not use the pack if somebody else made it."),

@@ -203,7 +203,7 @@ struct PackLibraryTests {
     try publish(2, [new])
     let statuses = packs.store.events()
     #expect(try await packs.refresh())
-    for await event in statuses { if case .installed(let pack) = event, pack.version == 2 { break } }
+    for await event in statuses { if case .installed(let pack, _) = event, pack.version == 2 { break } }
     #expect(try text(packs) == "core 1 0")
     try await packs.ensure("core")
     #expect(try text(packs) == "core 2 0")
@@ -325,7 +325,7 @@ struct PackLibraryTests {
     try publish(2, [new])
     let events = packs.store.events()
     try await packs.refresh()
-    for await event in events { if case .installed(let pack) = event, pack.version == 2 { break } }
+    for await event in events { if case .installed(let pack, _) = event, pack.version == 2 { break } }
     try await packs.ensure("core")
     #expect(try text(packs) == "core 2 0")
     #expect(try await packs.reject("core", reason: "black screen") == 1)
@@ -355,7 +355,7 @@ struct PackLibraryTests {
     try publish(2, [new])
     let events = packs.store.events()
     try await packs.refresh()
-    for await event in events { if case .installed(let pack) = event, pack.version == 2 { break } }
+    for await event in events { if case .installed(let pack, _) = event, pack.version == 2 { break } }
     keys.failure.withLock { $0 = PackError(code, "the key server did not answer") }
     try await packs.ensure("core")
     #expect(try text(packs) == "core 1 0")
@@ -388,7 +388,7 @@ struct PackLibraryTests {
     try await packs.refresh()
     var path: String?
     for await event in events {
-      if case .installed(let pack) = event, pack.version == 2 {
+      if case .installed(let pack, _) = event, pack.version == 2 {
         path = pack.path
         break
       }
@@ -416,7 +416,7 @@ struct PackLibraryTests {
       let events = packs.store.events()
       try await packs.refresh()
       for await event in events {
-        if case .installed(let pack) = event, pack.version == 2 {
+        if case .installed(let pack, _) = event, pack.version == 2 {
           path = pack.path
           break
         }
@@ -701,7 +701,7 @@ struct PackLibraryTests {
     try publishInPages(2, second)
     let events = packs.store.events()
     try await packs.refresh()
-    for await event in events { if case .installed(let pack) = event, pack.version == 2 { break } }
+    for await event in events { if case .installed(let pack, _) = event, pack.version == 2 { break } }
     #expect(try text(packs, "a") == "a 1 0")
     try await packs.ensure("a")
     #expect(try text(packs, "a") == "a 2 0")

@@ -66,7 +66,7 @@ struct PackRecordTests {
     add("a trial of the current version") { $0.current = bytes(2) }
     add("a trial that failed") { $0.failures = [.init(bytes: bytes(2), reason: "crash")] }
     add("a version twice") { $0.contents.append(content(1)) }
-    add("a content root of a packed version") { $0.contents[0].contentRoot = [UInt8](repeating: 2, count: 32) }
+    add("a short content root") { $0.contents[0].contentRoot = [UInt8](repeating: 2, count: 31) }
     add("an unpacked version without a content root") { $0.contents[0].mode = .unpacked }
     add("too many versions") { for version in 3...UInt64(PackRecord.contentLimit + 1) { $0.contents.append(content(version)) } }
     add("too many failures") {

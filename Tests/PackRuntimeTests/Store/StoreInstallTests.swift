@@ -165,7 +165,8 @@ struct StoreInstallTests {
     #expect((opened.pack != nil) == (mode == .packed))
     #expect((opened.directory != nil) == (mode == .unpacked))
     #expect(try await store.reconcile(.thorough) == [])
-    #expect(await drain(events, 3).dropFirst().first == .installed(installed))
+    let written = mode == .unpacked ? offer.entry.contentSize : taking == .copying ? offer.entry.size : 0
+    #expect(await drain(events, 3).dropFirst().first == .installed(installed, InstallCost(written: written)))
   }
 
   @Test("a cancelled call stops waiting for another installation of the pack, and the others continue in turn")

@@ -42,7 +42,9 @@ struct StoreLogTests {
     try await store.activate("core", onTrial: false)
     let pack = "pack=core version=1 mode=packed bytes=\(size)"
     #expect(
-      logger.take() == ["notice store: manifest accepted version=1", "notice store: installed \(pack)", "notice store: confirmed \(pack)"])
+      logger.take() == [
+        "notice store: manifest accepted version=1", "notice store: installed \(pack) written=0", "notice store: confirmed \(pack)",
+      ])
     try await store.adopt(stage.manifest(2, [new]))
     let newSize = try await store.install(new.path, as: "core").sizeOnDevice
     _ = logger.take()

@@ -252,7 +252,7 @@ struct StoreSpaceTests {
     for await event in events {
       switch event {
       case .purged(let pack, _): told.append("purged \(pack.id)")
-      case .installed(let pack): told.append("installed \(pack.id)")
+      case .installed(let pack, _): told.append("installed \(pack.id)")
       default: break
       }
       if told.last == "installed new" { break }

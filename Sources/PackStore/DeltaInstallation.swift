@@ -1,0 +1,397 @@
+import PackCrypto
+import PackFiles
+import PackFormat
+import PackManifest
+import PackReading
+import PackTrust
+import PackWork
+
+/// Installs a version from deltas over installed ones.
+///
+/// If it stays packed, the files of the deltas are put beside what they are read over. Otherwise a new tree is made beside the old one.
+struct DeltaInstallation: Sendable {
+  private let installation: Installation
+  private let order: InstallOrder
+
+  private var directory: StoreDirectory { installation.directory }
+  private var files: any FileSystem { directory.files }
+  private var id: String { order.entry.id }
+
+  init(_ installation: Installation, _ order: InstallOrder) {
+    self.installation = installation
+    self.order = order
+  }
+
+  /// A file of the caller that is, byte for byte, a delta that the manifest offers.
+  private struct Delta: Sendable {
+    let offer: ManifestDelta
+    let file: InstallFile
+    let start: PackStart
+  }
+
+  /// The installed versions that the first delta is read over.
+  private struct Bases: Sendable {
+    let contents: [PackRecord.Content]
+    /// Keeps them on the device.
+    let mark: UseMark
+    let opened: [any DeltaBase]
+  }
+
+  /// - Throws: ``PackError/Code/wrongBase`` with the reason if the versions that the deltas need are not installed, are damaged or differ,
+  ///   ``PackError/Code/tooManyDeltas``, ``PackError/Code/wrongPack`` for a delta that the manifest does not offer, and the errors of
+  ///   ``AssetStore/install(_:as:taking:mode:progress:)``.
+  func run(keys: any KeyProvider) async throws(PackError) -> InstalledPack {
+    let deltas = try await WorkerPool.value { (pool) throws(PackError) in try self.deltas(pool) }
+    let bases = try await bases(of: deltas, keys: keys)
+    let pack = try await open(deltas, over: bases, keys: keys)
+    return try await withExtendedUse(of: bases) { () async throws(PackError) in
+      try await order.mode == .packed ? keep(deltas, over: bases) : unpack(deltas, pack, over: bases)
+    }
+  }
+
+  private func withExtendedUse<Result>(
+    of bases: Bases, _ body: () async throws(PackError) -> Result
+  ) async throws(PackError) -> Result {
+    defer { withExtendedLifetime(bases.mark) {} }
+    return try await body()
+  }
+
+  // MARK: What is installed
+
+  /// Identifies the files, and reads all of their bytes, before anything in them is decrypted.
+  private func deltas(_ pool: WorkerPool) throws(PackError) -> [Delta] {
+    let offers = try installation.manifests.deltas(to: id, in: try installation.manifests.installable().manifest)
+    guard installation.files.count == installation.route?.count ?? 1 else {
+      throw PackError(.usage, "\(installation.files.count) files were given for \(installation.route?.count ?? 1) deltas")
+    }
+    var deltas: [Delta] = []
+    for number in installation.files.indices {
+      let file = installation.file(number)
+      let start = try PackStart(file.path, files: files)
+      let wanted = installation.route.map { [$0[number]] } ?? offers
+      deltas.append(Delta(offer: try identify(start, file, among: wanted, pool), file: file, start: start))
+    }
+    try check(deltas.map(\.offer), offers)
+    guard deltas.last?.start.header.packVersion == order.entry.version else {
+      throw refusal(deltas.last?.file.path ?? "", "is a delta to another version than the manifest lists")
+    }
+    return deltas
+  }
+
+  /// Finds the offer that a file is, by its size and digest.
+  private func identify(
+    _ start: PackStart, _ file: InstallFile, among offers: [ManifestDelta], _ pool: WorkerPool
+  ) throws(PackError) -> ManifestDelta {
+    guard start.header.kind == .delta else { throw refusal(file.path, "is not a delta") }
+    guard offers.contains(where: { $0.size == start.layout.packSize }) else {
+      throw refusal(file.path, "is \(start.layout.packSize) bytes, and the manifest lists no such delta to pack '\(id)'")
+    }
+    guard let name = try? PackName(id), try PackID.bytes(for: name, backend: directory.backend) == start.header.packID else {
+      throw refusal(file.path, "was made under another name than '\(id)'")
+    }
+    let size = start.layout.packSize
+    installation.progress?(PackProgress(phase: .verifying, done: 0, total: size))
+    let digest = try file.digest(of: start.file, each: pool.checkpoint)
+    installation.progress?(PackProgress(phase: .verifying, done: size, total: size))
+    guard let offer = offers.first(where: { $0.sha256 == digest && $0.size == size }) else {
+      throw PackError(
+        .digestMismatch, of: file.path, "has SHA-256 \(digest.hex), and the manifest lists no such delta to pack '\(id)'",
+        advice: .fetchAgain)
+    }
+    return offer
+  }
+
+  /// Checks that the manifest offers all deltas, that each is read over what the one before makes, and that the last one makes the pack.
+  private func check(_ route: [ManifestDelta], _ offers: [ManifestDelta]) throws(PackError) {
+    guard !route.isEmpty, route.allSatisfy(offers.contains) else {
+      throw refusal("pack '\(id)'", "has other deltas in the manifest than those given")
+    }
+    for (left, right) in zip(route, route.dropFirst()) where right.bases != [target(of: left)] {
+      throw refusal("pack '\(id)'", "has deltas that do not lie over each other in the order given")
+    }
+    guard route.last.map(target) == order.entry.contentRoot else {
+      throw refusal("pack '\(id)'", "is another edition than the delta makes")
+    }
+  }
+
+  private func target(of delta: ManifestDelta) -> [UInt8] { delta.target ?? order.entry.contentRoot }
+
+  private func refusal(_ subject: String, _ fault: String) -> PackError {
+    PackError(.wrongPack, of: subject, fault, advice: .fetchFullPack)
+  }
+
+  // MARK: Bases
+
+  private func wrongBase(_ fault: String) -> PackError { PackError(.wrongBase, of: "pack '\(id)'", fault, advice: .fetchFullPack) }
+
+  /// Finds and opens the installed versions that the first delta needs. Those that are kept encrypted are read whole: their digests must be those that
+  /// were installed. Of a tree, every file is read.
+  private func bases(of deltas: [Delta], keys: any KeyProvider) async throws(PackError) -> Bases {
+    let roots = deltas[0].offer.bases
+    let unknown = try await unknownRoots(wanting: roots, keys: keys)
+    let (contents, record, mark) = try await WorkerPool.settled { () throws(PackError) in
+      try hold(roots, unknown, deltaCount: deltas.count)
+    }
+    var opened: [any DeltaBase] = []
+    for content in contents {
+      do throws(PackError) {
+        opened.append(try await open(content, in: record, keys: keys))
+      } catch {
+        guard error.code != .cancelled else { throw error }
+        throw wrongBase("has a delta over version \(content.bytes.version), which cannot be used: \(error.message)")
+      }
+    }
+    return Bases(contents: contents, mark: mark, opened: opened)
+  }
+
+  /// Chooses a version for each content root, and keeps them on the device.
+  ///
+  /// - Parameter known: the content roots of versions whose record does not have them.
+  private func hold(
+    _ roots: [[UInt8]], _ known: [PackRecord.Bytes: [UInt8]], deltaCount: Int
+  ) throws(PackError) -> ([PackRecord.Content], PackRecord, UseMark) {
+    try directory.withLockIfWritable { () throws(PackError) in
+      let record = try directory.record(id) ?? PackRecord(id: id)
+      var contents: [PackRecord.Content] = []
+      for root in roots { contents.append(try choose(root, known, record)) }
+      if order.mode == .packed { try Self.checkDepth(of: contents, in: record, adding: deltaCount) }
+      return (contents, record, directory.uses.open(contents.flatMap(record.allItems)))
+    }
+  }
+
+  /// Returns the version of a content root that is read over the fewest deltas. For a new tree, one that was unpacked comes first.
+  private func choose(
+    _ root: [UInt8], _ known: [PackRecord.Bytes: [UInt8]], _ record: PackRecord
+  ) throws(PackError) -> PackRecord.Content {
+    let found = record.contents.filter { ($0.contentRoot ?? known[$0.bytes]) == root }
+    var present: [PackRecord.Content] = []
+    for content in found where try directory.isPresent(content, of: record) { present.append(content) }
+    let suitable = present.filter { order.mode == .unpacked || $0.mode == .packed }
+    let best = suitable.min { left, right in
+      (left.mode == order.mode ? 0 : 1, record.depth(left), left.bytes.version)
+        < (right.mode == order.mode ? 0 : 1, record.depth(right), right.bytes.version)
+    }
+    if let best { return best }
+    let content = "content \(root.prefix(8).hex)"
+    guard let version = found.first?.bytes.version else { throw wrongBase("has a delta over \(content), which no installed version has") }
+    throw wrongBase(
+      present.isEmpty
+        ? "has a delta over version \(version), which is no longer on the device"
+        : "has a delta over version \(version), which was unpacked, so the delta cannot stay packed")
+  }
+
+  /// Throws if too many deltas would lie over each other.
+  private static func checkDepth(of bases: [PackRecord.Content], in record: PackRecord, adding count: Int) throws(PackError) {
+    let depth = count + (bases.map { record.depth($0) }.max() ?? 0)
+    guard depth <= Pack.mostDeltas else {
+      throw PackError(
+        .tooManyDeltas, of: "pack '\(record.id)'", "would be read over \(depth) deltas; at most \(Pack.mostDeltas) lie over each other",
+        advice: .fetchFullPack)
+    }
+  }
+
+  static func checkDepth(of content: PackRecord.Content, in record: PackRecord) throws(PackError) {
+    try checkDepth(of: content.bases.compactMap(record.content), in: record, adding: content.layers.count)
+  }
+
+  /// Reads the content roots of versions that an earlier release of the store installed, if one of them may be wanted.
+  private func unknownRoots(wanting roots: [[UInt8]], keys: any KeyProvider) async throws(PackError) -> [PackRecord.Bytes: [UInt8]] {
+    guard let record = try await WorkerPool.settled({ () throws(PackError) in try directory.record(id) }),
+      !roots.allSatisfy({ root in record.contents.contains { $0.contentRoot == root } })
+    else { return [:] }
+    var known: [PackRecord.Bytes: [UInt8]] = [:]
+    for content in record.contents where content.contentRoot == nil {
+      let stored = directory.stored(content, of: record)
+      known[content.bytes] = try? await stored.open(keys: keys, files: files, backend: directory.backend).contentRoot
+    }
+    return known
+  }
+
+  private func open(
+    _ content: PackRecord.Content, in record: PackRecord, keys: any KeyProvider
+  ) async throws(PackError) -> any DeltaBase {
+    guard content.mode == .packed else {
+      return try await WorkerPool.value { (pool) throws(PackError) in
+        let installed = directory.installed(content, of: record)
+        return try BaseTree(
+          try directory.openTree(installed), path: installed.path, files: files, backend: directory.backend, checkpoint: pool.checkpoint)
+      }
+    }
+    let found = try await WorkerPool.value { (pool) throws(PackError) in
+      try ContentCheck(directory: directory, pool: pool).faultOfAll(content, in: record, .thorough)
+    }
+    if let found { throw PackError(.wrongBase, "version \(found.version) \(found.fault.text)") }
+    return try await directory.stored(content, of: record).open(keys: keys, files: files, backend: directory.backend)
+  }
+
+  // MARK: Opening
+
+  /// Opens the deltas over each other. Reads all of them, and so proves the content root of each.
+  private func open(_ deltas: [Delta], over bases: Bases, keys: any KeyProvider) async throws(PackError) -> Pack {
+    var below = bases.opened
+    for (number, delta) in deltas.enumerated() {
+      let isLast = number == deltas.count - 1
+      let pack: Pack
+      do throws(PackError) {
+        pack = try await Pack.open(
+          delta.start, path: delta.file.path, keys: keys, over: below,
+          contentLimit: isLast ? order.entry.contentSize : Limits.contentSizeWithoutManifest, files: files, backend: directory.backend)
+      } catch {
+        guard error.code == .wrongBase || error.code == .sourceChanged else { throw error }
+        throw wrongBase("cannot be made by a delta: \(error.message)")
+      }
+      guard pack.contentRoot == target(of: delta.offer) else {
+        throw refusal(delta.file.path, "makes content \(pack.contentRoot.prefix(8).hex), but the manifest lists another one")
+      }
+      if isLast {
+        try await WorkerPool.value { (_) throws(PackError) in try pack.check(against: order.entry) }
+        return pack
+      }
+      below = [pack]
+    }
+    preconditionFailure("a route has at least one delta")
+  }
+
+  // MARK: Packed
+
+  private func keep(_ deltas: [Delta], over bases: Bases) async throws(PackError) -> InstalledPack {
+    let movable = try await WorkerPool.value { (_) throws(PackError) in
+      var movable: [Bool] = []
+      for delta in deltas { movable.append(try delta.file.isMovable(delta.start.file)) }
+      try installation.makeRoom(for: Self.needs(deltas, movable), order)
+      return movable
+    }
+    for movable in [movable, deltas.map { _ in false }] {
+      let arrivals = try await stage(deltas, movable)
+      var content = PackRecord.Content(
+        bytes: order.entry.bytes, mode: .packed, size: deltas.reduce(0) { $0.adding($1.offer.size) }, sizeOnDevice: 0,
+        contentRoot: order.entry.contentRoot, isProven: false)
+      content.layers = deltas.map { PackRecord.Layer(sha256: $0.offer.sha256, size: $0.offer.size) }
+      content.bases = bases.contents.map(\.bytes)
+      content.sizeOnDevice = try await WorkerPool.settled { () throws(PackError) in try self.sizeOnDevice(deltas, arrivals) }
+      let placement = Placement(
+        directory: directory, manifests: installation.manifests, order: order, content: content, needs: Self.needs(deltas, movable),
+        note: installation.note)
+      guard let installed = try await placement.run(arrivals) else {
+        // A file is on another volume, although its device number is the same.
+        await WorkerPool.settled { directory.empty(arrivals.compactMap(\.staged)) }
+        continue
+      }
+      await takeFiles(deltas, movable)
+      var cost = InstallCost()
+      for (delta, isMovable) in zip(deltas, movable) where !isMovable { cost.written = cost.written.adding(delta.offer.size) }
+      installation.finish(installed, cost)
+      return installed
+    }
+    throw PackError(.internalError, of: deltas[0].file.path, "was copied into the store, but could not be moved into place")
+  }
+
+  private static func needs(_ deltas: [Delta], _ movable: [Bool]) -> StoreSpace.Needs {
+    var (volume, store): (UInt64, UInt64) = (0, 0)
+    for (delta, isMovable) in zip(deltas, movable) {
+      let blocks = delta.offer.size.adding(4095) / 4096 * 4096
+      store = store.adding(blocks)
+      if !isMovable { volume = volume.adding(blocks) }
+    }
+    return StoreSpace.Needs(volume: volume, store: store)
+  }
+
+  /// Copies the files that cannot be moved to `staging`, and syncs the others.
+  private func stage(_ deltas: [Delta], _ movable: [Bool]) async throws(PackError) -> [Placement.Arrival] {
+    var arrivals: [Placement.Arrival] = []
+    for (delta, isMovable) in zip(deltas, movable) {
+      let item = ItemName(
+        id: id, version: order.entry.version, sha256: order.entry.sha256, mode: .packed, delta: delta.offer.sha256
+      ).text
+      var arrival = Placement.Arrival(staged: nil, file: delta.file, open: delta.start.file, item: item)
+      if !isMovable { arrival.staged = directory.freshName(in: .staging, ending: ".delta") }
+      arrivals.append(arrival)
+      do throws(PackError) {
+        try await WorkerPool.value { [arrival] (pool) throws(PackError) in
+          guard let name = arrival.staged else { return try delta.file.sync(delta.start.file) }
+          try delta.file.copy(delta.start.file, size: delta.offer.size, sha256: delta.offer.sha256, to: name, pool: pool)
+        }
+      } catch {
+        await WorkerPool.settled { [arrivals] in directory.empty(arrivals.compactMap(\.staged)) }
+        throw error
+      }
+    }
+    return arrivals
+  }
+
+  private func sizeOnDevice(_ deltas: [Delta], _ arrivals: [Placement.Arrival]) throws(PackError) -> UInt64 {
+    var sum: UInt64 = 0
+    for (delta, arrival) in zip(deltas, arrivals) {
+      let size =
+        if let name = arrival.staged { try directory.sizeOnDevice(name) } else { try delta.file.status(of: delta.start.file).allocatedSize }
+      sum = sum.adding(size)
+    }
+    return sum
+  }
+
+  /// Removes the caller's files that were copied or unpacked although they were to be moved.
+  private func takeFiles(_ deltas: [Delta], _ moved: [Bool]) async {
+    guard installation.taking == .moving else { return }
+    await WorkerPool.settled { for (delta, isMoved) in zip(deltas, moved) where !isMoved { delta.file.remove() } }
+  }
+
+  // MARK: Unpacked
+
+  private func unpack(_ deltas: [Delta], _ pack: Pack, over bases: Bases) async throws(PackError) -> InstalledPack {
+    let tree = try await WorkerPool.value { (_) throws(PackError) in
+      let tree = try pack.measureTree(against: order.entry)
+      try installation.makeRoom(for: StoreSpace.Needs(volume: tree.diskSize, store: tree.diskSize), order)
+      return tree
+    }
+    let name = directory.freshName(in: .staging)
+    var content = PackRecord.Content(
+      bytes: order.entry.bytes, mode: .unpacked, size: order.entry.contentSize, sizeOnDevice: 0, contentRoot: order.entry.contentRoot,
+      isProven: false)
+    let made: MadeFiles
+    do throws(PackError) {
+      made = try await fill(name, with: pack)
+      for (base, opened) in zip(bases.contents, bases.opened) {
+        if let size = made.linkedSpace[opened.basePath] { content.links.append(PackRecord.Link(bytes: base.bytes, size: size)) }
+      }
+      let whole = try await WorkerPool.value { (_) throws(PackError) in try directory.sizeOnDevice(name) }
+      content.sizeOnDevice = whole.less(content.links.reduce(0) { $0.adding($1.size) })
+    } catch {
+      await WorkerPool.settled { directory.empty([name]) }
+      throw changedBase(error)
+    }
+    let placement = Placement(
+      directory: directory, manifests: installation.manifests, order: order, content: content,
+      needs: StoreSpace.Needs(volume: tree.diskSize, store: tree.diskSize), note: installation.note)
+    let arrival = Placement.Arrival(staged: name, item: order.itemName)
+    guard let installed = try await placement.run([arrival]) else {
+      throw PackError(.internalError, of: directory.path(name), "could not be moved into place")
+    }
+    await takeFiles(deltas, deltas.map { _ in false })
+    installation.finish(
+      installed,
+      InstallCost(written: order.entry.contentSize.less(made.sharedBytes), sharedFiles: made.sharedFiles, copiedFiles: made.copiedFiles))
+    return installed
+  }
+
+  /// Returns the error for a base that changed after it was opened: everything else was proven then.
+  private func changedBase(_ error: PackError) -> PackError {
+    let codes: Set<PackError.Code> = [.sourceChanged, .missingInput, .truncated, .digestMismatch, .damagedPayload, .authenticationFailed]
+    return codes.contains(error.code) ? wrongBase("has a delta over a version that changed meanwhile: \(error.message)") : error
+  }
+
+  /// Makes the tree of a pack in `staging`, on the disk.
+  private func fill(_ name: String, with pack: Pack) async throws(PackError) -> MadeFiles {
+    let path = directory.path(directory.place(order.itemName))
+    let output = try await WorkerPool.value { (_) throws(PackError) in
+      try OutputDirectory(ownedAs: name, in: directory.handle, path: path, files: files)
+    }
+    let made = try await WorkerPool.value { (pool) throws(PackError) in
+      var cloning = try TreeCloning(pack, into: output, pool: pool)
+      return try cloning.run()
+    }
+    try await TreeWalk.run(pack, into: output, jobs: nil, phase: .unpacking, made: made, progress: installation.progress)
+    installation.progress?(PackProgress(phase: .syncing, done: pack.contentSize, total: pack.contentSize))
+    try await WorkerPool.value { (_) throws(PackError) in try output.commit() }
+    return made
+  }
+}

@@ -1,0 +1,155 @@
+import Foundation
+import PackBuild
+import PackCrypto
+import PackFormat
+import PackManifest
+import PackPages
+import PackReading
+import TestSupport
+
+@testable import PackStore
+
+/// A store with editions of one pack that differ a little, and the deltas between them.
+struct DeltaStage: Sendable {
+  let stage: StoreStage
+  let install: InstallMode
+  /// The offer of each version, from 1.
+  let offers: [UInt64: StoreStage.Offer]
+
+  /// A delta, with its file.
+  struct Delta: Sendable {
+    let path: String
+    let offer: ManifestDelta
+  }
+
+  static let versions: ClosedRange<UInt64> = 1...5
+  static let id = "core"
+
+  init(_ install: InstallMode = .packed) async throws {
+    stage = try StoreStage()
+    self.install = install
+    var offers: [UInt64: StoreStage.Offer] = [:]
+    for version in Self.versions { offers[version] = try await Self.offer(version, install, stage) }
+    self.offers = offers
+  }
+
+  /// Version by version a file is changed, one is renamed and one is new. Most stays as it is.
+  static func tree(_ version: UInt64) -> SampleTree {
+    var random = SeededGenerator(seed: 77)
+    var tree = SampleTree(
+      [
+        "index.html": .init(Array("version \(version)".utf8)), "run": .init([1], isExecutable: true), "empty.txt": .init([]),
+        "js/level.bin": .init(random.bytes(60_000)), "js/same.bin": .init(random.bytes(20_000)),
+        "names/\(version).bin": .init(random.bytes(9000)),
+      ], emptyDirectories: ["saves"])
+    for step in 0..<Int(version) { tree.files["js/level.bin"]?.bytes[step * 10_000] ^= 1 }
+    return tree
+  }
+
+  private static func offer(_ version: UInt64, _ install: InstallMode, _ stage: StoreStage) async throws -> StoreStage.Offer {
+    let tree = tree(version)
+    try tree.write(to: "\(version).source", in: stage.directory)
+    let path = stage.directory("\(version).pack")
+    var job = PackJob(source: stage.directory("\(version).source"), output: path, name: try PackName(Self.id))
+    job.packVersion = version
+    job.segmentSize = 4096
+    job.jobs = 1
+    _ = try await job.run(key: try knownKey())
+    let pack = try PackRuntimeTests.open(path)
+    let bytes = stage.directory.bytes(of: "\(version).pack") ?? []
+    return StoreStage.Offer(
+      path: path, tree: tree,
+      entry: ManifestPack(
+        id: Self.id, version: version, url: "https://cdn.example.com/\(version).pack", size: UInt64(bytes.count),
+        sha256: try CryptoBackends.standard.digest(of: bytes.byteSpan), contentRoot: pack.contentRoot, contentSize: pack.contentSize,
+        installSize: try PackCensus(pack).installSize, files: UInt64(pack.entryCount), maxFrame: UInt64(pack.largestFrame),
+        keyID: "\(pack.keyID)", delivery: .prefetch, install: install))
+  }
+
+  func offer(_ version: UInt64) -> StoreStage.Offer {
+    guard let offer = offers[version] else { preconditionFailure("there is no version \(version)") }
+    return offer
+  }
+
+  /// Makes the delta between two versions.
+  ///
+  /// - Parameter final: The version that the manifest lists.
+  func delta(_ old: UInt64, _ new: UInt64, final: UInt64? = nil) async throws -> Delta {
+    let name = "\(old)-\(new).delta"
+    let path = stage.directory(name)
+    if stage.directory.bytes(of: name) == nil {
+      let job = DeltaJob(
+        from: try PackRuntimeTests.open(offer(old).path), to: try PackRuntimeTests.open(offer(new).path), output: path)
+      _ = try await job.run(key: try knownKey())
+    }
+    let bytes = stage.directory.bytes(of: name) ?? []
+    return Delta(
+      path: path,
+      offer: ManifestDelta(
+        bases: [offer(old).entry.contentRoot], target: new == final ?? new ? nil : offer(new).entry.contentRoot,
+        size: UInt64(bytes.count), sha256: try CryptoBackends.standard.digest(of: bytes.byteSpan)))
+  }
+
+  /// Has a store accept the manifest of a version, with deltas in its pages.
+  func adopt(_ version: UInt64, _ deltas: [ManifestDelta], by store: AssetStore) async throws {
+    var manifest = Manifest(
+      version: version, issued: nil, expires: ManifestTime("2030-01-01T00:00:00Z")!, budget: nil,
+      defaults: ManifestDefaults(baseURL: PagedRelease.base), packs: [offer(version).entry])
+    let sorted = deltas.sorted { $0.sha256.lexicographicallyPrecedes($1.sha256) }
+    let assembly = try PageAssembly(
+      [], updates: deltas.isEmpty ? [] : [PackUpdates(id: Self.id, deltas: sorted)], defaults: manifest.defaults,
+      backend: CryptoBackends.standard)
+    manifest.pages = assembly.references
+    try await store.adopt(KeysSample.sign(manifest))
+    for file in assembly.files { try store.pages.keep(file.bytes, as: file.reference) }
+  }
+
+  /// Opens a store in which version 1 is current, from its full pack.
+  func start(_ policy: StorePolicy = StoreStage.patient) async throws -> AssetStore {
+    let store = try await stage.open(policy)
+    try await adopt(1, [], by: store)
+    try await store.install(offer(1).path, as: Self.id, taking: .copying)
+    try await store.activate(Self.id, onTrial: false)
+    return store
+  }
+
+  /// Installs a version by the delta from another one, and activates it.
+  @discardableResult
+  func update(_ old: UInt64, _ new: UInt64, in store: AssetStore) async throws -> InstalledPack {
+    let delta = try await delta(old, new)
+    try await adopt(new, [delta.offer], by: store)
+    let installed = try await store.install(delta.path, as: Self.id, taking: .copying)
+    try await store.activate(Self.id, onTrial: false)
+    return installed
+  }
+
+  /// Returns what differs between the open version and the tree of a version.
+  func difference(_ store: AssetStore, _ version: UInt64) async throws -> [String] {
+    let opened = try await store.open(Self.id)
+    var complaints: [String] = opened.installed.version == version ? [] : ["version \(opened.installed.version) runs"]
+    for (path, file) in Self.tree(version).files where try opened.read(path) != file.bytes { complaints.append(path) }
+    if let directory = opened.directory, try SampleTree(reading: directory) != Self.tree(version) { complaints.append("the tree") }
+    return complaints
+  }
+
+  /// The name of a delta in the store.
+  func item(_ version: UInt64, _ delta: Delta) -> String {
+    "core@\(version)-\(offer(version).entry.sha256.prefix(8).hex)-\(delta.offer.sha256.prefix(8).hex).delta"
+  }
+
+  /// The name of a full pack, or of a tree, in the store.
+  func item(_ version: UInt64) -> String {
+    "core@\(version)-\(offer(version).entry.sha256.prefix(8).hex)\(install == .packed ? ".pack" : "")"
+  }
+
+  /// Removes a file or directory of the store, as the system or a person would.
+  func remove(_ name: String) { try? FileManager.default.removeItem(atPath: stage.directory(name)) }
+
+  /// Changes bytes in the middle of a file in the store.
+  func damage(_ item: String) throws {
+    let path = "store/packs/\(item)"
+    var bytes = stage.directory.bytes(of: path) ?? []
+    bytes[bytes.count / 2] ^= 1
+    try stage.directory.write(bytes, to: path)
+  }
+}
