@@ -2,7 +2,7 @@ package import PackFiles
 import PackFormat
 package import PackWork
 
-/// The files of a tree that exist already, so that nobody needs to write them.
+/// The files of a tree that exist already, and need not be written.
 package struct MadeFiles: Sendable {
   /// A bit for each record of the index.
   private var bits: [UInt64] = []

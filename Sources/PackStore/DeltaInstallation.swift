@@ -137,7 +137,8 @@ struct DeltaInstallation: Sendable {
       do throws(PackError) {
         opened.append(try await open(content, in: record, keys: keys))
       } catch {
-        guard error.code != .cancelled else { throw error }
+        // What cannot be read now may be intact: on a locked device, for example.
+        guard ![.cancelled, .cannotRead, .internalError].contains(error.code) else { throw error }
         throw wrongBase("has a delta over version \(content.bytes.version), which cannot be used: \(error.message)")
       }
     }

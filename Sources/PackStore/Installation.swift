@@ -141,11 +141,21 @@ struct Installation: Sendable {
       try checkSize(order.entry)
       return false
     } catch {
-      guard error.code != .missingInput, let start = try? PackStart(file.path, files: directory.files), start.header.kind == .delta else {
-        throw error
-      }
-      return true
+      guard error.code == .truncated || error.code == .wrongPack else { throw error }
+      return try isDelta(unless: error)
     }
+  }
+
+  /// - Throws: the error if the header is not that of a delta.
+  private func isDelta(unless failure: PackError) throws(PackError) -> Bool {
+    let start: PackStart
+    do throws(PackError) {
+      start = try PackStart(file.path, files: directory.files)
+    } catch {
+      throw error.code == .cannotRead || error.code == .missingInput ? error : failure
+    }
+    guard start.header.kind == .delta else { throw failure }
+    return true
   }
 
   private func checkSize(_ entry: ManifestPack) throws(PackError) {

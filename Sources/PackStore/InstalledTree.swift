@@ -27,6 +27,29 @@ struct InstalledTree {
     return sum
   }
 
+  /// A file with several names.
+  struct LinkedFile: Hashable {
+    let device: UInt64
+    let inode: UInt64
+    /// What it takes on the device, in bytes.
+    let size: UInt64
+  }
+
+  /// Returns the files in a directory that have more names than one.
+  func linkedFiles(of name: String, in directory: OpenFile) throws(FileFailure) -> Set<LinkedFile> {
+    let tree = try files.open(name, .directoryUnlinked, in: directory)
+    var linked: Set<LinkedFile> = []
+    for item in try files.names(in: tree) where item.isUTF8 {
+      let status = try files.status(of: item.text, in: tree, following: .asThemselves)
+      if status.kind == .directory {
+        linked.formUnion(try linkedFiles(of: item.text, in: tree))
+      } else if status.linkCount > 1 {
+        linked.insert(LinkedFile(device: status.device, inode: status.inode, size: status.allocatedSize))
+      }
+    }
+    return linked
+  }
+
   /// Computes the content root of a directory (FORMAT.md §4.4) from every byte in it. Returns nil if the directory contains something that a pack
   /// cannot contain.
   ///

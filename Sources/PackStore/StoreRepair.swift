@@ -304,6 +304,31 @@ struct StoreRepair {
     }
   }
 
+  /// Returns a version that was unpacked without the files that versions in a record have, too: they count there.
+  private func counted(_ content: PackRecord.Content, in record: PackRecord) throws(PackError) -> PackRecord.Content {
+    guard content.mode == .unpacked else { return content }
+    var content = content
+    var shared = try linkedFiles(content, of: record)
+    for other in record.contents where other.mode == .unpacked && !shared.isEmpty {
+      let common = try linkedFiles(other, of: record).intersection(shared)
+      guard !common.isEmpty else { continue }
+      shared.subtract(common)
+      content.links.append(PackRecord.Link(bytes: other.bytes, size: common.reduce(0) { $0.adding($1.size) }))
+    }
+    content.sizeOnDevice = content.sizeOnDevice.less(content.links.reduce(0) { $0.adding($1.size) })
+    return content
+  }
+
+  private func linkedFiles(_ content: PackRecord.Content, of record: PackRecord) throws(PackError) -> Set<InstalledTree.LinkedFile> {
+    let name = directory.place(record.itemName(content))
+    do {
+      return try InstalledTree(files: directory.files, backend: directory.backend).linkedFiles(of: name, in: directory.handle)
+    } catch {
+      if error.isMissing { return [] }
+      throw error.reading(directory.path(name))
+    }
+  }
+
   /// Returns whether the header of a pack file has the pack name and version of its file name.
   private func isNamed(_ item: ItemName) -> Bool {
     guard let start = try? PackStart(directory.path(directory.place(item.text)), files: directory.files), let name = try? PackName(item.id)
@@ -333,7 +358,7 @@ struct StoreRepair {
       if let known, !record.hasFailed(known.content.bytes), record.content(known.content.bytes) == nil,
         record.contents.count < PackRecord.contentLimit
       {
-        record.contents.append(known.content)
+        record.contents.append(try counted(known.content, in: record))
         record.delivery = known.delivery ?? record.delivery
         return true
       }
@@ -372,7 +397,7 @@ struct StoreRepair {
       for (name, content, delivery) in known
       where record.content(content.bytes) == nil && record.contents.count < PackRecord.contentLimit {
         guard try directory.status(directory.place(name)) != nil else { continue }
-        record.contents.append(content)
+        record.contents.append(try counted(content, in: record))
         record.delivery = delivery ?? record.delivery
       }
       if let oldest = record.contents.indices.min(by: { record.contents[$0].bytes.version < record.contents[$1].bytes.version }) {

@@ -98,6 +98,19 @@ package final class MemoryDisk: Sendable {
   /// The bytes that all files and directories take together, in whole blocks of 4 KiB.
   package var used: UInt64 { volume.withLock { $0.used } }
 
+  /// The bytes that a directory takes with everything below it, in whole blocks of 4 KiB. A file with several names counts once.
+  package func used(below path: String) -> UInt64 {
+    volume.withLock { volume in
+      guard let start = try? volume.find(path, from: 0) else { return 0 }
+      var reached: Set<Int> = [start]
+      var waiting = [start]
+      while let node = waiting.popLast() {
+        for child in volume.nodes[node].entries.values where reached.insert(child).inserted { waiting.append(child) }
+      }
+      return reached.reduce(0) { $0 + volume.nodes[$1].sizeOnDevice }
+    }
+  }
+
   /// Makes a file and the directories above it, all synced.
   package func write(_ bytes: [UInt8], to path: String) {
     volume.withLock { volume in

@@ -158,7 +158,9 @@ public actor AppDelivery {
       throw PackError(.noManifest, "no manifest was accepted yet", advice: .acceptManifest)
     }
     var device = try await store.installed().map {
-      DevicePack(id: $0.id, version: $0.version, sha256: $0.sha256, mode: $0.mode, isRejected: $0.state == .failed)
+      DevicePack(
+        id: $0.id, version: $0.version, sha256: $0.sha256, mode: $0.mode, isRejected: $0.state == .failed, contentRoot: $0.contentRoot,
+        room: $0.deltaRoom)
     }
     if let update {
       // The store remembers failed versions for longer than it keeps their content.

@@ -16,8 +16,23 @@ struct CrashSample: Sendable {
   private(set) var manifests: [UInt64: SignedManifest]
   /// The same releases, with the packed pack in a page.
   private let pagedManifests: [UInt64: SignedManifest]
+  /// The same two, with deltas to all packs in pages.
+  private let deltaManifests: [UInt64: SignedManifest]
+  private let pagedDeltaManifests: [UInt64: SignedManifest]
+  /// The deltas by pack.
+  let deltas: [String: [Delta]]
   /// The pages, by file name.
   private let pages: [String: [UInt8]]
+
+  /// The delta from a version to the next one.
+  struct Delta: Sendable {
+    let old: UInt64
+    let bytes: [UInt8]
+    /// What the manifest of the version after `old` says.
+    let offer: ManifestDelta
+    /// What the manifest after that one says.
+    let earlierOffer: ManifestDelta
+  }
 
   static let unpacked = "core"
   static let packed = "movie"
@@ -32,7 +47,17 @@ struct CrashSample: Sendable {
   /// The sample with the packed pack in a page of each manifest.
   var inPages: CrashSample {
     var sample = self
-    sample.manifests = pagedManifests
+    sample.manifests = hasDeltas ? pagedDeltaManifests : pagedManifests
+    return sample
+  }
+
+  private var hasDeltas = false
+
+  /// The sample with deltas in pages of each manifest.
+  var withDeltas: CrashSample {
+    var sample = self
+    sample.hasDeltas = true
+    sample.manifests = deltaManifests
     return sample
   }
 
@@ -61,7 +86,7 @@ struct CrashSample: Sendable {
         let tree = SampleTree(
           [
             "index.html": .init(Array("<title>\(id) \(version)</title>".utf8)), "js/main.js": .init(random.bytes(300), isExecutable: true),
-            "empty.txt": .init([]),
+            "empty.txt": .init([]), "same.bin": .init(Array(repeating: 7, count: 500)),
           ], emptyDirectories: ["saves"])
         let name = "\(id)-\(version)"
         try tree.write(to: name, in: directory)
@@ -84,28 +109,72 @@ struct CrashSample: Sendable {
           delivery: id == Self.unpacked ? .prefetch : .onDemand, install: id == Self.unpacked ? .unpacked : .packed)
       }
     }
+    var deltas: [String: [Delta]] = [:]
+    for id in Self.ids {
+      for old in Self.versions.dropLast() { deltas[id, default: []].append(try await Self.delta(id, old, in: directory)) }
+    }
     var manifests: [UInt64: SignedManifest] = [:]
     var pagedManifests: [UInt64: SignedManifest] = [:]
+    var deltaManifests: [UInt64: SignedManifest] = [:]
+    var pagedDeltaManifests: [UInt64: SignedManifest] = [:]
     var pages: [String: [UInt8]] = [:]
+    func assemble(_ packs: [ManifestPack], _ updates: [PackUpdates], _ defaults: ManifestDefaults) throws -> [PageReference] {
+      let assembly = try PageAssembly(packs, updates: updates, defaults: defaults, backend: CryptoBackends.standard)
+      for file in assembly.files { pages[file.reference.fileName] = file.bytes }
+      return assembly.references
+    }
     for version in Self.versions {
       var manifest = Manifest(
         version: version, issued: nil, expires: ManifestTime(secondsSince1970: 1_900_000_000)!, budget: nil,
         packs: Self.ids.compactMap { entries[$0]?[version] })
       manifests[version] = try KeysSample.sign(manifest)
       manifest.defaults.baseURL = "https://cdn.example.com/packs/"
-      let assembly = try PageAssembly(
-        manifest.packs.filter { $0.id == Self.packed }, defaults: manifest.defaults, backend: CryptoBackends.standard)
+      let updates = Self.updates(to: version, deltas)
+      manifest.pages = try assemble([], updates, manifest.defaults)
+      deltaManifests[version] = try KeysSample.sign(manifest)
+      let listed = manifest.packs.filter { $0.id == Self.packed }
       manifest.packs.removeAll { $0.id == Self.packed }
-      manifest.pages = assembly.references
+      manifest.pages = try assemble(listed, [], manifest.defaults)
       pagedManifests[version] = try KeysSample.sign(manifest)
-      for file in assembly.files { pages[file.reference.fileName] = file.bytes }
+      manifest.pages = try assemble(listed, updates, manifest.defaults)
+      pagedDeltaManifests[version] = try KeysSample.sign(manifest)
     }
     self.trees = trees
     self.packs = packs
     self.entries = entries
     self.manifests = manifests
     self.pagedManifests = pagedManifests
+    self.deltaManifests = deltaManifests
+    self.pagedDeltaManifests = pagedDeltaManifests
+    self.deltas = deltas
     self.pages = pages
+  }
+
+  private static func delta(_ id: String, _ old: UInt64, in directory: TemporaryDirectory) async throws -> Delta {
+    let name = "\(id)-\(old)-\(old + 1).delta"
+    let new = try open(directory("\(id)-\(old + 1).pack"))
+    let base = try open(directory("\(id)-\(old).pack"))
+    var job = DeltaJob(from: base, to: new, output: directory(name))
+    job.jobs = 1
+    job.files = FaultyFiles()
+    _ = try await job.run(key: try knownKey())
+    let bytes = directory.bytes(of: name) ?? []
+    let digest = try CryptoBackends.standard.digest(of: bytes.byteSpan)
+    func offer(_ target: [UInt8]?) -> ManifestDelta {
+      ManifestDelta(bases: [base.contentRoot], target: target, size: UInt64(bytes.count), sha256: digest)
+    }
+    return Delta(old: old, bytes: bytes, offer: offer(nil), earlierOffer: offer(new.contentRoot))
+  }
+
+  /// Returns the deltas that lead to a version from the two before it.
+  private static func updates(to version: UInt64, _ deltas: [String: [Delta]]) -> [PackUpdates] {
+    guard version > 1 else { return [] }
+    return ids.map { id in
+      let offers = (deltas[id] ?? []).compactMap { delta in
+        delta.old == version - 1 ? delta.offer : delta.old == version - 2 ? delta.earlierOffer : nil
+      }
+      return PackUpdates(id: id, deltas: offers.sorted { $0.sha256.lexicographicallyPrecedes($1.sha256) })
+    }
   }
 
   private static func installSize(of tree: SampleTree) -> UInt64 {

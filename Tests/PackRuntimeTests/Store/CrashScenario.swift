@@ -26,180 +26,275 @@ struct CrashScenario: Sendable, CustomStringConvertible {
   var refusals: Set<PackError.Code> = []
   /// Whether the process that is stopped is the one that did the preparation.
   var isSameProcess = false
+  /// Whether the manifests offer deltas.
+  var usesDeltas = false
 
-  static let all: [CrashScenario] = [
+  static let all: [CrashScenario] =
+    [
+      CrashScenario(
+        description: "first install",
+        before: { _, _ in },
+        work: { (store, sample) throws(PackError) in
+          try await store.adopt(sample.manifest(1))
+          try await store.install(sample.download(CrashSample.unpacked, 1), as: CrashSample.unpacked)
+          try await store.install(sample.download(CrashSample.packed, 1), as: CrashSample.packed, taking: .copying)
+          for id in CrashSample.ids { try await store.activate(id, onTrial: false) }
+        },
+        found: both([nil, 1]), repaired: both([nil, 1]), done: both([1])),
+      CrashScenario(
+        description: "adoption of a manifest",
+        before: { (store, sample) throws(PackError) in try await sample.release(1, to: store) },
+        work: { (store, sample) throws(PackError) in try await store.adopt(sample.manifest(2)) },
+        found: both([1]), repaired: both([1]), done: both([1])),
+      CrashScenario(
+        description: "update of an unpacked pack, moved",
+        before: { (store, sample) throws(PackError) in
+          try await sample.release(1, to: store)
+          try await store.adopt(sample.manifest(2))
+        },
+        work: update(CrashSample.unpacked, .moving),
+        found: only(CrashSample.unpacked, [1, 2]), repaired: only(CrashSample.unpacked, [1, 2]), done: only(CrashSample.unpacked, [2])),
+      CrashScenario(
+        description: "update of an unpacked pack, copied",
+        before: { (store, sample) throws(PackError) in
+          try await sample.release(1, to: store)
+          try await store.adopt(sample.manifest(2))
+        },
+        work: update(CrashSample.unpacked, .copying),
+        found: only(CrashSample.unpacked, [1, 2]), repaired: only(CrashSample.unpacked, [1, 2]), done: only(CrashSample.unpacked, [2])),
+      CrashScenario(
+        description: "update of a packed pack, moved",
+        before: { (store, sample) throws(PackError) in
+          try await sample.release(1, to: store)
+          try await store.adopt(sample.manifest(2))
+        },
+        work: update(CrashSample.packed, .moving),
+        found: only(CrashSample.packed, [1, 2]), repaired: only(CrashSample.packed, [1, 2]), done: only(CrashSample.packed, [2])),
+      CrashScenario(
+        description: "update of a packed pack, copied",
+        before: { (store, sample) throws(PackError) in
+          try await sample.release(1, to: store)
+          try await store.adopt(sample.manifest(2))
+        },
+        work: update(CrashSample.packed, .copying),
+        found: only(CrashSample.packed, [1, 2]), repaired: only(CrashSample.packed, [1, 2]), done: only(CrashSample.packed, [2])),
+      CrashScenario(
+        description: "activation on trial",
+        before: { (store, sample) throws(PackError) in
+          try await sample.release(1, to: store)
+          try await sample.deliver(2, to: store)
+        },
+        work: { (store, _) throws(PackError) in
+          try await store.activate(CrashSample.unpacked)
+        },
+        found: only(CrashSample.unpacked, [1, 2]), repaired: both([1]), done: only(CrashSample.unpacked, [1, 2]), refusals: [.versionFailed]
+      ),
+      CrashScenario(
+        description: "confirmation",
+        before: { (store, sample) throws(PackError) in
+          try await sample.release(1, to: store)
+          try await sample.deliver(2, to: store)
+          try await store.activate(CrashSample.unpacked)
+        },
+        work: confirm, found: only(CrashSample.unpacked, [1, 2]), repaired: only(CrashSample.unpacked, [1, 2]),
+        done: only(CrashSample.unpacked, [1, 2]), refusals: [.staleConfirmation], isSameProcess: true),
+      CrashScenario(
+        description: "confirmation that removes the version before the last",
+        before: { (store, sample) throws(PackError) in
+          try await sample.release(1, to: store)
+          try await sample.release(2, to: store)
+          try await sample.deliver(3, to: store)
+          try await store.activate(CrashSample.unpacked)
+        },
+        work: confirm, found: [CrashSample.unpacked: [2, 3], CrashSample.packed: [2]],
+        repaired: [CrashSample.unpacked: [2, 3], CrashSample.packed: [2]],
+        done: [CrashSample.unpacked: [2, 3], CrashSample.packed: [2]], refusals: [.staleConfirmation], isSameProcess: true),
+      CrashScenario(
+        description: "fallback from a trial that was not confirmed in time",
+        before: { (store, sample) throws(PackError) in
+          try await sample.release(1, to: store)
+          try await sample.deliver(2, to: store)
+          try await store.activate(CrashSample.unpacked)
+        },
+        work: { (store, _) throws(PackError) in
+          guard let token = try await store.trial(of: CrashSample.unpacked) else { return }
+          do throws(PackError) {
+            try await store.confirmation(of: token)
+          } catch {
+            guard error.code == .notConfirmed else { throw error }
+          }
+        },
+        found: only(CrashSample.unpacked, [1, 2]), repaired: both([1]), done: both([1]), isSameProcess: true),
+      CrashScenario(
+        description: "fallback from a trial that crashed",
+        before: { (store, sample) throws(PackError) in
+          try await sample.release(1, to: store)
+          try await sample.deliver(2, to: store)
+          try await store.activate(CrashSample.unpacked)
+        },
+        work: { (store, _) throws(PackError) in try await store.reconcile() },
+        found: only(CrashSample.unpacked, [1, 2]), repaired: both([1]), done: both([1])),
+      CrashScenario(
+        description: "rollback",
+        before: { (store, sample) throws(PackError) in
+          try await sample.release(1, to: store)
+          try await sample.release(2, to: store)
+        },
+        work: { (store, _) throws(PackError) in
+          // Doing it twice would go back twice.
+          guard try await store.current(CrashSample.unpacked)?.version == 2 else { return }
+          try await store.rollback(CrashSample.unpacked, reason: "a test")
+        },
+        found: [CrashSample.unpacked: [1, 2], CrashSample.packed: [2]],
+        repaired: [CrashSample.unpacked: [1, 2], CrashSample.packed: [2]],
+        done: [CrashSample.unpacked: [1], CrashSample.packed: [2]]),
+      CrashScenario(
+        description: "purge of an earlier version",
+        before: { (store, sample) throws(PackError) in
+          try await sample.release(1, to: store)
+          try await sample.release(2, to: store)
+        },
+        work: { (store, _) throws(PackError) in _ = try await store.purge(toFree: 1) },
+        found: both([2]), repaired: both([2]), done: [CrashSample.unpacked: [2], CrashSample.packed: [nil, 2]]),
+      CrashScenario(
+        description: "purge of everything that may be removed",
+        before: { (store, sample) throws(PackError) in
+          try await sample.release(1, to: store)
+          try await sample.release(2, to: store)
+          try await store.setPreservation(1, of: CrashSample.unpacked)
+        },
+        work: { (store, _) throws(PackError) in _ = try await store.purge(toFree: 1 << 30) },
+        found: [CrashSample.unpacked: [2], CrashSample.packed: [nil, 2]],
+        repaired: [CrashSample.unpacked: [2], CrashSample.packed: [nil, 2]],
+        done: [CrashSample.unpacked: [2], CrashSample.packed: [nil]]),
+      CrashScenario(
+        description: "removal",
+        before: { (store, sample) throws(PackError) in
+          try await sample.release(1, to: store)
+          try await sample.release(2, to: store)
+        },
+        work: { (store, _) throws(PackError) in
+          for id in CrashSample.ids where try await store.current(id) != nil { try await store.remove(id) }
+        },
+        found: both([nil, 2]), repaired: both([nil, 2]), done: both([nil])),
+      CrashScenario(
+        description: "opening and closing",
+        before: { (store, sample) throws(PackError) in try await sample.release(1, to: store) },
+        work: { (store, _) throws(PackError) in
+          let opened = [try await store.open(CrashSample.unpacked), try await store.open(CrashSample.packed)]
+          try await store.setPreservation(0.3, of: CrashSample.unpacked)
+          withExtendedLifetime(opened) {}
+        },
+        found: both([1]), repaired: both([1]), done: both([1])),
+      CrashScenario(
+        description: "repair of many leftovers",
+        before: { (store, sample) throws(PackError) in
+          try await sample.release(1, to: store)
+          try await sample.deliver(2, to: store)
+          _ = try await store.open(CrashSample.packed)
+        },
+        meddling: { disk in
+          disk.write([1, 2, 3], to: "/store/staging/dead-1/half/file")
+          disk.write([1, 2, 3], to: "/store/staging/dead-2")
+          disk.write([1, 2, 3], to: "/store/trash/dead-3/a/b")
+          disk.write([1, 2, 3], to: "/store/packs/nobody@7-0123456789abcdef.pack")
+          disk.write([], to: "/store/uses/core@1-0123456789abcdef~dead")
+          disk.write(Array("{\"half".utf8), to: "/store/state/nobody")
+        },
+        work: { (store, _) throws(PackError) in try await store.reconcile() },
+        found: both([1]), repaired: both([1]), done: both([1])),
+    ] + deltas
+
+  private static let deltas: [CrashScenario] = [
+    delta("packed, moved", CrashSample.packed, .moving), delta("packed, copied", CrashSample.packed, .copying),
+    delta("unpacked, moved", CrashSample.unpacked, .moving), delta("unpacked, copied", CrashSample.unpacked, .copying),
+    twoDeltas("packed, moved", CrashSample.packed, .moving), twoDeltas("packed, copied", CrashSample.packed, .copying),
+    twoDeltas("unpacked", CrashSample.unpacked, .moving),
     CrashScenario(
-      description: "first install",
-      before: { _, _ in },
-      work: { (store, sample) throws(PackError) in
-        try await store.adopt(sample.manifest(1))
-        try await store.install(sample.download(CrashSample.unpacked, 1), as: CrashSample.unpacked)
-        try await store.install(sample.download(CrashSample.packed, 1), as: CrashSample.packed, taking: .copying)
-        for id in CrashSample.ids { try await store.activate(id, onTrial: false) }
-      },
-      found: both([nil, 1]), repaired: both([nil, 1]), done: both([1])),
-    CrashScenario(
-      description: "adoption of a manifest",
-      before: { (store, sample) throws(PackError) in try await sample.release(1, to: store) },
-      work: { (store, sample) throws(PackError) in try await store.adopt(sample.manifest(2)) },
-      found: both([1]), repaired: both([1]), done: both([1])),
-    CrashScenario(
-      description: "update of an unpacked pack, moved",
+      description: "trial and confirmation of a version that a delta makes",
       before: { (store, sample) throws(PackError) in
         try await sample.release(1, to: store)
-        try await store.adopt(sample.manifest(2))
-      },
-      work: update(CrashSample.unpacked, .moving),
-      found: only(CrashSample.unpacked, [1, 2]), repaired: only(CrashSample.unpacked, [1, 2]), done: only(CrashSample.unpacked, [2])),
-    CrashScenario(
-      description: "update of an unpacked pack, copied",
-      before: { (store, sample) throws(PackError) in
-        try await sample.release(1, to: store)
-        try await store.adopt(sample.manifest(2))
-      },
-      work: update(CrashSample.unpacked, .copying),
-      found: only(CrashSample.unpacked, [1, 2]), repaired: only(CrashSample.unpacked, [1, 2]), done: only(CrashSample.unpacked, [2])),
-    CrashScenario(
-      description: "update of a packed pack, moved",
-      before: { (store, sample) throws(PackError) in
-        try await sample.release(1, to: store)
-        try await store.adopt(sample.manifest(2))
-      },
-      work: update(CrashSample.packed, .moving),
-      found: only(CrashSample.packed, [1, 2]), repaired: only(CrashSample.packed, [1, 2]), done: only(CrashSample.packed, [2])),
-    CrashScenario(
-      description: "update of a packed pack, copied",
-      before: { (store, sample) throws(PackError) in
-        try await sample.release(1, to: store)
-        try await store.adopt(sample.manifest(2))
-      },
-      work: update(CrashSample.packed, .copying),
-      found: only(CrashSample.packed, [1, 2]), repaired: only(CrashSample.packed, [1, 2]), done: only(CrashSample.packed, [2])),
-    CrashScenario(
-      description: "activation on trial",
-      before: { (store, sample) throws(PackError) in
-        try await sample.release(1, to: store)
-        try await sample.deliver(2, to: store)
+        try await sample.deliverDeltas(2, to: store)
       },
       work: { (store, _) throws(PackError) in
-        try await store.activate(CrashSample.unpacked)
+        for id in CrashSample.ids { try await store.confirm(try await store.activate(id)) }
       },
-      found: only(CrashSample.unpacked, [1, 2]), repaired: both([1]), done: only(CrashSample.unpacked, [1, 2]), refusals: [.versionFailed]),
+      found: both([1, 2]), repaired: both([1, 2]), done: both([1, 2]), refusals: [.versionFailed], usesDeltas: true),
     CrashScenario(
-      description: "confirmation",
+      description: "confirmation that removes a version, but not what it is read over",
       before: { (store, sample) throws(PackError) in
         try await sample.release(1, to: store)
-        try await sample.deliver(2, to: store)
-        try await store.activate(CrashSample.unpacked)
-      },
-      work: confirm, found: only(CrashSample.unpacked, [1, 2]), repaired: only(CrashSample.unpacked, [1, 2]),
-      done: only(CrashSample.unpacked, [1, 2]), refusals: [.staleConfirmation], isSameProcess: true),
-    CrashScenario(
-      description: "confirmation that removes the version before the last",
-      before: { (store, sample) throws(PackError) in
-        try await sample.release(1, to: store)
-        try await sample.release(2, to: store)
-        try await sample.deliver(3, to: store)
-        try await store.activate(CrashSample.unpacked)
-      },
-      work: confirm, found: [CrashSample.unpacked: [2, 3], CrashSample.packed: [2]],
-      repaired: [CrashSample.unpacked: [2, 3], CrashSample.packed: [2]],
-      done: [CrashSample.unpacked: [2, 3], CrashSample.packed: [2]], refusals: [.staleConfirmation], isSameProcess: true),
-    CrashScenario(
-      description: "fallback from a trial that was not confirmed in time",
-      before: { (store, sample) throws(PackError) in
-        try await sample.release(1, to: store)
-        try await sample.deliver(2, to: store)
-        try await store.activate(CrashSample.unpacked)
-      },
-      work: { (store, _) throws(PackError) in
-        guard let token = try await store.trial(of: CrashSample.unpacked) else { return }
-        do throws(PackError) {
-          try await store.confirmation(of: token)
-        } catch {
-          guard error.code == .notConfirmed else { throw error }
+        for version in [2, 3] as [UInt64] {
+          try await sample.deliverDeltas(version, to: store)
+          for id in CrashSample.ids { try await store.activate(id, onTrial: version == 3) }
+          // The versions to keep are two, and three are needed.
         }
       },
-      found: only(CrashSample.unpacked, [1, 2]), repaired: both([1]), done: both([1]), isSameProcess: true),
-    CrashScenario(
-      description: "fallback from a trial that crashed",
-      before: { (store, sample) throws(PackError) in
-        try await sample.release(1, to: store)
-        try await sample.deliver(2, to: store)
-        try await store.activate(CrashSample.unpacked)
+      work: { (store, _) throws(PackError) in
+        for id in CrashSample.ids {
+          guard let token = try await store.trial(of: id) else { throw PackError(.staleConfirmation, "there is no trial") }
+          try await store.confirm(token)
+        }
       },
-      work: { (store, _) throws(PackError) in try await store.reconcile() },
-      found: only(CrashSample.unpacked, [1, 2]), repaired: both([1]), done: both([1])),
+      found: both([2, 3]), repaired: both([2, 3]), done: both([2, 3]), refusals: [.staleConfirmation], isSameProcess: true,
+      usesDeltas: true),
     CrashScenario(
-      description: "rollback",
+      description: "a full pack that replaces deltas and their base",
       before: { (store, sample) throws(PackError) in
         try await sample.release(1, to: store)
-        try await sample.release(2, to: store)
+        try await sample.deliverDeltas(2, to: store)
+        for id in CrashSample.ids { try await store.activate(id, onTrial: false) }
+        try await sample.deliver(3, to: store)
       },
       work: { (store, _) throws(PackError) in
-        // Doing it twice would go back twice.
-        guard try await store.current(CrashSample.unpacked)?.version == 2 else { return }
-        try await store.rollback(CrashSample.unpacked, reason: "a test")
+        for id in CrashSample.ids { try await store.activate(id, onTrial: false) }
+        _ = try await store.purge(toFree: 1)
+        _ = try await store.purge(toFree: 1)
       },
-      found: [CrashSample.unpacked: [1, 2], CrashSample.packed: [2]],
-      repaired: [CrashSample.unpacked: [1, 2], CrashSample.packed: [2]],
-      done: [CrashSample.unpacked: [1], CrashSample.packed: [2]]),
+      found: both([2, 3]), repaired: both([2, 3]), done: [CrashSample.unpacked: [nil, 3], CrashSample.packed: [nil, 3]], usesDeltas: true),
     CrashScenario(
-      description: "purge of an earlier version",
+      description: "removal of deltas with their base",
       before: { (store, sample) throws(PackError) in
         try await sample.release(1, to: store)
-        try await sample.release(2, to: store)
-      },
-      work: { (store, _) throws(PackError) in _ = try await store.purge(toFree: 1) },
-      found: both([2]), repaired: both([2]), done: [CrashSample.unpacked: [2], CrashSample.packed: [nil, 2]]),
-    CrashScenario(
-      description: "purge of everything that may be removed",
-      before: { (store, sample) throws(PackError) in
-        try await sample.release(1, to: store)
-        try await sample.release(2, to: store)
-        try await store.setPreservation(1, of: CrashSample.unpacked)
-      },
-      work: { (store, _) throws(PackError) in _ = try await store.purge(toFree: 1 << 30) },
-      found: [CrashSample.unpacked: [2], CrashSample.packed: [nil, 2]],
-      repaired: [CrashSample.unpacked: [2], CrashSample.packed: [nil, 2]],
-      done: [CrashSample.unpacked: [2], CrashSample.packed: [nil]]),
-    CrashScenario(
-      description: "removal",
-      before: { (store, sample) throws(PackError) in
-        try await sample.release(1, to: store)
-        try await sample.release(2, to: store)
+        try await sample.deliverDeltas(2, to: store)
+        for id in CrashSample.ids { try await store.activate(id, onTrial: false) }
       },
       work: { (store, _) throws(PackError) in
         for id in CrashSample.ids where try await store.current(id) != nil { try await store.remove(id) }
       },
-      found: both([nil, 2]), repaired: both([nil, 2]), done: both([nil])),
+      found: both([nil, 2]), repaired: both([nil, 2]), done: both([nil]), usesDeltas: true),
+  ]
+
+  /// An update by one delta.
+  private static func delta(_ description: String, _ id: String, _ taking: Taking) -> CrashScenario {
     CrashScenario(
-      description: "opening and closing",
-      before: { (store, sample) throws(PackError) in try await sample.release(1, to: store) },
-      work: { (store, _) throws(PackError) in
-        let opened = [try await store.open(CrashSample.unpacked), try await store.open(CrashSample.packed)]
-        try await store.setPreservation(0.3, of: CrashSample.unpacked)
-        withExtendedLifetime(opened) {}
-      },
-      found: both([1]), repaired: both([1]), done: both([1])),
-    CrashScenario(
-      description: "repair of many leftovers",
+      description: "update by a delta, \(description)",
       before: { (store, sample) throws(PackError) in
         try await sample.release(1, to: store)
-        try await sample.deliver(2, to: store)
-        _ = try await store.open(CrashSample.packed)
+        try await store.adopt(sample.manifest(2))
       },
-      meddling: { disk in
-        disk.write([1, 2, 3], to: "/store/staging/dead-1/half/file")
-        disk.write([1, 2, 3], to: "/store/staging/dead-2")
-        disk.write([1, 2, 3], to: "/store/trash/dead-3/a/b")
-        disk.write([1, 2, 3], to: "/store/packs/nobody@7-0123456789abcdef.pack")
-        disk.write([], to: "/store/uses/core@1-0123456789abcdef~dead")
-        disk.write(Array("{\"half".utf8), to: "/store/state/nobody")
+      work: { (store, sample) throws(PackError) in
+        try await store.install(sample.deltaDownload(id, 1), as: id, taking: taking)
+        try await store.activate(id, onTrial: false)
       },
-      work: { (store, _) throws(PackError) in try await store.reconcile() },
-      found: both([1]), repaired: both([1]), done: both([1])),
-  ]
+      found: only(id, [1, 2]), repaired: only(id, [1, 2]), done: only(id, [2]), usesDeltas: true)
+  }
+
+  /// An update by two deltas through an edition that was never installed.
+  private static func twoDeltas(_ description: String, _ id: String, _ taking: Taking) -> CrashScenario {
+    CrashScenario(
+      description: "update by two deltas, \(description)",
+      before: { (store, sample) throws(PackError) in
+        try await sample.release(1, to: store)
+        try await store.adopt(sample.manifest(3))
+      },
+      work: { (store, sample) throws(PackError) in
+        _ = try await store.install(
+          deltas: [sample.deltaDownload(id, 1), sample.deltaDownload(id, 2)], as: id, by: sample.route(id), taking: taking)
+        try await store.activate(id, onTrial: false)
+      },
+      found: only(id, [1, 3]), repaired: only(id, [1, 3]), done: only(id, [3]), usesDeltas: true)
+  }
 
   private static func both(_ versions: Set<UInt64?>) -> Versions {
     [CrashSample.unpacked: versions, CrashSample.packed: versions]
@@ -241,7 +336,22 @@ extension CrashSample {
     writePages(to: disk)
     for id in Self.ids {
       for (version, bytes) in packs[id] ?? [:] { disk.write(bytes, to: download(id, version)) }
+      for delta in deltas[id] ?? [] { disk.write(delta.bytes, to: deltaDownload(id, delta.old)) }
     }
+  }
+
+  /// Returns the path of a downloaded delta from a version to the next one.
+  func deltaDownload(_ id: String, _ old: UInt64) -> String { "/downloads/\(id)-\(old)-\(old + 1).delta" }
+
+  /// Returns the two deltas from version 1 to version 3.
+  func route(_ id: String) -> [ManifestDelta] {
+    (deltas[id] ?? []).sorted { $0.old < $1.old }.map { $0.old == 2 ? $0.offer : $0.earlierOffer }
+  }
+
+  /// Adopts a manifest and installs all packs that it names by the deltas from the version before.
+  func deliverDeltas(_ version: UInt64, to store: AssetStore) async throws(PackError) {
+    try await store.adopt(manifest(version))
+    for id in Self.ids { try await store.install(deltaDownload(id, version - 1), as: id, taking: .copying) }
   }
 
   /// Adopts a manifest and installs all packs that it names.

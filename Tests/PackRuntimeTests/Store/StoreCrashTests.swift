@@ -16,7 +16,7 @@ struct StoreCrashTests {
 
   @Test("has either the old version or the new one complete, and can be repaired", arguments: CrashScenario.all)
   func everyStop(scenario: CrashScenario) async throws {
-    let plain = try await CrashSample.shared()
+    let plain = try await Self.sample(of: scenario)
     var random = SeededGenerator(for: scenario.description)
     var stops = 0
     var runs = 0
@@ -57,7 +57,7 @@ struct StoreCrashTests {
 
   @Test("keeps completed work if the power fails right afterwards", arguments: CrashScenario.all)
   func durable(scenario: CrashScenario) async throws {
-    let plain = try await CrashSample.shared()
+    let plain = try await Self.sample(of: scenario)
     for kind in [MemoryDisk.Kind.linux, .apple] {
       let sample = kind == .linux ? plain.inPages : plain
       let disk = try await Self.base(of: scenario, sample, kind).after(.kill)
@@ -93,7 +93,7 @@ struct StoreCrashTests {
 
   @Test("is in the old or the new state if any single operation fails, and continues to work", arguments: CrashScenario.all)
   func everyFailure(scenario: CrashScenario) async throws {
-    let plain = try await CrashSample.shared()
+    let plain = try await Self.sample(of: scenario)
     var random = SeededGenerator(for: scenario.description)
     let stride = Self.isLong ? 1 : 11
     var failures = 0
@@ -165,6 +165,11 @@ struct StoreCrashTests {
 
   // MARK: Steps
 
+  private static func sample(of scenario: CrashScenario) async throws -> CrashSample {
+    let sample = try await CrashSample.shared()
+    return scenario.usesDeltas ? sample.withDeltas : sample
+  }
+
   /// Returns the disk at the start of a scenario.
   private static func base(of scenario: CrashScenario, _ sample: CrashSample, _ kind: MemoryDisk.Kind) async throws -> MemoryDisk {
     let disk = MemoryDisk(kind)
@@ -205,11 +210,11 @@ struct CrashSession {
     return KeyRing(try PackKey(bytes: bytes.byteSpan))
   }
 
-  func open() async throws(PackError) -> AssetStore {
+  func open(freeSpaceMargin: UInt64 = 4 << 20) async throws(PackError) -> AssetStore {
     let own = name
     return try await AssetStore(
       root: "/store", keys: try Self.keys(), trusting: CrashSample.trusted, lowestVersion: 0,
-      policy: StorePolicy(trialTimeout: .milliseconds(50)), files: files, clock: StandingClock(),
+      policy: StorePolicy(trialTimeout: .milliseconds(50), freeSpaceMargin: freeSpaceMargin), files: files, clock: StandingClock(),
       process: StoreProcess(session: own) { $0 == own }, backend: CryptoBackends.standard, pages: CrashSample.pages(files))
   }
 }
@@ -337,12 +342,16 @@ private struct Inspection {
       let left = tree.keys.filter { $0.hasPrefix("\(folder)/") }
       if !left.isEmpty { complaints.append("left behind: \(left.sorted())") }
     }
+    let usage = try await store.usage()
     let known = Set(try await store.installed().map { $0.path.split(separator: "/").last.map(String.init) ?? "" })
     let there = Set(tree.keys.filter { $0.hasPrefix("packs/") }.map { String($0.split(separator: "/")[1]) })
-    if known != there { complaints.append("packs contains \(there.sorted()), but \(known.sorted()) is known") }
-    let usage = try await store.usage()
+    // All but the last of two deltas have names of their own.
+    let others = usage.filter { $0.kind == .pack && ($0.pack?.deltaCount ?? 0) > 1 }.compactMap {
+      $0.path.split(separator: "/").last.map(String.init)
+    }
+    if known.union(others) != there { complaints.append("packs contains \(there.sorted()), but \(known.sorted()) is known") }
     let counted = usage.reduce(0) { $0 + $1.sizeOnDevice }
-    let taken = tree.values.reduce(UInt64(4096)) { $0 + ($1.map { (UInt64($0.count) + 4095) / 4096 * 4096 } ?? 4096) }
+    let taken = disk.used(below: "/store")
     if counted != taken { complaints.append("\(counted) bytes are counted, but \(taken) are used") }
     if usage.contains(where: { $0.kind == .staging || $0.kind == .trash || $0.kind == .unrecorded }) {
       complaints.append("counted: \(usage.map(\.path))")

@@ -24,6 +24,8 @@ struct StoreInterleavingTests {
     let testDescription: String
     /// Whether it chooses what it changes before it takes the lock, so that it may do less than it would do alone.
     var isModest = false
+    /// Whether the manifests offer deltas.
+    var usesDeltas = false
     let work: Work
 
     var ownsFile: Bool { testDescription == "install, moved" }
@@ -66,6 +68,12 @@ struct StoreInterleavingTests {
     change("removal", isModest: true) { (store, _, _) throws(PackError) in try await store.remove(CrashSample.packed) },
     change("purge", isModest: true) { (store, _, _) throws(PackError) in _ = try await store.purge(toFree: 1) },
     change("repair", isModest: true) { (store, _, _) throws(PackError) in try await store.reconcile(.thorough) },
+    Operation(testDescription: "install of a delta, packed", usesDeltas: true) { (store, _, sample) throws(PackError) in
+      try await store.install(sample.deltaDownload(CrashSample.packed, 2), as: CrashSample.packed, taking: .copying)
+    },
+    Operation(testDescription: "install of a delta, unpacked", usesDeltas: true) { (store, _, sample) throws(PackError) in
+      try await store.install(sample.deltaDownload(CrashSample.unpacked, 2), as: CrashSample.unpacked, taking: .moving)
+    },
     change("a manifest") { (store, _, sample) throws(PackError) in try await store.adopt(sample.manifest(3)) },
     change("a download that changes", isModest: true) { (_, files, sample) throws(PackError) in
       // Another process of the app writes to a file that it has handed over.
@@ -92,7 +100,8 @@ struct StoreInterleavingTests {
     for (number, second) in Self.operations.enumerated()
     where !(first.ownsFile && second.changesFile || first.changesFile && second.ownsFile) {
       // Each kind of disk is used for half of the pairs, and each place in which a manifest lists a pack.
-      let sample = number % 4 < 2 ? plain : plain.inPages
+      let listing = first.usesDeltas || second.usesDeltas ? plain.withDeltas : plain
+      let sample = number % 4 < 2 ? listing : listing.inPages
       let base = try await Self.base(sample, number % 2 == 0 ? .linux : .apple)
       let start = try Snapshot(base, sample)
       let apart = [try await Self.run([first], on: base, sample), try await Self.run([second], on: base, sample)]
@@ -241,6 +250,7 @@ struct StoreInterleavingTests {
     // One of them was refused because of what the other one was doing. Then only the other one has an effect.
     let refusals: Set<PackError.Code?> = [
       .inUse, .storeBusy, .sourceChanged, .digestMismatch, .missingInput, .authenticationFailed, .wrongPack,
+      .wrongBase,
     ]
     for (refused, other) in [(0, 1), (1, 0)]
     where refusals.contains(outcome.failures[refused]) && outcome.failures[refused] != nil
@@ -377,9 +387,12 @@ private struct Snapshot {
       for content in record.contents.sorted(by: { $0.bytes.version < $1.bytes.version }) {
         lines.append("\(id) \(content.bytes.version) is \(record.state(of: content))\(content.isProven ? ", proven" : "")")
         let item = "packs/\(record.itemName(content))"
-        named.insert(item)
+        for item in record.ownItems(content) { named.insert("packs/\(item)") }
+        let deltas = sample.deltas[id]?.filter { delta in content.layers.contains { $0.sha256 == delta.offer.sha256 } } ?? []
         let isWhole =
           switch content.mode {
+          case .packed where !content.layers.isEmpty:
+            deltas.map { .some($0.bytes) } == record.ownItems(content).map { tree["packs/\($0)"] ?? nil }
           case .packed: tree[item] == .some(sample.packs[id]?[content.bytes.version])
           case .unpacked:
             sample.trees[id]?[content.bytes.version]?.files.allSatisfy { tree["\(item)/\($0.key)"] == .some($0.value.bytes) } ?? false
