@@ -14,11 +14,13 @@ package struct SimulatedRelease: Sendable {
   package let manifest: Manifest
   /// The packs that the manifest and its pages list.
   package let packs: [ManifestPack]
+  /// The deltas that its pages list.
+  package let updates: [PackUpdates]
   /// All pages that are published, index pages included.
   let pages: [PageReference]
   /// The pages of packs that are missing, so that not all packs are known.
   private let missing: [PageReference]
-  /// The pages that a device would look for and not find: those of packs and of tags.
+  /// The pages that a device would look for and not find: those of packs, of tags and of deltas.
   let absent: [PageReference]
   private let folder: ReleaseFolder
 
@@ -31,12 +33,17 @@ package struct SimulatedRelease: Sendable {
     manifest = try Manifest(parsingSigned: signed.bytes.byteSpan.extracting(signed.signedBytes))
     let files = folder.pages
     var further: [ManifestPack] = []
+    var updates: [PackUpdates] = []
     var pages: [PageReference] = []
     var missing: [PageReference] = []
     var absent: [PageReference] = []
-    for kind in [PageKind.packs, .tags] {
+    for kind in PageKind.known {
       let finding = try PageSearch(manifest).all(kind, in: files.read) { (content) throws(PackError) in
-        if case .packs(let packs) = content { further += packs }
+        switch content {
+        case .packs(let packs): further += packs
+        case .updates(let listed): updates += listed
+        case .tags, .index: break
+        }
       }
       switch finding {
       case .found(let references): pages += references
@@ -51,6 +58,7 @@ package struct SimulatedRelease: Sendable {
     self.missing = missing
     self.absent = absent
     packs = manifest.packs + further
+    self.updates = updates
     self.pages = pages
   }
 
@@ -67,6 +75,9 @@ package struct SimulatedRelease: Sendable {
 
   /// Returns the path of the file of a pack.
   func file(of pack: ManifestPack) -> String { folder.path(of: pack) }
+
+  /// Returns the path of the file of a delta to a pack.
+  func file(of delta: ManifestDelta, to id: String) -> String { folder.path(of: delta, to: id) }
 
   /// Returns the path of the file of a page.
   func file(of page: PageReference) -> String { folder.path(of: page) }

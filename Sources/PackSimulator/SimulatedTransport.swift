@@ -1,3 +1,4 @@
+import PackDelivery
 import PackDownloads
 import PackFiles
 import PackFormat
@@ -47,7 +48,7 @@ final class SimulatedTransport: Transport {
       await relay.hold()
       throw .status(404, retryAfter: nil)
     }
-    let pack = source.pack.id
+    let pack = source.id
     if world.isOffline(pack) {
       world.timeline.tell(
         .app, "\(pack): there is no network", pack: pack, error: .plain("no connection"), remedy: "the download waits", isInjected: true)
@@ -70,7 +71,7 @@ final class SimulatedTransport: Transport {
   }
 
   private func send(_ source: SimulatedWorld.Source, into sink: DownloadSink) throws(TransferFailure) {
-    let pack = source.pack.id
+    let pack = source.id
     let offset = sink.offset
     let file: OpenFile
     let size: UInt64
@@ -81,10 +82,10 @@ final class SimulatedTransport: Transport {
       world.timeline.tell(.app, "\(pack): the server has no such file", pack: pack, error: .plain("the server has no such file"))
       throw .status(404, retryAfter: nil)
     }
-    let served = world.servedSize(of: pack, declared: source.pack.size) ?? size
-    if served != source.pack.size {
+    let served = world.servedSize(of: pack, declared: source.bytes.size) ?? size
+    if served != source.bytes.size {
       world.timeline.tell(
-        .app, "\(pack): the server has \(served) bytes, but the manifest says \(source.pack.size)", pack: pack,
+        .app, "\(pack): the server has \(served) bytes, but the manifest says \(source.bytes.size)", pack: pack,
         error: .plain("the size is not the declared one"), isInjected: served != size)
     }
     try sink.begin(at: offset, size: served, validator: nil)

@@ -6,9 +6,11 @@ import PackWork
 
 /// The environment of app, extension and system: time, network, servers and faults. The tasks of a download queue use it, too.
 final class SimulatedWorld: Sendable {
-  /// A file on a server: of a pack, or of a page.
+  /// A file on a server: of a pack, of a delta, or of a page.
   struct Source: Sendable {
-    let pack: ManifestPack
+    /// The name of the pack, or of the page.
+    let id: String
+    let bytes: PackBytes
     let path: String
   }
 
@@ -40,12 +42,21 @@ final class SimulatedWorld: Sendable {
 
   /// Publishes a release on the server. Files of earlier releases stay there.
   func publish(_ release: SimulatedRelease) {
-    state.withLock { state in
-      let pages = release.pages.map { Source(pack: ManifestPack(page: $0, base: ""), path: release.file(of: $0)) }
-      for source in release.packs.map({ Source(pack: $0, path: release.file(of: $0)) }) + pages {
-        let identifier = DownloadIdentifier(id: source.pack.id, bytes: PackBytes(source.pack)).description
-        state.sources[identifier] = source
+    var sources = release.packs.map { Source(id: $0.id, bytes: PackBytes($0), path: release.file(of: $0)) }
+    sources += release.pages.map { page in
+      let entry = ManifestPack(page: page, base: "")
+      return Source(id: entry.id, bytes: PackBytes(entry), path: release.file(of: page))
+    }
+    let versions = Dictionary(release.packs.map { ($0.id, $0.version) }) { first, _ in first }
+    for updates in release.updates {
+      guard let version = versions[updates.id] else { continue }
+      sources += updates.deltas.map { delta in
+        let bytes = PackBytes(version: version, size: delta.size, sha256: delta.sha256)
+        return Source(id: updates.id, bytes: bytes, path: release.file(of: delta, to: updates.id))
       }
+    }
+    state.withLock { state in
+      for source in sources { state.sources[DownloadIdentifier(id: source.id, bytes: source.bytes).description] = source }
     }
   }
 

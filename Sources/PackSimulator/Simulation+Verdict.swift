@@ -73,7 +73,7 @@ extension Simulation {
     let others = published.absent.count - 1
     find(
       .missing,
-      "the page \(first.fileName)\(others > 0 ? " and \(count(others, "other", "others"))" : "") of the manifest cannot be read on the server, so the packs or tags in it cannot be found",
+      "the page \(first.fileName)\(others > 0 ? " and \(count(others, "other", "others"))" : "") of the manifest cannot be read on the server, so the packs, tags or deltas in it cannot be found",
       hint: "compare the files on the server with the manifest: packer verify \(published.path)")
   }
 

@@ -31,7 +31,9 @@ package struct PublishedManifest: Sendable {
       let verified = try SignedManifest(bytes).verify(trusting: keys)
       let manifest = verified.manifest
       let packs =
-        place.contains("://") ? try fetchedPacks(manifest) : try ReleaseCatalogue(manifest, in: PathParts(place)?.directory ?? ".").packs
+        place.contains("://")
+        ? try fetchedPacks(manifest)
+        : try ReleaseCatalogue(manifest, in: PathParts(place)?.directory ?? ".", kinds: ReleaseCatalogue.ofPacks).packs
       let content = try manifest.contentBytes()
       return PublishedManifest(
         place: place, verified: verified, packs: packs, contentDigest: try CryptoBackends.standard.digest(of: content.byteSpan))
@@ -70,7 +72,7 @@ package struct PublishedManifest: Sendable {
   private static func fetchedPacks(_ manifest: Manifest) throws(PackError) -> [ManifestPack] {
     var pages: [PageReference: [UInt8]] = [:]
     while true {
-      switch try ReleaseCatalogue.look(at: manifest, in: { (page) in pages[page] }) {
+      switch try ReleaseCatalogue.look(at: manifest, kinds: ReleaseCatalogue.ofPacks, in: { (page) in pages[page] }) {
       case .found(let catalogue): return catalogue.packs
       case .needs(let needed):
         for start in stride(from: 0, to: needed.count, by: pagesPerRun) {

@@ -3,23 +3,28 @@ package import PackFormat
 package import PackManifest
 import PackPages
 
-/// All packs of a release: those that its manifest lists itself, and those of its pages (FORMAT.md §9.7).
+/// All packs of a release: those that its manifest lists itself, and those of its pages; and the deltas to them (FORMAT.md §9.7).
 ///
 /// Time and memory grow with the number of packs. Devices never need all of them.
 package struct ReleaseCatalogue: Sendable {
   /// The packs, in the order of the manifest. If it has pages, in ascending order of their ids.
   package let packs: [ManifestPack]
+  /// The deltas to packs, in ascending order of the packs' ids.
+  package let updates: [PackUpdates]
   /// All pages, index pages included.
   package let pages: [PageReference]
 
-  /// Reads and checks all pages of a manifest, in the directory that it is in.
+  /// Reads and checks the pages of a manifest, in the directory that it is in.
   ///
+  /// - Parameter kinds: The kinds of pages to read: for packs also those of tags, which are compared with them.
   /// - Throws: ``PackError/Code/missingInput`` if a page does not exist, ``PackError/Code/wrongPage`` if it is another file,
   ///   ``PackError/Code/damagedManifest`` if it breaks a rule, or if the pages of tags differ from the tags of the packs.
-  package init(_ manifest: Manifest, in directory: String, files: any FileSystem = SystemFiles()) throws(PackError) {
+  package init(
+    _ manifest: Manifest, in directory: String, kinds: Set<PageKind> = Set(PageKind.known), files: any FileSystem = SystemFiles()
+  ) throws(PackError) {
     let found: PageFinding<ReleaseCatalogue>
     do throws(PackError) {
-      found = try Self.look(at: manifest) { (page) throws(PackError) in try Self.read(page, in: directory, files: files) }
+      found = try Self.look(at: manifest, kinds: kinds) { (page) throws(PackError) in try Self.read(page, in: directory, files: files) }
     } catch {
       guard error.code == .wrongPage || error.code == .damagedManifest else { throw error }
       // A device would fetch the page again.
@@ -33,30 +38,42 @@ package struct ReleaseCatalogue: Sendable {
     }
   }
 
-  private init(packs: [ManifestPack], pages: [PageReference]) {
+  private init(packs: [ManifestPack], updates: [PackUpdates] = [], pages: [PageReference]) {
     self.packs = packs
+    self.updates = updates
     self.pages = pages
   }
 
-  /// Reads and checks all pages of a manifest.
+  /// The kinds that list packs.
+  package static let ofPacks: Set<PageKind> = [.packs, .tags]
+
+  /// Reads and checks the pages of a manifest.
   ///
   /// - Parameter source: Returns the bytes of a page, or nil if they are not at hand.
-  /// - Returns: The packs, or the pages that are needed first.
-  static func look(at manifest: Manifest, in source: PageSearch.Source) throws(PackError) -> PageFinding<ReleaseCatalogue> {
+  /// - Returns: The packs and deltas, or the pages that are needed first.
+  static func look(
+    at manifest: Manifest, kinds: Set<PageKind> = Set(PageKind.known), in source: PageSearch.Source
+  ) throws(PackError) -> PageFinding<ReleaseCatalogue> {
     guard !manifest.pages.isEmpty else { return .found(ReleaseCatalogue(packs: manifest.packs, pages: [])) }
     let search = PageSearch(manifest)
     var listed: [ManifestPack] = []
     let packPages = try search.all(.packs, in: source) { content in if case .packs(let packs) = content { listed += packs } }
     var comparison = TagComparison(listed)
     let tagPages = try search.all(.tags, in: source) { content in if case .tags(let pairs) = content { comparison.take(pairs) } }
-    switch (packPages, tagPages) {
-    case (.found(let packPages), .found(let tagPages)):
-      if let fault = comparison.fault { throw PackError(.damagedManifest, fault) }
-      return .found(
-        ReleaseCatalogue(packs: (manifest.packs + listed).sorted { $0.id.precedes($1.id) }, pages: packPages + tagPages))
-    case (.needs(let pages), .found), (.found, .needs(let pages)): return .needs(pages)
-    case (.needs(let packPages), .needs(let tagPages)): return .needs(packPages + tagPages)
+    var updates: [PackUpdates] = []
+    let updatePages =
+      kinds.contains(.updates)
+      ? try search.all(.updates, in: source) { content in if case .updates(let listed) = content { updates += listed } } : .found([])
+    var (pages, missing): ([PageReference], [PageReference]) = ([], [])
+    for finding in [packPages, tagPages, updatePages] {
+      switch finding {
+      case .found(let found): pages += found
+      case .needs(let needed): missing += needed
+      }
     }
+    guard missing.isEmpty else { return .needs(missing) }
+    if let fault = comparison.fault { throw PackError(.damagedManifest, fault) }
+    return .found(ReleaseCatalogue(packs: (manifest.packs + listed).sorted { $0.id.precedes($1.id) }, updates: updates, pages: pages))
   }
 
   // MARK: Files

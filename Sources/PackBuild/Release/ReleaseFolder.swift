@@ -28,11 +28,16 @@ package struct ReleaseFolder: Hashable, Sendable {
   /// Returns the path of the file of a pack.
   package func path(of pack: ManifestPack) -> String { Self.path(pack.fileName, in: directory) }
 
+  /// Returns the path of the file of a delta to a pack.
+  package func path(of delta: ManifestDelta, to id: String) -> String {
+    Self.path(ManifestPack.publishedName(id, delta.sha256), in: directory)
+  }
+
   /// Reads all packs of its manifest, those in pages included.
   ///
   /// - Throws: as ``ReleaseCatalogue/init(_:in:files:)``.
   package func packs(of manifest: Manifest) throws(PackError) -> [ManifestPack] {
-    try ReleaseCatalogue(manifest, in: directory).packs
+    try ReleaseCatalogue(manifest, in: directory, kinds: ReleaseCatalogue.ofPacks).packs
   }
 
   /// Returns the path of the file of a page.

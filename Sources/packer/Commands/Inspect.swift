@@ -7,18 +7,20 @@ import PackReading
 struct Inspect: Verb {
   static let configuration = CommandConfiguration(
     commandName: "inspect",
-    abstract: "Shows what can be read from a pack without a key.",
+    abstract: "Shows what can be read from a pack or a manifest without a key.",
     discussion: """
       Nothing of this is authenticated, because that needs the key. The parts add up to the size of the file. With the key of a delta, also shows \
-      what it was made over and what is in it, which is authenticated; no base is needed.
+      what it was made over and what is in it, which is authenticated; no base is needed. Of a release or its manifest, shows the packs and the \
+      deltas to each.
 
       Examples:
         packer inspect game.pack
         packer inspect game.pack --json
         packer inspect game-2.delta.pack --key game.key
+        packer inspect dist
       """)
 
-  @Argument(help: "The pack.", completion: .file())
+  @Argument(help: "The pack, or a release or its manifest.", completion: .file())
   var file: String
 
   @OptionGroup var key: KeyOptions
@@ -27,6 +29,7 @@ struct Inspect: Verb {
   var isQuiet: Bool { output.isQuiet }
 
   func run(in session: Session) async throws(PackError) -> Outcome {
+    if isManifest { return try showManifest(in: session) }
     let summary = try naming(file) { () throws(PackError) in try PackSummary.read(file) }
     let delta = try delta(summary, in: session)
     let record = SummaryRecord(file: file, summary, delta)
