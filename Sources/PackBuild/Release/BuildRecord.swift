@@ -10,6 +10,8 @@ package struct BuildRecord: Hashable, Sendable {
   package var manifest: Manifest
   /// The packs, in ascending order of their ids.
   package var packs: [Pack]
+  /// The deltas that were made to the packs, also those that were not worth it.
+  package var deltas: [Delta] = []
   /// The id of the root key from which the key of each pack is derived, 16 hexadecimal digits. Nil if one key opens all packs.
   package var rootKeyID: String?
   /// The public signing keys (`pkp1-…`) that the manifest is signed with.
@@ -86,6 +88,28 @@ package struct BuildRecord: Hashable, Sendable {
     }
   }
 
+  /// A delta to a pack of a release.
+  package struct Delta: Hashable, Sendable {
+    /// The name of the pack.
+    package var id: String
+    /// The version of the pack.
+    package var version: UInt64
+    /// The name of its file. Nil if it does not save enough, and is not in the release.
+    package var file: String?
+    /// The size of the file in bytes.
+    package var size: UInt64
+    /// SHA-256 of the file, 32 bytes.
+    package var sha256: [UInt8]
+    /// The content root of the pack that it is read over, 32 bytes.
+    package var base: [UInt8]
+    /// The content root of the pack that it makes, 32 bytes.
+    package var target: [UInt8]
+    /// The id of the key that opens it, 16 hexadecimal digits.
+    package var keyID: String
+    /// The settings that its bytes depend on besides both contents, name, version and key, as one line of text.
+    package var settings: String
+  }
+
   /// Makes a record from its parts.
   package init(manifest: Manifest, packs: [Pack], rootKeyID: String? = nil, signers: [String], files: [String]) {
     self.manifest = manifest
@@ -98,8 +122,10 @@ package struct BuildRecord: Hashable, Sendable {
   /// The name of the file.
   package static let fileName = "build.json"
 
-  /// The only version of the file that this build reads and writes.
-  private static let fileVersion: UInt64 = 1
+  /// The version of the file that this build writes: the second one knows deltas.
+  private var fileVersion: UInt64 { deltas.isEmpty ? 1 : 2 }
+  /// The latest version of the file that this build reads.
+  private static let latestVersion: UInt64 = 2
 
   /// Reads the record of the release in a directory.
   ///
@@ -121,27 +147,31 @@ package struct BuildRecord: Hashable, Sendable {
   /// The bytes of the file.
   package var document: [UInt8] {
     RecordValue.sorted([
+      "deltas": deltas.isEmpty ? nil : .list(deltas.map(\.record)),
       "files": .texts(files),
       "manifest": manifest.record,
       "packs": .list(packs.map(\.record)),
       "rootKeyID": rootKeyID.map(RecordValue.text),
       "signers": .texts(signers),
-      "version": .number(Self.fileVersion),
+      "version": .number(fileVersion),
     ]).document
   }
 
   package init(_ value: RecordValue) throws(PackError) {
     var fields = try RecordFields(value, "the record")
     let version = try fields.number("version")
-    guard version == Self.fileVersion else {
+    guard (1...Self.latestVersion).contains(version) else {
       throw PackError(
-        .invalidRecord, "the record has version \(version), but this packer reads version \(Self.fileVersion)",
+        .invalidRecord, "the record has version \(version), but this packer reads versions 1 to \(Self.latestVersion)",
         hint: "use the packer that wrote it, or build into another directory")
     }
     self.init(
       manifest: try Manifest(try fields.object("manifest")), packs: [], signers: try fields.texts("signers"),
       files: try fields.texts("files"))
     for item in try fields.list("packs") { packs.append(try Pack(item)) }
+    if version > 1 {
+      for item in try fields.list("deltas") { deltas.append(try Delta(item)) }
+    }
     if fields.has("rootKeyID") { rootKeyID = try fields.keyID("rootKeyID") }
     try fields.finish()
     var ids: Set<String> = []
@@ -177,10 +207,7 @@ extension BuildRecord.Pack {
       keyID: try fields.keyID("keyID"), settings: try fields.text("settings"), created: try fields.time("created"))
     if fields.has("differsFrom") { differsFrom = try fields.bytes("differsFrom", count: 32) }
     try fields.finish()
-    // The file is opened inside the directory, so its name must not lead out of it.
-    guard !file.isEmpty, !file.utf8.contains(UInt8(ascii: "/")), file != ".", file != ".." else {
-      throw PackError(.invalidRecord, "the file of pack '\(id)' is '\(file)', which is not a file name in this directory")
-    }
+    try BuildRecord.checkFile(file, of: "pack '\(id)'")
   }
 
   fileprivate var record: RecordValue {
@@ -196,5 +223,39 @@ extension BuildRecord.Pack {
         RecordValue.Member(key: "sha256", value: .text(sha256.hex)),
         RecordValue.Member(key: "size", value: .number(size)),
       ] + (differsFrom.map { [RecordValue.Member(key: "differsFrom", value: .text($0.hex))] } ?? []))
+  }
+}
+
+extension BuildRecord.Delta {
+  fileprivate init(_ value: RecordValue) throws(PackError) {
+    var fields = try RecordFields(value, "a delta")
+    self.init(
+      id: try fields.packName("id"), version: try fields.number("version"), size: try fields.number("size"),
+      sha256: try fields.bytes("sha256", count: 32), base: try fields.bytes("base", count: 32),
+      target: try fields.bytes("target", count: 32), keyID: try fields.keyID("keyID"), settings: try fields.text("settings"))
+    if fields.has("file") {
+      let name = try fields.text("file")
+      try BuildRecord.checkFile(name, of: "a delta to pack '\(id)'")
+      file = name
+    }
+    try fields.finish()
+  }
+
+  fileprivate var record: RecordValue {
+    let members: [(String, RecordValue?)] = [
+      ("id", .text(id)), ("version", .number(version)), ("base", .text(base.hex)), ("file", file.map(RecordValue.text)),
+      ("keyID", .text(keyID)), ("settings", .text(settings)), ("sha256", .text(sha256.hex)), ("size", .number(size)),
+      ("target", .text(target.hex)),
+    ]
+    return .object(members.compactMap { key, value in value.map { RecordValue.Member(key: key, value: $0) } })
+  }
+}
+
+extension BuildRecord {
+  /// Throws if a name could lead out of the directory, in which the file is opened.
+  fileprivate static func checkFile(_ name: String, of owner: String) throws(PackError) {
+    guard !name.isEmpty, !name.utf8.contains(UInt8(ascii: "/")), name != ".", name != ".." else {
+      throw PackError(.invalidRecord, "the file of \(owner) is '\(name)', which is not a file name in this directory")
+    }
   }
 }

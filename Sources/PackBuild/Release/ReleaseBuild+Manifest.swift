@@ -50,7 +50,8 @@ extension ReleaseBuild {
 
   /// Makes all files of the release except the packs.
   func finish(
-    _ items: [ReleaseBuildReport.Item], _ decisions: [PackDecision], rootKeyID: String?, signers: [ReleaseSigner], lock: ReleaseLock,
+    _ items: [ReleaseBuildReport.Item], _ decisions: [PackDecision], _ outcomes: [UpdateOutcome], rootKeyID: String?,
+    signers: [ReleaseSigner], lock: ReleaseLock,
     existing: ExistingRelease?, _ staged: StagedRelease, _ remarks: inout [ReleaseBuildReport.Remark]
   ) throws(PackError) -> ReleaseBuildReport.Release {
     let entries = items.compactMap(\.entry)
@@ -58,7 +59,8 @@ extension ReleaseBuild {
     let trust = try trust(of: publicKeys, lock)
     let paged = paged(entries)
     let defaults = defaults(of: entries)
-    let pages = try assemble(paged, defaults, existing)
+    let updates = Self.listed(outcomes)
+    let pages = try assemble(paged, updates, defaults, existing)
     var manifest = Manifest(
       version: 1, issued: time.now, expires: time.now, budget: nil, defaults: defaults,
       packs: paged.isEmpty ? entries : entries.filter { $0.delivery != .onDemand })
@@ -86,7 +88,7 @@ extension ReleaseBuild {
     }
     remarks += sizeRemarks(document.bytes.count, packs: manifest.packs.count, ceiling: ceiling)
 
-    try write(pages, of: manifest, listing: entries, existing, staged)
+    try write(pages, of: manifest, listing: entries, updates, existing, staged)
     try staged.write(document.bytes, to: ReleaseFile.manifest)
     let created = Dictionary(decisions.compactMap { $0.result.map { ($0.id, $0.created) } }) { first, _ in first }
     try staged.write(PackagesList(entries, created: created).document, to: ReleaseFile.packages)
@@ -106,12 +108,13 @@ extension ReleaseBuild {
     try staged.write(report.json, to: ReleaseFile.budgetJSON)
     if makesBAPackages { try writeBAPackages(entries, decisions, staged, &remarks) }
 
-    let record = BuildRecord(
+    var record = BuildRecord(
       manifest: BuildRecord.Manifest(
         version: manifest.version, size: UInt64(document.bytes.count), signedDigest: verified.signedDigest, contentDigest: contentDigest,
         issued: term.issued, expires: term.expires),
       packs: decisions.compactMap(\.result), rootKeyID: rootKeyID, signers: publicKeys.map(\.text).sorted(),
       files: staged.names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) })
+    record.deltas = outcomes.compactMap(\.record)
     try staged.write(record.document, to: BuildRecord.fileName)
     return ReleaseBuildReport.Release(
       manifest: manifest, manifestSize: UInt64(document.bytes.count), pages: pages.files.count, isManifestUnchanged: found != nil,

@@ -282,7 +282,8 @@ extension ReleaseBuild {
 
   /// Returns the report of a trial run, which lists what a build would do.
   func trial(
-    _ decisions: [PackDecision], _ existing: ExistingRelease?, _ remarks: [ReleaseBuildReport.Remark]
+    _ decisions: [PackDecision], _ updates: [ReleaseBuildReport.Update], _ existing: ExistingRelease?,
+    _ remarks: [ReleaseBuildReport.Remark]
   ) throws(PackError) -> ReleaseBuildReport {
     var items: [ReleaseBuildReport.Item] = []
     for decision in decisions {
@@ -309,7 +310,7 @@ extension ReleaseBuild {
           reason: action == .packed ? reason : nil,
           contentSize: decision.census?.contentSize ?? 0, entry: nil, omitted: decision.census?.omitted ?? []))
     }
-    return ReleaseBuildReport(output: output, items: items, release: nil, remarks: remarks)
+    return ReleaseBuildReport(output: output, items: items, updates: updates, downloads: [], release: nil, remarks: remarks)
   }
 }
 

@@ -17,9 +17,12 @@ extension ReleaseBuild {
     return onDemand.count > Self.mostOnDemand ? onDemand : []
   }
 
-  /// Makes the pages of the packs that a manifest does not list itself.
-  func assemble(_ packs: [ManifestPack], _ defaults: ManifestDefaults, _ existing: ExistingRelease?) throws(PackError) -> PageAssembly {
-    try PageAssembly(packs, defaults: defaults, backend: backend, earlier: packs.isEmpty ? [:] : try earlierPages(existing))
+  /// Makes the pages of the packs that a manifest does not list itself, and of the deltas.
+  func assemble(
+    _ packs: [ManifestPack], _ updates: [PackUpdates], _ defaults: ManifestDefaults, _ existing: ExistingRelease?
+  ) throws(PackError) -> PageAssembly {
+    let earlier = packs.isEmpty && updates.isEmpty ? [:] : try earlierPages(existing)
+    return try PageAssembly(packs, updates: updates, defaults: defaults, backend: backend, earlier: earlier)
   }
 
   /// Returns the pages of the earlier build by the SHA-256 of their JSON, without those that cannot be read. Takes 100 bytes for each pack.
@@ -43,7 +46,8 @@ extension ReleaseBuild {
 
   /// Adds the files of the pages to the release, and reads all of them back with the code of a client.
   func write(
-    _ assembly: PageAssembly, of manifest: Manifest, listing packs: [ManifestPack], _ existing: ExistingRelease?, _ staged: StagedRelease
+    _ assembly: PageAssembly, of manifest: Manifest, listing packs: [ManifestPack], _ updates: [PackUpdates],
+    _ existing: ExistingRelease?, _ staged: StagedRelease
   ) throws(PackError) {
     guard !assembly.files.isEmpty else { return }
     for page in assembly.files {
@@ -52,7 +56,7 @@ extension ReleaseBuild {
       try staged.write(page.bytes, to: page.reference.fileName)
     }
     let catalogue = try ReleaseCatalogue(manifest, in: staged.path(of: "."), files: files)
-    guard catalogue.packs == packs else {
+    guard catalogue.packs == packs, catalogue.updates == updates else {
       throw PackError(.internalError, "the pages do not read back as they were written")
     }
   }
@@ -81,14 +85,15 @@ package enum ManifestReserve {
   /// Signatures, budget, version and times.
   private static let frame: UInt64 = 1024
 
-  /// Returns the configured size. For a manifest with pages, no less than what it holds and half as much again, because it grows with the essential and
+  /// Returns the configured size. For a manifest with pages of packs, no less than what it holds and half as much again, because it grows with the essential and
   /// prefetch packs, whose number no setting knows.
   ///
   /// - Parameters:
   ///   - keysSize: The bytes of its keys documents.
   ///   - configured: The `manifestCeiling` of the configuration.
   package static func size(for manifest: Manifest, keysSize: Int, configured: UInt64) throws(PackError) -> UInt64 {
-    guard !manifest.pages.isEmpty else { return configured }
+    // Pages of deltas come and go, and must not change what apps promise.
+    guard manifest.pages.contains(where: { $0.kind != .updates }) else { return configured }
     var content = manifest
     // Depends on the reserve.
     content.budget = nil

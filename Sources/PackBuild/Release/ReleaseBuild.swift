@@ -7,8 +7,8 @@ package import PackReading
 
 /// Builds a release from a configured project: packs, a signed manifest, and the keys for an app's Info.plist.
 ///
-/// The same sources, configuration, keys, lock file and fixed time give the same directory, byte for byte, wherever and however often it is built.
-/// A pack is taken from the earlier build at ``output`` if its content, key and settings did not change.
+/// The same sources, configuration, keys, lock file, released packs and fixed time give the same directory, byte for byte, wherever and however often
+/// it is built. A pack is taken from the earlier build at ``output`` if its content, key and settings did not change.
 package struct ReleaseBuild: Sendable {
   /// The configuration of the project.
   package var configuration: PackerConfiguration
@@ -76,7 +76,9 @@ package struct ReleaseBuild: Sendable {
     if let remark = removed(packs, lock) { remarks.append(remark) }
 
     var decisions = try await decide(packs, keyIDs: try keyIDs(of: packs, key: key), lock: lock, existing: existing, progress: progress)
-    if isTrial { return try trial(decisions, existing, remarks) }
+    let history = ReleaseHistory(lock, configuration, files: files)
+    let editions = try editions(of: decisions, history)
+    if isTrial { return try trial(decisions, plannedUpdates(to: decisions, from: editions, existing: existing), existing, remarks) }
 
     let staged = try StagedRelease(output, files: files, backend: backend)
     do throws(PackError) {
@@ -92,15 +94,20 @@ package struct ReleaseBuild: Sendable {
         items.append(try item(for: decision, key: key, in: staged))
         if let remark = decision.remark { remarks.append(remark) }
       }
+      let updates = try await makeUpdates(
+        to: decisions, from: editions, key: key, existing: existing, into: staged, progress: progress)
       let release = try finish(
-        items, decisions, rootKeyID: configuration.perPackKeys ? "\(key.id)" : nil, signers: signers, lock: lock, existing: existing,
+        items, decisions, updates, rootKeyID: configuration.perPackKeys ? "\(key.id)" : nil, signers: signers, lock: lock,
+        existing: existing,
         staged,
         &remarks)
+      let downloads = try downloads(to: items.compactMap(\.entry), by: updates, history)
       // Checked again: a file that was added meanwhile would be removed.
       _ = try ExistingRelease.look(at: output, files: files)
       try checkpoint()
       try staged.commit()
-      return ReleaseBuildReport(output: output, items: items, release: release, remarks: remarks)
+      return ReleaseBuildReport(
+        output: output, items: items, updates: updates.map(\.update), downloads: downloads, release: release, remarks: remarks)
     } catch {
       throw staged.naming(error)
     }
@@ -164,18 +171,40 @@ package struct ReleaseBuild: Sendable {
           .usage, of: pack.root, "is the root of pack '\(pack.id)', and is inside \(output), which a build replaces",
           hint: "correct the root in \(configuration.path), or choose another directory with -o")
       }
-      let front = Array("\(root == "/" ? "" : root)/".utf8)
-      guard parent.utf8.elementsEqual(root.utf8) || parent.utf8.starts(with: front) else { continue }
-      let place = String(decoding: "\(parent == "/" ? "" : parent)/\(parts.name)".utf8.dropFirst(front.count), as: UTF8.self)
-      guard !DirectoryScan.doesExclude(place, by: pack.excludes) else { continue }
+      guard let place = pack.place(of: output, files: files) else { continue }
       throw PackError(
         .usage, of: output, "is inside \(pack.root), the root of pack '\(pack.id)', and would be packed",
         hint: "choose a directory outside it with -o, or exclude it from the pack: exclude: [\(JSONString.quoted("/\(place)/"))]")
     }
+    guard let kept = configuration.updates?.packs, ReleasePlaces.exists(kept) else { return }
+    for pack in packs {
+      guard let place = pack.place(of: kept, files: files) else { continue }
+      throw Self.packed(kept, in: pack, at: place)
+    }
+  }
+
+  /// Returns the error that the folder of released packs would be packed.
+  static func packed(_ folder: String, in pack: PackerConfiguration.Pack, at place: String) -> PackError {
+    PackError(
+      .usage, of: folder, "is inside \(pack.root), the root of pack '\(pack.id)', and would be packed",
+      hint: "name another with 'updates: {packs: …}', or exclude it from the pack: exclude: [\(JSONString.quoted("/\(place)/"))]")
   }
 
   func checkpoint() throws(PackError) {
     if Task.isCancelled { throw PackError(.cancelled, "cancelled") }
+  }
+}
+
+extension PackerConfiguration.Pack {
+  /// Returns the path of a directory in the pack if it would be packed, because it is inside the root and not excluded; otherwise nil.
+  func place(of directory: String, files: any FileSystem) -> String? {
+    guard let parts = PathParts(directory), let parent = try? files.canonicalPath(of: parts.directory),
+      let root = try? files.canonicalPath(of: root)
+    else { return nil }
+    let front = Array("\(root == "/" ? "" : root)/".utf8)
+    guard parent.utf8.elementsEqual(root.utf8) || parent.utf8.starts(with: front) else { return nil }
+    let place = String(decoding: "\(parent == "/" ? "" : parent)/\(parts.name)".utf8.dropFirst(front.count), as: UTF8.self)
+    return DirectoryScan.doesExclude(place, by: excludes) ? nil : place
   }
 }
 

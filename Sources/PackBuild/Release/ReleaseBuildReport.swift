@@ -31,6 +31,45 @@ package struct ReleaseBuildReport: Sendable {
     package let omitted: [OmittedPath]
   }
 
+  /// A delta from an edition of a pack that players may have, or why there is none.
+  package struct Update: Hashable, Sendable {
+    /// What the build did.
+    package enum Action: String, Hashable, Sendable {
+      /// It was made.
+      case made
+      /// It is the file of the earlier build.
+      case reused
+      /// There is none, and players of the edition download the full pack.
+      case omitted
+      /// A trial run: a build would make it, if it is worth it.
+      case planned
+    }
+
+    /// The name of the pack.
+    package let id: String
+    /// The version of the pack that players have.
+    package let version: UInt64
+    /// The manifest version of the newest release that had it.
+    package let manifest: UInt64
+    /// The content root of the edition, 32 bytes.
+    package let base: [UInt8]
+    /// What the build did.
+    package let action: Action
+    /// Why there is no delta, in a few words. Nil if there is one.
+    package let reason: String?
+    /// The size of the delta in bytes, also of one that is not worth it. Nil if it was not made.
+    package let size: UInt64?
+    /// The size of the full pack in bytes. Nil in a trial run.
+    package let packSize: UInt64?
+
+    /// The size in thousandths of that of the full pack; nil if it was not made.
+    package var permille: UInt64? {
+      // A pack has at most 2^40 bytes, and at least those of its header.
+      guard let size, let packSize else { return nil }
+      return size * 1000 / packSize
+    }
+  }
+
   /// A note or warning that does not stop the build.
   package struct Remark: Hashable, Sendable {
     /// Whether it is a warning, not only a note.
@@ -66,6 +105,10 @@ package struct ReleaseBuildReport: Sendable {
   package let output: String
   /// The packs, in ascending order of their ids.
   package let items: [Item]
+  /// The deltas to the packs, newest editions first, in the order of ``items``.
+  package let updates: [Update]
+  /// What players of earlier releases download, newest first. Empty in a trial run.
+  package let downloads: [ReleaseUpdate]
   /// The release. Nil in a trial run.
   package let release: Release?
   /// Notes and warnings.

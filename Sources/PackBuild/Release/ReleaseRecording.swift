@@ -13,7 +13,8 @@ package struct ReleaseRecording: Sendable {
   package var lockPath: String
   /// The public keys, one of which must have signed the manifest. If empty, the signing keys in the build record are used.
   package var trustedKeys: [SigningPublicKey] = []
-  /// The configuration, which says whether the lock file must exist. If nil, it need not.
+  /// The configuration, which says whether the lock file must exist, and where the packs are kept, so that later builds make deltas from them. If nil,
+  /// it need not exist, and no packs are kept.
   package var configuration: PackerConfiguration?
   /// Who records. Nothing is noted if it is nil.
   package var origin: RecordOrigin?
@@ -68,6 +69,8 @@ package struct ReleaseRecording: Sendable {
     package let lock: ReleaseLock
     /// Whether the lock file is the same as before.
     package let isUnchanged: Bool
+    /// Why the packs were not kept, if they should have been.
+    package var unkept: PackError?
   }
 
   /// Records the release, and the app version if there is one. The lock file is replaced atomically.
@@ -93,9 +96,24 @@ package struct ReleaseRecording: Sendable {
         try Self.add(try entry(app, plist, record: record), to: &lock)
       }
     }
+    // Before the record, without which a later build does not ask for them.
+    let unkept = unkept
+    if unkept == nil, let settings = configuration?.updates, let released = lock.released {
+      try ReleasedPacks(settings.packs, files: files).keep(released, from: dist)
+    }
     // Also if nothing changed: a run that was killed may have left temporary files.
     try lock.write(to: lockPath, files: files)
-    return Report(lock: lock, isUnchanged: lock == before)
+    return Report(lock: lock, isUnchanged: lock == before, unkept: unkept)
+  }
+
+  /// The error that the folder of kept packs would be packed itself.
+  private var unkept: PackError? {
+    guard let configuration, let folder = configuration.updates?.packs else { return nil }
+    for pack in configuration.packs {
+      guard let place = pack.place(of: folder, files: files) else { continue }
+      return ReleaseBuild.packed(folder, in: pack, at: place)
+    }
+    return nil
   }
 
   /// Marks an app version as out of use, so that later releases need not fit it.
@@ -139,8 +157,8 @@ package struct ReleaseRecording: Sendable {
     guard manifest.signedDigest == record.manifest.signedDigest, manifest.manifest.version == record.manifest.version else {
       throw changed("\(path) is not the manifest that was built")
     }
-    let packs = try ReleaseCatalogue(manifest.manifest, in: dist, files: files).packs
-    let entries = Dictionary(packs.map { ($0.id, $0) }) { first, _ in first }
+    let catalogue = try ReleaseCatalogue(manifest.manifest, in: dist, files: files)
+    let entries = Dictionary(catalogue.packs.map { ($0.id, $0) }) { first, _ in first }
     guard entries.count == record.packs.count else {
       throw changed("\(path) names \(entries.count) packs, but \(record.packs.count) were built")
     }
@@ -150,14 +168,24 @@ package struct ReleaseRecording: Sendable {
       else {
         throw changed("\(dist)/\(BuildRecord.fileName) and the manifest describe pack '\(pack.id)' differently")
       }
-      let path = "\(dist)/\(pack.file)"
-      let found = try FileDigest.run(path, in: nil, title: path, files: files, backend: CryptoBackends.standard)
-      guard found.size == pack.size else { throw changed("\(path) is \(found.size) bytes, but \(pack.size) bytes were built") }
-      guard found.sha256 == pack.sha256 else {
-        throw changed("\(path) has the SHA-256 \(found.sha256.hex), but the build made \(pack.sha256.hex)")
+      try checkFile(pack.file, size: pack.size, sha256: pack.sha256)
+    }
+    for updates in catalogue.updates {
+      for delta in updates.deltas {
+        try checkFile(ManifestPack.publishedName(updates.id, delta.sha256), size: delta.size, sha256: delta.sha256)
       }
     }
     return record
+  }
+
+  /// Compares a file of the release with what the build made.
+  private func checkFile(_ name: String, size: UInt64, sha256: [UInt8]) throws(PackError) {
+    let path = "\(dist)/\(name)"
+    let found = try FileDigest.run(path, in: nil, title: path, files: files, backend: CryptoBackends.standard)
+    guard found.size == size else { throw changed("\(path) is \(found.size) bytes, but \(size) bytes were built") }
+    guard found.sha256 == sha256 else {
+      throw changed("\(path) has the SHA-256 \(found.sha256.hex), but the build made \(sha256.hex)")
+    }
   }
 
   private func changed(_ message: String) -> PackError {

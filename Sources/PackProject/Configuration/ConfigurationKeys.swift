@@ -92,6 +92,9 @@ extension ConfigurationMap {
       ConfigurationKey(
         "manifestCeiling", .scalar(.size(1024...UInt64(Manifest.largestSize))),
         "The size reserved for the manifest in the budget, so that a growing manifest does not exceed it.", standard: "64 KiB"),
+      ConfigurationKey(
+        "updates", .either(.scalar(.choice(["none"], "word")), .map(updates)),
+        "Which deltas are made from the packs of earlier releases, so that an update downloads what changed; none: no deltas."),
       ConfigurationKey("defaults", .map(defaults), "Settings for packs that do not set their own."),
       ConfigurationKey("packs", .maps(pack, smallestCount: 1), isRequired: true, "The packs."),
       ConfigurationKey("totals", .map(totals), "Your team's limits for all packs together, which 'packer verify' checks."),
@@ -124,6 +127,22 @@ extension ConfigurationMap {
     keys: [
       ConfigurationKey("percent", .scalar(.percent), "A share of the sum, in percent."),
       ConfigurationKey("bytes", .scalar(.size(0...Self.largestSize)), "A size."),
+    ])
+
+  private static let updates = ConfigurationMap(
+    noun: "'updates'",
+    keys: [
+      ConfigurationKey(
+        "from", .scalar(.number(1...Self.largestSize)),
+        "The manifest version of the oldest release from which deltas are made. Default: the first manifest of the oldest app version in use.",
+        example: 12),
+      ConfigurationKey("worth", .scalar(.percent), "What a delta must save of the full pack, in percent.", standard: 30),
+      ConfigurationKey(
+        "packs", .scalar(.directory), "The directory in which 'packer release record' keeps the packs of releases.",
+        standard: .text(ReleaseFile.released)),
+      ConfigurationKey(
+        "largestUpdate", .scalar(.size(0...Self.largestSize)),
+        "The most that an update from a release in use may download, which 'packer verify' checks.", example: "20 MB"),
     ])
 
   /// The keys that both `defaults` and a pack may have.

@@ -61,7 +61,7 @@ struct ConfigurationReader {
   private mutating func configuration(_ root: ConfigurationNode) throws(PackError) -> PackerConfiguration {
     let app = root["app"]
     let packs = try packs(root)
-    return PackerConfiguration(
+    var configuration = PackerConfiguration(
       path: path, directory: directory,
       app: PackerConfiguration.App(bundleID: app?.text("bundleID", .bundleID), group: app?.text("group", .appGroup)),
       serve: serve(root["serve"]),
@@ -79,6 +79,23 @@ struct ConfigurationReader {
       lock: root.choice("lock") ?? .optional,
       installationEvents: installationEvents(root["events"]),
       ignored: ignored(root["ignore"], packs: packs))
+    configuration.updates = updates(root["updates"], configuration.hosting)
+    return configuration
+  }
+
+  /// Returns which deltas are made. Packs that the system manages have none, because it downloads whole packs.
+  private mutating func updates(_ node: ConfigurationNode?, _ hosting: PackerConfiguration.Hosting) -> PackerConfiguration.Updates? {
+    if let node, node.scalarText(.choice(["none"], "word")) != nil { return nil }
+    guard hosting == .unmanaged else {
+      if let node { add(node.position, "'updates' is set, but with 'hosting: \(hosting.rawValue)' the system downloads whole packs") }
+      return nil
+    }
+    var updates = PackerConfiguration.Updates(
+      packs: inDirectory(Self.normalized(node?.text("packs", .directory) ?? ReleaseFile.released)))
+    updates.from = node?.text("from", .number(0...UInt64.max)).flatMap { UInt64($0) }
+    if let worth = node?.text("worth", .percent).flatMap(ScalarFormat.basisPoints) { updates.worth = worth }
+    updates.largest = node?.size("largestUpdate")
+    return updates
   }
 
   // MARK: The app and its server

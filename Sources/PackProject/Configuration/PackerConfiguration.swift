@@ -35,6 +35,8 @@ package struct PackerConfiguration: Hashable, Sendable {
   package var hosting: Hosting
   /// Whether the lock file must exist.
   package var lock = LockPresence.optional
+  /// Which deltas are made to packs that changed; nil for none.
+  package var updates: Updates?
   /// The installation events of managed asset packs; empty means both.
   package var installationEvents: [InstallationEvent]
   /// Accepted findings, each with its reason.
@@ -72,6 +74,23 @@ package struct PackerConfiguration: Hashable, Sendable {
   package enum LockPresence: String, Hashable, Sendable, CaseIterable {
     case optional
     case required
+  }
+
+  /// Which deltas a build makes from the packs of earlier releases.
+  package struct Updates: Hashable, Sendable {
+    /// The manifest version of the oldest release from which deltas are made. Nil means the oldest one that players may have: the first of the
+    /// oldest app version in use.
+    package var from: UInt64?
+    /// The share of the full pack that a delta must save, in hundredths of a percent.
+    package var worth: UInt64 = 3000
+    /// The directory with the packs of recorded releases, as a path the process can open.
+    package var packs: String
+    /// The most bytes that an update from a release in use may download; nil for no limit.
+    package var largest: UInt64?
+
+    package init(packs: String) {
+      self.packs = packs
+    }
   }
 
   /// When the system downloads a managed asset pack.

@@ -21,6 +21,8 @@ enum ScalarFormat: Sendable {
   case headroom
   /// A number of bytes, or text with a unit.
   case size(ClosedRange<UInt64>)
+  /// A whole number without a unit.
+  case number(ClosedRange<UInt64>)
   case percent
   case flag
   case level
@@ -76,6 +78,9 @@ extension ScalarFormat {
       return Self.headroomProblem(scalar)
     case .size(let range):
       return Self.sizeProblem(text, range)
+    case .number(let range):
+      return UInt64(text).map(range.contains) ?? false
+        ? nil : "\(shown), which is not a whole number from \(range.lowerBound) to \(range.upperBound)"
     case .percent:
       return Self.basisPoints(text) == nil ? "\(shown), which is not a percentage from 0 to 100 with at most two decimals" : nil
     case .level:
@@ -111,7 +116,7 @@ extension ScalarFormat {
     case .flag: "true or false"
     case .size: "a size"
     case .headroom: "a share or a size"
-    case .percent: "a number"
+    case .percent, .number: "a number"
     default: "text"
     }
   }
@@ -121,9 +126,9 @@ extension ScalarFormat {
     case (_, .null):
       return "empty; expected \(typeName)"
     case (.flag, .flag), (.size, .number), (.size, .text), (.headroom, .text), (.headroom, .number), (.percent, .number),
-      (.level, .number), (.level, .text):
+      (.number, .number), (.level, .number), (.level, .text):
       return nil
-    case (.flag, _), (.percent, _):
+    case (.flag, _), (.percent, _), (.number, _):
       return "\(Self.shown(scalar.text)); expected \(typeName)"
     case (_, .text):
       return nil
@@ -358,6 +363,8 @@ extension ScalarFormat {
           Self.pattern("^\(Self.sizePattern)$"),
         ]
       ]
+    case .number(let range):
+      ["type": "integer", "minimum": .integer(Int(clamping: range.lowerBound)), "maximum": .integer(Int(clamping: range.upperBound))]
     case .percent: ["type": "number", "minimum": 0, "maximum": 100]
     case .flag: ["type": "boolean"]
     case .level:

@@ -9,6 +9,8 @@ package enum ReleaseFile {
   /// The directory of the recorded app versions, next to the lock file. Each version has a file of its own, so that branches that record different
   /// versions merge.
   package static let apps = "packer.apps"
+  /// The directory with the packs of recorded releases, next to `packer.yml`, unless the configuration names another.
+  package static let released = "released"
   /// The signed manifest.
   package static let manifest = "manifest.json"
   /// The list of packs for apps with their own parser.

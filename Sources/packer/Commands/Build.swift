@@ -16,6 +16,9 @@ struct Build: Verb {
       Reads packer.yml and makes a directory that is ready to upload. A pack is reused from the last build if its content, key and settings \
       did not change. Every file is opened with the client library before the directory appears, and it appears whole or not at all.
 
+      If packer.lock.json has a release, deltas are made from its packs, and from those of earlier releases that players may have, so that an \
+      update downloads what changed. 'updates' in packer.yml sets from which, or turns that off.
+
       Versions come from packer.lock.json, which 'packer release record' writes. With SOURCE_DATE_EPOCH set, the same sources, \
       configuration, keys and lock file give the same files on every machine.
 
@@ -152,6 +155,9 @@ struct Build: Verb {
     for (item, row) in zip(report.items, Self.packRows(report)) {
       console.result(BuiltPackRecord(item), folds && item.action == .reused ? [] : [row])
     }
+    for (update, row) in zip(report.updates, Self.updateRows(report)) {
+      console.result(BuiltUpdateRecord(update), console.isQuiet ? [] : [row])
+    }
     if folds, reused > 0, !console.isJSON, !console.isQuiet { console.output(lines: ["  \(Table.count(reused, "pack", "packs")) reused"]) }
     let packed = report.items.count { $0.action == .packed }
     guard let release = report.release else {
@@ -160,9 +166,12 @@ struct Build: Verb {
         ["\(report.output): nothing was written, \(packed) of \(Table.count(report.items.count, "pack", "packs")) would be packed"])
       return
     }
+    for download in report.downloads { console.result(UpdateDownloadRecord(download), []) }
     let summary = Self.summary(report, release, packed: packed)
     // With -q only the line with the counts.
-    console.result(BuiltRecord(report, release, packed: packed), console.isQuiet ? Array(summary.suffix(3).prefix(1)) : summary)
+    console.result(
+      BuiltRecord(report, release, packed: packed),
+      console.isQuiet ? Array(summary.suffix(3).prefix(1)) : summary + Self.downloadLines(report.downloads))
   }
 
   private static func packRows(_ report: ReleaseBuildReport) -> [String] {
@@ -176,6 +185,39 @@ struct Build: Verb {
       let version = Table.right("\(item.version)", versions)
       return ["  " + Table.left(item.id, names), version, Table.right(size, digits), done].filter { !$0.isEmpty }.joined(separator: "  ")
     }
+  }
+
+  /// One row for each delta, and for each edition that gets none.
+  private static func updateRows(_ report: ReleaseBuildReport) -> [String] {
+    let rows = report.updates.map { update in
+      let share = update.permille.map { "\($0 / 10).\($0 % 10) % of the pack" } ?? ""
+      let done =
+        switch update.action {
+        case .made: share
+        case .reused: "\(share), reused"
+        case .omitted: "no delta: \(update.reason ?? "")"
+        case .planned: "a delta would be made"
+        }
+      let size = update.action == .omitted ? "" : update.size.map { Table.grouped(Int64(clamping: $0)) } ?? ""
+      return [update.id, "from \(update.version)", size, done]
+    }
+    return Table.columns(rows, numbers: [2])
+  }
+
+  /// The largest number of earlier releases that the summary names.
+  private static let mostDownloads = 3
+
+  /// Returns what players of earlier releases download.
+  private static func downloadLines(_ downloads: [ReleaseUpdate]) -> [String] {
+    var lines = downloads.prefix(mostDownloads).map { download in
+      let saved = download.size < download.packSize ? " instead of \(ByteCount(download.packSize))" : ""
+      return "  players with manifest \(download.manifest) download at most \(ByteCount(download.size))\(saved)"
+    }
+    let others = downloads.dropFirst(mostDownloads)
+    if let most = others.map(\.size).max() {
+      lines.append("  players of \(Table.count(others.count, "earlier release", "earlier releases")) download at most \(ByteCount(most))")
+    }
+    return lines
   }
 
   private static func summary(_ report: ReleaseBuildReport, _ release: ReleaseBuildReport.Release, packed: Int) -> [String] {
@@ -241,6 +283,55 @@ private struct BuiltPackRecord: Encodable {
     largestFrame = item.entry?.maxFrame
     url = item.entry?.url
     keyID = item.entry?.keyID
+  }
+}
+
+/// A delta, or why there is none. Sizes are in bytes.
+private struct BuiltUpdateRecord: Encodable {
+  let type = "update"
+  let pack: String
+  let fromVersion: UInt64
+  let fromManifest: UInt64
+  let baseRoot: String
+  let action: String
+  let reason: String?
+  let size: UInt64?
+  let packSize: UInt64?
+  let permille: UInt64?
+
+  init(_ update: ReleaseBuildReport.Update) {
+    pack = update.id
+    fromVersion = update.version
+    fromManifest = update.manifest
+    baseRoot = update.base.hex
+    action = update.action.rawValue
+    reason = update.reason
+    size = update.size
+    packSize = update.packSize
+    permille = update.permille
+  }
+}
+
+/// What players of an earlier release download. Sizes are in bytes.
+private struct UpdateDownloadRecord: Encodable {
+  struct Pack: Encodable {
+    let id: String
+    let size: UInt64
+    let packSize: UInt64
+    let deltas: Int
+  }
+
+  let type = "download"
+  let fromManifest: UInt64
+  let size: UInt64
+  let packSize: UInt64
+  let packs: [Pack]
+
+  init(_ update: ReleaseUpdate) {
+    fromManifest = update.manifest
+    size = update.size
+    packSize = update.packSize
+    packs = update.packs.map { Pack(id: $0.id, size: $0.size, packSize: $0.packSize, deltas: $0.deltas) }
   }
 }
 

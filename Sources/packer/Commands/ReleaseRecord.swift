@@ -18,6 +18,9 @@ struct ReleaseRecord: Verb {
       later releases have to fit them. The Info.plist is checked as 'packer verify' does, and refused if this release does not fit it. A built \
       app given as --app has its version, its platform and its Info.plist in it.
 
+      The packs are kept in the directory 'released' beside packer.yml, as hard links where that is possible. 'packer build' makes deltas from \
+      them. 'updates' in packer.yml names another directory, or turns that off.
+
       Examples:
         packer release record
         packer release record --app 2.1.0 --plist App/Info.plist
@@ -79,6 +82,9 @@ struct ReleaseRecord: Verb {
     }
     recorded?.keysVersion = embedded
     let report = try recording.record(recorded)
+    if let error = report.unkept {
+      session.console.warning("the packs were not kept for deltas: \(error.message)", hint: error.hint)
+    }
     LockView(path: recording.lockPath, lock: report.lock).show(isUnchanged: report.isUnchanged, on: session.console)
     return .done
   }

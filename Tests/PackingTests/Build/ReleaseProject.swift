@@ -112,9 +112,11 @@ struct ReleaseProject {
     try manifest().packs.first { $0.id == id }
   }
 
+  /// - Parameter keepsPacks: Whether the packs are kept for deltas.
   @discardableResult
-  func record(_ app: ReleaseRecording.App? = nil) throws(PackError) -> ReleaseRecording.Report {
+  func record(_ app: ReleaseRecording.App? = nil, keepsPacks: Bool = false) throws(PackError) -> ReleaseRecording.Report {
     var recording = ReleaseRecording(dist: directory("dist"), lockPath: directory("packer.lock.json"))
+    if keepsPacks { recording.configuration = try PackerConfiguration.read(directory("packer.yml")) }
     recording.files = FaultyFiles()
     return try recording.record(app)
   }

@@ -1,0 +1,59 @@
+package import PackFiles
+package import PackFormat
+package import PackProject
+
+/// The releases that players may have: the last one, and those before it that have a record in the folder of released packs.
+///
+/// Counted are those from `updates.from` of packer.yml on, or without it from the first manifest of the oldest app version that is not retired. An
+/// app that was once with players has updated its packs to any release since.
+package struct ReleaseHistory: Sendable {
+  /// The folder with the packs of the releases.
+  package let folder: ReleasedPacks
+  private let last: ReleaseLock.Release
+  private let oldest: UInt64
+
+  /// Returns nil if nothing was released, or packer.yml turns deltas off.
+  package init?(_ lock: ReleaseLock, _ configuration: PackerConfiguration, files: any FileSystem = SystemFiles()) {
+    guard let settings = configuration.updates, let last = lock.released else { return nil }
+    folder = ReleasedPacks(settings.packs, files: files)
+    self.last = last
+    oldest = settings.from ?? lock.apps.filter { !$0.isRetired }.map(\.firstManifest).min() ?? 0
+  }
+
+  /// Whether the folder has the record of the last release, so that it probably has those of the earlier ones, too.
+  package func isRecorded() throws(PackError) -> Bool { try folder.versions().contains(last.manifestVersion) }
+
+  /// Calls `body` with each release, newest first. One is in memory at a time.
+  ///
+  /// - Throws: ``PackError/Code/invalidRecord`` with the path of a record that cannot be read.
+  package func forEach(_ body: (ReleaseLock.Release) throws(PackError) -> Void) throws(PackError) {
+    guard last.manifestVersion >= oldest else { return }
+    try body(last)
+    for version in try folder.versions() where version < last.manifestVersion && version >= oldest {
+      try body(try folder.release(version))
+    }
+  }
+
+  /// A pack as a release had it.
+  package struct Edition: Sendable {
+    /// The manifest version of the newest release that had it.
+    package let manifest: UInt64
+    /// The pack.
+    package let pack: ReleaseLock.Pack
+  }
+
+  /// Returns the editions of packs with other content than now, newest first, each content once.
+  ///
+  /// - Parameter current: The content roots of the packs now, by their ids. Other packs are left out.
+  package func editions(besides current: [String: [UInt8]]) throws(PackError) -> [String: [Edition]] {
+    var editions: [String: [Edition]] = [:]
+    try forEach { release in
+      for pack in release.packs where !pack.isRemoved && !pack.isDoubled {
+        guard let root = current[pack.id], root != pack.contentRoot else { continue }
+        guard !(editions[pack.id] ?? []).contains(where: { $0.pack.contentRoot == pack.contentRoot }) else { continue }
+        editions[pack.id, default: []].append(Edition(manifest: release.manifestVersion, pack: pack))
+      }
+    }
+    return editions
+  }
+}

@@ -1,0 +1,58 @@
+import PackFormat
+package import PackManifest
+
+/// What a player who has every pack of a recorded release downloads to get to a newer one.
+package struct ReleaseUpdate: Hashable, Sendable {
+  /// A pack that is downloaded.
+  package struct Pack: Hashable, Sendable {
+    /// The name it is published under.
+    package let id: String
+    /// The bytes to download: those of the cheapest deltas, or of the full pack.
+    package let size: UInt64
+    /// The size of the full pack in bytes.
+    package let packSize: UInt64
+    /// The number of deltas; 0 if it is the full pack.
+    package let deltas: Int
+    /// Whether the earlier release did not have it.
+    package let isNew: Bool
+  }
+
+  /// The manifest version of the release that the player has.
+  package let manifest: UInt64
+  /// The packs, in the order of the newer release: those of the platform that downloads most. New on-demand packs are not among them, because the app
+  /// asks for those.
+  package let packs: [Pack]
+
+  /// The bytes to download.
+  package var size: UInt64 { packs.reduce(0) { $0.adding($1.size) } }
+  /// The bytes to download without deltas.
+  package var packSize: UInt64 { packs.reduce(0) { $0.adding($1.packSize) } }
+  /// The pack that takes most of it.
+  package var largest: Pack? { packs.max { $0.size < $1.size } }
+
+  /// - Parameters:
+  ///   - release: The release that the player has.
+  ///   - entries: All packs of the newer release.
+  ///   - deltas: The deltas that it offers, by the ids of their packs.
+  package init(from release: ReleaseLock.Release, to entries: [ManifestPack], by deltas: [String: [ManifestDelta]]) {
+    manifest = release.manifestVersion
+    let held = Dictionary(release.packs.filter { !$0.isRemoved }.map { ($0.id, $0) }) { first, _ in first }
+    let groups = DeviceProfile.Platform.groups(of: entries).map { group in
+      group.packs.compactMap { Self.pack($0, held[$0.id], deltas[$0.id] ?? []) }
+    }
+    func size(_ packs: [Pack]) -> UInt64 { packs.reduce(0) { $0.adding($1.size) } }
+    packs = groups.max { size($0) < size($1) } ?? []
+  }
+
+  private static func pack(_ entry: ManifestPack, _ held: ReleaseLock.Pack?, _ deltas: [ManifestDelta]) -> Pack? {
+    guard let held else {
+      guard entry.delivery != .onDemand else { return nil }
+      return Pack(id: entry.id, size: entry.size, packSize: entry.size, deltas: 0, isNew: true)
+    }
+    guard held.sha256 != entry.sha256 else { return nil }
+    // Two deltas are the longest way that a client takes.
+    let route = UpdateRoute.cheapest(to: entry, over: [held.contentRoot: 2], by: deltas)
+    return Pack(
+      id: entry.id, size: route?.size ?? entry.size, packSize: entry.size, deltas: route?.deltas.count ?? 0, isNew: false)
+  }
+}

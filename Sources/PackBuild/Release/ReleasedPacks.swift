@@ -1,0 +1,115 @@
+package import PackFiles
+import PackFormat
+import PackManifest
+
+/// The folder in which `packer release record` keeps the packs of releases, and from which `packer build` makes deltas.
+///
+/// A record `<manifest version>.json` in the form of a lock file says which packs a release had. The packs are there under their published names, so a
+/// copy of the folder that is uploaded serves as well. Records belong in version control. The packs may be missing: then their deltas are not made.
+package struct ReleasedPacks: Sendable {
+  /// The path of the folder. It need not exist.
+  package let directory: String
+  private let files: any FileSystem
+
+  package init(_ directory: String, files: any FileSystem = SystemFiles()) {
+    self.directory = directory
+    self.files = files
+  }
+
+  /// Returns the path of the file of a pack.
+  package func path(of pack: ReleaseLock.Pack) -> String { "\(directory)/\(ManifestPack.publishedName(pack.id, pack.sha256))" }
+
+  // MARK: Reading
+
+  /// Returns the manifest versions of the releases that have a record, newest first.
+  func versions() throws(PackError) -> [UInt64] {
+    do throws(FileFailure) {
+      let names = try files.names(in: try files.open(directory, .directory, in: nil))
+      return names.compactMap { Self.version($0.text) }.sorted(by: >)
+    } catch {
+      guard error.isMissing else { throw error.reading(directory) }
+      return []
+    }
+  }
+
+  private static func version(_ name: String) -> UInt64? {
+    guard name.hasSuffix(recordEnding) else { return nil }
+    let text = name.dropLast(recordEnding.count)
+    // One name for each version: no sign, no zeros in front.
+    return UInt64(text).flatMap { "\($0)" == text ? $0 : nil }
+  }
+
+  /// Reads the record of a release.
+  func release(_ version: UInt64) throws(PackError) -> ReleaseLock.Release {
+    let path = recordPath(version)
+    let released = try ReleaseLock.readAlone(path, files: files).released
+    guard let released, released.manifestVersion == version else {
+      throw PackError(
+        .invalidRecord, of: path, "does not describe manifest \(version)",
+        hint: "restore it from version control, or remove it: players of that release then get full packs")
+    }
+    return released
+  }
+
+  private func recordPath(_ version: UInt64) -> String { "\(directory)/\(version)\(Self.recordEnding)" }
+
+  private static let recordEnding = ".json"
+
+  // MARK: Keeping
+
+  /// Adds the packs of a release, as hard links if the file system supports that, otherwise as copies, and then its record.
+  ///
+  /// If this is stopped, doing it again completes it.
+  ///
+  /// - Parameter dist: The directory of the release, whose files the caller has compared with their digests.
+  func keep(_ release: ReleaseLock.Release, from dist: String) throws(PackError) {
+    try makeDirectory()
+    for pack in release.packs where !pack.isRemoved { try keep(pack, from: dist) }
+    try OutputFile.update(recordPath(release.manifestVersion), to: ReleaseLock(released: release).document, files: files)
+  }
+
+  private func makeDirectory() throws(PackError) {
+    do throws(FileFailure) {
+      try files.makeDirectory(directory, mode: 0o755, in: nil)
+    } catch {
+      guard error.isExisting else { throw error.writing(directory) }
+    }
+    // Packs are large. Who keeps them in version control empties the file.
+    let ignored = "\(directory)/.gitignore"
+    guard (try? files.status(of: ignored, in: nil, following: .asThemselves)) == nil else { return }
+    try OutputFile.write(Array("*.pack\n".utf8), to: ignored, files: files)
+  }
+
+  private func keep(_ pack: ReleaseLock.Pack, from dist: String) throws(PackError) {
+    let place = path(of: pack)
+    let source = "\(dist)/\(ManifestPack.publishedName(pack.id, pack.sha256))"
+    // A name has the digest, and a copy appears whole.
+    if let found = try? files.status(of: place, in: nil, following: .followed), found.kind == .file,
+      pack.size.map({ $0 == found.size }) ?? true
+    {
+      return
+    }
+    do throws(FileFailure) {
+      try files.link(source, in: nil, as: place, in: nil)
+    } catch {
+      guard error.isUnlinkable || error.isExisting else { throw error.isMissing ? error.reading(source) : error.writing(place) }
+      try copy(source, to: place)
+    }
+  }
+
+  private func copy(_ source: String, to place: String) throws(PackError) {
+    let (file, status) = try files.openFile(source)
+    let output = try OutputFile(place, files: files)
+    try output.reserve(status.size)
+    var offset: UInt64 = 0
+    var buffer = [UInt8](repeating: 0, count: 256 << 10)
+    while true {
+      var span = buffer.mutableByteSpan
+      let count = try files.read(file, at: offset, filling: &span, name: source)
+      guard count > 0 else { break }
+      try output.write(buffer.byteSpan.extracting(first: count), at: offset, of: status.size)
+      offset += UInt64(count)
+    }
+    try output.commit()
+  }
+}

@@ -1,0 +1,432 @@
+import Foundation
+import PackCrypto
+import PackFiles
+import PackFormat
+import PackManifest
+import PackReading
+import TestSupport
+import Testing
+
+@testable import PackBuild
+@testable import PackProject
+
+/// A project of which releases were recorded, whose packs are kept.
+struct UpdatedProject {
+  let project: ReleaseProject
+  var directory: TemporaryDirectory { project.directory }
+
+  /// - Parameter updates: The value of `updates` in packer.yml; nil for none.
+  init(updates: String? = nil) throws {
+    project = try ReleaseProject(Self.configuration(updates))
+    for (name, seed) in [("level", 1), ("map", 2)] as [(String, UInt64)] {
+      var random = SeededGenerator(seed: seed)
+      try project.add("core/\(name).bin", random.bytes(40_000))
+    }
+  }
+
+  static func configuration(_ updates: String?) -> String {
+    """
+    serve: {baseURL: "https://cdn.example.com/packs/"}
+    packs:
+      - {id: core, root: build/core, delivery: essential}
+      - {id: movie, root: build/movie, delivery: prefetch}
+
+    """ + (updates.map { "updates: \($0)\n" } ?? "")
+  }
+
+  func configure(_ updates: String?) throws { try project.configure(Self.configuration(updates)) }
+
+  /// Changes a small file of the pack `core`.
+  func change(_ number: Int) throws { try project.add("core/index.html", Array("<title>core \(number)</title>".utf8)) }
+
+  /// Records the release as the command does, with the packs.
+  @discardableResult
+  func record(_ change: (inout ReleaseRecording) -> Void = { _ in }) throws -> ReleaseRecording.Report {
+    var recording = ReleaseRecording(dist: directory("dist"), lockPath: directory("packer.lock.json"))
+    recording.configuration = try PackerConfiguration.read(directory("packer.yml"))
+    recording.files = FaultyFiles()
+    change(&recording)
+    return try recording.record()
+  }
+
+  /// Builds and records releases with different content.
+  func release(_ numbers: ClosedRange<Int>) async throws {
+    for number in numbers {
+      try change(number)
+      try await project.build(on: Int64(number))
+      try record()
+    }
+  }
+
+  /// Builds release 2 after release 1 was recorded.
+  @discardableResult
+  func update() async throws -> ReleaseBuildReport {
+    try await release(1...1)
+    try change(2)
+    return try await project.build(on: 2)
+  }
+
+  func catalogue() throws -> ReleaseCatalogue { try ReleaseCatalogue(try project.manifest(), in: directory("dist")) }
+
+  /// The deltas that the manifest lists to the pack `core`.
+  func deltas() throws -> [ManifestDelta] { try catalogue().updates.first { $0.id == "core" }?.deltas ?? [] }
+
+  func path(of delta: ManifestDelta) -> String { "dist/\(ManifestPack.publishedName("core", delta.sha256))" }
+
+  func retire(_ version: String, firstManifest: UInt64) throws {
+    var lock = try project.lock()
+    lock.apps.append(
+      ReleaseLock.App(
+        version: version, budget: nil, hosts: nil, manifestURL: nil, trustedKeys: [], keyIDs: [], format: "1.0",
+        firstManifest: firstManifest))
+    try lock.write(to: directory("packer.lock.json"))
+  }
+}
+
+@Suite("Deltas of a release", .bounded)
+struct ReleaseUpdateTests {
+  @Test("are made from the recorded release, listed in a page, and make the new pack out of the old one")
+  func made() async throws {
+    let sample = try UpdatedProject()
+    let report = try await sample.update()
+    let delta = try #require(try sample.deltas().first)
+    let entry = try #require(try sample.project.pack("core"))
+    let old = try #require(try sample.project.lock().released?.packs.first { $0.id == "core" })
+    #expect(delta.bases == [old.contentRoot] && delta.target == nil && delta.size * 10 < entry.size)
+    #expect(UInt64(sample.directory.bytes(of: sample.path(of: delta))?.count ?? 0) == delta.size)
+
+    let base = try Pack.open(sample.directory("released/\(ManifestPack.publishedName("core", old.sha256))"), key: try sampleKey())
+    let pack = try Pack.open(sample.directory(sample.path(of: delta)), key: try sampleKey(), over: [base])
+    #expect(pack.contentRoot == entry.contentRoot && pack.header.packVersion == 2)
+    try pack.checkName(PackName("core"))
+
+    let update = try #require(report.updates.first)
+    #expect(report.updates.count == 1)
+    #expect(update.action == .made && update.version == 1 && update.manifest == 1 && update.size == delta.size)
+    #expect(update.permille == delta.size * 1000 / entry.size)
+    let record = try BuildRecord.read(in: sample.directory("dist"))
+    #expect(record.files == sample.project.contents().keys.filter { $0 != BuildRecord.fileName }.sorted())
+    #expect(record.deltas.map(\.file) == [ManifestPack.publishedName("core", delta.sha256)])
+    #expect(report.downloads.map(\.size) == [delta.size] && report.downloads.map(\.packSize) == [entry.size])
+  }
+
+  @Test("are not made if nothing was recorded, and the release is then the same as with them turned off")
+  func nothingRecorded() async throws {
+    let (sample, other) = (try UpdatedProject(), try UpdatedProject(updates: "none"))
+    for project in [sample.project, other.project] {
+      try await project.build()
+      try project.add("core/index.html", [1])
+      let report = try await project.build(on: 2)
+      #expect(report.updates.isEmpty && report.downloads.isEmpty)
+    }
+    #expect(sample.project.contents() == other.project.contents())
+    #expect(try sample.project.manifest().pages.isEmpty)
+  }
+
+  @Test("are not made, and no packs are kept, with 'updates: none' or if the system downloads the packs", arguments: ["none", "apple"])
+  func turnedOff(_ how: String) async throws {
+    let sample = try UpdatedProject(updates: how == "none" ? "none" : nil)
+    if how == "apple" {
+      try sample.project.configure(UpdatedProject.configuration(nil) + "hosting: apple\napp: {group: group.com.example.arcade}\n")
+    }
+    let report = try await sample.update()
+    #expect(report.updates.isEmpty)
+    #expect(try sample.project.manifest().pages.isEmpty)
+    #expect(!sample.directory.names().contains("released"))
+  }
+
+  @Test("that save too little are left out with the reason, and are not made again")
+  func worth() async throws {
+    let sample = try UpdatedProject()
+    try await sample.release(1...1)
+    var random = SeededGenerator(seed: 9)
+    try sample.project.add("core/level.bin", random.bytes(40_000))
+    let first = try await sample.project.build(on: 2)
+    let update = try #require(first.updates.first)
+    // One of two equally large files is new.
+    #expect(update.action == .made && (400...600).contains(update.permille ?? 0))
+
+    try sample.configure("{worth: 60}")
+    let second = try await sample.project.build(on: 2)
+    #expect(second.updates.first?.action == .omitted)
+    #expect(second.updates.first?.reason?.hasSuffix("%, less than 60 %") == true)
+    #expect(try sample.project.manifest().pages.isEmpty)
+    #expect(sample.directory.names(in: "dist").count { $0.hasPrefix("core-") } == 1)
+    try sample.project.remove("released")
+    let third = try await sample.project.build(on: 2)
+    // Without the base, it could not be made: its size is known.
+    #expect(third.updates == second.updates)
+    try sample.configure("{worth: 60.5}")
+    #expect(try await sample.project.build(on: 2).updates.first?.reason?.hasSuffix("less than 60.50 %") == true)
+  }
+
+  @Test("to small packs are not made: their entries in the page would cost as much")
+  func small() async throws {
+    let sample = try UpdatedProject()
+    try await sample.release(1...1)
+    try sample.project.add("movie/intro.mp4", [1])
+    let report = try await sample.project.build(on: 2)
+    #expect(report.updates.map(\.id) == ["movie"] && report.updates[0].reason?.contains("save only") == true)
+  }
+
+  @Test("are reused if nothing changed, also without their bases, and are made again if their file was changed")
+  func reused() async throws {
+    let sample = try UpdatedProject()
+    try await sample.update()
+    let before = sample.project.contents()
+    try sample.project.remove("released")
+    let report = try await sample.project.build(on: 2)
+    #expect(report.updates.map(\.action) == [.reused] && report.release?.isManifestUnchanged == true)
+    #expect(sample.project.contents() == before)
+
+    try sample.directory.write([1, 2, 3], to: sample.path(of: try #require(try sample.deltas().first)))
+    let without = try await sample.project.build(on: 2)
+    #expect(without.updates.first?.reason?.contains("is neither in") == true)
+    #expect(try sample.deltas().isEmpty)
+  }
+
+  @Test("stay after the release was recorded, so that manifest and bytes stay too")
+  func afterRecording() async throws {
+    let sample = try UpdatedProject()
+    try await sample.release(1...3)
+    let before = sample.project.contents()
+    #expect(try sample.deltas().count == 2)
+    let report = try await sample.project.build(on: 9)
+    #expect(sample.project.contents() == before && report.updates.map(\.action) == [.reused, .reused])
+    #expect(report.downloads.map(\.manifest) == [2, 1])
+  }
+
+  @Test("are the same in a new directory, with any number of threads")
+  func determinism() async throws {
+    let sample = try UpdatedProject()
+    try await sample.update()
+    let before = sample.project.contents()
+    for jobs in [1, 3] {
+      try sample.project.remove("dist")
+      let report = try await sample.project.build(on: 2) { $0.jobs = jobs }
+      #expect(report.updates.map(\.action) == [.made])
+      #expect(sample.project.contents() == before)
+    }
+  }
+
+  @Test("are made from the eight newest editions, each content once")
+  func mostDeltas() async throws {
+    let sample = try UpdatedProject()
+    try await sample.release(1...10)
+    // The content of release 4 again, under a higher version.
+    try sample.change(4)
+    try await sample.project.build(on: 11)
+    try sample.record()
+    try sample.change(12)
+    let report = try await sample.project.build(on: 12)
+    #expect(report.updates.map(\.manifest) == [11, 10, 9, 8, 7, 6, 5, 3, 2, 1])
+    #expect(report.updates.filter { $0.action == .omitted }.map(\.manifest) == [2, 1])
+    #expect(report.updates.last?.reason == "only the 8 newest editions get a delta")
+    #expect(try sample.deltas().count == 8)
+    #expect(try Set(sample.deltas().flatMap(\.bases)).count == 8)
+  }
+
+  @Test("are not made from releases before 'from', or before the first manifest of the oldest app version in use")
+  func oldest() async throws {
+    let sample = try UpdatedProject()
+    try await sample.release(1...4)
+    func manifests() async throws -> [UInt64] {
+      try sample.change(5)
+      return try await sample.project.build(on: 5).updates.map(\.manifest)
+    }
+    #expect(try await manifests() == [4, 3, 2, 1])
+    try sample.retire("1.0", firstManifest: 3)
+    #expect(try await manifests() == [4, 3])
+    try sample.configure("{from: 2}")
+    #expect(try await manifests() == [4, 3, 2])
+    try sample.configure("{from: 5}")
+    #expect(try await manifests().isEmpty)
+  }
+
+  @Test(
+    "are left out with the reason if the old pack is missing, is damaged, or has another key", arguments: ["missing", "damaged", "key"])
+  func badBase(_ fault: String) async throws {
+    let sample = try UpdatedProject()
+    try await sample.release(1...1)
+    let old = try #require(try sample.project.pack("core"))
+    try sample.project.remove("dist")
+    if fault == "missing" { try sample.project.remove("released/\(old.fileName)") }
+    if fault == "damaged" {
+      var bytes = try #require(sample.directory.bytes(of: "released/\(old.fileName)"))
+      bytes[bytes.count / 2] ^= 1
+      try sample.directory.write(bytes, to: "released/\(old.fileName)")
+    }
+    try sample.change(2)
+    let report = try await sample.project.build(on: 2, key: fault == "key" ? 7 : 0)
+    let reason = try #require(report.updates.first { $0.id == "core" }?.reason)
+    let words = ["missing": "is neither in", "damaged": "authentic", "key": "was made with key"]
+    #expect(reason.contains(words[fault] ?? "-"), "\(reason)")
+    #expect(try sample.deltas().isEmpty)
+    #expect(report.downloads.first?.size == report.downloads.first?.packSize)
+  }
+
+  @Test("open with the pack's own key if each pack has one")
+  func perPackKeys() async throws {
+    let sample = try UpdatedProject()
+    try sample.project.configure(UpdatedProject.configuration(nil) + "perPackKeys: true\n")
+    try await sample.update()
+    let (delta, entry) = (try #require(try sample.deltas().first), try #require(try sample.project.pack("core")))
+    let start = try PackStart(sample.directory(sample.path(of: delta)), files: SystemFiles())
+    #expect("\(start.stanzas.keyID)" == entry.keyID)
+  }
+
+  @Test("are listed by a trial run, which writes nothing")
+  func trial() async throws {
+    let sample = try UpdatedProject()
+    try await sample.release(1...1)
+    let before = sample.project.contents()
+    try sample.change(2)
+    let report = try await sample.project.build(on: 2) { $0.isTrial = true }
+    #expect(report.updates.map(\.action) == [.planned] && report.updates.map(\.manifest) == [1])
+    #expect(sample.project.contents() == before)
+    try sample.project.remove("released")
+    try sample.project.remove("dist")
+    #expect(try await sample.project.build(on: 2) { $0.isTrial = true }.updates.map(\.action) == [.omitted])
+  }
+
+  @Test("change neither the install budget nor the size that is reserved for the manifest")
+  func budget() async throws {
+    let sample = try UpdatedProject()
+    let report = try await sample.update()
+    let other = try UpdatedProject(updates: "none")
+    let without = try await other.update()
+    #expect(try !sample.project.manifest().pages.isEmpty)
+    #expect(report.release?.budget == without.release?.budget)
+    #expect(report.release?.manifestCeiling == without.release?.manifestCeiling)
+    #expect(sample.directory.bytes(of: "dist/Info.fragment.plist") == other.directory.bytes(of: "dist/Info.fragment.plist"))
+  }
+
+  @Test("appear with the release or not at all, if a build fails at any file operation")
+  func everyFailure() async throws {
+    let sample = try UpdatedProject()
+    try await sample.release(1...1)
+    let before = sample.project.contents()
+    let names = sample.directory.names()
+    try sample.change(2)
+    let counting = FaultyFiles()
+    try await sample.project.build(on: 2) {
+      $0.files = counting
+      $0.jobs = 1
+    }
+    let after = sample.project.contents()
+    let first = try #require(counting.calls.first { "\($0)".contains(".delta") }).number
+    let exchange = try #require(counting.calls.last { $0.operation == .exchange }).number
+    #expect(exchange - first > 50)
+    for number in stride(from: first - 30, through: exchange, by: 5) {
+      try sample.project.remove("dist")
+      for (name, bytes) in before { try sample.directory.write(bytes, to: "dist/\(name)") }
+      let call = counting.calls[number]
+      let error = await sample.project.refusal(on: 2) {
+        $0.files = FaultyFiles.failing(at: number)
+        $0.jobs = 1
+      }
+      let contents = sample.project.contents()
+      if error != nil {
+        #expect(contents == before, "\(call)")
+      } else if contents != after {
+        // A base that cannot be read is no reason not to release.
+        #expect(try sample.deltas().isEmpty, "\(call)")
+      }
+      if call.operation != .remove { #expect(sample.directory.names() == names, "\(call)") }
+    }
+  }
+}
+
+@Suite("The packs of a release that is recorded", .bounded)
+struct ReleasedPacksTests {
+  @Test("are kept as hard links, with a record of the release and a rule for Git")
+  func kept() async throws {
+    let sample = try UpdatedProject()
+    try await sample.release(1...1)
+    let packs = try sample.project.manifest().packs
+    #expect(sample.directory.names(in: "released") == ([".gitignore", "1.json"] + packs.map(\.fileName)).sorted())
+    #expect(sample.directory.bytes(of: "released/.gitignore") == Array("*.pack\n".utf8))
+    for pack in packs {
+      let nodes = try ["dist", "released"].map {
+        try SystemFiles().status(of: sample.directory("\($0)/\(pack.fileName)"), in: nil, following: .asThemselves).inode
+      }
+      #expect(nodes[0] == nodes[1])
+    }
+    let release = try ReleasedPacks(sample.directory("released")).release(1)
+    #expect(try release == sample.project.lock().released)
+  }
+
+  @Test("are copied if the file system has no hard links, and a rule for Git that was changed stays")
+  func copied() async throws {
+    let sample = try UpdatedProject()
+    try await sample.project.build()
+    try sample.record { $0.files = FaultyFiles.failing(.link, with: .unsupported) }
+    try sample.directory.write([], to: "released/.gitignore")
+    try sample.change(2)
+    try await sample.project.build()
+    try sample.record()
+    #expect(sample.directory.bytes(of: "released/.gitignore") == [])
+    let pack = try #require(try sample.project.pack("core"))
+    #expect(sample.directory.bytes(of: "released/\(pack.fileName)") == sample.directory.bytes(of: "dist/\(pack.fileName)"))
+    #expect(sample.directory.names(in: "released").contains("2.json"))
+  }
+
+  @Test("are complete after the recording is done again, wherever it stopped")
+  func everyStop() async throws {
+    let sample = try UpdatedProject()
+    try await sample.project.build()
+    let counting = FaultyFiles()
+    try sample.record { $0.files = counting }
+    let after = sample.project.contents(of: "released")
+    for number in stride(from: 0, to: counting.calls.count, by: 3) {
+      try? sample.project.remove("released")
+      try? sample.project.remove("packer.lock.json")
+      #expect(throws: PackError.self) { try sample.record { $0.files = FaultyFiles.stopping(at: number) } }
+      // A record of a release has its packs.
+      if sample.directory.names().contains("packer.lock.json") {
+        #expect(sample.project.contents(of: "released") == after, "\(counting.calls[number])")
+      }
+      try sample.record()
+      #expect(sample.project.contents(of: "released") == after, "\(counting.calls[number])")
+    }
+  }
+
+  @Test("are not kept inside the root of a pack, which would pack them, and no build packs them either")
+  func insideRoot() async throws {
+    let sample = try UpdatedProject(updates: "{packs: build/core/old}")
+    try await sample.project.build()
+    let report = try sample.record()
+    #expect(report.unkept?.message.contains("is inside") == true && report.unkept?.advice?.description.contains("/old/") == true)
+    #expect(!sample.directory.names(in: "build/core").contains("old"))
+    try sample.directory.makeDirectory("build/core/old")
+    #expect(await sample.project.refusal()?.code == .usage)
+  }
+
+  @Test("are refused with the record's name if that is another release, or cannot be read")
+  func damagedRecord() async throws {
+    let sample = try UpdatedProject()
+    try await sample.release(1...2)
+    try sample.change(3)
+    let record = try #require(sample.directory.bytes(of: "released/2.json"))
+    try sample.directory.write(record, to: "released/1.json")
+    let error = await sample.project.refusal(on: 3)
+    #expect(error?.code == .invalidRecord && error?.message.contains("released/1.json does not describe manifest 1") == true)
+    // Names that packer does not write are not read.
+    try sample.directory.write(record, to: "released/01.json")
+    try sample.directory.write(record, to: "released/notes.json")
+    try sample.project.remove("released/1.json")
+    #expect(try await sample.project.build(on: 3).updates.map(\.manifest) == [2])
+  }
+
+  @Test("are recorded only if the deltas are those that were built")
+  func changedDelta() async throws {
+    let sample = try UpdatedProject()
+    try await sample.update()
+    let path = sample.path(of: try #require(try sample.deltas().first))
+    var bytes = try #require(sample.directory.bytes(of: path))
+    bytes[bytes.count - 1] ^= 1
+    try sample.directory.write(bytes, to: path)
+    #expect(throws: PackError.self) { try sample.record() }
+    #expect(try sample.project.lock().released?.manifestVersion == 1)
+  }
+}
