@@ -46,7 +46,8 @@ extension ReleaseVerification {
     for index in findings.indices { findings[index].acceptedBecause = reason(for: findings[index]) }
     findings.sort(by: ReleaseFinding.precedes)
     return ReleaseReport(
-      subject: release.manifest.path, facts: Self.facts(release), budget: Self.budget(release), findings: findings, rules: outcomes)
+      subject: release.manifest.path, facts: Self.facts(release), budget: Self.budget(release), downloads: release.downloads,
+      findings: findings, rules: outcomes)
   }
 
   /// Returns a verification with only the rules about an app's Info.plist. It needs no key and reads no pack.
@@ -145,7 +146,24 @@ extension ReleaseVerification {
     } else {
       add("released apps", apps.isEmpty ? "none recorded in \(release.lockPath)" : apps.joined(separator: ", "))
     }
+    if !release.downloads.isEmpty { add("updates", updates(release.downloads)) }
     return facts
+  }
+
+  /// The largest number of earlier releases that the report names.
+  private static let mostDownloads = 3
+
+  /// Returns what players of earlier releases download.
+  private static func updates(_ downloads: [ReleaseUpdate]) -> String {
+    var parts = downloads.prefix(mostDownloads).map { download in
+      let saved = download.size < download.packSize ? " instead of \(SizeText.short(download.packSize))" : ""
+      return "\(SizeText.short(download.size))\(saved) from manifest \(download.manifest)"
+    }
+    let others = downloads.dropFirst(mostDownloads)
+    if let most = others.map(\.size).max() {
+      parts.append("at most \(SizeText.short(most)) from \(others.count) earlier \(others.count == 1 ? "one" : "ones")")
+    }
+    return "at most " + parts.joined(separator: ", ")
   }
 
   private static func describe(_ app: BuiltApp, _ release: ReleaseContext) -> String {

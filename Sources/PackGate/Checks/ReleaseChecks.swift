@@ -34,6 +34,9 @@ enum ReleaseChecks {
     WrongPageCheck.self,
     StrayPageCheck.self,
     TagPagesCheck.self,
+    WrongDeltaCheck.self,
+    UnprovenDeltaCheck.self,
+    NeedlessDeltaCheck.self,
     EssentialAllowanceCheck.self,
     DownloadAllowanceCheck.self,
     EssentialInstallLimitCheck.self,
@@ -56,6 +59,7 @@ enum ReleaseChecks {
     LargeEssentialCheck.self,
     AllEssentialCheck.self,
     ReleasedInstallSizeCheck.self,
+    LargeUpdateCheck.self,
     PlistValueCheck.self,
     MissingPlistKeyCheck.self,
     ForbiddenPlistKeyCheck.self,
@@ -88,6 +92,7 @@ enum ReleaseChecks {
     LostReleasesCheck.self,
     KeysChainCheck.self,
     KeysExpiryCheck.self,
+    UnusedDeltaCheck.self,
     ManifestSizeCheck.self,
     StoreLimitCheck.self,
     JunkCheck.self,
@@ -99,6 +104,7 @@ enum ReleaseChecks {
     AppSecretCheck.self,
     EmbeddedPackCheck.self,
     MisspelledReferenceCheck.self,
+    UpdateBurdenCheck.self,
   ]
 }
 

@@ -38,4 +38,12 @@ final class KeyHolder: Sendable {
     case .none: nil
     }
   }
+
+  /// Opens a delta over its bases, which proves its content root. Returns nil if there is no key.
+  func open(_ path: String, over bases: [Pack], files: any FileSystem) throws(PackError) -> Pack? {
+    switch resolved {
+    case .some(let resolved): try Pack.open(path, key: resolved.key, over: bases, files: files, backend: CryptoBackends.standard)
+    case .none: nil
+    }
+  }
 }

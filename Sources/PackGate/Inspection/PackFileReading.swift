@@ -26,11 +26,7 @@ final class PackFileReading {
     }
     sighting.size = status.size
     do throws(PackError) {
-      let start = try PackStart(path, files: files)
-      sighting.start = PackSighting.Start(
-        format: "\(PackHeader.major).\(start.header.minor)", packVersion: start.header.packVersion, packID: start.header.packID,
-        keyID: "\(start.stanzas.keyID)", recipientIDs: start.stanzas.recipientIDs.map(\.description),
-        core: Array(start.bytes.prefix(PackHeader.size)))
+      sighting.start = PackSighting.Start(try PackStart(path, files: files))
       var search = PlaintextSearch()
       if let pack = try key.open(path, files: files) {
         sighting.content = PackSighting.Content(
@@ -81,5 +77,14 @@ final class PackFileReading {
     }
     if let search { sighting.visible = search.sightings }
     return try digest.finish()
+  }
+}
+
+extension PackSighting.Start {
+  init(_ start: PackStart) {
+    self.init(
+      format: "\(PackHeader.major).\(start.header.minor)", packVersion: start.header.packVersion, packID: start.header.packID,
+      keyID: "\(start.stanzas.keyID)", recipientIDs: start.stanzas.recipientIDs.map(\.description),
+      core: Array(start.bytes.prefix(PackHeader.size)))
   }
 }

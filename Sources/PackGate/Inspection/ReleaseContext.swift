@@ -24,6 +24,14 @@ struct ReleaseContext: Sendable {
   var tagFault: String?
   /// The pack files, one for each entry in the order of ``entries``; empty if files were not inspected.
   var packs: [PackSighting] = []
+  /// The deltas that pages list, in the order of the pages.
+  var deltas: [DeltaSighting] = []
+  /// The content roots of all packs of the recorded releases that players may have; nil if these are not known.
+  var recordedRoots: Set<[UInt8]>?
+  /// What players of those releases download, newest first.
+  var downloads: [ReleaseUpdate] = []
+  /// Changes that make updates large for a reason that can be mended.
+  var burdens: [UpdateBurden] = []
   /// Pack files in the directory that are not in the manifest.
   var strayPacks: [String] = []
   /// What else is in the directory and does not belong to the release.

@@ -36,16 +36,19 @@ struct ReleaseInspection: Sendable {
     release.keys = try options.configuration?.keysFile.map { (path) throws(PackError) in try KeysSighting(path) }
     release.rootKeyPlaces = RootKeySearch(files: files).places(options.configuration)
     guard let manifest = release.manifest.manifest else { return release }
+    var updates: [PackUpdates] = []
     if !manifest.pages.isEmpty {
       let reading = try PageReading(manifest, in: place, files: files)
       (release.pages, release.tagFault) = (reading.pages, reading.tagFault)
+      updates = reading.updates
       release.listed = (manifest.packs + reading.packs).sorted { $0.id.precedes($1.id) }
     }
     let entries = release.entries
     release.roots = roots(entries, lock, in: place)
     guard options.looksAtFiles else { return release }
     let names = try names(in: place.directory)
-    let published = Set(entries.map(\.fileName)).union(release.pages.map(\.reference.fileName))
+    let deltas = updates.flatMap { pack in pack.deltas.map { ManifestPack.publishedName(pack.id, $0.sha256) } }
+    let published = Set(entries.map(\.fileName) + deltas).union(release.pages.map(\.reference.fileName))
     func strays(_ suffix: String) -> [String] {
       names.filter { $0.hasSuffix(suffix) && !published.contains($0) }.map { place.path($0) }
     }
@@ -64,8 +67,23 @@ struct ReleaseInspection: Sendable {
     let survey = ContentSurvey()
     release.packs = try await look(at: entries, in: place, survey)
     if !options.isQuick { try await readWhole(entries, &release, progress: progress) }
+    try look(at: updates, &release, in: place)
     release.shared = survey.shared(ids: entries.map(\.id))
     return release
+  }
+
+  /// Inspects the deltas, and what players of recorded releases download.
+  private func look(at updates: [PackUpdates], _ release: inout ReleaseContext, in place: Place) throws(PackError) {
+    var history: ReleaseHistory?
+    if let lock = release.lock, let configuration = options.configuration {
+      history = ReleaseHistory(lock, configuration, files: files)
+    }
+    let inspection = UpdateInspection(
+      place: place, entries: release.entries, key: key, isQuick: options.isQuick, files: files, history: history)
+    let found = try inspection.run(updates)
+    (release.deltas, release.recordedRoots, release.downloads, release.burdens) = (
+      found.deltas, found.recordedRoots, found.downloads, found.burdens
+    )
   }
 
   // MARK: The place

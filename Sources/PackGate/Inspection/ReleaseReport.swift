@@ -1,3 +1,5 @@
+package import PackBuild
+
 /// The result of verifying a release.
 package struct ReleaseReport: Sendable {
   /// The path of the manifest, as the caller named it.
@@ -6,6 +8,8 @@ package struct ReleaseReport: Sendable {
   package let facts: [Fact]
   /// The four sizes that the release needs, with their limits.
   package let budget: [BudgetRow]
+  /// What players of recorded releases download, newest first.
+  package let downloads: [ReleaseUpdate]
   /// Every finding: the most severe first, accepted findings last.
   package let findings: [ReleaseFinding]
   /// Every requested rule in ascending order of the ids, with the inputs that were missing.

@@ -244,10 +244,18 @@ private struct GateRecord: Encodable {
     let released: UInt64?
   }
 
+  struct Update: Encodable {
+    let fromManifest: UInt64
+    let size: UInt64
+    let packSize: UInt64
+  }
+
   let type = "release"
   let manifest: String
   let facts: [String: String]
   let budget: [Budget]
+  /// What players of recorded releases download, in bytes.
+  let updates: [Update]
   let findings: Int
   let rules: [String]
   let notChecked: [String]
@@ -256,6 +264,7 @@ private struct GateRecord: Encodable {
     manifest = report.subject
     facts = Dictionary(report.facts.map { ($0.name, $0.value) }, uniquingKeysWith: { first, _ in first })
     budget = report.budget.map { Budget(key: $0.key, needed: $0.needed, allowed: $0.allowed, released: $0.released) }
+    updates = report.downloads.map { Update(fromManifest: $0.manifest, size: $0.size, packSize: $0.packSize) }
     findings = report.findings.count
     rules = report.rules.filter { $0.missing.isEmpty }.map(\.rule.id)
     notChecked = report.rules.filter { !$0.missing.isEmpty }.map(\.rule.id)

@@ -61,6 +61,19 @@ struct GateSample {
     release.packs[number] = sighting
   }
 
+  /// Adds a sound delta from the recorded version of `game-kart`, and then changes what was found of it.
+  mutating func addDelta(_ change: (inout DeltaSighting) -> Void = { _ in }) {
+    let entry = release.entries[1]
+    let delta = ManifestDelta(bases: [Self.digest(72)], size: 1_000_000, sha256: Self.digest(120))
+    var sighting = DeltaSighting(id: entry.id, delta: delta, path: "dist/\(ManifestPack.publishedName(entry.id, delta.sha256))")
+    (sighting.size, sighting.sha256, sighting.start) = (delta.size, delta.sha256, Self.sighting(entry).start)
+    (sighting.isDelta, sighting.isNamed, sighting.contentRoot) = (true, true, entry.contentRoot)
+    change(&sighting)
+    release.deltas.append(sighting)
+    release.recordedRoots = Set((release.lock?.released?.packs ?? []).map(\.contentRoot))
+    release.configuration?.updates = PackerConfiguration.Updates(packs: "released")
+  }
+
   /// Adds small packs on demand until there are `count`, all of them published before.
   mutating func fill(to count: Int) throws(PackError) {
     guard var manifest = release.manifest.manifest else { return }

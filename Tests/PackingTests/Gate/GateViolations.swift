@@ -37,7 +37,8 @@ struct Violation: Sendable, CustomTestStringConvertible {
 
   var testDescription: String { "\(rule): \(what)" }
 
-  static let all: [Violation] = keys + files + foreign + pages + budgets + released + plist + app + versions + lostReleases + trust + store
+  static let all: [Violation] =
+    keys + files + foreign + pages + updates + budgets + released + plist + app + versions + lostReleases + trust + store
 
   private static let other = "ffffffffffffffff"
 
@@ -190,6 +191,92 @@ struct Violation: Sendable, CustomTestStringConvertible {
     },
     Violation("PK2017", "another size in packages.json", hint: "packer build") { sample in
       sample.release.companions = [Companion(path: "dist/packages.json", disagreements: ["'core' is 1 byte, but 2 bytes in the manifest"])]
+    },
+  ]
+
+  private static let updates: [Violation] = [
+    Violation("PK1004", "deltas that packer.yml turns off", hint: "packer build") { sample in
+      sample.addDelta()
+      sample.release.configuration?.updates = nil
+    },
+    Violation("PK2001", "a delta is missing", hint: "packer build") { sample in
+      sample.addDelta { ($0.size, $0.sha256, $0.start, $0.isDelta) = (nil, nil, nil, nil) }
+    },
+    Violation("PK2003", "a delta one byte too short", .error, .truncated, hint: "packer build") { sample in
+      sample.addDelta {
+        $0.size = 999_999
+        $0.failure = PackError(.truncated, "pack ends inside its last segment")
+      }
+    },
+    Violation("PK2004", "a delta with other bytes", .error, .damaged, hint: "packer build") { sample in
+      sample.addDelta { $0.sha256 = GateSample.digest(78) }
+    },
+    Violation("PK2005", "a delta whose windows do not make the pack", .error, .damaged, hint: "packer build") { sample in
+      sample.addDelta { $0.failure = PackError(.damagedPayload, "the content of the delta does not have the content root") }
+    },
+    Violation("PK2006", "a delta that was truncated before it was hashed", .error, .truncated, hint: "packer build") { sample in
+      sample.addDelta { $0.failure = PackError(.truncated, "pack ends inside its last segment") }
+    },
+    Violation("PK2007", "a delta of a newer format", hint: "update packer") { sample in
+      sample.addDelta { $0.failure = PackError(.unsupported, "pack has version 2", hint: "update packer") }
+    },
+    Violation("PK2025", "a full pack in the place of a delta", .error, .damaged, hint: "packer build") { sample in
+      sample.addDelta { $0.isDelta = false }
+    },
+    Violation("PK2025", "a delta to another pack", .error, .damaged, hint: "packer build") { sample in
+      sample.addDelta { $0.isNamed = false }
+    },
+    Violation("PK2025", "a delta to another version", .error, .damaged, hint: "packer build") { sample in
+      sample.addDelta { $0.start?.packVersion = 1 }
+    },
+    Violation("PK2025", "a delta with another key", .error, .damaged, hint: "packer build") { sample in
+      sample.addDelta { $0.start?.keyID = other }
+    },
+    Violation("PK2025", "a delta that is read over other content than the page says", .error, .damaged, hint: "packer build") { sample in
+      sample.addDelta { $0.failure = PackError(.wrongBase, "pack is a delta over content 0101010101010101") }
+    },
+    Violation("PK2025", "a delta to other content", .error, .damaged, hint: "packer build") { sample in
+      sample.addDelta { $0.contentRoot = GateSample.digest(99) }
+    },
+    Violation("PK2025", "a delta to a pack that is not offered", .error, .damaged, hint: "packer build") { sample in
+      sample.addDelta { $0.id = "game-chess" }
+    },
+    Violation("PK5018", "a delta over content that nobody has", .warning, hint: "packer build") { sample in
+      sample.addDelta { $0.delta.bases = [GateSample.digest(98)] }
+    },
+    Violation("PK2026", "a delta whose base is on another machine", .note, hint: nil) { sample in
+      sample.addDelta {
+        $0.contentRoot = nil
+        $0.unproven = "the pack with the content 4848484848484848, which it is read over, is not on this machine"
+      }
+    },
+    Violation("PK2027", "a delta as large as its pack", hint: "packer build") { sample in
+      sample.addDelta {
+        $0.delta.size = 8_000_000
+        $0.size = 8_000_000
+      }
+    },
+    Violation("PK3023", "an update that is too large", .error, .budget, hint: "packer build --dry-run") { sample in
+      guard let lock = sample.release.lock?.released else { return }
+      sample.addDelta()
+      sample.release.configuration?.updates?.largest = 999_999
+      let deltas = ["game-kart": sample.release.deltas.map(\.delta)]
+      sample.release.downloads = [ReleaseUpdate(from: lock, to: sample.release.entries, by: deltas)]
+    },
+    Violation("PK6012", "an archive in a pack", .note, hint: "put the files of the archive into the pack") { sample in
+      sample.release.burdens = [
+        UpdateBurden(id: "game-kart", version: 1, download: 5_000_000, reason: .archive, paths: ["assets.zip"], size: 4_900_000)
+      ]
+    },
+    Violation("PK6012", "a picture that was encoded again", .note, hint: "keep the encoded files") { sample in
+      sample.release.burdens = [
+        UpdateBurden(id: "game-kart", version: 1, download: 900_000, reason: .encodedAgain, paths: ["a.png", "b.png"], size: 880_000)
+      ]
+    },
+    Violation("PK6012", "a time stamp in every file", .note, hint: "into one file") { sample in
+      sample.release.burdens = [
+        UpdateBurden(id: "game-kart", version: 1, download: 90_000, reason: .stamps, paths: (1...30).map { "\($0).js" }, size: 880_000)
+      ]
     },
   ]
 

@@ -51,6 +51,12 @@ enum StaleReleaseCheck: ReleaseCheck {
       findings.append(
         finding("it is in the manifest, but not in \(configuration.path)", pack: entry.id, file: configuration.path, hint: "packer build"))
     }
+    if configuration.updates == nil, let delta = release.deltas.first {
+      findings.append(
+        finding(
+          "it lists \(release.deltas.count == 1 ? "a delta" : "\(release.deltas.count) deltas"), but \(configuration.path) turns them off",
+          pack: delta.id, file: configuration.path, hint: "packer build"))
+    }
     return findings + budget(release, configuration)
   }
 

@@ -7,7 +7,7 @@ enum DamagedPackCheck: ReleaseCheck {
     "PK2005", "a pack is damaged, or was tampered with", .error, .damaged, needs: [.files],
     what: """
       Every pack opens with the client library. Without --quick, every tag, every frame, every digest and the tar inside are checked, and \
-      no path leaves its directory.
+      no path leaves its directory. Deltas are opened over their bases, if those are on this machine.
       """,
     onPhone: "The app refuses the pack when it opens or installs it, and keeps the version it has.",
     remedy: "Run 'packer build'. If a new build is damaged, too, check the disk and the programs that copy the files.")
@@ -21,6 +21,13 @@ enum DamagedPackCheck: ReleaseCheck {
         failure.message, pack: entry.id, file: file.path, details: failure.details,
         hint: release.wording(failure) ?? release.rebuild(entry.id))
     }
+      + release.deltas.compactMap { sighting in
+        // Other bytes than those of the page are a finding of PK2003 or PK2004.
+        guard let failure = sighting.failure, codes.contains(failure.code), sighting.isPublished else { return nil }
+        return finding(
+          failure.message, pack: sighting.id, file: sighting.path, details: failure.details,
+          hint: release.wording(failure) ?? "packer build")
+      }
   }
 
   static let codes: Set<PackError.Code> = [

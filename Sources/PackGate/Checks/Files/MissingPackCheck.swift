@@ -4,8 +4,9 @@ import PackManifest
 enum MissingPackCheck: ReleaseCheck {
   static let rule = ReleaseRule(
     "PK2001", "a pack of the manifest is missing", phone: .notFound, needs: [.files],
-    what: "Every pack of the manifest is in the same directory, named after the last component of its URL.",
-    onPhone: "The download fails with 404, and the app does not have the pack at its first launch.",
+    what: "Every pack of the manifest, and every delta of its pages, is in the same directory, named after the last component of its URL.",
+    onPhone:
+      "The download fails with 404, and the app does not have the pack at its first launch. For a delta it then downloads the full pack.",
     remedy: "Run 'packer build', and upload the whole directory: packs first, the manifest last.")
 
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
@@ -14,5 +15,10 @@ enum MissingPackCheck: ReleaseCheck {
         "\(file.path) does not exist, but the manifest names it", pack: entry.id, file: file.path, limit: entry.size,
         hint: release.rebuild(entry.id))
     }
+      + release.deltas.filter { $0.size == nil }.map { sighting in
+        finding(
+          "\(sighting.title) does not exist, but a page names it", pack: sighting.id, file: sighting.path, limit: sighting.delta.size,
+          hint: "packer build")
+      }
   }
 }

@@ -14,5 +14,9 @@ enum TruncatedPackCheck: ReleaseCheck {
       guard let failure = file.failure, failure.code == .truncated, file.size == entry.size else { return nil }
       return finding(failure.message, pack: entry.id, file: file.path, hint: release.rebuild(entry.id))
     }
+      + release.deltas.compactMap { sighting in
+        guard let failure = sighting.failure, failure.code == .truncated, sighting.isPublished else { return nil }
+        return finding(failure.message, pack: sighting.id, file: sighting.path, hint: "packer build")
+      }
   }
 }

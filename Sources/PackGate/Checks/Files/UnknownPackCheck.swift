@@ -17,6 +17,12 @@ enum UnknownPackCheck: ReleaseCheck {
       guard failure.code != .unsupported || !file.isChanged(since: entry) else { return nil }
       return finding(failure.message, pack: entry.id, file: file.path, hint: release.wording(failure))
     }
+      + release.deltas.compactMap { sighting in
+        guard let failure = sighting.failure, !told.contains(failure.code), failure.code != .wrongBase, sighting.isPublished else {
+          return nil
+        }
+        return finding(failure.message, pack: sighting.id, file: sighting.path, hint: release.wording(failure))
+      }
   }
 
   /// The errors that other rules report.

@@ -1,0 +1,25 @@
+import PackFormat
+import PackManifest
+
+/// PK5018.
+enum UnusedDeltaCheck: ReleaseCheck {
+  static let rule = ReleaseRule(
+    "PK5018", "a delta is read over content that no player has", .warning, needs: [.pages, .lock, .configuration],
+    what: "What a delta is read over is a pack of a recorded release that players may have, or what another delta to the same pack makes.",
+    onPhone: "No device downloads the delta. It takes space on the server.",
+    remedy:
+      "Run 'packer build', which makes deltas only from recorded releases. If players have that content, restore the record of their release."
+  )
+
+  static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
+    guard let recorded = release.recordedRoots else { return [] }
+    let known = recorded.union(release.entries.map(\.contentRoot))
+    return release.deltas.compactMap { sighting in
+      let made = Set(release.deltas.filter { $0.id == sighting.id }.compactMap(\.delta.target))
+      guard let root = sighting.delta.bases.first(where: { !known.contains($0) && !made.contains($0) }) else { return nil }
+      return finding(
+        "\(sighting.title) is read over content \(root.prefix(8).hex), which no recorded release has", pack: sighting.id,
+        file: sighting.path, hint: "packer build")
+    }
+  }
+}

@@ -1,0 +1,63 @@
+import PackFormat
+import PackManifest
+
+/// One inspected delta that the pages list.
+struct DeltaSighting: Sendable {
+  /// The id of the pack.
+  var id: String
+  /// What the page says about it.
+  var delta: ManifestDelta
+  /// Its expected path, starting with the path that the caller gave for the release.
+  var path: String
+  /// Its size in bytes; nil if the file does not exist.
+  var size: UInt64?
+  /// The SHA-256 of the file; nil if it was not read.
+  var sha256: [UInt8]?
+  /// The readable start of the file; nil if it could not be read.
+  var start: PackSighting.Start?
+  /// Whether the file is a delta, and not a full pack; nil if its start could not be read.
+  var isDelta: Bool?
+  /// Whether it was made for the pack of its id; nil if its start could not be read.
+  var isNamed: Bool?
+  /// The content root that it makes; nil if it was not opened over its base.
+  var contentRoot: [UInt8]?
+  /// The reason why it could not be read, or opened over its base.
+  var failure: PackError?
+  /// Why it was not opened over its base, although that was asked for; nil if it was.
+  var unproven: String?
+
+  /// Whether its bytes are not those of the page. False for a file of another size, which is a finding of its own.
+  var isChanged: Bool { size == delta.size && sha256.map { $0 != delta.sha256 } ?? false }
+
+  /// Whether its size and digest are those of the page.
+  var isPublished: Bool { size == delta.size && sha256 == delta.sha256 }
+
+  /// What it is called in messages.
+  var title: String { "the delta \(path)" }
+}
+
+/// Changes of a pack that make its update large for a reason that a person can mend.
+struct UpdateBurden: Sendable, Hashable {
+  /// Why the update is large.
+  enum Reason: Sendable, Hashable, CaseIterable {
+    /// An archive inside the pack changed: what is compressed already has nothing in common with its earlier version.
+    case archive
+    /// Pictures, sounds or films were encoded again: nearly the same size, and nearly all bytes differ.
+    case encodedAgain
+    /// Many files changed only in a few bytes.
+    case stamps
+  }
+
+  /// The id of the pack.
+  var id: String
+  /// The version of the pack that players have.
+  var version: UInt64
+  /// The bytes that they download.
+  var download: UInt64
+  /// Why that is so much.
+  var reason: Reason
+  /// The paths of the files, the largest first.
+  var paths: [String]
+  /// The sizes of these files together, in bytes.
+  var size: UInt64
+}

@@ -1,0 +1,156 @@
+import PackCrypto
+import PackFiles
+import PackFormat
+import PackManifest
+import PackTrust
+import TestSupport
+import Testing
+
+@testable import PackBuild
+@testable import PackGate
+@testable import PackProject
+
+extension UpdatedProject {
+  /// Verifies the release with all its bytes.
+  fileprivate func report(_ change: (inout ReleaseVerification) -> Void = { _ in }) async throws -> ReleaseReport {
+    var verification = ReleaseVerification(directory("dist"), now: ReleaseProject.time(2).now)
+    verification.trusted = TrustedKeys([try ReleaseProject.signingKey(0).publicKey])
+    verification.configuration = try PackerConfiguration.read(directory("packer.yml"))
+    verification.lock = directory("packer.lock.json")
+    verification.jobs = 2
+    change(&verification)
+    return try await verification.run(key: ResolvedKey(try TestSupport.key(filledFrom: 0), warnings: []))
+  }
+
+  /// The rules about updates and files that a release breaks.
+  fileprivate func rules(_ change: (inout ReleaseVerification) -> Void = { _ in }) async throws -> [String] {
+    try await report(change).findings.map(\.rule.id).filter { $0.hasPrefix("PK2") || ["PK3023", "PK6012"].contains($0) }
+  }
+}
+
+@Suite("The checks of deltas", .bounded)
+struct UpdateInspectionTests {
+  @Test("find nothing in a release that was just built, and say what players download")
+  func clean() async throws {
+    let sample = try UpdatedProject()
+    try await sample.update()
+    #expect(try await sample.rules() == [])
+    #expect(try await sample.rules { $0.isQuick = true } == [])
+    let delta = try #require(try sample.deltas().first)
+    let report = try await sample.report()
+    #expect(report.downloads.map(\.size) == [delta.size])
+    #expect(report.facts.first { $0.name == "updates" }?.value.hasSuffix("from manifest 1") == true)
+  }
+
+  @Test("note that a delta was not opened if its base is missing or damaged, and look at nothing of the kind with --quick")
+  func noBase() async throws {
+    let sample = try UpdatedProject()
+    try await sample.update()
+    let old = try #require(try sample.project.lock().released?.packs.first { $0.id == "core" })
+    let path = "released/\(ManifestPack.publishedName("core", old.sha256))"
+    var bytes = try #require(sample.directory.bytes(of: path))
+    bytes[bytes.count - 20] ^= 1
+    try sample.directory.write(bytes, to: path)
+    #expect(try await sample.rules() == ["PK2026"])
+    try sample.project.remove(path)
+    #expect(try await sample.rules() == ["PK2026"])
+    #expect(try await sample.rules { $0.isQuick = true } == [])
+  }
+
+  @Test("find a delta that is missing, cut, changed, or another file", arguments: ["PK2001", "PK2003", "PK2004"])
+  func wrongFile(_ rule: String) async throws {
+    let sample = try UpdatedProject()
+    try await sample.update()
+    let path = sample.path(of: try #require(try sample.deltas().first))
+    var bytes = try #require(sample.directory.bytes(of: path))
+    switch rule {
+    case "PK2001": try sample.project.remove(path)
+    case "PK2003": try sample.directory.write(bytes.dropLast(), to: path)
+    default:
+      bytes[bytes.count / 2] ^= 1
+      try sample.directory.write(bytes, to: path)
+    }
+    #expect(try await sample.rules() == [rule])
+    #expect(try await sample.rules { $0.isQuick = true } == [rule])
+  }
+
+  @Test("find a delta to other content: the page lists one that leads to the release before")
+  func otherTarget() async throws {
+    let sample = try UpdatedProject()
+    try await sample.update()
+    let delta = try #require(try sample.deltas().first)
+    let bytes = try #require(sample.directory.bytes(of: sample.path(of: delta)))
+    try sample.record()
+    try sample.change(3)
+    try await sample.project.build(on: 3)
+    // Under the name of the entry, as a server with mixed files has it.
+    var manifest = try sample.project.manifest()
+    let pages = try PageAssembly(
+      [], updates: [PackUpdates(id: "core", deltas: [delta])], defaults: manifest.defaults, backend: CryptoBackends.standard)
+    manifest.pages = pages.references
+    for page in pages.files { try sample.directory.write(page.bytes, to: "dist/\(page.reference.fileName)") }
+    try sample.directory.write(bytes, to: sample.path(of: delta))
+    let signed = try manifest.signedBytes()
+    let document = try SignedManifest(
+      signed: signed, signatures: [SignedManifest.signature(of: signed, by: try ReleaseProject.signingKey(0))])
+    try sample.directory.write(document.bytes, to: "dist/manifest.json")
+    let finding = try #require(try await sample.report().findings.first { $0.rule.id == "PK2025" })
+    #expect(finding.message.contains("it has version 2, but the pack has 3"))
+    #expect(finding.details.contains { $0.hasPrefix("it makes content ") })
+  }
+
+  @Test("find an update that is larger than packer.yml allows")
+  func largestUpdate() async throws {
+    let sample = try UpdatedProject()
+    try await sample.update()
+    let size = try #require(try sample.deltas().first?.size)
+    try sample.configure("{largestUpdate: \(size)}")
+    #expect(try await sample.rules() == [])
+    try sample.configure("{largestUpdate: \(size - 1)}")
+    let finding = try #require(try await sample.report().findings.first { $0.rule.id == "PK3023" })
+    #expect(finding.actual == size && finding.limit == size - 1 && finding.pack == "core" && finding.kind == .budget)
+  }
+
+  @Test("name archives, pictures that were encoded again, and stamps in many files", arguments: [1, 2, 3])
+  func burdens(_ fault: Int) async throws {
+    let sample = try UpdatedProject()
+    func fill(_ seed: UInt64) throws {
+      var (random, fixed) = (SeededGenerator(seed: seed), SeededGenerator(seed: 77))
+      switch fault {
+      case 1: try sample.project.add("core/levels.zip", random.bytes(100_000))
+      case 2: try sample.project.add("core/atlas.png", random.bytes(100_000 + Int(seed)))
+      default:
+        for number in 0..<40 {
+          try sample.project.add("core/\(number).dat", fixed.bytes(3000) + random.bytes(8))
+        }
+        // So that the update is large enough for a person to care.
+        try sample.project.add("core/new.bin", random.bytes(80_000 + Int(seed)))
+      }
+    }
+    try fill(31)
+    try await sample.project.build()
+    try sample.record()
+    try fill(32)
+    try await sample.project.build(on: 2)
+    let findings = try await sample.report().findings.filter { $0.rule.id == "PK6012" }
+    let words = ["the changed archive 'levels.zip'", "'atlas.png', 100 kB, has the size of before", "40 files differ in a few bytes each"]
+    #expect(findings.count == 1 && findings[0].message.contains(words[fault - 1]), "\(findings.map(\.message))")
+  }
+
+  @Test("do not take an honest change for a burden")
+  func honest() async throws {
+    let sample = try UpdatedProject()
+    var random = SeededGenerator(seed: 5)
+    let picture = random.bytes(100_000)
+    try sample.project.add("core/atlas.png", picture)
+    try sample.project.add("core/small.zip", random.bytes(1000))
+    try await sample.project.build()
+    try sample.record()
+    // A picture to which something was added, a new one, a small archive, and few files with a stamp.
+    try sample.project.add("core/atlas.png", picture + random.bytes(90_000))
+    try sample.project.add("core/other.png", random.bytes(100_000))
+    try sample.project.add("core/small.zip", random.bytes(1000))
+    try await sample.project.build(on: 2)
+    #expect(try await sample.rules() == [])
+  }
+}
