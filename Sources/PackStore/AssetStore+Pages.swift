@@ -17,7 +17,7 @@ extension AssetStore {
     }
   }
 
-  /// Copies the pages that are missing to look up packs from another folder, as far as it has them.
+  /// Copies the pages that are missing to look up packs, and the deltas to them, from another folder, as far as it has them.
   ///
   /// - Parameter ids: The packs. If nil, those of which the store has a record.
   /// - Throws: as ``lookUp(_:)``, and ``PackError/Code/wrongPage`` if the folder has another file under the name of a page.
@@ -29,7 +29,8 @@ extension AssetStore {
       // After the index pages, the pages that they list.
       while isNew {
         isNew = false
-        for page in try manifests.lookUp(wanted, in: manifest).missing {
+        let missing = try manifests.lookUp(wanted, in: manifest).missing
+        for page in missing + (try manifests.pages.updates(to: Array(wanted), in: manifest).missing) {
           guard let bytes = try folder.read(page) else { continue }
           try manifests.pages.keep(bytes, as: page)
           isNew = true

@@ -37,17 +37,14 @@ extension AssetStore {
 
 extension PackRecord {
   /// Returns the content roots of versions over which deltas can be read, and how many.
-  func roomForDeltas(upTo most: Int) -> [[UInt8]: Int] {
+  fileprivate func roomForDeltas(upTo most: Int) -> [[UInt8]: Int] {
     var room: [[UInt8]: Int] = [:]
     for content in contents where !hasFailed(content.bytes) {
-      if let root = content.contentRoot { room[root] = max(room[root] ?? 0, min(most, roomForDeltas(over: content))) }
+      guard let root = content.contentRoot else { continue }
+      let left = content.mode == .unpacked ? Pack.mostDeltas : Pack.mostDeltas - depth(content)
+      room[root] = max(room[root] ?? 0, min(most, left))
     }
     return room.filter { $0.value > 0 }
-  }
-
-  /// Returns how many deltas can be read over a version. Those to an unpacked version are applied when they are installed.
-  func roomForDeltas(over content: Content) -> Int {
-    content.contentRoot == nil ? 0 : Pack.mostDeltas
   }
 }
 

@@ -226,6 +226,8 @@ public actor AppDelivery {
       }
       let installed: InstalledPack
       do throws(PackError) {
+        // What lists the deltas to the pack, if the store has its own folder of pages.
+        if store.pages.path != pages.folder.path { try await store.takePages(for: [file.id], from: pages.folder) }
         installed = try await store.install(path, as: file.id, taking: .moving, mode: file.mode, progress: progress)
       } catch {
         let status = try await finish(file, Self.outcome(of: error))

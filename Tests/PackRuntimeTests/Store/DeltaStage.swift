@@ -25,8 +25,10 @@ struct DeltaStage: Sendable {
   static let versions: ClosedRange<UInt64> = 1...5
   static let id = "core"
 
-  init(_ install: InstallMode = .packed) async throws {
-    stage = try StoreStage()
+  init(_ install: InstallMode = .packed) async throws { try await self.init(install, in: try StoreStage()) }
+
+  init(_ install: InstallMode, in stage: StoreStage) async throws {
+    self.stage = stage
     self.install = install
     var offers: [UInt64: StoreStage.Offer] = [:]
     for version in Self.versions { offers[version] = try await Self.offer(version, install, stage) }
@@ -90,8 +92,8 @@ struct DeltaStage: Sendable {
         size: UInt64(bytes.count), sha256: try CryptoBackends.standard.digest(of: bytes.byteSpan)))
   }
 
-  /// Has a store accept the manifest of a version, with deltas in its pages.
-  func adopt(_ version: UInt64, _ deltas: [ManifestDelta], by store: AssetStore) async throws {
+  /// Returns the manifest of a version, with deltas in its pages, and these.
+  func release(_ version: UInt64, _ deltas: [ManifestDelta]) throws -> (document: SignedManifest, pages: [PageAssembly.File]) {
     var manifest = Manifest(
       version: version, issued: nil, expires: ManifestTime("2030-01-01T00:00:00Z")!, budget: nil,
       defaults: ManifestDefaults(baseURL: PagedRelease.base), packs: [offer(version).entry])
@@ -100,8 +102,14 @@ struct DeltaStage: Sendable {
       [], updates: deltas.isEmpty ? [] : [PackUpdates(id: Self.id, deltas: sorted)], defaults: manifest.defaults,
       backend: CryptoBackends.standard)
     manifest.pages = assembly.references
-    try await store.adopt(KeysSample.sign(manifest))
-    for file in assembly.files { try store.pages.keep(file.bytes, as: file.reference) }
+    return (try KeysSample.sign(manifest), assembly.files)
+  }
+
+  /// Has a store accept the manifest of a version, with deltas in its pages.
+  func adopt(_ version: UInt64, _ deltas: [ManifestDelta], by store: AssetStore) async throws {
+    let release = try release(version, deltas)
+    try await store.adopt(release.document)
+    for file in release.pages { try store.pages.keep(file.bytes, as: file.reference) }
   }
 
   /// Opens a store in which version 1 is current, from its full pack.
