@@ -1,3 +1,4 @@
+import PackFiles
 package import PackFormat
 package import PackManifest
 import PackPages
@@ -15,13 +16,33 @@ package struct ReleaseInstallation: Sendable {
   }
 
   /// What one run changed.
-  package struct Outcome: Hashable, Sendable {
+  package struct Outcome: Sendable {
     /// The installed packs that the store still has, in the order of installation.
     package var installed: [InstalledPack] = []
     /// The packs that were removed to make room.
     package var removed: [InstalledPack] = []
     /// The packs that were not installed, because their version failed on this device before.
     package var failed: [ManifestPack] = []
+    /// The packs that were installed whole although there are deltas to them, each with the reason.
+    package var fallbacks: [Fallback] = []
+  }
+
+  /// A pack that was installed whole, because a delta to it could not be used.
+  package struct Fallback: Sendable {
+    /// The name of the pack.
+    package let id: String
+    /// What is wrong with the delta, or with the version that it is read over.
+    package let reason: PackError
+  }
+
+  /// What brings one pack.
+  private struct Wanted {
+    var id: String
+    /// Its file, or a delta to it.
+    var file: String
+    /// The files of the deltas of a route; nil if the file is installed.
+    var deltas: [String]?
+    var route: UpdateRoute?
   }
 
   /// Installs all packs of a release that the store does not have yet.
@@ -40,7 +61,8 @@ package struct ReleaseInstallation: Sendable {
     sources = .files(files, name: name)
   }
 
-  /// Adopts the manifest of a release, then installs each pack, whole or not at all.
+  /// Adopts the manifest of a release, then installs each pack, whole or not at all: by deltas over installed versions if the release has them and
+  /// they are fewer bytes.
   ///
   /// If one pack fails, those before it stay installed.
   ///
@@ -57,10 +79,22 @@ package struct ReleaseInstallation: Sendable {
     let wanted = try await wanted(in: store, &outcome.failed)
     let before = try await store.installed()
     var installed: [InstalledPack] = []
-    for (file, id) in wanted {
+    for pack in wanted {
+      if let deltas = pack.deltas, let route = pack.route?.deltas {
+        do throws(PackError) {
+          installed.append(
+            try await perform(deltas[deltas.count - 1]) { (progress) async throws(PackError) in
+              try await store.install(deltas: deltas, as: pack.id, by: route, taking: taking, mode: mode, progress: progress)
+            })
+          continue
+        } catch {
+          guard !Self.isForFullPack(error) else { throw error }
+          outcome.fallbacks.append(Fallback(id: pack.id, reason: error))
+        }
+      }
       installed.append(
-        try await perform(file) { (progress) async throws(PackError) in
-          try await store.install(file, as: id, taking: taking, mode: mode, progress: progress)
+        try await perform(pack.file) { (progress) async throws(PackError) in
+          try await store.install(pack.file, as: pack.id, taking: taking, mode: mode, progress: progress)
         })
     }
     let after = try await store.installed()
@@ -70,25 +104,36 @@ package struct ReleaseInstallation: Sendable {
     return outcome
   }
 
-  /// Returns the files to install, and the pack that each one is.
-  private func wanted(in store: AssetStore, _ failed: inout [ManifestPack]) async throws(PackError) -> [(file: String, id: String)] {
+  /// Whether an error would also meet the full pack, so that this is not tried.
+  private static func isForFullPack(_ error: PackError) -> Bool {
+    [
+      .cancelled, .noSpace, .quotaExceeded, .cannotWrite, .manifestExpired, .keysExpired, .noManifest, .storeBusy, .noKey, .wrongKey,
+      .internalError,
+    ].contains(error.code)
+  }
+
+  /// Returns what to install.
+  private func wanted(in store: AssetStore, _ failed: inout [ManifestPack]) async throws(PackError) -> [Wanted] {
     switch sources {
     case .release(let folder, let document):
       var plan = try await store.adopt(document)
       let manifest = try await store.requiredManifest()
       if !manifest.pages.isEmpty { plan = try await store.plan(wanting: Self.copyPages(of: manifest, from: folder.pages, to: store.pages)) }
       failed = plan.failed
-      return plan.downloads.map { (folder.path(of: $0), $0.id) }
+      try Self.copyUpdates(to: plan.downloads.map(\.id), of: manifest, from: folder.pages, to: store.pages)
+      let routes = try await store.routes(to: plan.downloads, hops: 2).byID
+      return plan.downloads.map { pack in
+        let route = routes[pack.id]
+        return Wanted(
+          id: pack.id, file: folder.path(of: pack), deltas: route?.deltas.map { folder.path(of: $0, to: pack.id) }, route: route)
+      }
     case .files(let files, let name):
       guard let manifest = await store.manifest?.manifest else {
         guard let name else { throw PackError(.noManifest, "the store has adopted no manifest yet") }
-        return files.map { ($0, name) }
+        return files.map { Wanted(id: name, file: $0) }
       }
-      var wanted: [(file: String, id: String)] = []
-      for file in files {
-        let id = try await id(name, ofFile: file, in: manifest, store)
-        wanted.append((file, id))
-      }
+      var wanted: [Wanted] = []
+      for file in files { wanted.append(Wanted(id: try await id(name, ofFile: file, in: manifest, store), file: file)) }
       return wanted
     }
   }
@@ -106,14 +151,35 @@ package struct ReleaseInstallation: Sendable {
     return ids
   }
 
-  /// Returns the id of the pack that a file is. Pages that are missing in the store are taken from beside the file.
+  /// Copies the pages of deltas to packs, as far as they are at hand.
+  private static func copyUpdates(
+    to ids: [String], of manifest: Manifest, from pages: PageFolder, to store: PageFolder
+  ) throws(PackError) {
+    var isNew = true
+    // After the index pages, the pages that they list.
+    while isNew {
+      isNew = false
+      for page in try store.updates(to: ids, in: manifest).missing {
+        guard let bytes = try pages.read(page) else { continue }
+        try store.keep(bytes, as: page)
+        isNew = true
+      }
+    }
+  }
+
+  /// Returns the id of the pack that a file is, or is a delta to. Pages that are missing in the store are taken from beside the file.
   private func id(_ name: String?, ofFile file: String, in manifest: Manifest, _ store: AssetStore) async throws(PackError) -> String {
     guard !manifest.pages.isEmpty, let id = name ?? ReleaseFolder.id(ofFile: file) else {
       if let name { return name }
       return try ReleaseFolder.pack(ofFile: file, in: manifest).id
     }
     try await store.takePages(for: [id], from: ReleaseFolder(file).pages)
+    let pages = ReleaseFolder(file).pages
+    try Self.copyUpdates(to: [id], of: manifest, from: pages, to: store.pages)
     guard name == nil else { return id }
+    let deltas = try store.pages.updates(to: [id], in: manifest).deltas[id] ?? []
+    let fileName = PathParts(file)?.name ?? file
+    if deltas.contains(where: { ManifestPack.publishedName(id, $0.sha256) == fileName }) { return id }
     let lookup = try await store.lookUp([id])
     guard lookup.missing.isEmpty else { throw .missing(lookup.missing, for: file) }
     var known = manifest

@@ -1,6 +1,7 @@
 package import PackFiles
 import PackFormat
 import PackManifest
+import PackProject
 
 /// The folder in which `packer release record` keeps the packs of releases, and from which `packer build` makes deltas.
 ///
@@ -42,7 +43,14 @@ package struct ReleasedPacks: Sendable {
   /// Reads the record of a release.
   func release(_ version: UInt64) throws(PackError) -> ReleaseLock.Release {
     let path = recordPath(version)
-    let released = try ReleaseLock.readAlone(path, files: files).released
+    let released: ReleaseLock.Release?
+    do throws(PackError) {
+      released = try ReleaseLock.readAlone(path, files: files).released
+    } catch {
+      guard error.code == .unmergedRecord else { throw error }
+      // 'packer release resolve' knows only the lock file, and players may have either release.
+      throw error.advising(.developer("remove \(ShellWord.path(path)): players of either release then get full packs"))
+    }
     guard let released, released.manifestVersion == version else {
       throw PackError(
         .invalidRecord, of: path, "does not describe manifest \(version)",

@@ -62,7 +62,8 @@ struct StoreInstall: Verb {
     abstract: "Installs packs from the manifest of the store, each whole or not at all.",
     discussion: """
       For a release (a directory), the manifest is adopted first, then every pack that is not installed yet is installed. A pack file is found in \
-      the manifest by its file name, or by --as. A pack's digest is checked before anything is written. Files are copied unless --move is \
+      the manifest by its file name, or by --as; a file may be a delta to a pack. Of a release, deltas are taken over installed versions where \
+      they are smaller. A pack's digest is checked before anything is written. Files are copied unless --move is \
       given. Installed packs are not used until 'packer store activate'.
 
       Examples:
@@ -119,6 +120,11 @@ struct StoreInstall: Verb {
     for pack in outcome.failed {
       session.console.warning(
         "version \(pack.version) of pack '\(pack.id)' was not installed: it failed on this device", hint: "publish a new version")
+    }
+    for fallback in outcome.fallbacks {
+      session.console.warning(
+        "pack '\(fallback.id)' was installed whole, because a delta to it could not be used: \(fallback.reason.message)",
+        hint: fallback.reason.hint)
     }
     guard !(outcome.installed.isEmpty && outcome.removed.isEmpty) else {
       session.console.note("\(store.directory): everything \(outcome.failed.isEmpty ? "" : "else ")is installed already")

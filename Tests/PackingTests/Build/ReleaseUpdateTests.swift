@@ -73,12 +73,12 @@ struct UpdatedProject {
 
   func path(of delta: ManifestDelta) -> String { "dist/\(ManifestPack.publishedName("core", delta.sha256))" }
 
-  func retire(_ version: String, firstManifest: UInt64) throws {
+  func addApp(_ version: String, firstManifest: UInt64, isRetired: Bool = false) throws {
     var lock = try project.lock()
     lock.apps.append(
       ReleaseLock.App(
         version: version, budget: nil, hosts: nil, manifestURL: nil, trustedKeys: [], keyIDs: [], format: "1.0",
-        firstManifest: firstManifest))
+        firstManifest: firstManifest, isRetired: isRetired))
     try lock.write(to: directory("packer.lock.json"))
   }
 }
@@ -179,7 +179,10 @@ struct ReleaseUpdateTests {
     #expect(report.updates.map(\.action) == [.reused] && report.release?.isManifestUnchanged == true)
     #expect(sample.project.contents() == before)
 
-    try sample.directory.write([1, 2, 3], to: sample.path(of: try #require(try sample.deltas().first)))
+    let path = sample.path(of: try #require(try sample.deltas().first))
+    var bytes = try #require(sample.directory.bytes(of: path))
+    bytes[bytes.count / 2] ^= 1
+    try sample.directory.write(bytes, to: path)
     let without = try await sample.project.build(on: 2)
     #expect(without.updates.first?.reason?.contains("is neither in") == true)
     #expect(try sample.deltas().isEmpty)
@@ -235,7 +238,8 @@ struct ReleaseUpdateTests {
       return try await sample.project.build(on: 5).updates.map(\.manifest)
     }
     #expect(try await manifests() == [4, 3, 2, 1])
-    try sample.retire("1.0", firstManifest: 3)
+    try sample.addApp("1.0", firstManifest: 3)
+    try sample.addApp("0.9", firstManifest: 2, isRetired: true)
     #expect(try await manifests() == [4, 3])
     try sample.configure("{from: 2}")
     #expect(try await manifests() == [4, 3, 2])
@@ -244,13 +248,18 @@ struct ReleaseUpdateTests {
   }
 
   @Test(
-    "are left out with the reason if the old pack is missing, is damaged, or has another key", arguments: ["missing", "damaged", "key"])
+    "are left out with the reason if the old pack is missing, is damaged, is another one, or has another key",
+    arguments: ["missing", "damaged", "key", "other"])
   func badBase(_ fault: String) async throws {
     let sample = try UpdatedProject()
     try await sample.release(1...1)
     let old = try #require(try sample.project.pack("core"))
     try sample.project.remove("dist")
     if fault == "missing" { try sample.project.remove("released/\(old.fileName)") }
+    if fault == "other" {
+      let kept = try #require(sample.directory.names(in: "released").first { $0.hasPrefix("movie-") })
+      try sample.directory.write(try #require(sample.directory.bytes(of: "released/\(kept)")), to: "released/\(old.fileName)")
+    }
     if fault == "damaged" {
       var bytes = try #require(sample.directory.bytes(of: "released/\(old.fileName)"))
       bytes[bytes.count / 2] ^= 1
@@ -259,7 +268,7 @@ struct ReleaseUpdateTests {
     try sample.change(2)
     let report = try await sample.project.build(on: 2, key: fault == "key" ? 7 : 0)
     let reason = try #require(report.updates.first { $0.id == "core" }?.reason)
-    let words = ["missing": "is neither in", "damaged": "authentic", "key": "was made with key"]
+    let words = ["missing": "is neither in", "damaged": "authentic", "key": "was made with key", "other": "has another content"]
     #expect(reason.contains(words[fault] ?? "-"), "\(reason)")
     #expect(try sample.deltas().isEmpty)
     #expect(report.downloads.first?.size == report.downloads.first?.packSize)
@@ -411,6 +420,10 @@ struct ReleasedPacksTests {
     try sample.directory.write(record, to: "released/1.json")
     let error = await sample.project.refusal(on: 3)
     #expect(error?.code == .invalidRecord && error?.message.contains("released/1.json does not describe manifest 1") == true)
+    let conflict = "<<<<<<< HEAD\n".utf8 + record + "=======\n".utf8 + record + ">>>>>>> feature\n".utf8
+    try sample.directory.write(Array(conflict), to: "released/1.json")
+    let unmerged = await sample.project.refusal(on: 3)
+    #expect(unmerged?.code == .unmergedRecord && unmerged?.advice?.description.hasPrefix("remove ") == true)
     // Names that packer does not write are not read.
     try sample.directory.write(record, to: "released/01.json")
     try sample.directory.write(record, to: "released/notes.json")

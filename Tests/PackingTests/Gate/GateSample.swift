@@ -67,6 +67,7 @@ struct GateSample {
     let delta = ManifestDelta(bases: [Self.digest(72)], size: 1_000_000, sha256: Self.digest(120))
     var sighting = DeltaSighting(id: entry.id, delta: delta, path: "dist/\(ManifestPack.publishedName(entry.id, delta.sha256))")
     (sighting.size, sighting.sha256, sighting.start) = (delta.size, delta.sha256, Self.sighting(entry).start)
+    sighting.start?.core = [UInt8](repeating: 0, count: 64) + delta.sha256
     (sighting.isDelta, sighting.isNamed, sighting.contentRoot) = (true, true, entry.contentRoot)
     change(&sighting)
     release.deltas.append(sighting)

@@ -220,6 +220,10 @@ struct Violation: Sendable, CustomTestStringConvertible {
     Violation("PK2007", "a delta of a newer format", hint: "update packer") { sample in
       sample.addDelta { $0.failure = PackError(.unsupported, "pack has version 2", hint: "update packer") }
     },
+    Violation("PK2015", "a delta with the salt of its pack", .error, .damaged, hint: "packer build") { sample in
+      let core = sample.release.packs[1].start?.core ?? []
+      sample.addDelta { $0.start?.core = core }
+    },
     Violation("PK2025", "a full pack in the place of a delta", .error, .damaged, hint: "packer build") { sample in
       sample.addDelta { $0.isDelta = false }
     },

@@ -5,7 +5,7 @@ import PackManifest
 enum RepeatedSaltCheck: ReleaseCheck {
   static let rule = ReleaseRule(
     "PK2015", "two different packs are encrypted with the same keys and nonces", .error, .damaged, needs: [.files],
-    what: "No two different packs of one key have the same salt, which makes their derived keys different.",
+    what: "No two different packs of one key, deltas included, have the same salt, which makes their derived keys different.",
     onPhone: "No visible effect, but an attacker with both files can compute the difference of their contents and forge segments.",
     remedy: "Make both packs again with 'packer pack', and do not use a writer that repeats salts.")
 
@@ -16,17 +16,19 @@ enum RepeatedSaltCheck: ReleaseCheck {
     }
     var first: [Header: (id: String, digest: [UInt8])] = [:]
     var findings: [ReleaseFinding] = []
-    for (entry, file) in release.pairs {
-      guard let start = file.start, let digest = file.sha256 else { continue }
+    let packs = release.pairs.map { entry, file in (entry.id, file.path, file.start, file.sha256, false) }
+    let deltas = release.deltas.map { ($0.id, $0.path, $0.start, $0.sha256, true) }
+    for (id, path, start, digest, isDelta) in packs + deltas {
+      guard let start, let digest else { continue }
       let header = Header(keyID: start.keyID, salt: start.salt)
       if let other = first[header] {
         guard other.digest != digest else { continue }
         findings.append(
           finding(
-            "it has the same salt as '\(other.id)', but different bytes", pack: entry.id, file: file.path,
-            hint: release.rebuild(entry.id)))
+            "it has the same salt as '\(other.id)', but different bytes", pack: id, file: path,
+            hint: isDelta ? "packer build" : release.rebuild(id)))
       } else {
-        first[header] = (entry.id, digest)
+        first[header] = (id, digest)
       }
     }
     return findings
