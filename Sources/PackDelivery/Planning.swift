@@ -286,8 +286,12 @@ struct Planning {
     }
     guard status.state.kind == .notLoaded || status.state.kind == .failed, !isHere(PackBytes(pack), status.id) else { return }
     var room: [[UInt8]: Int] = [:]
-    for version in held { if let root = version.contentRoot { room[root] = min(version.room, 1) } }
-    if facts.device == nil, let base = status.base { room[base] = 1 }
+    // A pack that stays packed cannot be read over an unpacked one.
+    let isUnpacked = mode(of: pack, status) == .unpacked
+    for version in held where isUnpacked || version.mode == .packed {
+      if let root = version.contentRoot { room[root] = min(version.room, 1) }
+    }
+    if facts.device == nil, isUnpacked || status.mode == .packed, let base = status.base { room[base] = 1 }
     let route = UpdateRoute.cheapest(to: pack, over: room, by: offered)
     status.delta = route?.deltas.first.map { PackBytes(version: pack.version, size: $0.size, sha256: $0.sha256) }
   }

@@ -22,7 +22,7 @@ extension AssetStore {
     try await WorkerPool.settled { [directory, manifests] () throws(PackError) in
       let manifest = try manifests.required().manifest
       var room: [String: [[UInt8]: Int]] = [:]
-      for pack in packs { room[pack.id] = try directory.record(pack.id)?.roomForDeltas(upTo: hops) ?? [:] }
+      for pack in packs { room[pack.id] = try directory.record(pack.id)?.roomForDeltas(of: pack.install, upTo: hops) ?? [:] }
       let updated = packs.filter { room[$0.id]?.isEmpty == false }
       guard !updated.isEmpty, manifest.pages.contains(where: { $0.kind == .updates }) else { return Routes() }
       let lookup = try manifests.pages.updates(to: updated.map(\.id), in: manifest)
@@ -37,9 +37,11 @@ extension AssetStore {
 
 extension PackRecord {
   /// Returns the content roots of versions over which deltas can be read, and how many.
-  fileprivate func roomForDeltas(upTo most: Int) -> [[UInt8]: Int] {
+  ///
+  /// - Parameter install: How the pack is to be installed: one that stays packed cannot be read over an unpacked one.
+  fileprivate func roomForDeltas(of install: InstallMode, upTo most: Int) -> [[UInt8]: Int] {
     var room: [[UInt8]: Int] = [:]
-    for content in contents where !hasFailed(content.bytes) {
+    for content in contents where !hasFailed(content.bytes) && (install == .unpacked || content.mode == .packed) {
       guard let root = content.contentRoot else { continue }
       let left = content.mode == .unpacked ? Pack.mostDeltas : Pack.mostDeltas - depth(content)
       room[root] = max(room[root] ?? 0, min(most, left))

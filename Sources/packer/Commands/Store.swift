@@ -70,6 +70,7 @@ struct StoredPackRecord: Encodable {
   let version: UInt64
   let state: String
   let install: String
+  let deltas: Int
   let sizeOnDevice: UInt64
   let sha256: String
   let path: String
@@ -79,14 +80,19 @@ struct StoredPackRecord: Encodable {
     version = pack.version
     state = pack.state.rawValue
     install = pack.mode.rawValue
+    deltas = pack.deltaCount
     sizeOnDevice = pack.sizeOnDevice
     sha256 = pack.sha256.hex
     path = pack.path
   }
 
-  /// Formats packs in columns: name, version, state, install mode, bytes on the device.
+  private static func install(_ pack: InstalledPack) -> String {
+    pack.mode.rawValue + (pack.deltaCount > 0 ? ", \(Table.count(pack.deltaCount, "delta", "deltas"))" : "")
+  }
+
+  /// Formats packs in columns: name, version, state, install mode and deltas, bytes on the device.
   static func lines(_ packs: [InstalledPack]) -> [String] {
-    let rows = packs.map { [$0.id, "\($0.version)", $0.state.rawValue, $0.mode.rawValue, Table.grouped(Int64(clamping: $0.sizeOnDevice))] }
+    let rows = packs.map { [$0.id, "\($0.version)", $0.state.rawValue, install($0), Table.grouped(Int64(clamping: $0.sizeOnDevice))] }
     return Table.columns(rows, numbers: [1, 4])
   }
 }

@@ -112,6 +112,24 @@ struct DeltaStage: Sendable {
     for file in release.pages { try store.pages.keep(file.bytes, as: file.reference) }
   }
 
+  /// Writes a release as `packer build` does: the manifest of a version, its pack, its pages and its deltas.
+  func publish(_ version: UInt64, _ deltas: [Delta], in folder: String) throws {
+    var listed = offer(version)
+    listed.entry.url = PagedRelease.base + ManifestPack.publishedName(Self.id, listed.entry.sha256)
+    let updates = PackUpdates(
+      id: Self.id, deltas: deltas.map(\.offer).sorted { $0.sha256.lexicographicallyPrecedes($1.sha256) })
+    let assembly = try PageAssembly(
+      [], updates: deltas.isEmpty ? [] : [updates], defaults: ManifestDefaults(baseURL: PagedRelease.base),
+      backend: CryptoBackends.standard)
+    let release = try PagedRelease(
+      version, [listed], assembly.references, assembly.files.map { PagedRelease.Page(reference: $0.reference, bytes: $0.bytes) })
+    try stage.directory.write(release.document.bytes, to: "\(folder)/manifest.json")
+    for page in release.pages { try stage.directory.write(page.bytes, to: "\(folder)/\(page.reference.fileName)") }
+    for file in [(listed.path, listed.entry.fileName)] + deltas.map({ ($0.path, ManifestPack.publishedName(Self.id, $0.offer.sha256)) }) {
+      try FileManager.default.copyItem(atPath: file.0, toPath: stage.directory("\(folder)/\(file.1)"))
+    }
+  }
+
   /// Opens a store in which version 1 is current, from its full pack.
   func start(_ policy: StorePolicy = StoreStage.patient) async throws -> AssetStore {
     let store = try await stage.open(policy)

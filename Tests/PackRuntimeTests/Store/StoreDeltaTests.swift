@@ -1,4 +1,5 @@
 import Foundation
+import PackBuild
 import PackFormat
 import PackManifest
 import PackReading
@@ -406,5 +407,62 @@ struct StoreDeltaTests {
     try await expectRefusal(
       .wrongBase, "pack 'core' has a delta over version 2, which was unpacked, so the delta cannot stay packed", in: store, of: stage
     ) { () throws(PackError) in try await store.install(next.path, as: DeltaStage.id) }
+  }
+
+  // MARK: A release folder
+
+  /// Installs a release as `packer store install` does.
+  private func install(_ folder: String, in store: AssetStore, of stage: DeltaStage) async throws -> ReleaseInstallation.Outcome {
+    let installation = try ReleaseInstallation(release: stage.stage.directory(folder))
+    let outcome = try await installation.run(in: store, taking: .copying, mode: nil) { (_, install) async throws(PackError) in
+      try await install(nil)
+    }
+    try await store.activate(DeltaStage.id, onTrial: false)
+    return outcome
+  }
+
+  @Test("a release is installed by its deltas if they are smaller than the pack, and by the pack if a base is damaged, with the reason")
+  func release() async throws {
+    let stage = try await DeltaStage()
+    let store = try await stage.start()
+    try stage.publish(2, [try await stage.delta(1, 2)], in: "second")
+    #expect(try await install("second", in: store, of: stage).installed.map(\.deltaCount) == [1])
+    #expect(try await stage.difference(store, 2) == [])
+    // Through an edition that is not installed.
+    try stage.publish(4, [try await stage.delta(2, 3, final: 4), try await stage.delta(3, 4)], in: "fourth")
+    #expect(try await install("fourth", in: store, of: stage).installed.map(\.deltaCount) == [3])
+    #expect(try await stage.difference(store, 4) == [])
+    // Nothing more can lie over version 4, and nothing is said about that.
+    let last = try await stage.delta(4, 5)
+    try stage.publish(5, [last], in: "fifth")
+    let outcome = try await install("fifth", in: store, of: stage)
+    #expect(outcome.installed.map(\.deltaCount) == [0] && outcome.refused.isEmpty)
+    #expect(try await stage.difference(store, 5) == [])
+
+    let other = try await DeltaStage()
+    let damaged = try await other.start()
+    try other.damage(other.item(1))
+    try other.publish(2, [try await other.delta(1, 2)], in: "second")
+    let fallen = try await install("second", in: damaged, of: other)
+    #expect(fallen.installed.map(\.deltaCount) == [0])
+    #expect(
+      fallen.refused.map(\.reason) == [
+        "pack 'core' has a delta over version 1, which cannot be used: version 1 does not have the bytes that were installed"
+      ])
+    #expect(try await other.difference(damaged, 2) == [])
+  }
+
+  @Test("a single delta of a release is installed under its published name")
+  func publishedDelta() async throws {
+    let stage = try await DeltaStage()
+    let store = try await stage.start()
+    let delta = try await stage.delta(1, 2)
+    try stage.publish(2, [delta], in: "second")
+    let name = stage.stage.directory("second/\(ManifestPack.publishedName(DeltaStage.id, delta.offer.sha256))")
+    try await store.adopt(SignedManifest(try #require(stage.stage.directory.bytes(of: "second/manifest.json"))))
+    let outcome = try await ReleaseInstallation(files: [name], as: nil).run(in: store, taking: .copying, mode: nil) {
+      (_, install) async throws(PackError) in try await install(nil)
+    }
+    #expect(outcome.installed.map(\.deltaCount) == [1])
   }
 }
