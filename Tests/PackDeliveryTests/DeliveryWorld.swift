@@ -255,7 +255,13 @@ struct DeliveryWorld {
     let hasFailedPage = records().values.contains { DeliveryName.isPage($0.id) && ($0.attempts > 0 || $0.state.kind == .failed) }
     for download in plan.downloads where !download.isDelta && !hasFailedPage {
       let listed = hasPages ? deltas[published.version]?[download.id] ?? [] : []
-      let usable = listed.contains { $0.size < download.bytes.size && base(download.id, of: $0) != nil }
+      // A pack that stays packed cannot be read over an unpacked one.
+      let held = device.filter { $0.id == download.id && !$0.isRejected }
+      let install = offered[published.version]?.first { $0.id == download.id }?.install
+      let staysPacked = install == .packed || held.contains { $0.mode == .packed }
+      let usable = listed.contains { delta in
+        delta.size < download.bytes.size && base(download.id, of: delta).map { !staysPacked || $0.mode == .packed } ?? false
+      }
       #expect(!usable || download.fallback != nil, "\(remark): \(download.id) comes as a full pack, and nobody is told why")
     }
   }

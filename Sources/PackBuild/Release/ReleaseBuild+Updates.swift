@@ -83,7 +83,7 @@ extension ReleaseBuild {
     guard let history else { return [] }
     let deltas = Dictionary(Self.listed(outcomes).map { ($0.id, $0.deltas) }) { first, _ in first }
     var downloads: [ReleaseUpdate] = []
-    try history.forEach { release in
+    try history.forEachRelease { release in
       let update = ReleaseUpdate(from: release, to: entries, by: deltas)
       if !update.packs.isEmpty { downloads.append(update) }
     }

@@ -26,7 +26,7 @@ package struct ReleaseHistory: Sendable {
   /// Calls `body` with each release, newest first. One is in memory at a time.
   ///
   /// - Throws: ``PackError/Code/invalidRecord`` with the path of a record that cannot be read.
-  package func forEach(_ body: (ReleaseLock.Release) throws(PackError) -> Void) throws(PackError) {
+  package func forEachRelease(_ body: (ReleaseLock.Release) throws(PackError) -> Void) throws(PackError) {
     guard last.manifestVersion >= oldest else { return }
     try body(last)
     for version in try folder.versions() where version < last.manifestVersion && version >= oldest {
@@ -47,7 +47,7 @@ package struct ReleaseHistory: Sendable {
   /// - Parameter current: The content roots of the packs now, by their ids. Other packs are left out.
   package func editions(besides current: [String: [UInt8]]) throws(PackError) -> [String: [Edition]] {
     var editions: [String: [Edition]] = [:]
-    try forEach { release in
+    try forEachRelease { release in
       for pack in release.packs where !pack.isRemoved && !pack.isDoubled {
         guard let root = current[pack.id], root != pack.contentRoot else { continue }
         guard !(editions[pack.id] ?? []).contains(where: { $0.pack.contentRoot == pack.contentRoot }) else { continue }

@@ -436,7 +436,7 @@ struct StoreDeltaTests {
     let last = try await stage.delta(4, 5)
     try stage.publish(5, [last], in: "fifth")
     let outcome = try await install("fifth", in: store, of: stage)
-    #expect(outcome.installed.map(\.deltaCount) == [0] && outcome.refused.isEmpty)
+    #expect(outcome.installed.map(\.deltaCount) == [0] && outcome.fallbacks.isEmpty)
     #expect(try await stage.difference(store, 5) == [])
 
     let other = try await DeltaStage()
@@ -446,7 +446,7 @@ struct StoreDeltaTests {
     let fallen = try await install("second", in: damaged, of: other)
     #expect(fallen.installed.map(\.deltaCount) == [0])
     #expect(
-      fallen.refused.map(\.reason) == [
+      fallen.fallbacks.map(\.reason.message) == [
         "pack 'core' has a delta over version 1, which cannot be used: version 1 does not have the bytes that were installed"
       ])
     #expect(try await other.difference(damaged, 2) == [])
