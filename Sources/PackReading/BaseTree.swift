@@ -1,6 +1,7 @@
 package import PackCrypto
 package import PackFiles
 package import PackFormat
+import PackWork
 
 /// An unpacked pack on the disk as the base of a delta.
 ///
@@ -22,6 +23,8 @@ package final class BaseTree: DeltaBase {
   /// The digests of all records, then their paths.
   private let digests: [UInt8]
   private let paths: [UInt8]
+  /// The files that got another name or a clone after they were read.
+  private let accepted = Monitor<[Int: Stamp]>([:])
 
   /// What shows that a file is the one that was read.
   struct Stamp: Hashable {
@@ -145,8 +148,18 @@ package final class BaseTree: DeltaBase {
   }
 
   /// Whether a status is that of the file when it was read.
-  func isSame(_ number: Int, _ status: FileStatus) -> Bool {
-    Stamp(status) == records[number].stamp && status.size == records[number].size
+  private func isSame(_ number: Int, _ status: FileStatus) -> Bool {
+    let stamp = accepted.withLock { $0[number] } ?? records[number].stamp
+    return Stamp(status) == stamp && status.size == records[number].size
+  }
+
+  /// Takes note of a file that has another name or a clone now, which may change the time of its last change, but not that of its content.
+  ///
+  /// - Parameter before: The status of the file, which is that of the file when it was read.
+  /// - Throws: ``PackError/Code/sourceChanged`` if its content was changed in between.
+  func accept(_ number: Int, _ before: FileStatus, now: FileStatus) throws(PackError) {
+    guard now.modified == before.modified, now.size == before.size else { throw changed(number) }
+    accepted.withLock { $0[number] = Stamp(now) }
   }
 
   func changed(_ number: Int) -> PackError {

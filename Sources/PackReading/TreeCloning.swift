@@ -85,14 +85,14 @@ package struct TreeCloning {
   ) throws(PackError) -> Bool {
     if canClone {
       if try writer.clone(file, as: path, kind) {
-        // What was cloned is what was read, unless the file changed in between.
-        guard try tree.isSame(number, now(file, tree, number)) else { throw tree.changed(number) }
+        try tree.accept(number, status, now: now(file, tree, number))
         return true
       }
       canClone = false
     }
     guard status.linkCount == 1, status.mode == StagingWriter.mode(of: kind) else { return false }
     guard try writer.link(tree.place(of: number), status, as: path) else { return false }
+    try tree.accept(number, status, now: now(file, tree, number))
     made.linkedSpace[tree.basePath, default: 0] += status.allocatedSize
     return true
   }

@@ -214,8 +214,12 @@ struct DeltaInstallation: Sendable {
     guard content.mode == .packed else {
       return try await WorkerPool.value { (pool) throws(PackError) in
         let installed = directory.installed(content, of: record)
-        return try BaseTree(
+        let tree = try BaseTree(
           try directory.openTree(installed), path: installed.path, files: files, backend: directory.backend, checkpoint: pool.checkpoint)
+        guard tree.contentRoot == content.contentRoot else {
+          throw PackError(.wrongBase, "version \(content.bytes.version) does not have the files that were installed")
+        }
+        return tree
       }
     }
     let found = try await WorkerPool.value { (pool) throws(PackError) in

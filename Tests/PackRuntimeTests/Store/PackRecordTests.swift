@@ -47,6 +47,78 @@ struct PackRecordTests {
     #expect(gone(record(1, 2, 3, proven: [1, 2, 3], current: 3), keeping: 3) == [])
   }
 
+  /// A record in which version 2 is read over version 1, and version 3 over that.
+  private func layered() -> PackRecord {
+    var record = record(1, 2, 3, proven: [1], current: 1)
+    for index in record.contents.indices { record.contents[index].contentRoot = [UInt8](repeating: UInt8(index), count: 32) }
+    for (index, layers) in [(1, 1), (2, 2)] {
+      record.contents[index].layers = (0..<layers).map { .init(sha256: [UInt8](repeating: UInt8(9 + $0), count: 32), size: 10) }
+      record.contents[index].bases = [bytes(UInt64(index))]
+    }
+    return record
+  }
+
+  @Test("a version that is read over others names all of its files, and keeps them")
+  func deltas() throws {
+    let record = layered()
+    #expect(try PackRecord(parsing: record.text, id: "core") == record)
+    #expect(record.depth(record.contents[2]) == 3)
+    #expect(record.ownItems(record.contents[2]).count == 2 && record.allItems(record.contents[2]).count == 4)
+    for item in record.itemNames { #expect(ItemName(item)?.text == item) }
+    #expect(record.versions(over: bytes(1)).map(\.bytes.version).sorted() == [2, 3])
+    // Version 2 does not wait to be activated any more, but version 3 needs it.
+    #expect(record.surplus(keeping: 1).isEmpty)
+    var failed = record
+    failed.fail(bytes(3), reason: "crash")
+    #expect(failed.surplus(keeping: 2).map(\.bytes.version) == [3])
+    failed.fail(bytes(2), reason: "crash")
+    #expect(failed.surplus(keeping: 2).map(\.bytes.version) == [3, 2])
+  }
+
+  @Test("a record with deltas that is not consistent is damaged")
+  func inconsistentDeltas() async throws {
+    var faults: [String: PackRecord] = [:]
+    func add(_ name: String, _ change: (inout PackRecord) -> Void) {
+      var record = layered()
+      change(&record)
+      faults[name] = record
+    }
+    add("deltas without a base") { $0.contents[1].bases = [] }
+    add("a base without deltas") { $0.contents[1].layers = [] }
+    add("a base that is not listed") { $0.contents[1].bases = [bytes(7)] }
+    add("an unpacked base") { $0.contents[0].mode = .unpacked }
+    add("deltas of an unpacked version") { $0.contents[2].mode = .unpacked }
+    add("versions over each other in a circle") {
+      $0.contents[0].layers = $0.contents[1].layers
+      $0.contents[0].bases = [bytes(2)]
+    }
+    add("four deltas") { $0.contents[1].layers.append(.init(sha256: [UInt8](repeating: 7, count: 32), size: 1)) }
+    add("five bases") { $0.contents[1].bases = Array(repeating: bytes(1), count: 5) }
+    add("no content root") { $0.contents[2].contentRoot = nil }
+    add("the same delta twice") { $0.contents[2].layers[1] = $0.contents[2].layers[0] }
+    add("files of a version that is not listed") { $0.contents[0].links = [.init(bytes: bytes(7), size: 1)] }
+    add("files of its own") { $0.contents[0].links = [.init(bytes: bytes(1), size: 1)] }
+    for (name, record) in faults {
+      let error = await failure { () throws(PackError) in _ = try PackRecord(parsing: record.text, id: "core") }
+      #expect(error?.code == .damagedStore, "\(name)")
+    }
+  }
+
+  @Test("files that two versions share count for the one that stays")
+  func sharedFiles() throws {
+    var record = record(1, 2, proven: [1], current: 1)
+    for index in record.contents.indices {
+      record.contents[index].mode = .unpacked
+      record.contents[index].contentRoot = [UInt8](repeating: UInt8(index), count: 32)
+    }
+    record.contents[1].links = [.init(bytes: bytes(1), size: 8192)]
+    #expect(try PackRecord(parsing: record.text, id: "core") == record)
+    #expect(record.sharedSize(record.contents[0]) == 8192 && record.sharedSize(record.contents[1]) == 8192)
+    #expect(record.sharedSize(record.contents[1], without: [bytes(1)]) == 0)
+    record.forget(bytes(1))
+    #expect(record.contents.map(\.sizeOnDevice) == [4096 + 8192] && record.contents[0].links.isEmpty)
+  }
+
   @Test("a record that is not consistent is damaged")
   func inconsistent() async throws {
     let trial = PackRecord.Trial(bytes: bytes(2), nonce: [UInt8](repeating: 1, count: 16), session: "one", starts: 1)
