@@ -188,6 +188,16 @@ struct ReleaseUpdateTests {
     #expect(try sample.deltas().isEmpty)
   }
 
+  @Test("are made again if the pack changes before its release")
+  func changedAgain() async throws {
+    let sample = try UpdatedProject()
+    try await sample.update()
+    let before = try sample.deltas()
+    try sample.change(3)
+    #expect(try await sample.project.build(on: 3).updates.map(\.action) == [.made])
+    #expect(try sample.deltas() != before)
+  }
+
   @Test("stay after the release was recorded, so that manifest and bytes stay too")
   func afterRecording() async throws {
     let sample = try UpdatedProject()
@@ -300,9 +310,12 @@ struct ReleaseUpdateTests {
 
   @Test("change neither the install budget nor the size that is reserved for the manifest")
   func budget() async throws {
-    let sample = try UpdatedProject()
+    let (sample, other) = (try UpdatedProject(), try UpdatedProject(updates: "none"))
+    // Less than what a manifest with pages of packs reserves at least.
+    let ceiling = "manifestCeiling: 2 KiB\n"
+    try sample.project.configure(UpdatedProject.configuration(nil) + ceiling)
+    try other.project.configure(UpdatedProject.configuration("none") + ceiling)
     let report = try await sample.update()
-    let other = try UpdatedProject(updates: "none")
     let without = try await other.update()
     #expect(try !sample.project.manifest().pages.isEmpty)
     #expect(report.release?.budget == without.release?.budget)
