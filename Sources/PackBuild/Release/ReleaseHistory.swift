@@ -21,7 +21,7 @@ package struct ReleaseHistory: Sendable {
   }
 
   /// Whether the folder has the record of the last release, so that it probably has those of the earlier ones, too.
-  package func isRecorded() throws(PackError) -> Bool { try folder.versions().contains(last.manifestVersion) }
+  package func isRecorded() throws(PackError) -> Bool { try folder.records().contains { $0.version == last.manifestVersion } }
 
   /// Calls `body` with each release, newest first. One is in memory at a time.
   ///
@@ -29,8 +29,10 @@ package struct ReleaseHistory: Sendable {
   package func forEachRelease(_ body: (ReleaseLock.Release) throws(PackError) -> Void) throws(PackError) {
     guard last.manifestVersion >= oldest else { return }
     try body(last)
-    for version in try folder.versions() where version < last.manifestVersion && version >= oldest {
-      try body(try folder.release(version))
+    for record in try folder.records() where record.version <= last.manifestVersion && record.version >= oldest {
+      let release = try folder.release(record)
+      // Another release with this version came from another branch.
+      if record.version < last.manifestVersion || release.packs != last.packs { try body(release) }
     }
   }
 

@@ -1,3 +1,4 @@
+import PackCrypto
 package import PackFiles
 import PackFormat
 import PackManifest
@@ -5,7 +6,8 @@ import PackProject
 
 /// The folder in which `packer release record` keeps the packs of releases, and from which `packer build` makes deltas.
 ///
-/// A record `<manifest version>.json` in the form of a lock file says which packs a release had. The packs are there under their published names, so a
+/// A record `<manifest version>-<16 digits of its SHA-256>.json` in the form of a lock file says which packs a release had. So two branches that release
+/// the same manifest version have two records, and merge without a conflict. The packs are there under their published names, so a
 /// copy of the folder that is uploaded serves as well. Records belong in version control. The packs may be missing: then their deltas are not made.
 package struct ReleasedPacks: Sendable {
   /// The path of the folder. It need not exist.
@@ -22,27 +24,37 @@ package struct ReleasedPacks: Sendable {
 
   // MARK: Reading
 
-  /// Returns the manifest versions of the releases that have a record, newest first.
-  func versions() throws(PackError) -> [UInt64] {
+  /// A record, by its name.
+  struct Record: Hashable, Sendable {
+    let name: String
+    let version: UInt64
+
+    /// - Returns: nil for names that are not of records.
+    init?(_ name: String) {
+      let parts = name.dropLast(ending.utf8.count).split(separator: "-", omittingEmptySubsequences: false)
+      guard name.hasSuffix(ending), parts.count == 2, parts[1].utf8.count == 16,
+        parts[1].utf8.allSatisfy({ (48...57).contains($0) || (97...102).contains($0) }),
+        // No sign, no zeros in front.
+        let version = UInt64(parts[0]), "\(version)" == parts[0]
+      else { return nil }
+      (self.name, self.version) = (name, version)
+    }
+  }
+
+  /// Returns the records of releases, those of the newest manifest first.
+  func records() throws(PackError) -> [Record] {
     do throws(FileFailure) {
       let names = try files.names(in: try files.open(directory, .directory, in: nil))
-      return names.compactMap { Self.version($0.text) }.sorted(by: >)
+      return names.compactMap { Record($0.text) }.sorted { ($1.version, $0.name) < ($0.version, $1.name) }
     } catch {
       guard error.isMissing else { throw error.reading(directory) }
       return []
     }
   }
 
-  private static func version(_ name: String) -> UInt64? {
-    guard name.hasSuffix(recordEnding) else { return nil }
-    let text = name.dropLast(recordEnding.count)
-    // One name for each version: no sign, no zeros in front.
-    return UInt64(text).flatMap { "\($0)" == text ? $0 : nil }
-  }
-
   /// Reads the record of a release.
-  func release(_ version: UInt64) throws(PackError) -> ReleaseLock.Release {
-    let path = recordPath(version)
+  func release(_ record: Record) throws(PackError) -> ReleaseLock.Release {
+    let path = "\(directory)/\(record.name)"
     let released: ReleaseLock.Release?
     do throws(PackError) {
       released = try ReleaseLock.readAlone(path, files: files).released
@@ -51,17 +63,13 @@ package struct ReleasedPacks: Sendable {
       // 'packer release resolve' knows only the lock file, and players may have either release.
       throw error.advising(.developer("remove \(ShellWord.path(path)): players of either release then get full packs"))
     }
-    guard let released, released.manifestVersion == version else {
+    guard let released, released.manifestVersion == record.version else {
       throw PackError(
-        .invalidRecord, of: path, "does not describe manifest \(version)",
+        .invalidRecord, of: path, "does not describe manifest \(record.version)",
         hint: "restore it from version control, or remove it: players of that release then get full packs")
     }
     return released
   }
-
-  private func recordPath(_ version: UInt64) -> String { "\(directory)/\(version)\(Self.recordEnding)" }
-
-  private static let recordEnding = ".json"
 
   // MARK: Keeping
 
@@ -73,7 +81,12 @@ package struct ReleasedPacks: Sendable {
   func keep(_ release: ReleaseLock.Release, from dist: String) throws(PackError) {
     try makeDirectory()
     for pack in release.packs where !pack.isRemoved { try keep(pack, from: dist) }
-    try OutputFile.update(recordPath(release.manifestVersion), to: ReleaseLock(released: release).document, files: files)
+    for record in try records() where record.version == release.manifestVersion {
+      if (try? self.release(record))?.packs == release.packs { return }
+    }
+    let document = ReleaseLock(released: release).document
+    let digest = try CryptoBackends.standard.digest(of: document.byteSpan)
+    try OutputFile.update("\(directory)/\(release.manifestVersion)-\(digest.prefix(8).hex)\(ending)", to: document, files: files)
   }
 
   private func makeDirectory() throws(PackError) {
@@ -121,3 +134,6 @@ package struct ReleasedPacks: Sendable {
     try output.commit()
   }
 }
+
+/// The end of the names of records.
+private let ending = ".json"

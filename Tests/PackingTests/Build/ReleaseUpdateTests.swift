@@ -34,6 +34,11 @@ struct UpdatedProject {
     """ + (updates.map { "updates: \($0)\n" } ?? "")
   }
 
+  /// The name of the record of a manifest, if there is one.
+  func record(_ version: UInt64) -> String? {
+    directory.names(in: "released").first { $0.hasPrefix("\(version)-") && $0.hasSuffix(".json") }
+  }
+
   func configure(_ updates: String?) throws { try project.configure(Self.configuration(updates)) }
 
   /// Changes a small file of the pack `core`.
@@ -366,7 +371,7 @@ struct ReleasedPacksTests {
     let sample = try UpdatedProject()
     try await sample.release(1...1)
     let packs = try sample.project.manifest().packs
-    #expect(sample.directory.names(in: "released") == ([".gitignore", "1.json"] + packs.map(\.fileName)).sorted())
+    #expect(sample.directory.names(in: "released") == ([".gitignore", try #require(sample.record(1))] + packs.map(\.fileName)).sorted())
     #expect(sample.directory.bytes(of: "released/.gitignore") == Array("*.pack\n".utf8))
     for pack in packs {
       let nodes = try ["dist", "released"].map {
@@ -374,8 +379,9 @@ struct ReleasedPacksTests {
       }
       #expect(nodes[0] == nodes[1])
     }
-    let release = try ReleasedPacks(sample.directory("released")).release(1)
-    #expect(try release == sample.project.lock().released)
+    let folder = ReleasedPacks(sample.directory("released"))
+    let record = try #require(try folder.records().first)
+    #expect(try folder.release(record) == sample.project.lock().released && record.version == 1)
   }
 
   @Test("are copied if the file system has no hard links, and a rule for Git that was changed stays")
@@ -390,7 +396,7 @@ struct ReleasedPacksTests {
     #expect(sample.directory.bytes(of: "released/.gitignore") == [])
     let pack = try #require(try sample.project.pack("core"))
     #expect(sample.directory.bytes(of: "released/\(pack.fileName)") == sample.directory.bytes(of: "dist/\(pack.fileName)"))
-    #expect(sample.directory.names(in: "released").contains("2.json"))
+    #expect(sample.record(2) != nil)
   }
 
   @Test("are complete after the recording is done again, wherever it stopped")
@@ -424,23 +430,48 @@ struct ReleasedPacksTests {
     #expect(await sample.project.refusal()?.code == .usage)
   }
 
+  @Test("of two releases with one version, from two branches, both count, and recording one again changes nothing")
+  func branches() async throws {
+    let ours = try UpdatedProject()
+    try await ours.release(1...2)
+    let theirs = try UpdatedProject()
+    try await theirs.release(1...1)
+    try theirs.change(7)
+    try await theirs.project.build(on: 2)
+    try theirs.record()
+    let other = try #require(theirs.record(2))
+    #expect(other != ours.record(2))
+    // What a merge does without a conflict.
+    for name in theirs.directory.names(in: "released") where ours.directory.bytes(of: "released/\(name)") == nil {
+      try ours.directory.write(theirs.directory.bytes(of: "released/\(name)") ?? [], to: "released/\(name)")
+    }
+    try ours.change(3)
+    #expect(try await ours.project.build(on: 3).updates.map(\.manifest) == [2, 2, 1])
+    let names = ours.directory.names(in: "released")
+    try ours.record()
+    try ours.record()
+    #expect(ours.directory.names(in: "released").count { $0.hasSuffix(".json") } == names.count { $0.hasSuffix(".json") } + 1)
+  }
+
   @Test("are refused with the record's name if that is another release, or cannot be read")
   func damagedRecord() async throws {
     let sample = try UpdatedProject()
     try await sample.release(1...2)
     try sample.change(3)
-    let record = try #require(sample.directory.bytes(of: "released/2.json"))
-    try sample.directory.write(record, to: "released/1.json")
+    let (first, second) = (try #require(sample.record(1)), try #require(sample.record(2)))
+    let record = try #require(sample.directory.bytes(of: "released/\(second)"))
+    try sample.directory.write(record, to: "released/\(first)")
     let error = await sample.project.refusal(on: 3)
-    #expect(error?.code == .invalidRecord && error?.message.contains("released/1.json does not describe manifest 1") == true)
+    #expect(error?.code == .invalidRecord && error?.message.contains("released/\(first) does not describe manifest 1") == true)
     let conflict = "<<<<<<< HEAD\n".utf8 + record + "=======\n".utf8 + record + ">>>>>>> feature\n".utf8
-    try sample.directory.write(Array(conflict), to: "released/1.json")
+    try sample.directory.write(Array(conflict), to: "released/\(first)")
     let unmerged = await sample.project.refusal(on: 3)
     #expect(unmerged?.code == .unmergedRecord && unmerged?.advice?.description.hasPrefix("remove ") == true)
     // Names that packer does not write are not read.
-    try sample.directory.write(record, to: "released/01.json")
-    try sample.directory.write(record, to: "released/notes.json")
-    try sample.project.remove("released/1.json")
+    for name in ["0\(first)", "1.json", "notes.json", "-1\(first)", "1-\(second)"] {
+      try sample.directory.write(record, to: "released/\(name)")
+    }
+    try sample.project.remove("released/\(first)")
     #expect(try await sample.project.build(on: 3).updates.map(\.manifest) == [2])
   }
 
