@@ -96,8 +96,9 @@ struct Planning {
       return note(before, status)
     }
     let isRejected = held.contains { $0.isRejected && $0.sha256 == bytes.sha256 }
-    meetDevice(held.filter { !$0.isRejected }, &status)
-    chooseFile(of: pack, over: held.filter { !$0.isRejected }, &status)
+    let usable = held.filter { !$0.isRejected }
+    meetDevice(usable, &status)
+    chooseFile(of: pack, over: usable, &status)
     let identifier = files.isEmpty && facts.downloads == nil ? nil : status.identifier.description
     if let identifier, facts.downloads != nil { offeredDownloads.insert(identifier) }
     meetFile(identifier, &status)

@@ -120,7 +120,7 @@ package struct ReleaseInstallation: Sendable {
       let manifest = try await store.requiredManifest()
       if !manifest.pages.isEmpty { plan = try await store.plan(wanting: Self.copyPages(of: manifest, from: folder.pages, to: store.pages)) }
       failed = plan.failed
-      try Self.copyUpdates(to: plan.downloads.map(\.id), of: manifest, from: folder.pages, to: store.pages)
+      try await store.takePages(for: Set(plan.downloads.map(\.id)), from: folder.pages)
       let routes = try await store.routes(to: plan.downloads, hops: 2).byID
       return plan.downloads.map { pack in
         let route = routes[pack.id]
@@ -151,22 +151,6 @@ package struct ReleaseInstallation: Sendable {
     return ids
   }
 
-  /// Copies the pages of deltas to packs, as far as they are at hand.
-  private static func copyUpdates(
-    to ids: [String], of manifest: Manifest, from pages: PageFolder, to store: PageFolder
-  ) throws(PackError) {
-    var isNew = true
-    // After the index pages, the pages that they list.
-    while isNew {
-      isNew = false
-      for page in try store.updates(to: ids, in: manifest).missing {
-        guard let bytes = try pages.read(page) else { continue }
-        try store.keep(bytes, as: page)
-        isNew = true
-      }
-    }
-  }
-
   /// Returns the id of the pack that a file is, or is a delta to. Pages that are missing in the store are taken from beside the file.
   private func id(_ name: String?, ofFile file: String, in manifest: Manifest, _ store: AssetStore) async throws(PackError) -> String {
     guard !manifest.pages.isEmpty, let id = name ?? ReleaseFolder.id(ofFile: file) else {
@@ -174,8 +158,6 @@ package struct ReleaseInstallation: Sendable {
       return try ReleaseFolder.pack(ofFile: file, in: manifest).id
     }
     try await store.takePages(for: [id], from: ReleaseFolder(file).pages)
-    let pages = ReleaseFolder(file).pages
-    try Self.copyUpdates(to: [id], of: manifest, from: pages, to: store.pages)
     guard name == nil else { return id }
     let deltas = try store.pages.updates(to: [id], in: manifest).deltas[id] ?? []
     let fileName = PathParts(file)?.name ?? file

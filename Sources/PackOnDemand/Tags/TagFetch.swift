@@ -28,7 +28,7 @@ struct TagFetch: Sendable {
     /// All packs are installed.
     case installed([String: UseMark])
     /// A delta cannot be used, and its pack is to be fetched as a whole.
-    case unusable(DownloadID, pack: String)
+    case unusable(DownloadID)
   }
 
   /// Downloads and installs packs, and marks them as in use. A pack comes as a delta if that takes fewer bytes, and as a whole if the delta fails.
@@ -40,8 +40,8 @@ struct TagFetch: Sendable {
     while true {
       switch try await attempt(missing, files) {
       case .installed(let marks): return marks
-      case .unusable(_, let pack):
-        files[pack] = nil
+      case .unusable(let delta):
+        files[delta.id] = nil
         request.meter.begin()
       }
     }
@@ -71,7 +71,7 @@ struct TagFetch: Sendable {
       try await packs.check(goal, of: request.tags, fetchingFor: request)
       try await packs.checkRoom(for: missing.map { files[$0.id] ?? $0 })
       let end = try await work(wanted, files, messages, inbox, &spent)
-      if case .unusable(let delta, _) = end {
+      if case .unusable(let delta) = end {
         for id in wanted.keys { await packs.leave(request, id, isSpent: id == delta || spent.contains(id)) }
       }
       return end
@@ -130,7 +130,7 @@ struct TagFetch: Sendable {
             try await packs.fetchAgain(id)
             continue
           }
-          if files[pack.id] != nil, error.isFaultOfFile || error.code == .wrongBase { return .unusable(id, pack: pack.id) }
+          if files[pack.id] != nil, error.isFaultOfFile || error.code == .wrongBase { return .unusable(id) }
           if error.isFaultOfFile { spent.insert(id) }
           throw error
         }
@@ -146,7 +146,7 @@ struct TagFetch: Sendable {
         }
       case .failed(let id, let failure):
         guard let pack = wanted[id], marks[pack.id] == nil else { continue }
-        if files[pack.id] != nil, failure.isFaultOfServer { return .unusable(id, pack: pack.id) }
+        if files[pack.id] != nil, failure.isFaultOfServer { return .unusable(id) }
         throw failure.error(of: pack.id)
       case .lowSpace(let id, let needed):
         try await packs.makeRoom(request, id, needed: needed)
