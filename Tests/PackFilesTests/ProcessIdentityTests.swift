@@ -1,5 +1,6 @@
 import Foundation
 import PackFiles
+import TestSupport
 import Testing
 
 @Suite("The identity of a process")
@@ -35,12 +36,9 @@ struct ProcessIdentityTests {
 
   @Test("a process that ended is not alive")
   func ended() throws {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/bin/sh")
-    process.arguments = ["-c", "exit 0"]
-    try process.run()
-    process.waitUntilExit()
-    #expect(try !isAlive(number: process.processIdentifier))
+    let process = try ChildProcess("/bin/sh", ["-c", "exit 0"])
+    process.wait()
+    #expect(try !isAlive(number: process.number))
   }
 
   @Test(

@@ -24,15 +24,12 @@ struct DownloadServerTests {
     #endif
   }()
 
-  private func start(_ arguments: [String]) throws -> (Process, Pipe) {
-    let process = Process()
-    let output = Pipe()
-    process.executableURL = Self.runner
-    process.arguments = arguments
-    process.standardOutput = output
-    try process.run()
-    return (process, output)
+  private func start(_ arguments: [String]) throws -> ChildProcess {
+    try ChildProcess(Self.runner.path, arguments, output: directory("output"), errors: nil)
   }
+
+  /// What the last process has printed.
+  private var said: String { String(decoding: directory.bytes(of: "output") ?? [], as: UTF8.self) }
 
   @Test(
     "killed ten times, with a server that fails one request in ten, it gets every file correctly and none twice",
@@ -52,20 +49,17 @@ struct DownloadServerTests {
 
     var peak = 0
     var kills = 0
-    var said = ""
     for run in 0..<100 {
-      let (process, output) = try start([
+      let process = try start([
         "fetch", directory("downloads"), server.url, directory("list"), "\(batchSize)", directory("finished"), "run-\(run)",
       ])
       if kills < 10 {
         peak = max(peak, try await kill(process, after: Int.random(in: 1...most, using: &random)))
-        process.waitUntilExit()
-        if process.terminationReason == .uncaughtSignal { kills += 1 }
-        guard process.terminationReason == .exit else { continue }
+        let status = process.wait()
+        if status == 128 + SIGKILL { kills += 1 }
+        guard status < 128 else { continue }
       }
-      process.waitUntilExit()
-      said = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-      #expect(process.terminationStatus == 0)
+      #expect(process.wait() == 0)
       break
     }
     #expect(kills == 10)
@@ -79,7 +73,7 @@ struct DownloadServerTests {
   /// Kills a process once it has finished `count` files and is downloading others, on its own thread so that tasks do not delay it.
   ///
   /// - Returns: its peak memory, in kilobytes.
-  private func kill(_ process: Process, after count: Int) async throws -> Int {
+  private func kill(_ process: ChildProcess, after count: Int) async throws -> Int {
     let wanted = try lineCount("finished") + count
     return try await WorkerPool.value { (_) throws(PackError) in
       while process.isRunning {
@@ -87,8 +81,8 @@ struct DownloadServerTests {
         usleep(2000)
       }
       // A process that has ended on its own is gone.
-      let peak = (try? ProcessMemory.kilobytes("VmHWM", of: "\(process.processIdentifier)")) ?? 0
-      if process.isRunning { _ = Foundation.kill(process.processIdentifier, SIGKILL) }
+      let peak = (try? ProcessMemory.kilobytes("VmHWM", of: "\(process.number)")) ?? 0
+      process.send(SIGKILL)
       return peak
     }
   }
@@ -184,10 +178,8 @@ struct DownloadServerTests {
       try directory.write(content, to: "www/large")
       try directory.write(content.prefix(100_000), to: "www/small")
       let digests = [content, Array(content.prefix(100_000))].map { NumberedFile.digest($0).map { String($0) }.joined(separator: ".") }
-      let (process, output) = try start(["slow", directory("slow"), server.url, "\(content.count)", digests[0], "100000", digests[1]])
-      process.waitUntilExit()
-      let said = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-      #expect(process.terminationStatus == 0)
+      let process = try start(["slow", directory("slow"), server.url, "\(content.count)", digests[0], "100000", digests[1]])
+      #expect(process.wait() == 0)
       let peak = try #require(said.split(whereSeparator: { !$0.isNumber }).last.flatMap { Int($0) }, "\(said)")
       // A few pieces of 1 MiB, and the memory of the system's client.
       #expect(peak * 1024 < 12_000_000, "\(said)")
@@ -199,10 +191,8 @@ struct DownloadServerTests {
       .enabled(if: ProcessMemory.isMeasurable, "a sanitizer uses extra memory"))
     func memory() throws {
       for what in ["submitted", "opened"] {
-        let (process, output) = try start(["measure", directory("measured"), "100000"])
-        process.waitUntilExit()
-        let said = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        #expect(process.terminationStatus == 0)
+        let process = try start(["measure", directory("measured"), "100000"])
+        #expect(process.wait() == 0)
         #expect(said.hasPrefix("\(what) 100000 requests, peak "))
         let peak = try #require(said.split(whereSeparator: { !$0.isNumber }).last.flatMap { Int($0) }, "\(said)")
         #expect(peak * 1024 < 6_000_000, "\(said)")

@@ -5,7 +5,7 @@ import TestSupport
 final class NginxServer {
   let directory: TemporaryDirectory
   let port: Int
-  private let running: Process
+  private let running: ChildProcess
 
   static let program = ["/usr/sbin/nginx", "/usr/bin/nginx", "/opt/homebrew/bin/nginx"].first {
     FileManager.default.isExecutableFile(atPath: $0)
@@ -29,11 +29,7 @@ final class NginxServer {
       let port = Int.random(in: 20_000..<32_000)
       try? FileManager.default.removeItem(atPath: directory("nginx.pid"))
       try directory.write(Self.configuration(directory.path, port, failing, bytesPerSecond, rules).utf8, to: "nginx.conf")
-      let process = Process()
-      process.executableURL = URL(fileURLWithPath: program)
-      process.arguments = ["-p", directory.path, "-c", directory("nginx.conf"), "-e", directory("error.log")]
-      process.standardError = FileHandle.nullDevice
-      try process.run()
+      let process = try ChildProcess(program, ["-p", directory.path, "-c", directory("nginx.conf"), "-e", directory("error.log")])
       // A server whose port is taken ends by itself.
       let start = ContinuousClock.now
       while process.isRunning, start.duration(to: .now) < .seconds(180) {
@@ -45,8 +41,8 @@ final class NginxServer {
         }
         usleep(10_000)
       }
-      process.terminate()
-      process.waitUntilExit()
+      process.send(SIGTERM)
+      process.wait()
       said = directory.bytes(of: "error.log").map { String(decoding: $0.suffix(500), as: UTF8.self) } ?? ""
     }
     throw Failure(description: "nginx does not start: \(said)")
@@ -57,9 +53,8 @@ final class NginxServer {
   }
 
   private func stop() {
-    guard running.isRunning else { return }
-    running.terminate()
-    running.waitUntilExit()
+    running.send(SIGTERM)
+    running.wait()
   }
 
   var url: String { "http://127.0.0.1:\(port)" }

@@ -95,14 +95,7 @@ struct DiskSizeTests {
 
   /// What `du` says, in bytes.
   private func diskUse(of path: String) throws -> UInt64 {
-    let process = Process()
-    let pipe = Pipe()
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/du")
-    process.arguments = ["-sk", path]
-    process.standardOutput = pipe
-    try process.run()
-    let output = pipe.fileHandleForReading.readDataToEndOfFile()
-    process.waitUntilExit()
+    let output = try ChildProcess.run("/usr/bin/du", ["-sk", path]).output
     let text = String(decoding: output, as: UTF8.self)
     return try #require(UInt64(text.prefix { $0.isNumber })) * 1024
   }

@@ -54,19 +54,14 @@ struct StoreGuideTests {
     let mine = ProcessIdentity.current
     #expect(mine.isAlive)
     #expect(ProcessIdentity(mine.description) == mine)
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/bin/sleep")
-    process.arguments = ["100"]
-    try process.run()
+    let process = try ChildProcess("/bin/sleep", ["100"])
     let parts = mine.description.split(separator: "-")
-    let foreign = try #require(ProcessIdentity("\(parts[0])-\(process.processIdentifier)-0"))
+    let foreign = try #require(ProcessIdentity("\(parts[0])-\(process.number)-0"))
     #expect(foreign.isAlive)
     // The same process number with another start time: the number was reused.
-    #expect(try #require(ProcessIdentity("\(parts[0])-\(process.processIdentifier)-1")).isAlive == false)
-    #expect(try #require(ProcessIdentity("0000000000000000-\(process.processIdentifier)-0")).isAlive == false)
-    // Not terminate(), because children of a test runner may ignore its signal.
-    kill(process.processIdentifier, SIGKILL)
-    process.waitUntilExit()
+    #expect(try #require(ProcessIdentity("\(parts[0])-\(process.number)-1")).isAlive == false)
+    #expect(try #require(ProcessIdentity("0000000000000000-\(process.number)-0")).isAlive == false)
+    process.kill()
     #expect(!foreign.isAlive)
     for text in ["", "a-b-c", "0000000000000000-0-0", "0000000000000000--5-0", "00-5-0", "\(mine)-1"] {
       #expect(ProcessIdentity(text) == nil, "\(text)")

@@ -132,14 +132,7 @@ final class StoreStage: Sendable {
 
   /// Returns the number of bytes that the store's directory takes, as reported by the system.
   func sizeOnDevice() throws -> UInt64 {
-    let process = Process()
-    let pipe = Pipe()
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/du")
-    process.arguments = ["-s", "--block-size=1", root]
-    process.standardOutput = pipe
-    try process.run()
-    let output = pipe.fileHandleForReading.readDataToEndOfFile()
-    process.waitUntilExit()
+    let output = try ChildProcess.run("/usr/bin/du", ["-s", "--block-size=1", root]).output
     return UInt64(String(decoding: output, as: UTF8.self).prefix { $0.isNumber }) ?? 0
   }
 }
