@@ -92,6 +92,7 @@ let package = Package(
     .target(
       name: "PackPayload", dependencies: ["PackFormat", zstd],
       swiftSettings: settings),
+    .target(name: "PackEncoding", dependencies: ["PackFormat", zstd], swiftSettings: settings),
     .target(name: "PackManifest", dependencies: ["PackFormat"], swiftSettings: settings),
     .target(
       name: "PackPages", dependencies: ["PackCrypto", "PackFiles", "PackFormat", "PackManifest", "PackPayload"], swiftSettings: settings),
@@ -108,7 +109,8 @@ let package = Package(
     .target(
       name: "PackStore",
       dependencies: [
-        "PackCrypto", "PackFiles", "PackFormat", "PackLog", "PackManifest", "PackPages", "PackReading", "PackTrust", "PackWork",
+        "PackCrypto", "PackEncoding", "PackFiles", "PackFormat", "PackLog", "PackManifest", "PackPages", "PackPayload", "PackReading",
+        "PackTrust", "PackWork",
       ],
       swiftSettings: settings),
     .target(
@@ -157,7 +159,7 @@ let package = Package(
     // Packing side.
     .target(
       name: "PackArchive",
-      dependencies: ["CLibArchive", "PackFormat", zstd],
+      dependencies: ["CLibArchive", "PackEncoding", "PackFormat"],
       swiftSettings: settings),
     .target(
       name: "PackProject",
@@ -166,15 +168,15 @@ let package = Package(
     .target(
       name: "PackBuild",
       dependencies: [
-        "PackArchive", "PackCrypto", "PackFiles", "PackFormat", "PackManifest", "PackPages", "PackPayload", "PackProject", "PackReading",
-        "PackStore", "PackTrust", "PackWork",
+        "PackArchive", "PackCrypto", "PackEncoding", "PackFiles", "PackFormat", "PackManifest", "PackPages", "PackPayload", "PackProject",
+        "PackReading", "PackStore", "PackTrust", "PackWork",
       ],
       swiftSettings: settings),
     .target(
       name: "PackGate",
       dependencies: [
-        "PackArchive", "PackBuild", "PackCrypto", "PackFiles", "PackFormat", "PackManifest", "PackPages", "PackPayload", "PackProject",
-        "PackReading", "PackTrust", "PackWork",
+        "PackArchive", "PackBuild", "PackCrypto", "PackEncoding", "PackFiles", "PackFormat", "PackManifest", "PackPages", "PackPayload",
+        "PackProject", "PackReading", "PackTrust", "PackWork",
       ],
       swiftSettings: settings),
     .target(
@@ -206,8 +208,8 @@ let package = Package(
     .executableTarget(
       name: "packer-bench",
       dependencies: [
-        "CLibArchive", "PackArchive", "PackBuild", "PackCrypto", "PackDelivery", "PackFiles", "PackFormat", "PackManifest", "PackPages",
-        "PackPayload", "PackProject", "PackReading", "PackStore", "PackTrust", openSSL, zstd,
+        "CLibArchive", "PackArchive", "PackBuild", "PackCrypto", "PackDelivery", "PackEncoding", "PackFiles", "PackFormat", "PackManifest",
+        "PackPages", "PackPayload", "PackProject", "PackReading", "PackStore", "PackTrust", openSSL, zstd,
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Tests/packer-bench",
@@ -215,9 +217,9 @@ let package = Package(
     .executableTarget(
       name: "packer-fuzz",
       dependencies: [
-        "PackArchive", "PackBuild", "PackCrypto", "PackDelivery", "PackDownloads", "PackFiles", "PackFormat", "PackGate", "PackManifest",
-        "PackPages", "PackPayload", "PackProject", "PackReading", "PackRemote", "PackServer", "PackServing", "PackStore", "PackTransport",
-        "PackTrust", "PackWork", "TestSupport",
+        "PackArchive", "PackBuild", "PackCrypto", "PackDelivery", "PackDownloads", "PackEncoding", "PackFiles", "PackFormat", "PackGate",
+        "PackManifest", "PackPages", "PackPayload", "PackProject", "PackReading", "PackRemote", "PackServer", "PackServing", "PackStore",
+        "PackTransport", "PackTrust", "PackWork", "TestSupport",
       ],
       path: "Tests/packer-fuzz",
       swiftSettings: settings),
@@ -231,8 +233,8 @@ let package = Package(
     .target(
       name: "TestSupport",
       dependencies: [
-        "CLibArchive", "PackArchive", "PackBuild", "PackCrypto", "PackDownloads", "PackFiles", "PackFormat", "PackLog", "PackManifest",
-        "PackTrust", "PackWork",
+        "CLibArchive", "PackArchive", "PackBuild", "PackCrypto", "PackDownloads", "PackEncoding", "PackFiles", "PackFormat", "PackLog",
+        "PackManifest", "PackTrust", "PackWork",
         .target(name: "CMalloc", condition: .when(platforms: [.linux])),
       ], path: "Tests/TestSupport",
       swiftSettings: leafSettings),
@@ -269,8 +271,9 @@ let package = Package(
     .testTarget(
       name: "PackRuntimeTests",
       dependencies: [
-        "PackApp", "PackArchive", "PackBuild", "PackCrypto", "PackDelivery", "PackDownloads", "PackFiles", "PackFormat", "PackLog",
-        "PackManifest", "PackOnDemand", "PackPages", "PackPayload", "PackReading", "PackRuntime", "PackServing", "PackStore", "PackTrust",
+        "PackApp", "PackArchive", "PackBuild", "PackCrypto", "PackDelivery", "PackDownloads", "PackEncoding", "PackFiles", "PackFormat",
+        "PackLog", "PackManifest", "PackOnDemand", "PackPages", "PackPayload", "PackReading", "PackRuntime", "PackServing", "PackStore",
+        "PackTrust",
         "PackWork", "TestSupport",
         .target(name: "CMalloc", condition: .when(platforms: [.linux])),
       ],
@@ -301,17 +304,19 @@ let package = Package(
       dependencies: ["PackFormat", "PackManifest", "PackReading", "PackServer", "PackServing", "TestSupport"],
       swiftSettings: leafSettings),
     .testTarget(
-      name: "PackArchiveTests", dependencies: ["CLibArchive", "PackArchive", "PackFormat", "PackPayload", "TestSupport", zstd],
+      name: "PackArchiveTests",
+      dependencies: ["CLibArchive", "PackArchive", "PackEncoding", "PackFormat", "PackPayload", "TestSupport", zstd],
       swiftSettings: leafSettings),
     .testTarget(
       name: "PackingTests",
       dependencies: [
-        "PackArchive", "PackBuild", "PackCrypto", "PackFiles", "PackFormat", "PackGate", "PackManifest", "PackPages", "PackProject",
-        "PackReading", "PackTrust", "PackWork", "TestSupport",
+        "PackArchive", "PackBuild", "PackCrypto", "PackEncoding", "PackFiles", "PackFormat", "PackGate", "PackManifest", "PackPages",
+        "PackProject", "PackReading", "PackStore", "PackTrust", "PackWork", "TestSupport",
       ],
       swiftSettings: leafSettings),
     .testTarget(
-      name: "PackerBenchTests", dependencies: ["PackArchive", "packer-bench", "PackFormat", "TestSupport"], swiftSettings: leafSettings),
+      name: "PackerBenchTests", dependencies: ["PackArchive", "packer-bench", "PackEncoding", "PackFormat", "TestSupport"],
+      swiftSettings: leafSettings),
     .testTarget(
       name: "FuzzTests", dependencies: ["packer-fuzz", "PackCrypto", "PackFiles", "PackFormat", "PackReading", "PackWork", "TestSupport"],
       swiftSettings: leafSettings),

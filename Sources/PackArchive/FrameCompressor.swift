@@ -1,3 +1,4 @@
+package import PackEncoding
 package import PackFormat
 
 /// A trial before a frame is compressed at the requested level.

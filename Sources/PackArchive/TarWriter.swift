@@ -1,3 +1,4 @@
+package import PackEncoding
 package import PackFormat
 
 /// A writer of tar headers, through libarchive. Each worker needs its own.
@@ -5,11 +6,6 @@ package import PackFormat
 /// A header depends only on its entry, so several workers can make the headers of different frames. Content is read from its file directly into the
 /// frame, without libarchive.
 package final class TarWriter {
-  /// The number of zero bytes at the end of every tar.
-  package static let endSize = 1024
-  /// The number of bytes of a header without a pax header.
-  package static let blockSize = 512
-
   private var pax = Writer(.pax)
   private var ustar = Writer(.ustar)
   private var block: [UInt8] = []
@@ -27,11 +23,11 @@ package final class TarWriter {
 
   /// Writes the header of an entry that is one block.
   package func writeBlock(_ header: TarHeader, to target: inout MutableSpan<UInt8>) throws(PackError) {
-    precondition(target.count == Self.blockSize)
+    precondition(target.count == TarHeader.blockSize)
     block.removeAll(keepingCapacity: true)
     try appendHeader(header, to: &block)
-    guard block.count == Self.blockSize else {
-      throw PackError(.internalError, "the tar header of '\(header.path)' is \(block.count) bytes, not \(Self.blockSize)")
+    guard block.count == TarHeader.blockSize else {
+      throw PackError(.internalError, "the tar header of '\(header.path)' is \(block.count) bytes, not \(TarHeader.blockSize)")
     }
     let made = block
     copy(made.byteSpan, to: &target)
@@ -60,10 +56,4 @@ private struct Writer: ~Copyable {
     announced = header.size
     try handle?.writeHeader(header, to: &bytes)
   }
-}
-
-func isASCII(_ bytes: Span<UInt8>) -> Bool {
-  var bits: UInt8 = 0
-  for index in bytes.indices { bits |= bytes[index] }
-  return bits < 0x80
 }

@@ -27,9 +27,11 @@ public actor AssetStore {
   private let logger: (any PackLogger)?
   /// Logs the store's events. Nil without a logger.
   private let logging: EventHub<StoreEvent>.Handling?
-  private let keys: any KeyProvider
+  let keys: any KeyProvider
   /// Serializes the installations of each pack, by its name.
   private let installing = KeyedLock<String>()
+  /// Serializes the rewriting of each pack, by its name.
+  let compacting = KeyedLock<String>()
 
   /// Opens the store in a directory, or creates one there, with any missing parent directories. Repairs nothing.
   ///
@@ -392,7 +394,7 @@ public actor AssetStore {
         return OpenedPack(running, pack: nil, tree: tree, files: directory.files, use: use.mark)
       }
       let pack = try await stored.open(keys: keys, files: directory.files, backend: directory.backend)
-      guard running.deltaCount == 0 || pack.contentRoot == running.contentRoot else {
+      guard running.contentRoot == nil || pack.contentRoot == running.contentRoot else {
         throw PackError(.damagedStore, of: running.path, "makes another content than was installed", advice: .reconcileStore)
       }
       return OpenedPack(running, pack: pack, tree: nil, files: directory.files, use: use.mark)
@@ -472,7 +474,7 @@ public actor AssetStore {
   }
 
   /// Runs an action, and logs the error if it fails.
-  private func logged<Value: Sendable>(
+  func logged<Value: Sendable>(
     _ message: StaticString, _ id: String? = nil, _ action: () async throws(PackError) -> Value
   ) async throws(PackError) -> Value {
     do throws(PackError) {

@@ -28,7 +28,7 @@ struct ContentCheck {
     guard content.layers.isEmpty else { return try faultOfLayers(content, in: record, depth) }
     let name = directory.place(record.itemName(content))
     switch content.mode {
-    case .packed: return try faultOfFile(name, size: content.size, sha256: content.bytes.sha256, depth)
+    case .packed: return try faultOfFile(name, size: content.size, sha256: content.rewritten ?? content.bytes.sha256, depth)
     case .unpacked:
       guard let status = try directory.status(name) else { return .missing }
       guard status.kind == .directory else { return .damaged("is not a directory") }

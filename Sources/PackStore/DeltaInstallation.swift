@@ -306,7 +306,7 @@ struct DeltaInstallation: Sendable {
     var arrivals: [Placement.Arrival] = []
     for (delta, isMovable) in zip(deltas, movable) {
       let item = ItemName(
-        id: id, version: order.entry.version, sha256: order.entry.sha256, mode: .packed, delta: delta.offer.sha256
+        id: id, version: order.entry.version, sha256: order.entry.sha256, mode: .packed, own: (delta.offer.sha256, .delta)
       ).text
       var arrival = Placement.Arrival(staged: nil, file: delta.file, open: delta.start.file, item: item)
       if !isMovable { arrival.staged = directory.freshName(in: .staging, ending: ".delta") }

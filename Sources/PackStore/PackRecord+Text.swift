@@ -121,8 +121,9 @@ extension PackRecord {
       if trial.bytes == current { return "has its current version on trial" }
       if hasFailed(trial.bytes) { return "has a version on trial that failed" }
     }
-    for content in contents where content.contentRoot == nil && (content.mode == .unpacked || !content.layers.isEmpty) {
-      return "lacks the content root of a version that was unpacked or is made by deltas"
+    for content in contents
+    where content.contentRoot == nil && (content.mode == .unpacked || !content.layers.isEmpty || content.rewritten != nil) {
+      return "lacks the content root of a version that was unpacked or made by deltas"
     }
     if let fault = contents.lazy.compactMap(deltaFault).first { return fault }
     if let preservation, preservation > 1_000_000 { return "has a preservation above 1000000" }
@@ -135,6 +136,9 @@ extension PackRecord {
   private func deltaFault(_ content: Content) -> String? {
     guard content.links.allSatisfy({ $0.bytes != content.bytes && self.content($0.bytes) != nil }) else {
       return "has a version with files of one that it does not list"
+    }
+    if content.rewritten != nil, content.mode == .unpacked || !content.layers.isEmpty || !content.bases.isEmpty {
+      return "has a version with a file made of deltas that are still there"
     }
     guard !content.layers.isEmpty || !content.bases.isEmpty else { return nil }
     guard content.mode == .packed, !content.layers.isEmpty, (1...Limits.deltaBases).contains(content.bases.count) else {
@@ -195,6 +199,10 @@ extension PackRecord.Content {
       writer.string(mode.rawValue)
       writer.key("proven")
       writer.integer(isProven ? 1 : 0)
+      if let rewritten {
+        writer.key("rewritten")
+        writer.string(rewritten.hex)
+      }
       writer.key("sha256")
       writer.string(bytes.sha256.hex)
       writer.key("size")
@@ -275,6 +283,7 @@ private struct RecordReader {
       bytes: try fields.bytes(), mode: mode, size: try fields.integer("size"), sizeOnDevice: try fields.integer("sizeOnDevice"),
       contentRoot: fields.texts["contentRoot"] == nil ? nil : try fields.hex("contentRoot", count: 32),
       isProven: try fields.integer("proven") == 1)
+    if fields.texts["rewritten"] != nil { content.rewritten = try fields.hex("rewritten", count: 32) }
     for layer in fields.lists["layers"] ?? [] {
       content.layers.append(PackRecord.Layer(sha256: try layer.hex("sha256", count: 32), size: try layer.integer("size")))
     }

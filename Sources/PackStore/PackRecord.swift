@@ -25,6 +25,8 @@ package struct PackRecord: Hashable, Sendable {
     var isProven: Bool
     /// The deltas that make the version, each over the one before, and the first one over ``bases``. Empty for a version with its own file or tree.
     var layers: [Layer] = []
+    /// The SHA-256 of the pack file that the store made of deltas and what they are read over. Nil if it made none.
+    var rewritten: [UInt8]?
     /// The versions of the same record that the first delta is read over, in its order.
     var bases: [Bytes] = []
     /// Files of an unpacked version that are also files of other versions of the record. They count there.
@@ -109,7 +111,8 @@ package struct PackRecord: Hashable, Sendable {
 
   private func itemName(_ content: Content, _ layer: Layer?) -> String {
     ItemName(
-      id: id, version: content.bytes.version, sha256: content.bytes.sha256, mode: content.mode, delta: layer?.sha256
+      id: id, version: content.bytes.version, sha256: content.bytes.sha256, mode: content.mode,
+      own: layer.map { ($0.sha256, .delta) } ?? content.rewritten.map { ($0, .rewritten) }
     ).text
   }
 
@@ -141,6 +144,14 @@ package struct PackRecord: Hashable, Sendable {
     let sum = below + content.layers.count
     guard !content.layers.isEmpty, sum <= Pack.mostDeltas else { return sum }
     return content.bases.compactMap(self.content).map { depth($0, below: sum) }.max() ?? sum
+  }
+
+  /// Returns the sizes of all deltas that a version is read from, and of the pack files below them, in bytes.
+  func sizes(_ content: Content) -> (deltas: UInt64, packs: UInt64) {
+    guard !content.layers.isEmpty else { return (0, content.size) }
+    return content.bases.compactMap(self.content).map(sizes).reduce((content.size, 0)) { sum, below in
+      (sum.0.adding(below.deltas), sum.1.adding(below.packs))
+    }
   }
 
   /// Whether an installed version is read over this one.

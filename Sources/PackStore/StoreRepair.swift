@@ -276,8 +276,8 @@ struct StoreRepair {
   /// - Throws: ``PackError/Code/missingPages`` if that depends on an entry in a page that is missing or cannot be used.
   /// - Parameter isLenient: Whether a pack file that the manifest does not name is kept if its header and digest match its name.
   private func identity(of name: String, isLenient: Bool) throws(PackError) -> (content: PackRecord.Content, delivery: DeliveryClass?)? {
-    // Of a delta without a record it is not known what it was read over.
-    guard let item = ItemName(name), item.delta == nil, let status = try directory.status(directory.place(name)) else { return nil }
+    // Of a delta without a record it is not known what it was read over. Only a record says that a file that the store made is complete.
+    guard let item = ItemName(name), item.origin == nil, let status = try directory.status(directory.place(name)) else { return nil }
     let lookup = try manifests.usable().map { manifests.known([item.id], in: $0.manifest) } ?? PackLookup()
     if !lookup.unknown.isEmpty, item.mode == .unpacked || !isLenient { throw .missing(lookup.missing, for: "pack '\(item.id)'") }
     let entry = lookup.packs[item.id].flatMap { entry in
@@ -370,7 +370,12 @@ struct StoreRepair {
     case true:
       found(.adopted, item.id, "version \(item.version) of pack '\(item.id)' was complete but not recorded; it is installed now")
     case false:
-      let what = item.delta == nil ? "does not match the manifest" : "is a delta"
+      let what =
+        switch item.origin {
+        case nil: "does not match the manifest"
+        case .delta: "is a delta"
+        case .rewritten: "was made of deltas"
+        }
       found(.orphaned, item.id, "'\(directory.place(name))' was not recorded and \(what); it was removed")
     default: break
     }

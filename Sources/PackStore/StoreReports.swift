@@ -126,6 +126,8 @@ public enum StoreEvent: Hashable, Sendable {
   case adopted(manifest: UInt64)
   /// A version was installed.
   case installed(InstalledPack, InstallCost)
+  /// A version that was read over deltas was rewritten as one pack file.
+  case rewritten(InstalledPack, InstallCost)
   /// A version went on trial.
   case activated(InstalledPack)
   /// A version was confirmed, or activated without a trial.

@@ -1,4 +1,5 @@
 import PackArchive
+import PackEncoding
 import PackFormat
 import TestSupport
 import Testing
@@ -158,7 +159,7 @@ struct TarReaderTests {
       bytes += [UInt8](repeating: 7, count: Int(header.size))
       bytes += [UInt8](repeating: 0, count: (512 - Int(header.size) % 512) % 512)
     }
-    return bytes + [UInt8](repeating: 0, count: TarWriter.endSize)
+    return bytes + [UInt8](repeating: 0, count: TarHeader.endSize)
   }
 
   private func read(_ pieces: [[UInt8]], _ body: (TarEntry) -> Void) throws(PackError) -> Int {

@@ -1,4 +1,5 @@
 import PackArchive
+import PackEncoding
 import PackFormat
 import TestSupport
 import Testing
@@ -54,6 +55,11 @@ struct TarWriterTests {
     #expect(try header(sample.header) == SpecifiedHeader.bytes(sample.header))
   }
 
+  @Test("the header that a device writes, without libarchive, is the same", arguments: small + large)
+  func withoutLibrary(_ sample: Case) throws {
+    #expect(try header(sample.header) == sample.header.bytes)
+  }
+
   @Test("a header has the bytes that libarchive writes in a whole archive", arguments: small + large)
   func likeWholeArchive(_ sample: Case) throws {
     #expect(try header(sample.header) == WholeArchive([(sample.header, [])], isEnded: false).bytes)
@@ -90,7 +96,7 @@ struct TarWriterTests {
       bytes += content
       bytes += [UInt8](repeating: 0, count: (512 - content.count % 512) % 512)
     }
-    bytes += [UInt8](repeating: 0, count: TarWriter.endSize)
+    bytes += [UInt8](repeating: 0, count: TarHeader.endSize)
     #expect(bytes == WholeArchive(entries).bytes)
   }
 
@@ -151,6 +157,8 @@ struct TarWriterTests {
       let isSpecified = made == SpecifiedHeader.bytes(sample)
       let isLikeWholeArchive = made == WholeArchive([(sample, [])], isEnded: false).bytes
       #expect(isSpecified && isLikeWholeArchive, "\(sample)")
+      let isLikeOurs = made == sample.bytes
+      #expect(isLikeOurs, "\(sample)")
     }
   }
 }

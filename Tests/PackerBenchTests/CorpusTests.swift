@@ -1,4 +1,5 @@
 import PackArchive
+import PackEncoding
 import PackFormat
 import TestSupport
 import Testing

@@ -1,6 +1,7 @@
 import PackArchive
 import PackBuild
 import PackCrypto
+import PackEncoding
 import PackFormat
 import PackManifest
 

@@ -31,6 +31,8 @@ actor LibraryLoop {
   private let isForDevice: @Sendable (ManifestPack) -> Bool
   /// Waits before a retry that a plan put off.
   private let sleep: @Sendable (_ seconds: UInt64) async -> Void
+  /// Waits before packs are rewritten. If nil, none are.
+  private let idle: (@Sendable () async -> Void)?
 
   /// Serializes plans, and the activations of each pack.
   private let locks = KeyedLock<String>()
@@ -51,11 +53,13 @@ actor LibraryLoop {
   private var hasNetwork = true
   private var running: Task<Void, Never>?
   private var retry: Task<Void, Never>?
+  /// The rewriting of packs, which begins when nothing is downloaded.
+  private var compaction: Task<Void, Never>?
 
   init(
     _ delivery: AppDelivery, service: any DownloadService, bundled: BundledRelease?, exports: FileExports, confirmsVersions: Bool,
     isForDevice: @escaping @Sendable (ManifestPack) -> Bool, manifestSource: @escaping ManifestSource,
-    sleep: @escaping @Sendable (_ seconds: UInt64) async -> Void
+    sleep: @escaping @Sendable (_ seconds: UInt64) async -> Void, idle: (@Sendable () async -> Void)?
   ) {
     self.delivery = delivery
     self.service = service
@@ -65,6 +69,7 @@ actor LibraryLoop {
     self.isForDevice = isForDevice
     self.manifestSource = manifestSource
     self.sleep = sleep
+    self.idle = idle
   }
 
   /// Recovers from the last run, and starts the downloads.
@@ -107,6 +112,7 @@ actor LibraryLoop {
   func stop() {
     running?.cancel()
     retry?.cancel()
+    compaction?.cancel()
   }
 
   // MARK: The manifest
@@ -415,6 +421,7 @@ actor LibraryLoop {
     // A download that the system lost sends no event: while somebody waits, it is looked for.
     if !asked.isEmpty { delay = min(delay ?? Self.lookInterval, Self.lookInterval) }
     if let delay { planAgain(after: delay) }
+    compactLater(isIdle: asked.isEmpty && plan.downloads.isEmpty && plan.underWay.isEmpty && plan.handOver.isEmpty)
     for id in Set(installations.map(\.id)).union(asked).union(plan.underWay).union(plan.downloads.map(\.id)) { await report(id) }
   }
 
@@ -450,6 +457,19 @@ actor LibraryLoop {
       await report(pack.id)
     }
     return isChanged
+  }
+
+  /// Rewrites packs when nothing has happened for a while. What is interrupted begins anew.
+  private func compactLater(isIdle: Bool) {
+    compaction?.cancel()
+    compaction = nil
+    guard let idle, isIdle else { return }
+    compaction = Task(priority: .background) { [store = delivery.store] in
+      await idle()
+      guard !Task.isCancelled else { return }
+      // The store logs failures.
+      _ = try? await store.compact()
+    }
   }
 
   private func planAgain(after seconds: UInt64) {

@@ -1,4 +1,5 @@
 import CLibArchive
+import PackEncoding
 import PackFormat
 
 /// A libarchive tar reader over the pieces of a tar, freed when its owner goes away.

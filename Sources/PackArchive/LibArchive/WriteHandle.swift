@@ -1,4 +1,5 @@
 import CLibArchive
+import PackEncoding
 import PackFormat
 
 /// A libarchive tar writer into memory, freed when its owner goes away.

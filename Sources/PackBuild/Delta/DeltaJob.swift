@@ -1,5 +1,6 @@
 import PackArchive
 package import PackCrypto
+import PackEncoding
 package import PackFiles
 package import PackFormat
 import PackPayload

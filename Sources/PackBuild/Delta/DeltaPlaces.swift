@@ -1,3 +1,4 @@
+import PackEncoding
 import PackFormat
 import PackPayload
 
@@ -65,7 +66,7 @@ struct DeltaPlaces: Sendable {
       let likeness = Likeness(name: name, size: entries[number].size)
       let group = groups[likeness] ?? number
       groups[likeness] = group
-      keys.append((TarLayout.fileExtension(of: path), group, number))
+      keys.append((TarOrder.fileExtension(of: path), group, number))
     }
     keys.sort { left, right in
       guard left.fileExtension == right.fileExtension else {

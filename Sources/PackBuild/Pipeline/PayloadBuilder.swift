@@ -1,5 +1,6 @@
 import PackArchive
 import PackCrypto
+import PackEncoding
 import PackFiles
 import PackFormat
 import PackProject
@@ -144,7 +145,7 @@ final class PayloadBuilder: Sendable {
       for number in frame.items {
         try fill(&content, with: number, of: frame)
       }
-      let end = layout.tarSize - UInt64(TarWriter.endSize)
+      let end = layout.tarSize - UInt64(TarHeader.endSize)
       clear(&content, end..<layout.tarSize, of: frame)
       checkSecrets(content.byteSpan.extracting(first: size))
       let capacity = Limits.compressBound(builder.frameSize)
@@ -169,10 +170,10 @@ final class PayloadBuilder: Sendable {
     private func fill(_ content: inout [UInt8], with number: Int, of frame: TarLayout.Frame) throws(PackError) {
       let item = layout.items[number]
       let headerRange = (item.start..<item.dataOffset).clamped(to: frame.range)
-      if headerRange.count == TarWriter.blockSize, item.headerSize == TarWriter.blockSize {
+      if headerRange.count == TarHeader.blockSize, item.headerSize == TarHeader.blockSize {
         let start = Int(item.start - frame.range.lowerBound)
         var whole = content.mutableByteSpan
-        var target = whole._mutatingExtracting(start..<start + TarWriter.blockSize)
+        var target = whole._mutatingExtracting(start..<start + TarHeader.blockSize)
         try tar.writeBlock(layout.header(of: item), to: &target)
       } else if !headerRange.isEmpty {
         header.removeAll(keepingCapacity: true)
@@ -277,21 +278,14 @@ final class PayloadBuilder: Sendable {
 
   // MARK: Index
 
-  private struct IndexBlockBytes: Sendable {
-    var bytes: [UInt8]
-    var firstPath: [UInt8]
-    /// The bytes of the block that the content root covers.
-    var rootBytes: [UInt8]
-  }
-
   private func writeIndex(jobs: Int) async throws(PackError) -> Result {
     let order = layout.byPath
     let blockCount = (order.count + Limits.recordsPerBlock - 1) / Limits.recordsPerBlock
-    let blocks = Monitor<(bytes: [UInt8], directory: [(length: UInt32, firstPath: [UInt8])])>(([], []))
+    let index = Monitor(IndexEncoder())
     let root = RootDigest(try ContentRoot(backend: backend))
     if blockCount > 0 {
       try await WorkerPool.run(min(jobs, blockCount)) { pool in
-        OrderedParallelMap<IndexBlockBytes>(count: blockCount, window: 2 * jobs, pool: pool)
+        OrderedParallelMap<IndexEncoder.Block>(count: blockCount, window: 2 * jobs, pool: pool)
       } work: { [self] (_, map) throws(PackError) in
         let encoder = try CompressionContext(strengths.index)
         try map.work { (number) throws(PackError) in
@@ -299,78 +293,35 @@ final class PayloadBuilder: Sendable {
           return try block(order[first..<min(first + Limits.recordsPerBlock, order.count)], encoder: encoder)
         } take: { (_, block) throws(PackError) in
           try root.add(block.rootBytes)
-          blocks.withLock { blocks in
-            blocks.bytes += block.bytes
-            blocks.directory.append((UInt32(block.bytes.count), block.firstPath))
-          }
+          index.withLock { $0.add(block) }
         }
       }
     }
-    let (blockBytes, directory) = blocks.withLock { $0 }
     let frames = table.withLock { $0 }
     let largest = frames.reduce(0) { max($0, $1.content) }
     let head = IndexHead(
       recordCount: UInt32(order.count), largestFrame: largest,
       contentSize: layout.items.reduce(0) { $0 + $1.entry.size }, tarSize: layout.tarSize, contentRoot: try root.finish())
     let start = draft.size
-    let blocksSize = try appendSkippable(blockBytes)
-    let headSize = try appendSkippable(head.bytes + (try compressedDirectory(directory)))
-    let seekTable = SeekTable.bytes(for: frames + [(blocksSize, 0), (headSize, 0)])
-    try draft.append(seekTable.byteSpan)
+    try index.withLock { $0 }.finish(head, frames: frames, by: try CompressionContext(strengths.index)) { (bytes) throws(PackError) in
+      try draft.append(bytes)
+    }
     return Result(contentRoot: head.contentRoot, largestFrame: largest, indexSize: draft.size - start)
   }
 
-  private func block(
-    _ order: ArraySlice<Int32>, encoder: borrowing CompressionContext
-  ) throws(PackError) -> IndexBlockBytes {
-    var digestBytes: [UInt8] = []
-    var records: [UInt8] = []
-    var rootBytes: [UInt8] = []
+  private func block(_ order: ArraySlice<Int32>, encoder: borrowing CompressionContext) throws(PackError) -> IndexEncoder.Block {
+    var block = IndexEncoder.BlockEncoder()
     for number in order.map(Int.init) {
       let item = layout.items[number]
       let size = item.entry.size
       let origin = item.isLink ? layout.items[Int(item.original)] : item
-      let record = IndexRecord(
-        path: Array(item.entry.path.utf8), kind: item.entry.kind, size: size, offset: size == 0 ? 0 : origin.dataOffset)
       let digest = digests.withLock { Array($0[32 * number..<32 * number + 32]) }
-      digestBytes += digest
-      record.append(to: &records)
-      record.appendForContentRoot(to: &rootBytes, digest: digest.byteSpan)
+      block.add(
+        IndexRecord(
+          path: Array(item.entry.path.utf8), kind: item.entry.kind, size: size, offset: size == 0 ? 0 : origin.dataOffset),
+        digest: digest.byteSpan)
     }
-    var bytes = digestBytes
-    bytes += try compressed(records, encoder: encoder)
-    let first = layout.items[Int(order[order.startIndex])].entry.path
-    return IndexBlockBytes(bytes: bytes, firstPath: Array(first.utf8), rootBytes: rootBytes)
-  }
-
-  private func compressed(_ bytes: [UInt8], encoder: borrowing CompressionContext) throws(PackError) -> [UInt8] {
-    var frame = [UInt8](repeating: 0, count: Limits.compressBound(bytes.count))
-    var target = frame.mutableByteSpan
-    let size = try encoder.compress(bytes.byteSpan, into: &target)
-    frame.removeSubrange(size...)
-    return frame
-  }
-
-  private func compressedDirectory(
-    _ directory: [(length: UInt32, firstPath: [UInt8])]
-  ) throws(PackError) -> [UInt8] {
-    guard !directory.isEmpty else { return [] }
-    let bytes = IndexDirectory.bytes(for: directory)
-    guard bytes.count <= Limits.indexDirectorySize else {
-      throw PackError(
-        .unsuitableSource, "the index needs a directory of \(bytes.count) bytes, more than \(Limits.indexDirectorySize)",
-        hint: "shorten the paths, or split the tree into several packs")
-    }
-    return try compressed(bytes, encoder: try CompressionContext(strengths.index))
-  }
-
-  private func appendSkippable(_ bytes: [UInt8]) throws(PackError) -> UInt32 {
-    var head: [UInt8] = []
-    head.append(littleEndian: IndexHead.frameMagic)
-    head.append(littleEndian: UInt32(bytes.count))
-    try draft.append(head.byteSpan)
-    try draft.append(bytes.byteSpan)
-    return UInt32(head.count + bytes.count)
+    return try block.finish(by: encoder)
   }
 }
 

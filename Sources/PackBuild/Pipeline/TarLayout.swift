@@ -1,4 +1,5 @@
 import PackArchive
+import PackEncoding
 import PackFiles
 import PackFormat
 import PackProject
@@ -92,7 +93,7 @@ final class TarLayout: Sendable {
     self.items = items
     self.duplicateFiles = duplicateFiles
     self.duplicateBytes = duplicateBytes
-    tarSize = position + UInt64(TarWriter.endSize)
+    tarSize = position + UInt64(TarHeader.endSize)
     // A sparse file may claim exabytes, so the number of frames is checked before they are listed.
     try Self.check(frameCount: (tarSize + UInt64(frameSize) - 1) / UInt64(frameSize), words)
     frames = Self.cut(items, tarSize: tarSize, UInt64(frameSize))
@@ -174,7 +175,7 @@ final class TarLayout: Sendable {
     for (number, item) in items.enumerated() {
       add(item.start..<item.end, number..<number + 1, &frames)
     }
-    add(tarSize - UInt64(TarWriter.endSize)..<tarSize, items.count..<items.count, &frames)
+    add(tarSize - UInt64(TarHeader.endSize)..<tarSize, items.count..<items.count, &frames)
     close(&frames)
     return frames
   }
@@ -189,46 +190,16 @@ extension TarLayout {
     let byPath: [Int32]
   }
 
-  /// Returns the order of the tar: by extension, then by the first path whose name and size are the same, then by path (FORMAT.md §4.2.4).
-  ///
-  /// Files of the same kind compress best side by side. Files with the same name and size in several directories are often the same or versions of
-  /// one another. With other sizes, most are parts of series, and the others of their series are more similar.
+  /// Returns the order of the tar.
   static func order(_ found: [SourceEntry]) -> Order {
     // A scan returns them in order already.
     let entries = isSorted(found) ? found : found.sorted { Self.precedes($0, $1) }
-    struct Place {
-      var fileExtension: Int
-      /// The first entry of the same name and size.
-      var group: Int
-      var number: Int
+    let numbers = TarOrder.numbers(entries.count) { number in
+      TarOrder.Item(name: entries[number].name, size: entries[number].size, isDirectory: entries[number].kind == .directory)
     }
-    struct Likeness: Hashable {
-      var name: String
-      var size: UInt64
-    }
-    var groups: [Likeness: Int] = [:]
-    var extensions: [[UInt8]: Int] = [:]
-    var places: [Place] = []
-    places.reserveCapacity(entries.count)
-    for (number, entry) in entries.enumerated() {
-      let name = entry.name
-      let fileExtension = entry.kind == .directory ? [] : Self.fileExtension(of: name)
-      let extensionNumber = extensions[fileExtension] ?? extensions.count
-      extensions[fileExtension] = extensionNumber
-      let likeness = Likeness(name: name, size: entry.size)
-      let group = groups[likeness] ?? number
-      groups[likeness] = group
-      places.append(Place(fileExtension: extensionNumber, group: group, number: number))
-    }
-    var ranks = [Int](repeating: 0, count: extensions.count)
-    for (rank, item) in extensions.sorted(by: { PackFormat.precedes($0.key.byteSpan, $1.key.byteSpan) }).enumerated() {
-      ranks[item.value] = rank
-    }
-    for index in places.indices { places[index].fileExtension = ranks[places[index].fileExtension] }
-    places.sort { ($0.fileExtension, $0.group, $0.number) < ($1.fileExtension, $1.group, $1.number) }
     var byPath = [Int32](repeating: 0, count: entries.count)
-    for (position, place) in places.enumerated() { byPath[place.number] = Int32(position) }
-    return Order(entries: places.map { entries[$0.number] }, byPath: byPath)
+    for (position, number) in numbers.enumerated() { byPath[number] = Int32(position) }
+    return Order(entries: numbers.map { entries[$0] }, byPath: byPath)
   }
 
   private static func precedes(_ left: SourceEntry, _ right: SourceEntry) -> Bool {
@@ -237,22 +208,5 @@ extension TarLayout {
 
   private static func isSorted(_ entries: [SourceEntry]) -> Bool {
     entries.indices.dropFirst().allSatisfy { precedes(entries[$0 - 1], entries[$0]) }
-  }
-
-  /// Returns the bytes after the last dot of the last component, with ASCII letters in lower case. Empty if there is no dot except a leading one.
-  /// A font `eot` is a `ttf` with another header, so it has the same extension.
-  static func fileExtension(of path: String) -> [UInt8] {
-    path.withBytes { path in
-      var index = path.count
-      while index > 0, path[index - 1] != UInt8(ascii: "/") {
-        index -= 1
-        guard path[index] == UInt8(ascii: ".") else { continue }
-        guard index > 0, path[index - 1] != UInt8(ascii: "/") else { return [] }
-        var bytes = [UInt8](copying: path.extracting((index + 1)...))
-        for position in bytes.indices where (65...90).contains(bytes[position]) { bytes[position] += 32 }
-        return bytes == Array("eot".utf8) ? Array("ttf".utf8) : bytes
-      }
-      return []
-    }
   }
 }

@@ -1,5 +1,6 @@
 import PackArchive
 package import PackCrypto
+import PackEncoding
 package import PackFormat
 package import PackManifest
 

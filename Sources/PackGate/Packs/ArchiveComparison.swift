@@ -1,4 +1,5 @@
 import PackArchive
+import PackEncoding
 import PackFiles
 import PackFormat
 import PackPayload
@@ -114,9 +115,9 @@ enum ArchiveComparison {
     guard count == pack.entryCount else {
       throw PackError(.damagedArchive, "the tar holds \(count) entries, but the index lists \(pack.entryCount)")
     }
-    guard end + UInt64(TarWriter.endSize) == tarSize else {
+    guard end + UInt64(TarHeader.endSize) == tarSize else {
       throw PackError(
-        .damagedArchive, "the last entry ends at byte \(end), and the tar at byte \(tarSize), which is not \(TarWriter.endSize) bytes later"
+        .damagedArchive, "the last entry ends at byte \(end), and the tar at byte \(tarSize), which is not \(TarHeader.endSize) bytes later"
       )
     }
     // libarchive stops at the end marker, but the workers may still push frames.

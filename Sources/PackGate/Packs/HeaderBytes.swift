@@ -1,4 +1,5 @@
 import PackArchive
+import PackEncoding
 import PackFormat
 
 /// The bytes of the tar that contain the next header, while a reader goes through the tar.

@@ -25,10 +25,11 @@ struct Store: ParsableCommand {
         packer store rollback game-puzzle --reason 'black screen' --store phone
         packer store usage --store phone
         packer store reconcile --store phone
+        packer store compact --store phone
       """,
     subcommands: [
       StoreAdopt.self, StoreInstall.self, StoreActivate.self, StoreConfirm.self, StoreRollback.self, StoreList.self, StoreUsageVerb.self,
-      StorePurge.self, StoreRemove.self, StoreReconcile.self,
+      StorePurge.self, StoreRemove.self, StoreReconcile.self, StoreCompact.self,
     ])
 }
 

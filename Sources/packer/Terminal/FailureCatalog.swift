@@ -134,7 +134,7 @@ enum FailureCatalog {
       "Give them with '--base'; 'packer inspect DELTA --key REF' shows their content roots. For a store, install the full pack."),
     Entry(
       "too-many-deltas", "A pack would be read over more than three deltas.",
-      "Install the full pack, then go on with deltas."),
+      "Rewrite it ('packer store compact', or 'compact()' in an app) or install the full pack, then go on with deltas."),
     Entry(
       "illegal-path", "A path leads outside, or breaks a rule of FORMAT.md §5.",
       "Rename the file; do not use the pack if somebody else made it."),

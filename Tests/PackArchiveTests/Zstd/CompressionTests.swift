@@ -1,5 +1,6 @@
 import CZstd
 import PackArchive
+import PackEncoding
 import PackFormat
 import PackPayload
 import TestSupport

@@ -253,6 +253,20 @@ struct CrashScenario: Sendable, CustomStringConvertible {
       },
       found: both([2, 3]), repaired: both([2, 3]), done: [CrashSample.unpacked: [nil, 3], CrashSample.packed: [nil, 3]], usesDeltas: true),
     CrashScenario(
+      description: "rewriting of deltas",
+      before: { (store, sample) throws(PackError) in
+        try await sample.release(1, to: store)
+        for version in [2, 3] as [UInt64] {
+          try await sample.deliverDeltas(version, to: store)
+          for id in CrashSample.ids { try await store.activate(id, onTrial: false) }
+        }
+      },
+      work: { (store, _) throws(PackError) in
+        if let failure = try await store.compact(CrashSample.ids).failures.first { throw failure.error }
+        guard try await store.current(CrashSample.packed)?.deltaCount == 0 else { throw PackError(.internalError, "not rewritten") }
+      },
+      found: both([3]), repaired: both([3]), done: both([3]), usesDeltas: true),
+    CrashScenario(
       description: "removal of deltas with their base",
       before: { (store, sample) throws(PackError) in
         try await sample.release(1, to: store)

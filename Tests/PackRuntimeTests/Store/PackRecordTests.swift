@@ -75,6 +75,26 @@ struct PackRecordTests {
     #expect(failed.surplus(keeping: 2).map(\.bytes.version) == [3, 2])
   }
 
+  @Test("a version that the store rewrote has a file of its own, and is read over nothing")
+  func rewritten() throws {
+    var record = layered()
+    let before = record.itemNames
+    (record.contents[2].layers, record.contents[2].bases, record.contents[2].rewritten) = ([], [], [UInt8](repeating: 5, count: 32))
+    #expect(try PackRecord(parsing: record.text, id: "core") == record)
+    #expect(record.depth(record.contents[2]) == 0 && record.ownItems(record.contents[2]).count == 1)
+    #expect(record.allItems(record.contents[2]) == record.ownItems(record.contents[2]))
+    let name = record.itemName(record.contents[2])
+    #expect(!before.contains(name) && name == "core@3-0000000000000000-0505050505050505.pack")
+    #expect(ItemName(name)?.text == name && ItemName(name)?.origin == .rewritten)
+    #expect(ItemName("core@3-0000000000000000-0505050505050505") == nil && ItemName("core@3-0000000000000000.delta") == nil)
+    #expect(record.versions(over: bytes(2)).isEmpty)
+    for (deltas, packs, version) in [(0, 1, 1), (1, 1, 2), (0, 1, 3)] as [(UInt64, UInt64, Int)] {
+      let sizes = record.sizes(record.contents[version - 1])
+      #expect(sizes.deltas == deltas && sizes.packs == packs)
+    }
+    #expect(layered().sizes(layered().contents[2]).deltas == 2)
+  }
+
   @Test("a record with deltas that is not consistent is damaged")
   func inconsistentDeltas() async throws {
     var faults: [String: PackRecord] = [:]
@@ -87,6 +107,15 @@ struct PackRecordTests {
     add("a base without deltas") { $0.contents[1].layers = [] }
     add("a base that is not listed") { $0.contents[1].bases = [bytes(7)] }
     add("an unpacked base") { $0.contents[0].mode = .unpacked }
+    add("a file made of deltas that are there") { $0.contents[1].rewritten = [UInt8](repeating: 5, count: 32) }
+    add("an unpacked version with a file") {
+      ($0.contents[2].layers, $0.contents[2].bases, $0.contents[2].mode) = ([], [], .unpacked)
+      $0.contents[2].rewritten = [UInt8](repeating: 5, count: 32)
+    }
+    add("a file made of deltas without a content root") {
+      ($0.contents[2].layers, $0.contents[2].bases, $0.contents[2].contentRoot) = ([], [], nil)
+      $0.contents[2].rewritten = [UInt8](repeating: 5, count: 32)
+    }
     add("deltas of an unpacked version") { $0.contents[2].mode = .unpacked }
     add("versions over each other in a circle") {
       $0.contents[0].layers = $0.contents[1].layers

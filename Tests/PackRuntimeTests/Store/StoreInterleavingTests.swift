@@ -30,6 +30,8 @@ struct StoreInterleavingTests {
 
     var ownsFile: Bool { testDescription == "install, moved" }
     var changesFile: Bool { testDescription == "a download that changes" }
+    /// Whether it replaces files that another process may have open. They stay until the next repair.
+    var replacesFiles: Bool { testDescription == "rewriting of a delta" }
   }
 
   private static func change(_ name: String, isModest: Bool = false, _ work: @escaping Operation.Work) -> Operation {
@@ -73,6 +75,11 @@ struct StoreInterleavingTests {
     },
     Operation(testDescription: "install of a delta, unpacked", usesDeltas: true) { (store, _, sample) throws(PackError) in
       try await store.install(sample.deltaDownload(CrashSample.unpacked, 2), as: CrashSample.unpacked, taking: .moving)
+    },
+    Operation(testDescription: "rewriting of a delta", isModest: true, usesDeltas: true) { (store, _, sample) throws(PackError) in
+      try await store.install(sample.deltaDownload(CrashSample.packed, 2), as: CrashSample.packed, taking: .copying)
+      try await store.activate(CrashSample.packed, version: 3, onTrial: false)
+      if let failure = try await store.compact([CrashSample.packed]).failures.first { throw failure.error }
     },
     change("a manifest") { (store, _, sample) throws(PackError) in try await store.adopt(sample.manifest(3)) },
     change("a download that changes", isModest: true) { (_, files, sample) throws(PackError) in
@@ -128,8 +135,10 @@ struct StoreInterleavingTests {
             Issue.record("\(place): \(failures) \(left.lines), but expected \(orders.map { "\($0.failures) \($0.records)" })")
             return
           }
-          if !left.complaints.isEmpty || !left.leftovers.isEmpty {
-            Issue.record("\(place): \(left.complaints) \(left.leftovers)")
+          let isReplaced = first.replacesFiles || second.replacesFiles
+          let leftovers = left.leftovers.filter { !isReplaced || !$0.hasSuffix(".delta") }
+          if !left.complaints.isEmpty || !leftovers.isEmpty {
+            Issue.record("\(place): \(left.complaints) \(leftovers)")
             return
           }
           for crash in [MemoryDisk.Crash.powerCut, .zeroedContent] {
@@ -393,6 +402,8 @@ private struct Snapshot {
           switch content.mode {
           case .packed where !content.layers.isEmpty:
             deltas.map { .some($0.bytes) } == record.ownItems(content).map { tree["packs/\($0)"] ?? nil }
+          case .packed where content.rewritten != nil:
+            try (tree[item] ?? nil).map { try CryptoBackends.standard.digest(of: $0.byteSpan) } == content.rewritten
           case .packed: tree[item] == .some(sample.packs[id]?[content.bytes.version])
           case .unpacked:
             sample.trees[id]?[content.bytes.version]?.files.allSatisfy { tree["\(item)/\($0.key)"] == .some($0.value.bytes) } ?? false

@@ -2,6 +2,7 @@ import Foundation
 import PackArchive
 import PackBuild
 import PackCrypto
+import PackEncoding
 import PackFiles
 import PackFormat
 import PackManifest

@@ -1,6 +1,7 @@
 import Foundation
 import PackArchive
 import PackCrypto
+import PackEncoding
 import PackFiles
 import PackFormat
 import PackManifest

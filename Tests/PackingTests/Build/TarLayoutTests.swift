@@ -1,3 +1,4 @@
+import PackEncoding
 import PackFiles
 import PackFormat
 import Testing
@@ -78,7 +79,7 @@ struct TarLayoutTests {
       "Ä.Ä": "Ä", "a..": "",
     ]
     for (path, expected) in cases {
-      #expect(TarLayout.fileExtension(of: path) == Array(expected.utf8), "\(path)")
+      #expect(TarOrder.fileExtension(of: path) == Array(expected.utf8), "\(path)")
     }
   }
 

@@ -1,5 +1,6 @@
 import PackArchive
 import PackCrypto
+import PackEncoding
 import PackFormat
 import PackPayload
 import PackReading

@@ -20,9 +20,23 @@ package struct TarHeader: Hashable, Sendable {
   package var isOneBlock: Bool {
     func fits(_ text: String, _ slash: Int) -> Bool {
       text.withBytes { bytes in
-        bytes.count + slash <= 100 && isASCII(bytes)
+        bytes.count + slash <= Self.nameSize && isASCII(bytes)
       }
     }
     return fits(path, kind == .directory ? 1 : 0) && fits(linkTarget ?? "", 0) && size < 8 << 30
   }
+
+  /// The length of the name and of the link's target in a block, in bytes.
+  static let nameSize = 100
+  /// The number of bytes of a block.
+  package static let blockSize = 512
+  /// The number of zero bytes at the end of every tar.
+  package static let endSize = 1024
+}
+
+/// Whether all bytes are below 0x80.
+package func isASCII(_ bytes: Span<UInt8>) -> Bool {
+  var bits: UInt8 = 0
+  for index in bytes.indices { bits |= bytes[index] }
+  return bits < 0x80
 }

@@ -1,0 +1,48 @@
+import ArgumentParser
+import PackFormat
+import PackProject
+import PackStore
+
+/// `packer store compact`
+struct StoreCompact: Verb {
+  static let configuration = CommandConfiguration(
+    commandName: "compact",
+    abstract: "Rewrites packs that are read over deltas as one file each, as an app does when the device has time.",
+    discussion: """
+      Packs with three deltas, or with deltas of more than 30 % of the pack below them, are rewritten; with names, those packs, whatever their deltas. \
+      Such a pack opens as quickly as a full one, and takes further deltas. The file is read back before it replaces the deltas. What is \
+      interrupted changes nothing.
+
+      Examples:
+        packer store compact --store phone
+        packer store compact game-puzzle --store phone --key game.key
+      """)
+
+  @Argument(help: "The names of the packs. Default: all that are due.")
+  var ids: [String] = []
+
+  @OptionGroup var store: StoreOptions
+  @OptionGroup var key: KeyOptions
+  @OptionGroup var output: OutputOptions
+
+  static var leavesNothingBehind: Bool { false }
+  var isQuiet: Bool { output.isQuiet }
+
+  func run(in session: Session) async throws(PackError) -> Outcome {
+    try StorePlace.require(store.directory)
+    let opened = try await store.open(key: key, quota: nil, in: session)
+    if !ids.isEmpty {
+      let known = try await Set(opened.installed().map(\.id))
+      for id in ids where !known.contains(id) { throw PackError(.notInstalled, of: "pack '\(id)'", "is not installed", advice: .install) }
+    }
+    let report = try await session.withProgress { (progress) async throws(PackError) in
+      try await opened.compact(ids.isEmpty ? nil : ids, progress: progress)
+    }
+    let lines = StoredPackRecord.lines(report.rewritten)
+    for (pack, line) in zip(report.rewritten, lines) { session.console.result(StoredPackRecord(pack), [line]) }
+    for failure in report.failures.dropFirst() { session.console.warning(failure.error.message, hint: failure.error.hint) }
+    if let failure = report.failures.first { throw failure.error }
+    if report.rewritten.isEmpty { session.console.note("\(store.directory): no pack needs to be rewritten") }
+    return .done
+  }
+}
