@@ -30,8 +30,7 @@ public struct DownloadIdentifier: Hashable, Sendable, CustomStringConvertible {
     guard halves.count == 2, let name = DeliveryName.name(ofFile: halves[0]) else { return nil }
     let parts = halves[1].split(separator: "-", omittingEmptySubsequences: false)
     guard parts.count == 2, let version = UInt64(parts[0]), String(version) == parts[0], version <= Limits.packVersion,
-      parts[1].utf8.count == 16,
-      parts[1].utf8.allSatisfy({ (48...57).contains($0) || (97...102).contains($0) })
+      [UInt8](hex: parts[1], count: 8) != nil
     else { return nil }
     id = name
     self.version = version

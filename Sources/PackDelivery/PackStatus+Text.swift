@@ -62,7 +62,7 @@ extension PackStatus {
     func truth(_ text: String?) -> Bool? { text == "yes" ? true : text == "no" ? false : nil }
     guard let pack = value("pack"), DeliveryName.isLegal(pack),
       let version = value("version").flatMap({ UInt64($0) }), let size = value("size").flatMap({ UInt64($0) }),
-      let sha256 = value("sha256").flatMap(Self.digest), let state = value("state").flatMap(DeliveryState.init),
+      let sha256 = value("sha256").flatMap({ [UInt8](hex: $0, count: 32) }), let state = value("state").flatMap(DeliveryState.init),
       let since = value("since").flatMap({ Int64($0) }), let attempts = value("attempts").flatMap({ UInt32($0) }),
       let delay = value("delay").flatMap({ UInt32($0) }), let isEssential = truth(value("essential")),
       let isWanted = truth(value("wanted")), let held = value("held")
@@ -83,37 +83,13 @@ extension PackStatus {
 
   private mutating func readUpdate(_ words: [String]) {
     switch (words.first, words.count) {
-    case ("base", 2): base = Self.digest(words[1])
+    case ("base", 2): base = [UInt8](hex: words[1], count: 32)
     case ("delta", 3):
-      guard let size = UInt64(words[1]), let sha256 = Self.digest(words[2]) else { return }
+      guard let size = UInt64(words[1]), let sha256 = [UInt8](hex: words[2], count: 32) else { return }
       delta = PackBytes(version: bytes.version, size: size, sha256: sha256)
     case ("full", 2): fallback = FailureReason(rawValue: words[1])
     default: break
     }
-  }
-
-  private static func digest(_ text: String) -> [UInt8]? {
-    guard text.utf8.count == 64 else { return nil }
-    func digit(_ byte: UInt8) -> UInt8? {
-      switch byte {
-      case 48...57: byte - 48
-      case 97...102: byte - 87
-      default: nil
-      }
-    }
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(32)
-    var high: UInt8?
-    for byte in text.utf8 {
-      guard let value = digit(byte) else { return nil }
-      if let first = high {
-        bytes.append(first << 4 | value)
-        high = nil
-      } else {
-        high = value
-      }
-    }
-    return bytes
   }
 
   /// Returns the 64-bit FNV-1a hash as 16 digits. It detects accidental damage. Deliberate changes need no protection: a false record costs at most a

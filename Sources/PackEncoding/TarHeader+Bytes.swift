@@ -1,4 +1,4 @@
-package import PackFormat
+import PackFormat
 
 // libarchive writes the same bytes. Clients do not link it.
 extension TarHeader {

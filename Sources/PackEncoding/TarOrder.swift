@@ -1,4 +1,4 @@
-package import PackFormat
+import PackFormat
 
 /// The order in which the reference writer puts entries into a tar: by extension, then by the first path whose name and size are the same, then by path
 /// (FORMAT.md §4.2.4).

@@ -307,9 +307,7 @@ package final class StagedName: @unchecked Sendable {
     return String(repeating: "0", count: 16 - digits.count) + digits
   }
 
-  private static func isRandomPart(_ text: Substring) -> Bool {
-    text.utf8.count == 16 && text.utf8.allSatisfy { (48...57).contains($0) || (97...102).contains($0) }
-  }
+  private static func isRandomPart(_ text: Substring) -> Bool { [UInt8](hex: text, count: 8) != nil }
 
   /// Removes temporary files of this output that killed processes left. Files in use are locked.
   private func removeStale() {

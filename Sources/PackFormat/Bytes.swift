@@ -100,3 +100,28 @@ extension String {
     return body(Array(utf8).byteSpan)
   }
 }
+
+/// Returns the value of a hexadecimal digit, if it is one in lower case.
+@inlinable
+package func hexDigit(_ byte: UInt8) -> UInt8? {
+  switch byte {
+  case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+  case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+  default: nil
+  }
+}
+
+extension [UInt8] {
+  /// Parses lower-case hexadecimal digits of exactly `count` bytes. Returns nil for any other text.
+  package init?(hex text: some StringProtocol, count: Int) {
+    let digits = Array(text.utf8)
+    guard digits.count == 2 * count else { return nil }
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(count)
+    for index in 0..<count {
+      guard let high = hexDigit(digits[2 * index]), let low = hexDigit(digits[2 * index + 1]) else { return nil }
+      bytes.append(high << 4 | low)
+    }
+    self = bytes
+  }
+}

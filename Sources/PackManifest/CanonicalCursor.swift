@@ -151,20 +151,12 @@ package struct CanonicalCursor: Sendable {
     var result: [UInt8] = []
     result.reserveCapacity(count)
     for index in 0..<count {
-      guard let high = Self.digit(bytes[range.lowerBound + 2 * index]),
-        let low = Self.digit(bytes[range.lowerBound + 2 * index + 1])
+      guard let high = hexDigit(bytes[range.lowerBound + 2 * index]),
+        let low = hexDigit(bytes[range.lowerBound + 2 * index + 1])
       else { throw fault("has \(what) with something other than a lower-case hexadecimal digit", at: start) }
       result.append(high << 4 | low)
     }
     return result
-  }
-
-  private static func digit(_ byte: UInt8) -> UInt8? {
-    switch byte {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
-    case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
-    default: nil
-    }
   }
 
   /// Skips any value that the format allows. `depth` is the depth of the value if it is an object or an array.
@@ -228,8 +220,8 @@ package struct CanonicalCursor: Sendable {
     case UInt8(ascii: "r"): return (0x0D, 2)
     case UInt8(ascii: "u"):
       guard place + 6 <= end else { throw fault("ends inside an escape", at: place) }
-      guard bytes[place + 2] == 0x30, bytes[place + 3] == 0x30, let high = Self.digit(bytes[place + 4]), high < 2,
-        let low = Self.digit(bytes[place + 5]), ![0x08, 0x09, 0x0A, 0x0C, 0x0D].contains(high << 4 | low)
+      guard bytes[place + 2] == 0x30, bytes[place + 3] == 0x30, let high = hexDigit(bytes[place + 4]), high < 2,
+        let low = hexDigit(bytes[place + 5]), ![0x08, 0x09, 0x0A, 0x0C, 0x0D].contains(high << 4 | low)
       else { throw fault("has an escape that is not in canonical form", at: place) }
       return (high << 4 | low, 6)
     default:

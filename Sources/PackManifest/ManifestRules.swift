@@ -59,10 +59,7 @@ enum ManifestRules {
     return faults
   }
 
-  static func isKeyID(_ text: String) -> Bool {
-    text.utf8.count == 16
-      && text.utf8.allSatisfy { (0x30...0x39).contains($0) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains($0) }
-  }
+  static func isKeyID(_ text: String) -> Bool { [UInt8](hex: text, count: 8) != nil }
 
   /// Returns what is wrong with a pack's URL, or nil. The rules are strict because clients pass the URL to the system unchanged.
   static func fault(ofURL text: String) -> String? {

@@ -39,25 +39,3 @@ public struct BootToken: Hashable, Sendable, CustomStringConvertible {
   /// The token as text: `<id>@<version>-<sha256>-<nonce>`, in ASCII.
   public var description: String { "\(id)@\(version)-\(sha256.hex)-\(nonce.hex)" }
 }
-
-extension [UInt8] {
-  /// Parses lower-case hexadecimal digits of exactly `count` bytes. Returns nil for any other text.
-  init?(hex text: some StringProtocol, count: Int) {
-    let digits = Array(text.utf8)
-    guard digits.count == 2 * count else { return nil }
-    func value(_ digit: UInt8) -> UInt8? {
-      switch digit {
-      case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
-      case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
-      default: nil
-      }
-    }
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(count)
-    for index in 0..<count {
-      guard let high = value(digits[2 * index]), let low = value(digits[2 * index + 1]) else { return nil }
-      bytes.append(high << 4 | low)
-    }
-    self = bytes
-  }
-}

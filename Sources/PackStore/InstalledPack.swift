@@ -30,7 +30,7 @@ public struct InstalledPack: Hashable, Sendable {
   /// The number of bytes it takes on the device, in whole blocks. A version that it is read over is counted there.
   public let sizeOnDevice: UInt64
   /// The path of the pack file, of the last delta, or of the directory of the unpacked tree. Valid while the version is in use
-  /// (``AssetStore/open(_:)``) or current.
+  /// (``AssetStore/open(_:)``); of another version, until it is removed or rewritten.
   public let path: String
   /// The role of the version in the store.
   public let state: State

@@ -148,9 +148,13 @@ package struct PackRecord: Hashable, Sendable {
 
   /// Returns the sizes of all deltas that a version is read from, and of the pack files below them, in bytes.
   func sizes(_ content: Content) -> (deltas: UInt64, packs: UInt64) {
-    guard !content.layers.isEmpty else { return (0, content.size) }
-    return content.bases.compactMap(self.content).map(sizes).reduce((content.size, 0)) { sum, below in
-      (sum.0.adding(below.deltas), sum.1.adding(below.packs))
+    var all: Set<Content> = []
+    func add(_ content: Content) {
+      if all.insert(content).inserted { content.bases.compactMap(self.content).forEach(add) }
+    }
+    add(content)
+    return all.reduce((0, 0)) { sum, content in
+      content.layers.isEmpty ? (sum.0, sum.1.adding(content.size)) : (sum.0.adding(content.size), sum.1)
     }
   }
 

@@ -558,6 +558,12 @@ final class StoreDirectory: Sendable {
 
   // MARK: Use
 
+  /// Returns whether one of these items, which are in use, is of a version. After the store has rewritten the version, it may be an earlier one of its files.
+  static func isUsed(_ content: PackRecord.Content, of record: PackRecord, in used: Set<String>) -> Bool {
+    let name = ItemName(id: record.id, version: content.bytes.version, sha256: content.bytes.sha256, mode: content.mode)
+    return used.contains { ItemName($0)?.isSameVersion(as: name) ?? false }
+  }
+
   /// Returns the items that any running process has open.
   func usedItems() throws(PackError) -> Set<String> {
     var used = uses.items

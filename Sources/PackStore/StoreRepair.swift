@@ -276,15 +276,26 @@ struct StoreRepair {
   /// - Throws: ``PackError/Code/missingPages`` if that depends on an entry in a page that is missing or cannot be used.
   /// - Parameter isLenient: Whether a pack file that the manifest does not name is kept if its header and digest match its name.
   private func identity(of name: String, isLenient: Bool) throws(PackError) -> (content: PackRecord.Content, delivery: DeliveryClass?)? {
-    // Of a delta without a record it is not known what it was read over. Only a record says that a file that the store made is complete.
-    guard let item = ItemName(name), item.origin == nil, let status = try directory.status(directory.place(name)) else { return nil }
+    // Of a delta without a record it is not known what it was read over.
+    guard let item = ItemName(name), item.origin != .delta, let status = try directory.status(directory.place(name)) else { return nil }
     let lookup = try manifests.usable().map { manifests.known([item.id], in: $0.manifest) } ?? PackLookup()
-    if !lookup.unknown.isEmpty, item.mode == .unpacked || !isLenient { throw .missing(lookup.missing, for: "pack '\(item.id)'") }
+    if !lookup.unknown.isEmpty, item.mode == .unpacked || item.origin == .rewritten || !isLenient {
+      throw .missing(lookup.missing, for: "pack '\(item.id)'")
+    }
     let entry = lookup.packs[item.id].flatMap { entry in
       entry.version == item.version && entry.sha256.prefix(8).hex == item.digits ? entry : nil
     }
     let size = try directory.sizeOnDevice(directory.place(name))
     switch item.mode {
+    case .packed where item.origin == .rewritten:
+      // The content root is compared whenever it is opened.
+      guard status.kind == .file, let entry, let sha256 = try contents.sha256(ofFile: directory.place(name)), item.isOwn(sha256) else {
+        return nil
+      }
+      var content = PackRecord.Content(
+        bytes: entry.bytes, mode: .packed, size: status.size, sizeOnDevice: size, contentRoot: entry.contentRoot, isProven: false)
+      content.rewritten = sha256
+      return (content, entry.delivery)
     case .packed:
       guard status.kind == .file, entry != nil || isLenient, let sha256 = try contents.sha256(ofFile: directory.place(name)),
         entry.map({ $0.sha256 == sha256 }) ?? (sha256.prefix(8).hex == item.digits && isNamed(item))
@@ -374,7 +385,7 @@ struct StoreRepair {
         switch item.origin {
         case nil: "does not match the manifest"
         case .delta: "is a delta"
-        case .rewritten: "was made of deltas"
+        case .rewritten: "was made of deltas, and is not the version that the manifest names"
         }
       found(.orphaned, item.id, "'\(directory.place(name))' was not recorded and \(what); it was removed")
     default: break

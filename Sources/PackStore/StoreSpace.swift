@@ -204,7 +204,7 @@ struct StoreSpace {
         guard let content = record.content(candidate.content.bytes),
           record.state(of: content) == candidate.record.state(of: candidate.content),
           record.trial == candidate.record.trial, record.preservation == candidate.record.preservation,
-          try !directory.usedItems().contains(record.itemName(content)), !record.isNeeded(content.bytes)
+          try !StoreDirectory.isUsed(content, of: record, in: directory.usedItems()), !record.isNeeded(content.bytes)
         else { return nil }
         let pack = directory.installed(content, of: record)
         if record.current == content.bytes { record.purged = content.bytes }
@@ -262,7 +262,7 @@ struct StoreSpace {
       let preservation =
         record.preservation ?? (isUnknown && !priorities.isEmpty ? 1_000_000 : nil) ?? entry?.tags.compactMap { priorities[$0] }.max()
         ?? Self.preservation(isObsolete ? nil : entry?.delivery ?? record.delivery, isObsolete: isObsolete)
-      for content in record.contents where !used.contains(record.itemName(content)) {
+      for content in record.contents where !StoreDirectory.isUsed(content, of: record, in: used) {
         let state = record.state(of: content)
         let isRunning = state == .current || state == .trial || state == .fallback
         if state == .trial || state == .fallback || (isRunning && ids.contains(record.id)) { continue }
@@ -343,7 +343,7 @@ struct StoreSpace {
     guard (try? PackName(id)) != nil, try directory.record(id) != nil else { return false }
     return try directory.change(id) { (record) throws(PackError) in
       let used = try directory.usedItems()
-      if let content = record.contents.first(where: { used.contains(record.itemName($0)) }) {
+      if let content = record.contents.first(where: { StoreDirectory.isUsed($0, of: record, in: used) }) {
         throw PackError(
           .inUse, "version \(content.bytes.version) of pack '\(id)' is in use", advice: .closePack)
       }

@@ -161,7 +161,7 @@ struct StoreTrials {
     guard !surplus.isEmpty else { return [] }
     let used = try directory.usedItems()
     var events: [StoreEvent] = []
-    for content in surplus where !used.contains(record.itemName(content)) && !record.isNeeded(content.bytes) {
+    for content in surplus where !StoreDirectory.isUsed(content, of: record, in: used) && !record.isNeeded(content.bytes) {
       let reason = record.hasFailed(content.bytes) ? "it failed" : "newer versions are kept"
       events.append(.purged(directory.installed(content, of: record), reason: reason))
       record.forget(content.bytes)

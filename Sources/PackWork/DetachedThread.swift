@@ -18,7 +18,7 @@ package final class DetachedThread: Sendable {
     self.completion = completion
   }
 
-  /// Starts the thread.
+  /// Starts the thread. On Apple platforms, it has the quality of service of the current task if that is a background task.
   ///
   /// - Returns: whether the system started a thread. If not, nothing was done.
   package func start() -> Bool {
@@ -29,6 +29,8 @@ package final class DetachedThread: Sendable {
     unsafe pthread_attr_init(&attributes)
     unsafe pthread_attr_setdetachstate(&attributes, CInt(PTHREAD_CREATE_DETACHED))
     #if canImport(Darwin)
+      // The system then saves energy and yields to what the user sees.
+      if Task.currentPriority <= .background { unsafe pthread_attr_set_qos_class_np(&attributes, QOS_CLASS_BACKGROUND, 0) }
       var thread: pthread_t?
       let status = unsafe pthread_create(&thread, &attributes, { unsafe runThread($0) }, box.toOpaque())
     #else

@@ -53,8 +53,11 @@ actor LibraryLoop {
   private var hasNetwork = true
   private var running: Task<Void, Never>?
   private var retry: Task<Void, Never>?
-  /// The rewriting of packs, which begins when nothing is downloaded.
+  /// The rewriting of packs, which begins when nothing is downloaded. Nil if none waits or runs.
   private var compaction: Task<Void, Never>?
+  /// The packs that could not be rewritten in this process.
+  private var uncompactable: Set<String> = []
+  private var isStopped = false
 
   init(
     _ delivery: AppDelivery, service: any DownloadService, bundled: BundledRelease?, exports: FileExports, confirmsVersions: Bool,
@@ -110,6 +113,7 @@ actor LibraryLoop {
   }
 
   func stop() {
+    isStopped = true
     running?.cancel()
     retry?.cancel()
     compaction?.cancel()
@@ -191,6 +195,7 @@ actor LibraryLoop {
         // Activated only after it was opened: if the process ended while the key is fetched, a trial would count as a crash.
         let pack = try await store.open(id, activating: newest.version, onTrial: !confirmsVersions)
         opened.withLock { $0[id] = pack }
+        compactLater()
         return true
       } catch {
         if Self.isAboutBytes(error) {
@@ -260,6 +265,7 @@ actor LibraryLoop {
 
   func remove(_ id: String) async throws(PackError) {
     try await locks.lock("plan")
+    await endCompaction()
     do throws(PackError) {
       opened.withLock { $0[id] = nil }
       try await delivery.store.remove(id)
@@ -376,6 +382,8 @@ actor LibraryLoop {
     awaitingPages = Set(plan.awaitingPages)
     for download in plan.downloads { progress[download.id] = nil }
     for file in plan.handOver { changes.tell(Change(id: file.id, status: .installing)) }
+    // Its file takes space, and holds versions that may go.
+    if !plan.handOver.isEmpty { await endCompaction() }
     let installations = try await delivery.install(plan)
     for installation in installations {
       progress[installation.id] = nil
@@ -421,7 +429,8 @@ actor LibraryLoop {
     // A download that the system lost sends no event: while somebody waits, it is looked for.
     if !asked.isEmpty { delay = min(delay ?? Self.lookInterval, Self.lookInterval) }
     if let delay { planAgain(after: delay) }
-    compactLater(isIdle: asked.isEmpty && plan.downloads.isEmpty && plan.underWay.isEmpty && plan.handOver.isEmpty)
+    let isShort = plan.postponed.contains { if case .space = $0.reason { true } else { false } }
+    if asked.isEmpty && plan.downloads.isEmpty && plan.underWay.isEmpty && !isShort { compactLater() }
     for id in Set(installations.map(\.id)).union(asked).union(plan.underWay).union(plan.downloads.map(\.id)) { await report(id) }
   }
 
@@ -459,17 +468,28 @@ actor LibraryLoop {
     return isChanged
   }
 
-  /// Rewrites packs when nothing has happened for a while. What is interrupted begins anew.
-  private func compactLater(isIdle: Bool) {
-    compaction?.cancel()
-    compaction = nil
-    guard let idle, isIdle else { return }
-    compaction = Task(priority: .background) { [store = delivery.store] in
+  /// Rewrites packs after a while, unless that waits or runs already.
+  private func compactLater() {
+    guard let idle, compaction == nil, !isStopped else { return }
+    compaction = Task(priority: .background) { [weak self] in
       await idle()
-      guard !Task.isCancelled else { return }
-      // The store logs failures.
-      _ = try? await store.compact()
+      if !Task.isCancelled { await self?.compact() }
     }
+  }
+
+  private func compact() async {
+    // The store logs failures.
+    let report = try? await delivery.store.compact(except: uncompactable)
+    for failure in report?.failures ?? [] { uncompactable.insert(failure.id) }
+    if !Task.isCancelled { compaction = nil }
+  }
+
+  /// Interrupts the rewriting of packs, and waits until nothing is left of it. It begins anew after the next plan.
+  private func endCompaction() async {
+    let ending = compaction
+    compaction = nil
+    ending?.cancel()
+    await ending?.value
   }
 
   private func planAgain(after seconds: UInt64) {

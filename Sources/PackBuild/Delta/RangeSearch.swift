@@ -23,9 +23,9 @@ struct RangeSearch {
   /// The diagonals that matched most recently: an address less a place in the window. The latest is first.
   private var recent: [Int64] = []
 
-  /// Odd, so that samples at any distance from each other are met. Others are met later, because matches are longer.
+  /// An odd number of bytes, so that samples at any distance from each other are compared in the end.
   private static let scoreStride = 5
-  /// After an edit, a content goes on at most this far from where it stopped, in bytes.
+  /// The farthest place, in bytes, at which a match is sought after an edit.
   private static let nearLimit: Int64 = 64 << 10
   private static let recentDiagonals = 4
   /// A range takes about six bytes in the head, and spares about a quarter of the bytes that it covers.

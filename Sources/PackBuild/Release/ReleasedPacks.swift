@@ -32,8 +32,7 @@ package struct ReleasedPacks: Sendable {
     /// - Returns: nil for names that are not of records.
     init?(_ name: String) {
       let parts = name.dropLast(ending.utf8.count).split(separator: "-", omittingEmptySubsequences: false)
-      guard name.hasSuffix(ending), parts.count == 2, parts[1].utf8.count == 16,
-        parts[1].utf8.allSatisfy({ (48...57).contains($0) || (97...102).contains($0) }),
+      guard name.hasSuffix(ending), parts.count == 2, [UInt8](hex: parts[1], count: 8) != nil,
         // No sign, no zeros in front.
         let version = UInt64(parts[0]), "\(version)" == parts[0]
       else { return nil }

@@ -7,8 +7,8 @@ import PackWork
 
 /// Writes the tree of an open pack as the payload of a full pack (FORMAT.md §4), on one thread.
 ///
-/// Every file is read, and its SHA-256 compared with the index. Memory: three frames of ``frameSize``, the encoder of zstd's lowest level, about 300
-/// bytes for each record, and what reading the pack takes.
+/// Every content is read, and its SHA-256 compared with the index. Memory: three frames of ``frameSize``, the encoder of zstd's lowest level, about 300
+/// bytes for each record, and what four readers of the pack take.
 final class PackRewriter {
   private let pack: Pack
   private let stream: SealedStream

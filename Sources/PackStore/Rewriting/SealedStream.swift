@@ -11,6 +11,8 @@ final class SealedStream {
   private let output: OpenFile
   private let path: String
   private let backend: any CryptoBackend
+  /// The largest length of the file in bytes.
+  private let limit: UInt64
   private let opened: OpenedHeader
   private let headerSize: Int
   /// The layout of the largest pack, so that every segment but the last has a cipher before the length is known.
@@ -29,14 +31,17 @@ final class SealedStream {
   /// - Parameters:
   ///   - output: A new file.
   ///   - path: Its path, for errors.
+  ///   - limit: The number of bytes that there is room for.
   ///   - header: With the salt.
   init(
-    _ output: OpenFile, path: String, header: PackHeader, key: borrowing PackKey, files: any FileSystem, backend: any CryptoBackend
+    _ output: OpenFile, path: String, limit: UInt64, header: PackHeader, key: borrowing PackKey, files: any FileSystem,
+    backend: any CryptoBackend
   ) throws(PackError) {
     self.files = files
     self.output = output
     self.path = path
     self.backend = backend
+    self.limit = limit
     let bytes = try HeaderAuthentication.seal(header, key: key, backend: backend)
     // Opened with the code of the readers, so that a header that they would refuse is never written.
     let opened = try HeaderAuthentication.open(bytes.byteSpan, key: key, backend: backend)
@@ -115,6 +120,9 @@ final class SealedStream {
   }
 
   private func write(_ bytes: Span<UInt8>) throws(PackError) {
+    guard size.adding(UInt64(bytes.count)) <= limit else {
+      throw PackError(.noSpace, of: path, "would be more than the \(limit) bytes that there is room for", advice: .freeSpace(bytes: limit))
+    }
     do {
       try files.writeAll(output, at: size, bytes)
     } catch {

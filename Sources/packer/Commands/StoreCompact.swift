@@ -11,7 +11,7 @@ struct StoreCompact: Verb {
     discussion: """
       Packs with three deltas, or with deltas of more than 30 % of the pack below them, are rewritten; with names, those packs, whatever their deltas. \
       Such a pack opens as quickly as a full one, and takes further deltas. The file is read back before it replaces the deltas. What is \
-      interrupted changes nothing.
+      interrupted changes nothing. A pack with a version on trial is left as it is.
 
       Examples:
         packer store compact --store phone
@@ -32,7 +32,7 @@ struct StoreCompact: Verb {
     try StorePlace.require(store.directory)
     let opened = try await store.open(key: key, quota: nil, in: session)
     if !ids.isEmpty {
-      let known = try await Set(opened.installed().map(\.id))
+      let known = try await Set(opened.installed().map(\.id) + opened.damagedRecords())
       for id in ids where !known.contains(id) { throw PackError(.notInstalled, of: "pack '\(id)'", "is not installed", advice: .install) }
     }
     let report = try await session.withProgress { (progress) async throws(PackError) in
@@ -42,7 +42,16 @@ struct StoreCompact: Verb {
     for (pack, line) in zip(report.rewritten, lines) { session.console.result(StoredPackRecord(pack), [line]) }
     for failure in report.failures.dropFirst() { session.console.warning(failure.error.message, hint: failure.error.hint) }
     if let failure = report.failures.first { throw failure.error }
-    if report.rewritten.isEmpty { session.console.note("\(store.directory): no pack needs to be rewritten") }
+    for (id, reason) in report.unchanged.sorted(by: { $0.key < $1.key }) { session.console.note("\(id): \(Self.text(reason))") }
+    if report.rewritten.isEmpty, report.unchanged.isEmpty { session.console.note("\(store.directory): no pack needs to be rewritten") }
     return .done
+  }
+
+  private static func text(_ reason: CompactionReport.Reason) -> String {
+    switch reason {
+    case .noDeltas: "was not rewritten: its current version is not read over deltas"
+    case .onTrial: "was not rewritten: a version is on trial"
+    case .changed: "was not rewritten: it changed meanwhile"
+    }
   }
 }

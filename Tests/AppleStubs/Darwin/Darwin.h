@@ -443,6 +443,17 @@ struct _opaque_pthread_once_t {
   char __opaque[8];
 };
 typedef struct _opaque_pthread_attr_t pthread_attr_t;
+
+// sys/qos.h, pthread/qos.h
+typedef enum qos_class : unsigned int {
+  QOS_CLASS_USER_INTERACTIVE = 0x21,
+  QOS_CLASS_USER_INITIATED = 0x19,
+  QOS_CLASS_DEFAULT = 0x15,
+  QOS_CLASS_UTILITY = 0x11,
+  QOS_CLASS_BACKGROUND = 0x09,
+  QOS_CLASS_UNSPECIFIED = 0x00,
+} qos_class_t;
+int pthread_attr_set_qos_class_np(pthread_attr_t *_Nonnull, qos_class_t, int);
 typedef unsigned long pthread_key_t;
 typedef struct _opaque_pthread_once_t pthread_once_t;
 typedef struct _opaque_pthread_cond_t pthread_cond_t;

@@ -93,6 +93,11 @@ struct PackRecordTests {
       #expect(sizes.deltas == deltas && sizes.packs == packs)
     }
     #expect(layered().sizes(layered().contents[2]).deltas == 2)
+    // What two ways lead to counts once.
+    var twice = layered()
+    twice.contents[2].bases.append(bytes(1))
+    let sizes = twice.sizes(twice.contents[2])
+    #expect(sizes.deltas == 2 && sizes.packs == 1)
   }
 
   @Test("a record with deltas that is not consistent is damaged")

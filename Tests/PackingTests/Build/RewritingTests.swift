@@ -18,7 +18,8 @@ struct RewritingTests {
   /// Rewrites a pack to a file, as a store does.
   @discardableResult
   private func rewrite(
-    _ pack: Pack, to path: String, backend: any CryptoBackend = CryptoBackends.standard, files: any FileSystem = FaultyFiles()
+    _ pack: Pack, to path: String, limit: UInt64 = 1 << 30, backend: any CryptoBackend = CryptoBackends.standard,
+    files: any FileSystem = FaultyFiles()
   ) async throws(PackError) -> (sha256: [UInt8], size: UInt64) {
     try await WorkerPool.value { (pool) throws(PackError) in
       let key = try sampleKey()
@@ -29,7 +30,7 @@ struct RewritingTests {
         throw error.writing(path)
       }
       let header = try PackRewriter.header(of: pack, key: key, backend: backend)
-      let stream = try SealedStream(output, path: path, header: header, key: key, files: files, backend: backend)
+      let stream = try SealedStream(output, path: path, limit: limit, header: header, key: key, files: files, backend: backend)
       try PackRewriter(pack, to: stream, backend: backend, pool: pool, progress: nil).run()
       return (try stream.finish(), stream.size)
     }
@@ -83,6 +84,27 @@ struct RewritingTests {
     #expect(back == tree)
   }
 
+  @Test("order, headers and frames are those of the packing side")
+  func likePacked() async throws {
+    var random = SeededGenerator(seed: 11)
+    var tree = SampleTree(emptyDirectories: ["empty"])
+    // Large and small ones in turn, all different.
+    for number in 0..<40 {
+      let size = [3_000_000, 700, 1_048_064, 400_000, 1_048_576, 90_000, 2_097_152, 12][number % 8]
+      tree.files["\(number % 3)/\(number).bin"] = .init(random.bytes(size + number / 8))
+      tree.files["\(number)/readme"] = .init(random.bytes(900 + number))
+    }
+    let project = try SampleProject()
+    try tree.write(to: "tree", in: project.directory)
+    try await project.pack { $0.frameSize = PackRewriter.frameSize }
+    let pack = try project.open()
+    try await rewrite(pack, to: project.directory("rewritten.pack"))
+    let rewritten = try Pack.open(project.directory("rewritten.pack"), key: try sampleKey())
+    func frames(_ pack: Pack) -> [UInt32] { (0..<pack.table.dataFrameCount).map { pack.table[$0].size } }
+    #expect(frames(pack).count > 30 && frames(rewritten) == frames(pack))
+    for path in tree.files.keys { #expect(try rewritten.entry(at: path).offset == pack.entry(at: path).offset) }
+  }
+
   @Test(
     "an empty tree, and one of empty files, pass the gate",
     arguments: [SampleTree(), SampleTree(["a": .init([])], emptyDirectories: ["b"])])
@@ -128,6 +150,18 @@ struct RewritingTests {
     let report = try await verify(sample.directory("rewritten.pack"), against: sample.directory("new.source"))
     #expect(report.findings.isEmpty)
     #expect(try Pack.open(sample.directory("rewritten.pack"), key: try sampleKey()).contentRoot == sample.new.contentRoot)
+  }
+
+  @Test("a file that would be larger than its limit is not made")
+  func limit() async throws {
+    let project = try SampleProject()
+    try project.add("file", [UInt8](repeating: 5, count: 5000))
+    try await project.pack()
+    let pack = try project.open()
+    let size = try await rewrite(pack, to: project.directory("whole.pack")).size
+    try await rewrite(pack, to: project.directory("exact.pack"), limit: size)
+    let error = await #expect(throws: PackError.self) { try await rewrite(pack, to: project.directory("large.pack"), limit: size - 1) }
+    #expect(error?.code == .noSpace)
   }
 
   @Test("content that is not the one in the index is not rewritten", arguments: ["record-digest-wrong", "record-digest-wrong-frames"])
