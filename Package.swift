@@ -233,8 +233,8 @@ let package = Package(
     .target(
       name: "TestSupport",
       dependencies: [
-        "CLibArchive", "PackArchive", "PackBuild", "PackCrypto", "PackDownloads", "PackEncoding", "PackFiles", "PackFormat", "PackLog",
-        "PackManifest", "PackTrust", "PackWork",
+        "CLibArchive", "PackBuild", "PackCrypto", "PackDownloads", "PackEncoding", "PackFiles", "PackFormat", "PackLog", "PackManifest",
+        "PackTrust", "PackWork",
         .target(name: "CMalloc", condition: .when(platforms: [.linux])),
       ], path: "Tests/TestSupport",
       swiftSettings: leafSettings),
@@ -315,7 +315,7 @@ let package = Package(
       ],
       swiftSettings: leafSettings),
     .testTarget(
-      name: "PackerBenchTests", dependencies: ["PackArchive", "packer-bench", "PackEncoding", "PackFormat", "TestSupport"],
+      name: "PackerBenchTests", dependencies: ["packer-bench", "PackEncoding", "PackFormat", "TestSupport"],
       swiftSettings: leafSettings),
     .testTarget(
       name: "FuzzTests", dependencies: ["packer-fuzz", "PackCrypto", "PackFiles", "PackFormat", "PackReading", "PackWork", "TestSupport"],

@@ -18,6 +18,11 @@ package enum TarOrder {
       self.size = size
       self.isDirectory = isDirectory
     }
+
+    package init(path: String, size: UInt64, isDirectory: Bool) {
+      let start = path.utf8.lastIndex(of: UInt8(ascii: "/")).map(path.utf8.index(after:)) ?? path.startIndex
+      self.init(name: String(path[start...]), size: size, isDirectory: isDirectory)
+    }
   }
 
   private struct Place {

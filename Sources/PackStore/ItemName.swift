@@ -59,8 +59,6 @@ package struct ItemName: Hashable, Sendable {
   /// Whether the name says that the file has this SHA-256, which is not that of the pack file.
   func isOwn(_ sha256: [UInt8]) -> Bool { own == sha256.prefix(8).hex }
 
-  func isSameVersion(as other: ItemName) -> Bool { id == other.id && version == other.version && digits == other.digits }
-
   private static let ending = ".pack"
   private static let deltaEnding = ".delta"
 }

@@ -560,8 +560,9 @@ final class StoreDirectory: Sendable {
 
   /// Returns whether one of these items, which are in use, is of a version. After the store has rewritten the version, it may be an earlier one of its files.
   static func isUsed(_ content: PackRecord.Content, of record: PackRecord, in used: Set<String>) -> Bool {
-    let name = ItemName(id: record.id, version: content.bytes.version, sha256: content.bytes.sha256, mode: content.mode)
-    return used.contains { ItemName($0)?.isSameVersion(as: name) ?? false }
+    // The names of all items of a version begin with that of its tree.
+    let name = ItemName(id: record.id, version: content.bytes.version, sha256: content.bytes.sha256, mode: .unpacked).text
+    return used.contains { $0.hasPrefix(name) }
   }
 
   /// Returns the items that any running process has open.

@@ -78,12 +78,12 @@ package final class ChildProcess: Sendable {
     if isRunning { kill() }
   }
 
-  /// Runs a program to its end, and returns its standard output and its exit status.
-  package static func run(_ program: String, _ words: [String]) throws -> (output: [UInt8], status: Int32) {
+  /// Runs a program to its end, and returns its standard output.
+  @discardableResult
+  package static func run(_ program: String, _ words: [String]) throws -> [UInt8] {
     let directory = try TemporaryDirectory()
-    let process = try ChildProcess(program, words, output: directory("output"))
-    let status = process.wait()
-    return (directory.bytes(of: "output") ?? [], status)
+    try ChildProcess(program, words, output: directory("output")).wait()
+    return directory.bytes(of: "output") ?? []
   }
 
   package var isRunning: Bool { ended() == nil }

@@ -1,4 +1,3 @@
-import PackArchive
 import PackBuild
 import PackCrypto
 import PackEncoding
@@ -44,13 +43,10 @@ package struct SmallPages {
 
   private mutating func write(_ content: PageContent, _ kind: PageKind) throws(PackError) -> PageReference {
     let json = try content.bytes(kind, defaults: defaults)
-    var frame = [UInt8](repeating: 0, count: Limits.compressBound(json.count))
-    var span = frame.mutableByteSpan
-    let size = try CompressionContext(level: 3).compress(json.byteSpan, into: &span)
-    frame.removeLast(frame.count - size)
+    let frame = try CompressionContext(level: 3).compressed(json)
     let isIndex = if case .index = content { true } else { false }
     let reference = PageReference(
-      kind: kind, isIndex: isIndex, first: content.keys[0], count: UInt64(content.keys.count), size: UInt64(size),
+      kind: kind, isIndex: isIndex, first: content.keys[0], count: UInt64(content.keys.count), size: UInt64(frame.count),
       contentSize: UInt64(json.count), sha256: try CryptoBackends.standard.digest(of: frame.byteSpan))
     files[reference] = frame
     return reference

@@ -1,4 +1,3 @@
-import PackArchive
 package import PackCrypto
 import PackEncoding
 package import PackFiles
@@ -101,11 +100,9 @@ package struct DeltaJob: Sendable {
     }
     let parsed = try DeltaHead(parsing: bytes.byteSpan, minor: 0, windowBytes: draft.size)
     try DeltaProof.check(parsed, of: new, over: old, backend: backend)
-    var frame = [UInt8](repeating: 0, count: Limits.compressBound(bytes.count))
-    var target = frame.mutableByteSpan
-    let size = try CompressionContext(level: 19).compress(bytes.byteSpan, into: &target)
-    try draft.append(frame.byteSpan.extracting(first: size))
-    try draft.append(DeltaHead.trailer(headSize: size).byteSpan)
-    return size
+    let frame = try CompressionContext(level: 19).compressed(bytes)
+    try draft.append(frame.byteSpan)
+    try draft.append(DeltaHead.trailer(headSize: frame.count).byteSpan)
+    return frame.count
   }
 }

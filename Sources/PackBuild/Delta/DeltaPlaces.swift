@@ -54,27 +54,11 @@ struct DeltaPlaces: Sendable {
 
   /// Sets the order of the new contents: the one of a tar (FORMAT.md §4.2.4), so that similar files share windows.
   private mutating func order(_ fresh: [Int], _ entries: [Entry]) {
-    struct Likeness: Hashable {
-      var name: [UInt8]
-      var size: UInt64
+    let numbers = TarOrder.numbers(fresh.count) { number in
+      let entry = entries[fresh[number]]
+      return TarOrder.Item(path: entry.path, size: entry.size, isDirectory: false)
     }
-    var groups: [Likeness: Int] = [:]
-    var keys: [(fileExtension: [UInt8], group: Int, number: Int)] = []
-    for number in fresh {
-      let path = entries[number].path
-      let name = Array(path.utf8.suffix(while: { $0 != UInt8(ascii: "/") }))
-      let likeness = Likeness(name: name, size: entries[number].size)
-      let group = groups[likeness] ?? number
-      groups[likeness] = group
-      keys.append((TarOrder.fileExtension(of: path), group, number))
-    }
-    keys.sort { left, right in
-      guard left.fileExtension == right.fileExtension else {
-        return precedes(left.fileExtension.byteSpan, right.fileExtension.byteSpan)
-      }
-      return (left.group, left.number) < (right.group, right.number)
-    }
-    new = keys.map { UInt32($0.number) }
+    new = numbers.map { UInt32(fresh[$0]) }
   }
 
   private mutating func repeatContents(_ copies: [(record: Int, original: Int)]) {
@@ -104,14 +88,5 @@ extension Entry {
   /// Whether both are files with the same content.
   fileprivate func hasContent(of other: Entry) -> Bool {
     size == other.size && sha256 == other.sha256
-  }
-}
-
-extension BidirectionalCollection {
-  /// Returns the longest end of the collection whose elements all satisfy `predicate`.
-  fileprivate func suffix(while predicate: (Element) -> Bool) -> SubSequence {
-    var start = endIndex
-    while start > startIndex, predicate(self[index(before: start)]) { start = index(before: start) }
-    return self[start...]
   }
 }

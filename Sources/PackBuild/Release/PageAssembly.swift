@@ -1,4 +1,3 @@
-import PackArchive
 package import PackCrypto
 import PackEncoding
 package import PackFormat
@@ -194,7 +193,7 @@ private struct PageWriter: ~Copyable {
       !listed.isEmpty ? .index(listed) : !updates.isEmpty ? .updates(updates) : !pairs.isEmpty ? .tags(pairs) : .packs(packs)
     let json = try content.bytes(kind, defaults: defaults)
     let known = try earlier(json)
-    let frame = if let known { known } else { try compress(json) }
+    let frame = if let known { known } else { try context.compressed(json) }
     try digest.update(frame.byteSpan)
     let reference = PageReference(
       kind: kind, isIndex: !listed.isEmpty, first: entries[entries.startIndex].key, count: UInt64(entries.count),
@@ -208,13 +207,5 @@ private struct PageWriter: ~Copyable {
     guard !earlier.isEmpty else { return nil }
     try digest.update(json.byteSpan)
     return earlier[try digest.finish()]
-  }
-
-  private func compress(_ json: [UInt8]) throws(PackError) -> [UInt8] {
-    var frame = [UInt8](repeating: 0, count: Limits.compressBound(json.count))
-    var span = frame.mutableByteSpan
-    let size = try context.compress(json.byteSpan, into: &span)
-    frame.removeLast(frame.count - size)
-    return frame
   }
 }

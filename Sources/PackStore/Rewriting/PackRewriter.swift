@@ -101,8 +101,7 @@ final class PackRewriter {
   private func order() -> [Int] {
     TarOrder.numbers(entries.count) { number in
       let entry = entries[number]
-      let name = entry.path.utf8.lastIndex(of: UInt8(ascii: "/")).map { entry.path[entry.path.utf8.index(after: $0)...] } ?? entry.path[...]
-      return TarOrder.Item(name: String(name), size: entry.size, isDirectory: entry.kind == .directory)
+      return TarOrder.Item(path: entry.path, size: entry.size, isDirectory: entry.kind == .directory)
     }
   }
 

@@ -1,5 +1,4 @@
 import CZstd
-import PackArchive
 import PackEncoding
 import PackFormat
 import PackPayload

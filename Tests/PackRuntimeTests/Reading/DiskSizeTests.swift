@@ -95,7 +95,7 @@ struct DiskSizeTests {
 
   /// What `du` says, in bytes.
   private func diskUse(of path: String) throws -> UInt64 {
-    let output = try ChildProcess.run("/usr/bin/du", ["-sk", path]).output
+    let output = try ChildProcess.run("/usr/bin/du", ["-sk", path])
     let text = String(decoding: output, as: UTF8.self)
     return try #require(UInt64(text.prefix { $0.isNumber })) * 1024
   }

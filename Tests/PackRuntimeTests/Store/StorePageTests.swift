@@ -1,5 +1,4 @@
 import Foundation
-import PackArchive
 import PackBuild
 import PackCrypto
 import PackEncoding

@@ -132,7 +132,7 @@ final class StoreStage: Sendable {
 
   /// Returns the number of bytes that the store's directory takes, as reported by the system.
   func sizeOnDevice() throws -> UInt64 {
-    let output = try ChildProcess.run("/usr/bin/du", ["-s", "--block-size=1", root]).output
+    let output = try ChildProcess.run("/usr/bin/du", ["-s", "--block-size=1", root])
     return UInt64(String(decoding: output, as: UTF8.self).prefix { $0.isNumber }) ?? 0
   }
 }

@@ -1,5 +1,4 @@
 import Foundation
-import PackArchive
 import PackCrypto
 import PackEncoding
 import PackFiles

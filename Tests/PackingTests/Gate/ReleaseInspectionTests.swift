@@ -285,7 +285,7 @@ struct ReleaseInspectionTests {
     let findings = try await dist.report().findings.filter { ["PK2018", "PK2019"].contains($0.rule.id) }
     #expect(findings.count == 4)
     for finding in findings {
-      _ = try ChildProcess.run("/bin/sh", ["-c", String(finding.hint?.split(separator: "\n").first ?? "")])
+      try ChildProcess.run("/bin/sh", ["-c", String(finding.hint?.split(separator: "\n").first ?? "")])
     }
     let moved = dist.directory.names(in: "outside-of-release").compactMap { dist.directory.bytes(of: "outside-of-release/\($0)") }
     let left = ["dist/.env", "dist/ba-package/.env"].compactMap { dist.directory.bytes(of: $0) }

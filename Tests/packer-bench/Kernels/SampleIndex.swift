@@ -1,4 +1,3 @@
-import PackArchive
 import PackEncoding
 import PackFormat
 import PackPayload
