@@ -28,6 +28,10 @@ package final class TreeWalk: Sendable {
     case release
   }
 
+  /// The largest number of workers for a delta: each has a prefix of 3 MiB, a window of 1 MiB and a frame of the base, and together they are to take at
+  /// most 16 MiB.
+  private static let mostDeltaWorkers = 2
+
   private let pack: Pack
   private let table: ContentTable
   private let blocks: IndexCache
@@ -77,7 +81,8 @@ package final class TreeWalk: Sendable {
     onStop: (@Sendable () -> Void)? = nil, beforeEmpty: (@Sendable () throws(PackError) -> Void)? = nil
   ) async throws(PackError) {
     // A tar has at least one frame.
-    let workers = min(try WorkerPool.size(for: jobs), max(1, pack.table.dataFrameCount))
+    let frames = max(1, pack.table.dataFrameCount)
+    let workers = min(try WorkerPool.size(for: jobs), pack.layer == nil ? frames : min(frames, mostDeltaWorkers))
     let blocks = blocks ?? .shared(pack)
     pack.dropBuffers()
     do throws(PackError) {

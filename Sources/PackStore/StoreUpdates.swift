@@ -16,13 +16,15 @@ extension AssetStore {
 
   /// Finds the cheapest way to packs of the accepted manifest over the installed versions.
   ///
-  /// - Parameter hops: The largest number of deltas of a way, 1 or 2.
+  /// - Parameters:
+  ///   - hops: The largest number of deltas of a way, 1 or 2.
+  ///   - mode: Whether the packs are to be kept encrypted or unpacked. If nil, the manifest decides.
   /// - Throws: ``PackError/Code/noManifest``, ``PackError/Code/cannotRead``.
-  package func routes(to packs: [ManifestPack], hops: Int) async throws(PackError) -> Routes {
+  package func routes(to packs: [ManifestPack], hops: Int, mode: InstallMode? = nil) async throws(PackError) -> Routes {
     try await WorkerPool.settled { [directory, manifests] () throws(PackError) in
       let manifest = try manifests.required().manifest
       var room: [String: [[UInt8]: Int]] = [:]
-      for pack in packs { room[pack.id] = try directory.record(pack.id)?.roomForDeltas(of: pack.install, upTo: hops) ?? [:] }
+      for pack in packs { room[pack.id] = try directory.record(pack.id)?.roomForDeltas(of: mode ?? pack.install, upTo: hops) ?? [:] }
       let updated = packs.filter { room[$0.id]?.isEmpty == false }
       guard !updated.isEmpty, manifest.pages.contains(where: { $0.kind == .updates }) else { return Routes() }
       let lookup = try manifests.pages.updates(to: updated.map(\.id), in: manifest)

@@ -117,8 +117,13 @@ final class DeltaWindows: Sendable {
         copy(content.byteSpan, to: &whole, at: prefixSize)
       }
       let size = prefixSize + content.count
-      try encoder.use(Self.strength(for: size))
       var target = frame.mutableByteSpan
+      if Self.mayBeCopied(content.count, pieces) {
+        try encoder.use(Self.fast(for: size))
+        let count = try encoder.compress(buffer.byteSpan.extracting(first: size), from: prefixSize, into: &target)
+        if count <= Self.smallestFrame(of: content.count) { return Array(frame[..<count]) }
+      }
+      try encoder.use(Self.strength(for: size))
       let count = try encoder.compress(buffer.byteSpan.extracting(first: size), from: prefixSize, into: &target)
       return Array(frame[..<count])
     }
@@ -140,8 +145,27 @@ final class DeltaWindows: Sendable {
     ///
     /// The window reaches to the beginning of the prefix. The binary tree has a place for every byte of it: two entries each, 32 MiB at most.
     private static func strength(for size: Int) -> CompressionStrength {
-      let windowLog = max(17, Int.bitWidth - (size - 1).leadingZeroBitCount)
+      let windowLog = windowLog(for: size)
       return CompressionStrength(level: level, hashLog: min(20, windowLog), chainLog: windowLog + 1, windowLog: windowLog)
+    }
+
+    /// Whether a window may consist of bytes of the base, as most windows of a large file do. Then a fast strength is tried first.
+    private static func mayBeCopied(_ count: Int, _ pieces: [DeltaHead.Piece]) -> Bool {
+      pieces.count <= 4 && pieces.reduce(0) { $0 + Int($1.length) } >= count
+    }
+
+    private static func fast(for size: Int) -> CompressionStrength {
+      let windowLog = windowLog(for: size)
+      return CompressionStrength(level: 1, hashLog: min(20, windowLog), windowLog: windowLog)
+    }
+
+    private static func windowLog(for size: Int) -> Int {
+      max(17, Int.bitWidth - (size - 1).leadingZeroBitCount)
+    }
+
+    /// Returns the length of a frame that no level makes much smaller: its header, and a block with one match for each 128 KiB.
+    private static func smallestFrame(of count: Int) -> Int {
+      16 + (count + (128 << 10) - 1) / (128 << 10) * 16
     }
   }
 }

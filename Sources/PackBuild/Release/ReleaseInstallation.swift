@@ -76,7 +76,7 @@ package struct ReleaseInstallation: Sendable {
       InstalledPack
   ) async throws(PackError) -> Outcome {
     var outcome = Outcome()
-    let wanted = try await wanted(in: store, &outcome.failed)
+    let wanted = try await wanted(in: store, mode, &outcome.failed)
     let before = try await store.installed()
     var installed: [InstalledPack] = []
     for pack in wanted {
@@ -113,7 +113,7 @@ package struct ReleaseInstallation: Sendable {
   }
 
   /// Returns what to install.
-  private func wanted(in store: AssetStore, _ failed: inout [ManifestPack]) async throws(PackError) -> [Wanted] {
+  private func wanted(in store: AssetStore, _ mode: InstallMode?, _ failed: inout [ManifestPack]) async throws(PackError) -> [Wanted] {
     switch sources {
     case .release(let folder, let document):
       var plan = try await store.adopt(document)
@@ -121,7 +121,7 @@ package struct ReleaseInstallation: Sendable {
       if !manifest.pages.isEmpty { plan = try await store.plan(wanting: Self.copyPages(of: manifest, from: folder.pages, to: store.pages)) }
       failed = plan.failed
       try await store.takePages(for: Set(plan.downloads.map(\.id)), from: folder.pages)
-      let routes = try await store.routes(to: plan.downloads, hops: 2).byID
+      let routes = try await store.routes(to: plan.downloads, hops: 2, mode: mode).byID
       return plan.downloads.map { pack in
         let route = routes[pack.id]
         return Wanted(

@@ -304,14 +304,20 @@ public actor OnDemandPacks {
 
   /// Pauses downloads that no request waits for. Removes those whose bytes are installed or no longer in the manifest.
   private func tidy(by manifest: Manifest?) async throws(PackError) {
+    // By group: the pack that its file, or the delta in it, brings.
     var wanted: [String: ManifestPack] = [:]
     var unknown: Set<String> = []
     let groups = await queue.groups
     if let manifest {
       let ids = groups.compactMap { DownloadID(onDemandGroup: $0)?.id }.filter { !DeliveryName.isPage($0) }
-      let lookup = try await WorkerPool.settled { [pages = store.pages] () throws(PackError) in try pages.lookup(ids, in: manifest) }
-      for pack in manifest.packs + lookup.packs { wanted[DownloadID(onDemand: pack).group] = pack }
-      unknown = lookup.unknown
+      let (lookup, updates) = try await WorkerPool.settled { [pages = store.pages] () throws(PackError) in
+        (try pages.lookup(ids, in: manifest), try pages.updates(to: ids, in: manifest))
+      }
+      for pack in manifest.packs + lookup.packs {
+        let deltas = (updates.deltas[pack.id] ?? []).map { pack.fetched(as: $0, manifest.defaults) }
+        for file in deltas + [pack] { wanted[DownloadID(onDemand: file).group] = pack }
+      }
+      unknown = lookup.unknown.union(updates.unknown)
     }
     for group in groups {
       guard let id = DownloadID(onDemandGroup: group) else { continue }

@@ -5,11 +5,11 @@ import PackCrypto
 import PackDownloads
 import PackFormat
 import PackManifest
-import PackOnDemand
 import PackPages
 import TestSupport
 import Testing
 
+@testable import PackOnDemand
 @testable import PackStore
 
 @Suite("Requests by tags for packs that have deltas", .bounded)
@@ -81,6 +81,41 @@ struct TagDeltaTests {
     }
     #expect(installed?.version == 2 && installed?.deltaCount == 0)
     #expect(urls.dropFirst() == [delta, full])
+  }
+
+  @Test(
+    "a delta that was half downloaded when the app ended is continued, and removed if the manifest no longer offers it",
+    arguments: [true, false])
+  func nextProcess(isOffered: Bool) async throws {
+    let stage = try await DeltaStage(.packed, in: tags.stage)
+    let delta = try await stage.delta(1, 2)
+    let (store, transport, queue, packs) = try await tags.open { call in
+      call.request.url == Self.url(of: delta) ? .stuck(at: 100, isKnown: true) : nil
+    }
+    try await publish(1, [], stage, by: store)
+    try await queue.running {
+      _ = try await TagRequest(["boot"], of: packs).begin()
+      try await store.activate(DeltaStage.id, onTrial: false)
+      try await publish(2, [delta], stage, by: store)
+      let request = TagRequest(["boot"], of: packs)
+      let file = try #require(try await packs.files(of: [stage.offer(2).entry], fetchingFor: request)[DeltaStage.id])
+      // The process ends without leaving the download.
+      _ = try await packs.join(request, stage.offer(2).entry, file)
+      try await eventually("it does not begin") { transport.running.count == 1 }
+    }
+    await queue.close()
+    if !isOffered { try await publish(3, [], stage, by: store) }
+    let next = tags.transport()
+    let later = try await tags.queue(next)
+    let again = try await OnDemandPacks(store: store, queue: later)
+    #expect(await later.hasNoOnDemandGroups == !isOffered)
+    try await later.running {
+      _ = try await TagRequest(["boot"], of: again).begin()
+      #expect(await later.hasNoOnDemandGroups)
+    }
+    let calls = next.calls.filter { !$0.request.url.hasSuffix(".page") }
+    #expect(calls.map(\.offset) == [isOffered ? 100 : 0])
+    #expect(calls.map(\.request.url) == [isOffered ? Self.url(of: delta) : stage.offer(3).entry.url])
   }
 
   @Test("the page with the deltas is fetched, then the delta, and nothing of the full pack")

@@ -412,9 +412,11 @@ struct StoreDeltaTests {
   // MARK: A release folder
 
   /// Installs a release as `packer store install` does.
-  private func install(_ folder: String, in store: AssetStore, of stage: DeltaStage) async throws -> ReleaseInstallation.Outcome {
+  private func install(
+    _ folder: String, in store: AssetStore, of stage: DeltaStage, mode: InstallMode? = nil
+  ) async throws -> ReleaseInstallation.Outcome {
     let installation = try ReleaseInstallation(release: stage.stage.directory(folder))
-    let outcome = try await installation.run(in: store, taking: .copying, mode: nil) { (_, install) async throws(PackError) in
+    let outcome = try await installation.run(in: store, taking: .copying, mode: mode) { (_, install) async throws(PackError) in
       try await install(nil)
     }
     try await store.activate(DeltaStage.id, onTrial: false)
@@ -450,6 +452,17 @@ struct StoreDeltaTests {
         "pack 'core' has a delta over version 1, which cannot be used: version 1 does not have the bytes that were installed"
       ])
     #expect(try await other.difference(damaged, 2) == [])
+  }
+
+  @Test("a way over deltas is sought for the mode that was asked for", arguments: InstallMode.allCases)
+  func releaseInOtherMode(listed: InstallMode) async throws {
+    let stage = try await DeltaStage(listed)
+    let store = try await stage.start()
+    try stage.publish(2, [try await stage.delta(1, 2)], in: "second")
+    let outcome = try await install("second", in: store, of: stage, mode: listed == .packed ? .unpacked : .packed)
+    // A delta cannot be kept over a tree, which is no fault of anything.
+    #expect(outcome.installed.map(\.mode) == [listed == .packed ? .unpacked : .packed] && outcome.fallbacks.isEmpty)
+    #expect(try await stage.difference(store, 2) == [])
   }
 
   @Test("a single delta of a release is installed under its published name")
