@@ -6,13 +6,22 @@ package import PackFormat
 /// The bases are found by their content roots, so the order of the files does not matter.
 package struct DeltaStack: ~Copyable {
   private let paths: [String]
+  /// How many of the paths, the first ones, must be packs that can be read.
+  private let namedCount: Int
   private let files: any FileSystem
   private let backend: any CryptoBackend
   private var roots: [[UInt8]?]
   private var packs: [Pack?]
 
-  /// - Parameter paths: the packs that may be bases, in any order. One that is not needed is not read.
-  package init(_ paths: [String], files: any FileSystem = SystemFiles(), backend: any CryptoBackend = CryptoBackends.standard) {
+  /// - Parameters:
+  ///   - paths: the packs that may be bases, in any order. One that is not needed is not read.
+  ///   - others: further files, of which those with the name of the delta may be bases, too. One that cannot be read is passed over.
+  package init(
+    _ paths: [String], besides others: [String] = [], files: any FileSystem = SystemFiles(),
+    backend: any CryptoBackend = CryptoBackends.standard
+  ) {
+    namedCount = paths.count
+    let paths = paths + others
     self.paths = paths
     self.files = files
     self.backend = backend
@@ -39,7 +48,7 @@ package struct DeltaStack: ~Copyable {
     var bases: [Pack] = []
     do throws(PackError) {
       let head = try DeltaOpening.head(source)
-      for root in head.bases { bases.append(try base(root, key: key, below: below)) }
+      for root in head.bases { bases.append(try base(root, of: start, path, key: key, below: below)) }
     } catch {
       throw error.about(path)
     }
@@ -48,16 +57,27 @@ package struct DeltaStack: ~Copyable {
 
   /// Returns the pack with a content root.
   ///
-  /// - Parameter below: the files that are being opened, which cannot be their own bases.
-  private mutating func base(_ root: [UInt8], key: borrowing PackKey, below: [Int]) throws(PackError) -> Pack {
+  /// - Parameters:
+  ///   - start, path: those of the delta.
+  ///   - below: the files that are being opened, which cannot be their own bases.
+  private mutating func base(
+    _ root: [UInt8], of start: PackStart, _ path: String, key: borrowing PackKey, below: [Int]
+  ) throws(PackError) -> Pack {
     for number in paths.indices where !below.contains(number) {
-      guard try self.root(of: number, key: key) == root else { continue }
+      do throws(PackError) {
+        if number >= namedCount, try PackStart(paths[number], files: files).header.packID != start.header.packID { continue }
+        guard try self.root(of: number, key: key) == root else { continue }
+      } catch {
+        guard number >= namedCount, error.code != .cancelled else { throw error }
+        continue
+      }
       if let known = packs[number] { return known }
       let start = try PackStart(paths[number], files: files)
       let opened = try openDelta(paths[number], start, key: key, below: below + [number])
       packs[number] = opened
       return opened
     }
+    guard namedCount > 0 else { throw Pack.needsBases(path) }
     throw PackError(
       .wrongBase,
       "pack is a delta over content \(root.prefix(8).hex), which \(paths.count == 1 ? "the given base does not have" : "no given base has")",
@@ -84,6 +104,11 @@ package struct DeltaStack: ~Copyable {
 }
 
 extension Pack {
+  /// Returns the error for a delta that is opened without its bases.
+  static func needsBases(_ path: String) -> PackError {
+    PackError(.unsupported, of: path, "is a delta, which can be read only over the packs that it was made for", advice: .chooseBase)
+  }
+
   /// Opens a pack as far as that needs no other: a full one as always; of a delta, the header, the last segment and the head.
   ///
   /// - Throws: the errors of opening a pack.

@@ -43,9 +43,7 @@ public final class Pack: Sendable {
   package init(
     _ start: PackStart, path: String, key: borrowing PackKey, files: any FileSystem, backend: any CryptoBackend
   ) throws(PackError) {
-    guard start.header.kind == .full else {
-      throw PackError(.unsupported, of: path, "is a delta, which can be read only over the packs that it was made for", advice: .chooseBase)
-    }
+    guard start.header.kind == .full else { throw Self.needsBases(path) }
     source = try PackSource(start, path: path, key: key, files: files, backend: backend)
     layer = nil
     let segments = try SegmentReader(source)

@@ -44,8 +44,8 @@ struct Delta: Verb {
     for input in [old, new] + bases.bases { try PackOutput.check(path, isNot: input, as: "a delta is another file") }
     let jobs = try threads.count()
     let resolved = try session.key(key, for: new)
-    let oldPack = try naming(old) { () throws(PackError) in try bases.open(old, key: resolved.key, isOneOfMany: true) }
-    let newPack = try naming(new) { () throws(PackError) in try bases.open(new, key: resolved.key, isOneOfMany: true) }
+    let oldPack = try naming(old) { () throws(PackError) in try bases.open(old, key: resolved.key, besides: [new]) }
+    let newPack = try naming(new) { () throws(PackError) in try bases.open(new, key: resolved.key, besides: [old]) }
     warn(oldPack, newPack, on: session.console)
     var job = DeltaJob(from: oldPack, to: newPack, output: path)
     job.jobs = jobs

@@ -17,8 +17,8 @@ struct Verify: Verb {
       is sent anywhere. 'packer explain' lists the rules.
 
       For single packs, every tag and every digest is checked, and the index is compared with the archive as an independent reader sees it. \
-      With --against, every difference from the directory is a finding. A delta is checked over its bases, which --base names: all of the delta, \
-      and what it takes from them. The exit status is the largest of all packs.
+      With --against, every difference from the directory is a finding. A delta is checked over its bases, which --base or the other arguments name: \
+      all of the delta, and what it takes from them. The exit status is the largest of all packs.
 
       Exit status of a release, the first that applies: 11 wrong key, 14 signature not trusted, 12 damaged, 13 truncated, 3 would not fit an \
       app version already released, 1 findings, 2 only budgets of the team exceeded, 0 none of these. 65 means that the configuration is wrong.
@@ -110,7 +110,7 @@ struct Verify: Verb {
       do throws(PackError) {
         let report = try await naming(file) { () async throws(PackError) in
           try await session.withProgress { (progress) async throws(PackError) in
-            let pack = try bases.open(file, key: resolved.key, isOneOfMany: files.count > 1)
+            let pack = try bases.open(file, key: resolved.key, besides: files.filter { $0 != file })
             if let name { try pack.checkName(name) }
             return try await PackVerification.run(
               pack, against: tree, excludes: excludes, followsSymlinks: followsSymlinks,

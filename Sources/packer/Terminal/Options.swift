@@ -43,10 +43,10 @@ struct BaseOptions: ParsableArguments {
 
   /// Opens a pack, over those of the bases that it names if it is a delta.
   ///
-  /// - Parameter isOneOfMany: whether other packs are opened, too, so that the bases need not be for this one.
-  func open(_ file: String, key: borrowing PackKey, isOneOfMany: Bool = false) throws(PackError) -> Pack {
-    if !isOneOfMany { try check(file) }
-    var stack = DeltaStack(bases)
+  /// - Parameter others: other packs that are opened, too, so that the bases need not be for this one. Each may be its base.
+  func open(_ file: String, key: borrowing PackKey, besides others: [String] = []) throws(PackError) -> Pack {
+    if others.isEmpty { try check(file) }
+    var stack = DeltaStack(bases, besides: others)
     return try stack.open(file, key: key)
   }
 }
