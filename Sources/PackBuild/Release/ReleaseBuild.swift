@@ -80,6 +80,10 @@ package struct ReleaseBuild: Sendable {
     let editions = try editions(of: decisions, history)
     if isTrial { return try trial(decisions, plannedUpdates(to: decisions, from: editions, existing: existing), existing, remarks) }
 
+    // Otherwise it would be noticed after everything is packed.
+    if decisions.contains(where: { $0.made == nil }) {
+      for signer in signers { try signer.checkProgram() }
+    }
     let staged = try StagedRelease(output, files: files, backend: backend)
     do throws(PackError) {
       for index in decisions.indices where decisions[index].made != nil {

@@ -21,6 +21,9 @@ package final class ReleaseSigner: Sendable {
   /// The public key, which apps embed.
   package var publicKey: SigningPublicKey { key.publicKey }
 
+  /// Throws if the program that has the key cannot be found.
+  func checkProgram() throws(PackError) { try key.checkProgram() }
+
   func signature(of signed: [UInt8]) throws(PackError) -> ManifestSignature {
     try ManifestSignature(keyID: publicKey.id, signature: key.signature(of: SignedManifest.message(signed.byteSpan).byteSpan))
   }

@@ -30,6 +30,20 @@ package struct ProgramStart: Sendable {
     self.words = words
   }
 
+  /// Whether there is an executable file where the program is searched.
+  var isFound: Bool {
+    guard !words[0].contains("/") else { return Self.isExecutable(words[0]) }
+    let places = (ProcessEnvironment.text(of: "PATH") ?? "/bin:/usr/bin").split(separator: ":", omittingEmptySubsequences: false)
+    return places.contains { Self.isExecutable("\($0.isEmpty ? "." : $0)/\(words[0])") }
+  }
+
+  private static func isExecutable(_ path: String) -> Bool {
+    guard let status = try? SystemFiles().status(of: path, in: nil, following: .followed) else { return false }
+    return status.kind == .file && status.isExecutable
+  }
+
+  static func notFound(_ name: String, failing code: PackError.Code) -> PackError { PackError(code, of: name, "was not found") }
+
   /// Starts the program. The number is an `errno`, or 0 for success.
   package func run() -> (process: Int32, number: CInt) {
     #if canImport(Darwin)
@@ -105,8 +119,8 @@ package struct ProgramStart: Sendable {
     // Closed with this scope. As long as this process has the writing end open, the reading end does not end.
     withExtendedLifetime((output.writing, input?.reading)) {}
     guard number == 0 else {
-      let reason = number == ENOENT ? "was not found" : "could not be started: \(FileFailure(number: number).text)"
-      throw PackError(code, of: name, reason)
+      guard number != ENOENT else { throw Self.notFound(name, failing: code) }
+      throw PackError(code, of: name, "could not be started: \(FileFailure(number: number).text)")
     }
     return Piped(process: process, input: input?.writing, output: output.reading)
   }

@@ -49,6 +49,16 @@ package struct ResolvedSigningKey: ~Copyable, Sendable {
     warnings = []
   }
 
+  /// Throws if the program that has the key cannot be found. Starts nothing.
+  ///
+  /// - Throws: ``PackError/Code/signingFailed``
+  package borrowing func checkProgram() throws(PackError) {
+    switch source {
+    case .key: break
+    case .program(let program): try program.check()
+    }
+  }
+
   /// Returns the Ed25519 signature of a message, 64 bytes, which was verified. May block until a program or a person has signed.
   ///
   /// - Throws: ``PackError/Code/signingFailed`` if a program did not sign.

@@ -25,6 +25,11 @@ struct SigningProgram: Sendable {
 
   private var name: String { "signing program \(KeyReference.quoted(words[0]))" }
 
+  /// Throws if there is no such program.
+  func check() throws(PackError) {
+    guard ProgramStart(words).isFound else { throw ProgramStart.notFound(name, failing: .signingFailed) }
+  }
+
   /// Runs the program, and verifies what it returns.
   ///
   /// It inherits standard error and the terminal, so it can ask for a PIN. It does not inherit variables that concern keys. Its output is never

@@ -314,6 +314,24 @@ struct ReleaseBuildTests {
     #expect(project.directory.names() == ["build", "packer.yml"])
   }
 
+  @Test("whose signing program is not there is refused before anything is packed, and needs no program if nothing changed")
+  func missingSigner() async throws {
+    let project = try ReleaseProject()
+    let publicKey = try ReleaseProject.signingKey(0).publicKey
+    let phases = Monitor<Set<PackProgress.Phase>>([])
+    func build() async throws(PackError) -> ReleaseBuildReport {
+      let build = ReleaseBuild(try PackerConfiguration.read(project.directory("packer.yml")), time: ReleaseProject.time(1))
+      let signer = ReleaseSigner(ResolvedSigningKey(SigningProgram(publicKey: publicKey, words: ["no-such-program"])))
+      return try await build.run(key: try sampleKey(), signers: [signer]) { step in _ = phases.withLock { $0.insert(step.phase) } }
+    }
+    let error = await #expect(throws: PackError.self) { _ = try await build() }
+    #expect(error?.code == .signingFailed && error?.message == "signing program 'no-such-program' was not found")
+    #expect(phases.withLock { !$0.contains(.packing) })
+    #expect(project.directory.names() == ["build", "packer.yml"])
+    try await project.build()
+    #expect(try await build().release?.isManifestUnchanged == true)
+  }
+
   @Test("with a manifest too large for clients is refused before anything is packed, with a hint")
   func largeManifest() async throws {
     let project = try ReleaseProject()

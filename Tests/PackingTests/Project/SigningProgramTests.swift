@@ -77,6 +77,11 @@ struct SigningProgramTests {
     let program = SigningProgram(publicKey: try publicKey(), words: ["/nothing/here"])
     let error = failure { () throws(PackError) in _ = try program.signature(of: message.byteSpan, files: SystemFiles()) }
     #expect(error?.code == .signingFailed && error?.message == "signing program '/nothing/here' was not found")
+    #expect(failure { () throws(PackError) in try program.check() }?.message == error?.message)
+    for words in [["sh"], ["/bin/sh", "-c", "exit 1"]] { try SigningProgram(publicKey: try publicKey(), words: words).check() }
+    // A file that cannot be started.
+    let file = try directory.write(Array("text".utf8), to: "text")
+    #expect(failure { () throws(PackError) in try SigningProgram(publicKey: try publicKey(), words: [file]).check() } != nil)
   }
 
   @Test(
