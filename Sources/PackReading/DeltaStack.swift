@@ -67,21 +67,24 @@ package struct DeltaStack: ~Copyable {
       do throws(PackError) {
         if number >= namedCount, try PackStart(paths[number], files: files).header.packID != start.header.packID { continue }
         guard try self.root(of: number, key: key) == root else { continue }
+        return try pack(number, key: key, below: below)
       } catch {
         guard number >= namedCount, error.code != .cancelled else { throw error }
-        continue
       }
-      if let known = packs[number] { return known }
-      let start = try PackStart(paths[number], files: files)
-      let opened = try openDelta(paths[number], start, key: key, below: below + [number])
-      packs[number] = opened
-      return opened
     }
     guard namedCount > 0 else { throw Pack.needsBases(path) }
     throw PackError(
       .wrongBase,
       "pack is a delta over content \(root.prefix(8).hex), which \(paths.count == 1 ? "the given base does not have" : "no given base has")",
       advice: .chooseBase)
+  }
+
+  private mutating func pack(_ number: Int, key: borrowing PackKey, below: [Int]) throws(PackError) -> Pack {
+    if let known = packs[number] { return known }
+    let start = try PackStart(paths[number], files: files)
+    let opened = try openDelta(paths[number], start, key: key, below: below + [number])
+    packs[number] = opened
+    return opened
   }
 
   /// Returns the content root of a file: of the tree in it, or the one that a delta makes.
