@@ -30,19 +30,18 @@ package struct ProgramStart: Sendable {
     self.words = words
   }
 
-  /// Whether there is an executable file where the program is searched.
-  var isFound: Bool {
-    guard !words[0].contains("/") else { return Self.isExecutable(words[0]) }
-    let places = (ProcessEnvironment.text(of: "PATH") ?? "/bin:/usr/bin").split(separator: ":", omittingEmptySubsequences: false)
-    return places.contains { Self.isExecutable("\($0.isEmpty ? "." : $0)/\(words[0])") }
+  /// The `errno` with which the search for the program would end, or nil if there is an executable file. Starts nothing.
+  var searchFailure: CInt? {
+    let directories = (ProcessEnvironment.text(of: "PATH") ?? "/bin:/usr/bin").split(separator: ":", omittingEmptySubsequences: false)
+    let places = words[0].contains("/") ? [words[0]] : directories.map { "\($0.isEmpty ? "." : $0)/\(words[0])" }
+    let found = places.compactMap { try? SystemFiles().status(of: $0, in: nil, following: .followed) }.filter { $0.kind == .file }
+    return found.contains(where: \.isExecutable) ? nil : found.isEmpty ? ENOENT : EACCES
   }
 
-  private static func isExecutable(_ path: String) -> Bool {
-    guard let status = try? SystemFiles().status(of: path, in: nil, following: .followed) else { return false }
-    return status.kind == .file && status.isExecutable
+  /// Returns the error of a start that failed.
+  static func failure(_ number: CInt, of name: String, failing code: PackError.Code) -> PackError {
+    PackError(code, of: name, number == ENOENT ? "was not found" : "could not be started: \(FileFailure(number: number).text)")
   }
-
-  static func notFound(_ name: String, failing code: PackError.Code) -> PackError { PackError(code, of: name, "was not found") }
 
   /// Starts the program. The number is an `errno`, or 0 for success.
   package func run() -> (process: Int32, number: CInt) {
@@ -118,10 +117,7 @@ package struct ProgramStart: Sendable {
     let (process, number) = program.run()
     // Closed with this scope. As long as this process has the writing end open, the reading end does not end.
     withExtendedLifetime((output.writing, input?.reading)) {}
-    guard number == 0 else {
-      guard number != ENOENT else { throw Self.notFound(name, failing: code) }
-      throw PackError(code, of: name, "could not be started: \(FileFailure(number: number).text)")
-    }
+    guard number == 0 else { throw Self.failure(number, of: name, failing: code) }
     return Piped(process: process, input: input?.writing, output: output.reading)
   }
 

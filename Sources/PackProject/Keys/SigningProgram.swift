@@ -25,9 +25,9 @@ struct SigningProgram: Sendable {
 
   private var name: String { "signing program \(KeyReference.quoted(words[0]))" }
 
-  /// Throws if there is no such program.
+  /// Throws the error of its start if there is no such program, or it is not executable.
   func check() throws(PackError) {
-    guard ProgramStart(words).isFound else { throw ProgramStart.notFound(name, failing: .signingFailed) }
+    if let number = ProgramStart(words).searchFailure { throw ProgramStart.failure(number, of: name, failing: .signingFailed) }
   }
 
   /// Runs the program, and verifies what it returns.

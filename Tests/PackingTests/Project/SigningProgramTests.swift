@@ -81,7 +81,11 @@ struct SigningProgramTests {
     for words in [["sh"], ["/bin/sh", "-c", "exit 1"]] { try SigningProgram(publicKey: try publicKey(), words: words).check() }
     // A file that cannot be started.
     let file = try directory.write(Array("text".utf8), to: "text")
-    #expect(failure { () throws(PackError) in try SigningProgram(publicKey: try publicKey(), words: [file]).check() } != nil)
+    let unstartable = SigningProgram(publicKey: try publicKey(), words: [file])
+    let refusal = failure { () throws(PackError) in try unstartable.check() }
+    #expect(refusal?.message.contains("could not be started") == true)
+    let atStart = failure { () throws(PackError) in _ = try unstartable.signature(of: message.byteSpan, files: SystemFiles()) }
+    #expect(refusal?.message == atStart?.message)
   }
 
   @Test(
