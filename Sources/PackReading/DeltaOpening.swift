@@ -3,14 +3,16 @@ import PackPayload
 
 /// Opens a delta over its bases: steps 1 to 5 of FORMAT.md §13.7, and the content root.
 ///
-/// All windows are decompressed once, to compute the digests of the new contents. So an open delta has been verified but for what it takes from its
-/// bases, and every whole file that is read is held against its digest as in a full pack.
+/// The first time, all windows are decompressed, to compute the digests of the new contents. So an open delta has been verified but for what it takes
+/// from its bases. If the digests were kept, nothing is decompressed but the list: the content root shows that they are the same. In both cases every
+/// whole file that is read is compared with its digest, as in a full pack.
 struct DeltaOpening {
   private let source: PackSource
   private let segments: SegmentReader
   private let bases: [any DeltaBase]
   private let head: DeltaHead
   private let records: BaseRecords
+  private let keeper: (any DigestKeeper)?
   private var tree: DerivedTree
 
   /// What was opened.
@@ -23,8 +25,11 @@ struct DeltaOpening {
   /// The largest number of deltas over each other.
   static let mostLayers = 3
 
-  init(_ source: PackSource, _ segments: SegmentReader, over bases: [any DeltaBase]) throws(PackError) {
+  init(
+    _ source: PackSource, _ segments: SegmentReader, over bases: [any DeltaBase], keeper: (any DigestKeeper)?
+  ) throws(PackError) {
     self.source = source
+    self.keeper = keeper
     self.segments = segments
     self.bases = bases
     head = try Self.readHead(source, segments)
@@ -106,10 +111,7 @@ struct DeltaOpening {
     let layout = try TreeLayout(head, tree, records, bases)
     tree.set(layout, records)
     let content = try layer(head.listWindows..<head.windows.count, places, layout)
-    try hash(layout, content)
-    guard try tree.contentRoot(source.backend) == head.target else {
-      throw PackError(.damagedPayload, "the content of the delta does not have the content root that its head names")
-    }
+    if try !takeDigests(layout) { try computeDigests(layout, content) }
     let sizes = content.windows.map { UInt32($0.size) } + layout.pieceSizes
     let table = SeekTable(pieces: sizes)
     return Result(layer: content, table: table, index: tree.index(table, root: head.target))
@@ -177,8 +179,36 @@ struct DeltaOpening {
       base: UInt32(records.base(of: content)), length: piece.length, offset: records.offsets[content] + piece.offset, target: target)
   }
 
-  /// Decompresses all windows, and computes the digests of the new contents.
-  private mutating func hash(_ layout: TreeLayout, _ layer: DeltaLayer) throws(PackError) {
+  // MARK: Digests
+
+  /// Sets the digests of the new contents from those that were kept.
+  ///
+  /// - Returns: Whether the tree has the content root that the head names.
+  private mutating func takeDigests(_ layout: TreeLayout) throws(PackError) -> Bool {
+    guard let keeper, !layout.new.isEmpty, let sealed = keeper.kept(byteCount: PackSource.sealedSize(ofDigests: layout.new.count)),
+      let digests = try source.open(digests: sealed)
+    else { return false }
+    for (number, content) in layout.new.enumerated() {
+      let digest = digests.byteSpan.extracting(32 * number..<32 * number + 32)
+      for record in content.records { tree.setDigest(digest, of: record) }
+    }
+    return try tree.contentRoot(source.backend) == head.target
+  }
+
+  /// Computes the digests of the new contents, compares the content root, and keeps the digests.
+  private mutating func computeDigests(_ layout: TreeLayout, _ layer: DeltaLayer) throws(PackError) {
+    let digests = try hash(layout, layer)
+    guard try tree.contentRoot(source.backend) == head.target else {
+      throw PackError(.damagedPayload, "the content of the delta does not have the content root that its head names")
+    }
+    guard let keeper, !digests.isEmpty else { return }
+    keeper.keep(try source.seal(digests: digests))
+  }
+
+  /// Decompresses all windows, and sets and returns the digests of the new contents.
+  private mutating func hash(_ layout: TreeLayout, _ layer: DeltaLayer) throws(PackError) -> [UInt8] {
+    var digests: [UInt8] = []
+    digests.reserveCapacity(32 * layout.new.count)
     let reader = try DeltaReader(layer, segments: segments)
     let digest = try source.backend.makeDigest()
     var buffer = [UInt8](repeating: 0, count: layer.windows.map(\.size).max() ?? 0)
@@ -194,11 +224,13 @@ struct DeltaOpening {
         left -= UInt64(count)
         guard left == 0 else { continue }
         let bytes = try digest.finish()
+        digests += bytes
         for record in current.records { tree.setDigest(bytes.byteSpan, of: record) }
         rest = rest.dropFirst()
         left = rest.first?.size ?? 0
       }
     }
     wipe(&buffer)
+    return digests
   }
 }

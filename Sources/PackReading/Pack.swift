@@ -75,8 +75,8 @@ public final class Pack: Sendable {
 
   /// Opens a delta over its bases (FORMAT.md §13). A full pack is opened as without bases.
   ///
-  /// Opening reads the whole delta and what it needs of the bases: it computes the digests of all new contents, and compares the content root. Then
-  /// the pack is used like a full one. Memory while opening: 48 bytes for each record of the bases besides the list of the first one, and one window
+  /// Opening reads the whole delta and what it needs of the bases: it computes the digests of all new contents, and compares the content root. With
+  /// digests that were kept, it reads the head and the list only. Then the pack is used like a full one. Memory while opening: 48 bytes for each record of the bases besides the list of the first one, and one window
   /// of 4 MiB. An open delta takes about 60 bytes and the path for each record, and 24 bytes for each content and range of a base. Each concurrent
   /// operation takes a window, and what a reader of each base takes.
   ///
@@ -84,26 +84,28 @@ public final class Pack: Sendable {
   ///   - key: that of the delta.
   ///   - bases: the packs or trees that the delta names, in that order. Each may be a delta itself; at most three deltas lie over each other.
   ///   - contentLimit: the maximum size of a delta's content in bytes, for callers that know what to expect.
+  ///   - keeper: keeps the digests for the next time.
   /// - Throws: as ``open(_:key:)``, and ``PackError/Code/wrongBase`` if the bases are not those that the delta names.
   package static func open(
     _ path: String, key: borrowing PackKey, over bases: [any DeltaBase], contentLimit: UInt64 = Limits.contentSizeWithoutManifest,
-    files: any FileSystem = SystemFiles(), backend: any CryptoBackend = CryptoBackends.standard
+    keeper: (any DigestKeeper)? = nil, files: any FileSystem = SystemFiles(), backend: any CryptoBackend = CryptoBackends.standard
   ) throws(PackError) -> Pack {
     let start = try PackStart(path, files: files)
     guard start.header.kind == .delta, !bases.isEmpty else { return try Pack(start, path: path, key: key, files: files, backend: backend) }
     let source = try PackSource(start, path: path, key: key, files: files, backend: backend)
-    return try Pack(delta: source, over: bases, contentLimit: contentLimit)
+    return try Pack(delta: source, over: bases, contentLimit: contentLimit, keeper: keeper)
   }
 
   /// Opens a delta whose header was opened.
   init(
-    delta source: PackSource, over bases: [any DeltaBase], contentLimit: UInt64 = Limits.contentSizeWithoutManifest
+    delta source: PackSource, over bases: [any DeltaBase], contentLimit: UInt64 = Limits.contentSizeWithoutManifest,
+    keeper: (any DigestKeeper)? = nil
   ) throws(PackError) {
     self.source = source
     let segments = try SegmentReader(source)
     do throws(PackError) {
       try segments.openLastSegment()
-      var opening = try DeltaOpening(source, segments, over: bases)
+      var opening = try DeltaOpening(source, segments, over: bases, keeper: keeper)
       let opened = try opening.open(contentLimit: contentLimit)
       (table, index, layer) = (opened.table, .derived(opened.index), opened.layer)
     } catch {
@@ -228,7 +230,9 @@ public final class Pack: Sendable {
   public func read(
     _ entry: Entry, range: Range<UInt64>? = nil, into body: (Span<UInt8>) throws(PackError) -> Void
   ) throws(PackError) {
-    try withReader { (reader) throws(PackError) in
+    // Frames do not follow each other in the order of the paths, so the next file may be in a frame that another reader has.
+    let start = entry.offset.adding(range?.lowerBound ?? 0)
+    try withReader(holding: start < table.tarSize ? table.frame(holding: start) : nil) { (reader) throws(PackError) in
       try reader.read(entry, range: range, into: body)
     }
   }

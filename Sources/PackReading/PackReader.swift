@@ -126,6 +126,7 @@ package final class PackReader {
         try body(piece)
       }
       position += UInt64(count)
+      isSpent = entry.offset + position == place.upperBound
     }
     guard checksDigest else { return }
     guard try digest.finish() == entry.sha256 else {

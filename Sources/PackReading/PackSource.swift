@@ -32,6 +32,8 @@ package final class PackSource: Sendable {
     }
   }
 
+  func makeKeptDigestsCipher() throws(PackError) -> any CipherContext { try opened.schedule.makeKeptDigestsCipher() }
+
   /// Creates a cipher for one reader.
   fileprivate func makeCipher() throws(PackError) -> SegmentCipher {
     try SegmentCipher(schedule: opened.schedule, layout: layout, backend: backend)

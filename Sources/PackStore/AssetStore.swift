@@ -393,7 +393,7 @@ public actor AssetStore {
         let tree = try await WorkerPool.settled { [directory] () throws(PackError) in try directory.openTree(running) }
         return OpenedPack(running, pack: nil, tree: tree, files: directory.files, use: use.mark)
       }
-      let pack = try await stored.open(keys: keys, files: directory.files, backend: directory.backend)
+      let pack = try await stored.open(keys: keys, in: directory)
       guard running.contentRoot == nil || pack.contentRoot == running.contentRoot else {
         throw PackError(.damagedStore, of: running.path, "makes another content than was installed", advice: .reconcileStore)
       }

@@ -27,6 +27,8 @@ struct DeltaInstallation: Sendable {
     let offer: ManifestDelta
     let file: InstallFile
     let start: PackStart
+    /// What the store keeps so that opening the delta again need not decompress it.
+    let digests = DigestBuffer()
   }
 
   /// The installed versions that the first delta is read over.
@@ -203,7 +205,7 @@ struct DeltaInstallation: Sendable {
     var known: [PackRecord.Bytes: [UInt8]] = [:]
     for content in record.contents where content.contentRoot == nil {
       let stored = directory.stored(content, of: record)
-      known[content.bytes] = try? await stored.open(keys: keys, files: files, backend: directory.backend).contentRoot
+      known[content.bytes] = try? await stored.open(keys: keys, in: directory).contentRoot
     }
     return known
   }
@@ -226,7 +228,7 @@ struct DeltaInstallation: Sendable {
       try ContentCheck(directory: directory, pool: pool).faultOfAll(content, in: record, .thorough)
     }
     if let found { throw PackError(.wrongBase, "version \(found.version) \(found.fault.text)") }
-    return try await directory.stored(content, of: record).open(keys: keys, files: files, backend: directory.backend)
+    return try await directory.stored(content, of: record).open(keys: keys, in: directory)
   }
 
   // MARK: Opening
@@ -240,7 +242,8 @@ struct DeltaInstallation: Sendable {
       do throws(PackError) {
         pack = try await Pack.open(
           delta.start, path: delta.file.path, keys: keys, over: below,
-          contentLimit: isLast ? order.entry.contentSize : Limits.contentSizeWithoutManifest, files: files, backend: directory.backend)
+          contentLimit: isLast ? order.entry.contentSize : Limits.contentSizeWithoutManifest,
+          keeper: order.mode == .packed ? delta.digests : nil, files: files, backend: directory.backend)
       } catch {
         guard error.code == .wrongBase || error.code == .sourceChanged else { throw error }
         throw wrongBase("cannot be made by a delta: \(error.message)")
@@ -285,10 +288,22 @@ struct DeltaInstallation: Sendable {
       await takeFiles(deltas, movable)
       var cost = InstallCost()
       for (delta, isMovable) in zip(deltas, movable) where !isMovable { cost.written = cost.written.adding(delta.offer.size) }
+      cost.written = cost.written.adding(await WorkerPool.settled { keepDigests(of: deltas, arrivals) })
       installation.finish(installed, cost)
       return installed
     }
     throw PackError(.internalError, of: deltas[0].file.path, "was copied into the store, but could not be moved into place")
+  }
+
+  /// - Returns: the number of bytes that were written.
+  private func keepDigests(of deltas: [Delta], _ arrivals: [Placement.Arrival]) -> UInt64 {
+    var sum: UInt64 = 0
+    for (delta, arrival) in zip(deltas, arrivals) {
+      guard let bytes = delta.digests.bytes else { continue }
+      StoredDigests(directory, arrival.item).keep(bytes)
+      sum += UInt64(bytes.count)
+    }
+    return sum
   }
 
   private static func needs(_ deltas: [Delta], _ movable: [Bool]) -> StoreSpace.Needs {

@@ -114,7 +114,7 @@ struct StoreCompaction: Sendable {
         "was made with key \(start.stanzas.keyID), and cannot be rewritten with key \(given.id), for which it is wrapped",
         advice: .giveKey(start.stanzas.keyID))
     }
-    let pack = try await target.stored.open(keys: keys, files: directory.files, backend: directory.backend)
+    let pack = try await target.stored.open(keys: keys, in: directory)
     guard pack.contentRoot == target.content.contentRoot else {
       throw PackError(.damagedStore, of: stored, "makes another content than was installed", advice: .reconcileStore)
     }

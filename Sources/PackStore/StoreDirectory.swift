@@ -29,6 +29,9 @@ final class StoreDirectory: Sendable {
   /// The directory of the pages of the accepted manifest, made for the first one.
   static let pages = "pages"
 
+  /// The directory of the digests that are kept for deltas, made for the first one.
+  static let digests = "digests"
+
   private static let marker = Array("packer-store/1\n".utf8)
   private static let markerFront = Array("packer-store/".utf8)
 
@@ -90,7 +93,7 @@ final class StoreDirectory: Sendable {
       throw error.reading(root)
     }
     // Another process may have created some of these and been stopped, or may be creating them right now.
-    let own = Set(Part.allCases.map(\.rawValue) + ["lock", "store", Self.pages] + Self.documents)
+    let own = Set(Part.allCases.map(\.rawValue) + ["lock", "store", Self.pages, Self.digests] + Self.documents)
     for name in names where !own.contains(name.text) { throw notAStore("it holds '\(printable(name.text.utf8))'") }
     var isEmpty = !names.contains { Self.documents.contains($0.text) }
     for part in [Part.state, .packs] where names.contains(where: { $0.text == part.rawValue }) {
@@ -158,12 +161,15 @@ final class StoreDirectory: Sendable {
     return session == process.session || process.isAlive(session)
   }
 
-  func names(in part: Part) throws(PackError) -> [String] {
+  func names(in part: Part) throws(PackError) -> [String] { try names(inDirectory: part.rawValue) }
+
+  /// Returns the names in a directory of the store; none if it does not exist.
+  func names(inDirectory name: String) throws(PackError) -> [String] {
     do throws(FileFailure) {
-      return try files.names(in: try files.open(part.rawValue, .directoryUnlinked, in: handle)).map(\.text)
+      return try files.names(in: try files.open(name, .directoryUnlinked, in: handle)).map(\.text)
     } catch {
       if error.isMissing { return [] }
-      throw error.reading(path(part.rawValue))
+      throw error.reading(path(name))
     }
   }
 
@@ -417,7 +423,9 @@ final class StoreDirectory: Sendable {
       if !gone.isEmpty {
         let used = try usedItems()
         for item in gone where !used.contains(item) {
-          if let name = discard(place(item)) { discarded.append(name) }
+          for name in [place(item), Self.digests(of: item)] {
+            if let name = discard(name) { discarded.append(name) }
+          }
         }
       }
       return result
@@ -437,6 +445,9 @@ final class StoreDirectory: Sendable {
 
   /// Returns the name of an item, relative to the store's directory.
   func place(_ item: String) -> String { "\(Part.packs.rawValue)/\(item)" }
+
+  /// Returns the name of the file with the digests that are kept for a delta, relative to the store's directory.
+  static func digests(of item: String) -> String { "\(digests)/\(item)" }
 
   /// Returns whether everything that a version is read from is on the device.
   func isPresent(_ content: PackRecord.Content, of record: PackRecord) throws(PackError) -> Bool {
@@ -463,10 +474,10 @@ final class StoreDirectory: Sendable {
 
   /// Returns the files of a version that is kept encrypted.
   func stored(_ content: PackRecord.Content, of record: PackRecord) -> StoredPack {
-    var files = record.ownItems(content).map { path(place($0)) }
-    let first = files.removeFirst()
-    let lowest = StoredPack(path: first, bases: content.bases.compactMap(record.content).map { stored($0, of: record) })
-    return files.reduce(lowest) { StoredPack(path: $1, bases: [$0]) }
+    let items = record.ownItems(content)
+    let bases = content.bases.compactMap(record.content).map { stored($0, of: record) }
+    let lowest = StoredPack(path: path(place(items[0])), item: items[0], bases: bases)
+    return items.dropFirst().reduce(lowest) { StoredPack(path: path(place($1)), item: $1, bases: [$0]) }
   }
 
   /// Opens the directory of an unpacked tree.

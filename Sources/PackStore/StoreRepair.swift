@@ -36,6 +36,7 @@ struct StoreRepair {
   func run() throws(PackError) -> ([StoreFinding], [StoreEvent]) {
     try directory.makeParts(removesOthers: true)
     try sweep()
+    try sweepDigests()
     try checkManifest()
     manifests.freePages()
     let items = try itemsByPack()
@@ -89,6 +90,16 @@ struct StoreRepair {
         .staleUse, nil, "a process ended with '\(printable(name.utf8))' open; its mark was \(isGone ? "" : "not ")removed",
         isRepaired: isGone)
     }
+  }
+
+  /// Removes the digests that were kept for deltas that are gone. Not reported, because nothing else depends on them.
+  private func sweepDigests() throws(PackError) {
+    guard let kind = try directory.status(StoreDirectory.digests)?.kind else { return }
+    guard kind == .directory else { return removeForeign(StoreDirectory.digests) }
+    // Before the names of the deltas, which come first when both are new.
+    let names = try directory.names(inDirectory: StoreDirectory.digests)
+    let items = Set(try directory.names(in: .packs))
+    for name in names where !items.contains(name) { directory.remove(StoreDirectory.digests(of: name)) }
   }
 
   private func removeForeign(_ name: String) {

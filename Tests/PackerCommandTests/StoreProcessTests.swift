@@ -7,10 +7,10 @@ struct StoreProcessTests {
   /// Whether PACKER_SOAK is set, for the long form of the tests.
   private static let isLong = ProcessInfo.processInfo.environment["PACKER_SOAK"] == "1"
 
-  @Test("is intact, and keeps the active versions, whenever a process is killed")
-  func killed() throws {
+  @Test("is intact, and keeps the active versions, whenever a process is killed", arguments: [false, true])
+  func killed(changesLittle: Bool) throws {
     var dice = Dice(for: "a store whose processes are killed")
-    let releases = try ReleaseHistory()
+    let releases = try ReleaseHistory(changesLittle: changesLittle)
     defer { releases.remove() }
     let player = StorePlayer(releases, store: "phone")
     let wanted = Self.isLong ? 200 : 10
@@ -33,7 +33,8 @@ struct StoreProcessTests {
       if try process.wait(seconds: 0) == 128 + SIGKILL { kills += 1 }
       try player.check(after: action, before: before)
     }
-    print("killed \(kills) of \(rounds) processes")
+    print("killed \(kills) of \(rounds) processes\(changesLittle ? ", with \(player.deltas) versions over deltas" : "")")
+    #expect((player.deltas > 0) == changesLittle)
   }
 
   @Test("stays intact when two processes change it at the same time")
@@ -117,6 +118,7 @@ enum StoreAction: CustomStringConvertible {
   case purge(Int)
   case remove(String)
   case setRight
+  case rewrite
   case look
 
   /// Returns a random action.
@@ -131,7 +133,8 @@ enum StoreAction: CustomStringConvertible {
     case 14: .rollback(id)
     case 15: .purge(1 + dice.number(below: 3_000_000))
     case 16: .remove(id)
-    case 17..<19: .setRight
+    case 17: .setRight
+    case 18: .rewrite
     default: .look
     }
   }
@@ -153,6 +156,7 @@ enum StoreAction: CustomStringConvertible {
     case .purge(let bytes): "purge \(bytes)"
     case .remove(let id): "remove \(id)"
     case .setRight: "reconcile"
+    case .rewrite: "compact"
     case .look: "usage"
     }
   }
@@ -162,27 +166,34 @@ enum StoreAction: CustomStringConvertible {
 final class ReleaseHistory: Sendable {
   let root: String
   let count = 5
+  let changesLittle: Bool
   static let ids = ["core", "movie"]
+  static let key = "game.key"
 
-  init() throws {
+  /// - Parameter changesLittle: Whether most content stays as it is, so that there are deltas from each release to the next ones.
+  init(changesLittle: Bool = false) throws {
+    self.changesLittle = changesLittle
     root = try TestPlace.newPath()
     try write(
       Data(
         """
         serve: {baseURL: "https://cdn.example.com/"}
-        key: file:game.key
+        key: file:\(Self.key)
         signKey: file:game.sign.key
         packs:
           - {id: core, root: build/core, delivery: prefetch}
           - {id: movie, root: build/movie, delivery: onDemand, install: packed}
 
         """.utf8), to: "packer.yml")
-    try run(["key", "new", "-o", "game.key"])
+    try run(["key", "new", "-o", Self.key])
     try run(["key", "new", "--signing", "-o", "game.sign.key"])
     for release in 1...count {
       var dice = Dice(seed: UInt64(release))
-      for file in 0..<20 { try write(Self.noise(30_000, &dice), to: "build/core/level-\(file)/map.bin") }
-      try write(Self.noise(1_200_000, &dice), to: "build/movie/intro.mp4")
+      for file in 0..<20 where release == 1 || !changesLittle || file % 5 == release % 5 {
+        try write(Self.noise(30_000, &dice), to: "build/core/level-\(file)/map.bin")
+      }
+      if release == 1 || !changesLittle { try write(Self.noise(1_200_000, &dice), to: "build/movie/intro.mp4") }
+      if changesLittle { try write(Self.noise(90_000, &dice), to: "build/movie/scene-\(release % 2).mp4") }
       try run(["build", "--quiet"])
       try run(["release", "record"])
       try FileManager.default.copyItem(atPath: path("dist"), toPath: path("dist-\(release)"))
@@ -231,6 +242,8 @@ private final class StorePlayer {
   private var token = ""
   /// The newest release whose installation was started.
   private(set) var newest = 1
+  /// How many versions over deltas were compared.
+  private(set) var deltas = 0
 
   private static let deadline: TimeInterval = 60
 
@@ -240,7 +253,9 @@ private final class StorePlayer {
     self.owner = owner
   }
 
-  /// Makes a new store with the first release, and returns the duration of its installation in seconds.
+  /// Makes a new store with the first release, and with the second one over it if it has deltas.
+  ///
+  /// - Returns: The duration of the first installation in seconds.
   @discardableResult
   func begin() throws -> Double {
     try? FileManager.default.removeItem(atPath: releases.path(store))
@@ -249,6 +264,10 @@ private final class StorePlayer {
     try require(.install(1))
     let took = -start.timeIntervalSinceNow
     for id in ReleaseHistory.ids { try require(.activate(id, isConfirmed: true)) }
+    if releases.changesLittle {
+      try require(.install(2))
+      for id in ReleaseHistory.ids { try require(.activate(id, isConfirmed: true)) }
+    }
     return took
   }
 
@@ -277,6 +296,7 @@ private final class StorePlayer {
     case .purge(let bytes): ["purge", "--free", "\(bytes)"]
     case .remove(let id): ["remove", id]
     case .setRight: ["reconcile", "--quiet"]
+    case .rewrite: ["compact", "--quiet"]
     case .look: ["usage"]
     }
   }
@@ -335,21 +355,44 @@ private final class StorePlayer {
       guard let id = pack["id"] as? String, let version = pack["version"] as? Int, let path = pack["path"] as? String else {
         throw ScriptError("odd record: \(pack)")
       }
-      try compare(path.hasPrefix("/") ? path : releases.path(path), id, version, isPacked: pack["install"] as? String == "packed")
+      let isPacked = pack["install"] as? String == "packed"
+      if isPacked, path.hasSuffix(".delta") { deltas += 1 }
+      try compare(path.hasPrefix("/") ? path : releases.path(path), id, version, isPacked: isPacked)
     }
   }
 
   private func compare(_ path: String, _ id: String, _ version: Int, isPacked: Bool) throws {
-    let files = FileManager.default
+    let source = releases.path("build-\(version)/\(id)")
+    var tree = path
     if isPacked {
-      let names = try files.contentsOfDirectory(atPath: releases.path("dist-\(version)"))
-      guard let name = names.first(where: { $0.hasPrefix("\(id)-") && $0.hasSuffix(".pack") }),
-        let bytes = files.contents(atPath: path), bytes == files.contents(atPath: releases.path("dist-\(version)/\(name)"))
-      else { throw ScriptError("\(path) differs from the released pack") }
-    } else {
-      let source = releases.path("build-\(version)/\(id)")
-      guard try Self.tree(source) == Self.tree(path) else { throw ScriptError("\(path) differs from \(source)") }
+      tree = releases.path("\(store).\(owner).tree")
+      try? FileManager.default.removeItem(atPath: tree)
+      try unpack(path, id, to: tree)
+      if !releases.changesLittle { try compareBytes(path, id, version) }
     }
+    guard try Self.tree(source) == Self.tree(tree) else { throw ScriptError("\(path) differs from \(source)") }
+  }
+
+  private func compareBytes(_ path: String, _ id: String, _ version: Int) throws {
+    let files = FileManager.default
+    let names = try files.contentsOfDirectory(atPath: releases.path("dist-\(version)"))
+    guard let name = names.first(where: { $0.hasPrefix("\(id)-") && $0.hasSuffix(".pack") }),
+      let bytes = files.contents(atPath: path), bytes == files.contents(atPath: releases.path("dist-\(version)/\(name)"))
+    else { throw ScriptError("\(path) differs from the released pack") }
+  }
+
+  /// Unpacks a file of the store as any other pack: a full one, or a delta over the others.
+  private func unpack(_ path: String, _ id: String, to tree: String) throws {
+    let packs = releases.path("\(store)/packs")
+    let others = try FileManager.default.contentsOfDirectory(atPath: packs).filter { name in
+      name.hasPrefix("\(id)@") && [".pack", ".delta"].contains { name.hasSuffix($0) } && "\(packs)/\(name)" != path
+    }
+    let bases = path.hasSuffix(".delta") ? others.sorted().flatMap { ["--base", "\(packs)/\($0)"] } : []
+    let tool = try ToolProcess(
+      ["unpack", path, "-C", tree, "--key", ReleaseHistory.key, "--quiet"] + bases, in: releases.root, variables: ReleaseHistory.variables,
+      output: file("stdout"), errors: file("stderr"))
+    let status = try tool.wait(seconds: Self.deadline)
+    guard status == 0 else { throw ScriptError("\(path) cannot be unpacked (\(status)): \(said("stderr"))") }
   }
 
   private static func tree(_ root: String) throws -> [String: Data] {

@@ -207,7 +207,9 @@ public actor OnDemandPacks {
       }
       try await removeGroup(id)
     }
-    let request = DownloadRequest(id: id.id, url: pack.url, size: pack.size, sha256: pack.sha256)
+    // With its priority from the start, so that it takes the right place among the others.
+    let request = DownloadRequest(
+      id: id.id, url: pack.url, size: pack.size, sha256: pack.sha256, priority: priority(of: id) ?? 0.5)
     try await queue.submit([request], group: id.group)
   }
 
@@ -245,9 +247,11 @@ public actor OnDemandPacks {
     }
   }
 
+  private func priority(of id: DownloadID) -> Double? { requests[id]?.map(\.priority).max() }
+
   /// Gives a download the highest priority of the requests that wait for it.
   private func applyPriority(of id: DownloadID) async {
-    guard let priority = requests[id]?.map(\.priority).max() else { return }
+    guard let priority = priority(of: id) else { return }
     // A priority is only a hint, so an error does not matter.
     try? await queue.setPriority(priority, of: id)
   }

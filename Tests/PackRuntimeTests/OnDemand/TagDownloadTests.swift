@@ -193,6 +193,7 @@ struct TagDownloadTests {
       func priority() async throws -> Double { try await queue.status(of: DownloadID(onDemand: offer.entry)).priority }
       let first = begin(requests[0])
       try await eventually("it does not begin") { transport.running.count == 1 }
+      #expect(transport.calls.map(\.request.priority) == [0.2], "from the start")
       #expect(try await priority() == 0.2)
       let second = begin(requests[1])
       try await eventually("it is not as urgent as the second") { try await priority() == 0.4 }

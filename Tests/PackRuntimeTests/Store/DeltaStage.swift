@@ -13,6 +13,8 @@ import TestSupport
 struct DeltaStage: Sendable {
   let stage: StoreStage
   let install: InstallMode
+  /// The size of a file that is new in each version, in bytes.
+  private let freshSize: Int
   /// The offer of each version, from 1.
   let offers: [UInt64: StoreStage.Offer]
 
@@ -25,18 +27,21 @@ struct DeltaStage: Sendable {
   static let versions: ClosedRange<UInt64> = 1...5
   static let id = "core"
 
-  init(_ install: InstallMode = .packed) async throws { try await self.init(install, in: try StoreStage()) }
+  init(_ install: InstallMode = .packed, freshSize: Int = 0) async throws {
+    try await self.init(install, in: try StoreStage(), freshSize: freshSize)
+  }
 
-  init(_ install: InstallMode, in stage: StoreStage) async throws {
+  init(_ install: InstallMode, in stage: StoreStage, freshSize: Int = 0) async throws {
     self.stage = stage
     self.install = install
+    self.freshSize = freshSize
     var offers: [UInt64: StoreStage.Offer] = [:]
-    for version in Self.versions { offers[version] = try await Self.offer(version, install, stage) }
+    for version in Self.versions { offers[version] = try await Self.offer(version, install, stage, freshSize) }
     self.offers = offers
   }
 
   /// Version by version a file is changed, one is renamed and one is new. Most stays as it is.
-  static func tree(_ version: UInt64) -> SampleTree {
+  static func tree(_ version: UInt64, freshSize: Int = 0) -> SampleTree {
     var random = SeededGenerator(seed: 77)
     var tree = SampleTree(
       [
@@ -45,11 +50,20 @@ struct DeltaStage: Sendable {
         "names/\(version).bin": .init(random.bytes(9000)),
       ], emptyDirectories: ["saves"])
     for step in 0..<Int(version) { tree.files["js/level.bin"]?.bytes[step * 10_000] ^= 1 }
+    if freshSize > 0 {
+      var own = SeededGenerator(seed: 78 + version)
+      tree.files["new.bin"] = .init(own.bytes(freshSize))
+    }
     return tree
   }
 
-  private static func offer(_ version: UInt64, _ install: InstallMode, _ stage: StoreStage) async throws -> StoreStage.Offer {
-    let tree = tree(version)
+  /// The tree of a version of this stage.
+  func tree(_ version: UInt64) -> SampleTree { Self.tree(version, freshSize: freshSize) }
+
+  private static func offer(
+    _ version: UInt64, _ install: InstallMode, _ stage: StoreStage, _ freshSize: Int
+  ) async throws -> StoreStage.Offer {
+    let tree = tree(version, freshSize: freshSize)
     try tree.write(to: "\(version).source", in: stage.directory)
     let path = stage.directory("\(version).pack")
     var job = PackJob(source: stage.directory("\(version).source"), output: path, name: try PackName(Self.id))
@@ -153,8 +167,8 @@ struct DeltaStage: Sendable {
   func difference(_ store: AssetStore, _ version: UInt64) async throws -> [String] {
     let opened = try await store.open(Self.id)
     var complaints: [String] = opened.installed.version == version ? [] : ["version \(opened.installed.version) runs"]
-    for (path, file) in Self.tree(version).files where try opened.read(path) != file.bytes { complaints.append(path) }
-    if let directory = opened.directory, try SampleTree(reading: directory) != Self.tree(version) { complaints.append("the tree") }
+    for (path, file) in tree(version).files where try opened.read(path) != file.bytes { complaints.append(path) }
+    if let directory = opened.directory, try SampleTree(reading: directory) != tree(version) { complaints.append("the tree") }
     return complaints
   }
 

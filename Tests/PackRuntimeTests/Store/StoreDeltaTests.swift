@@ -183,7 +183,8 @@ struct StoreDeltaTests {
     let installed = try await store.install(delta.path, as: DeltaStage.id, taking: taking, mode: nil, progress: nil, note: note)
     #expect(installed.version == 2 && installed.sha256 == stage.offer(2).entry.sha256 && installed.mode == .packed)
     #expect(installed.deltaCount == 1 && installed.deltaRoom == 2 && installed.contentRoot == stage.offer(2).entry.contentRoot)
-    #expect(note.withLock { $0.cost } == InstallCost(written: taking == .moving ? 0 : delta.offer.size))
+    // The digests of two contents and a tag.
+    #expect(note.withLock { $0.cost } == InstallCost(written: 80 + (taking == .moving ? 0 : delta.offer.size)))
     note.withLock { $0.mark = nil }
     #expect(FileManager.default.fileExists(atPath: delta.path) == (taking == .copying))
     #expect(stage.stage.directory.names(in: "store/packs").sorted() == [stage.item(1), stage.item(2, delta)].sorted())

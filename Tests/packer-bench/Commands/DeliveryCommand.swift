@@ -5,12 +5,6 @@ import PackFormat
 import PackManifest
 import PackTrust
 
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
-
 /// `packer-bench delivery`
 struct DeliveryCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
@@ -43,7 +37,7 @@ struct DeliveryCommand: AsyncParsableCommand {
     for round in 0..<arena.rounds {
       let path = "\(place)/state-\(round)"
       for form in Form.allCases {
-        let start = Self.processorTime()
+        let start = Stopwatch.threadTime()
         let state = try SharedState(directory: path)
         let manifest = try state.accept(document) { (signed) throws(PackError) in try signed.verify(trusting: keys).manifest }
         // After 25 hours without news, a download counts as forgotten.
@@ -51,10 +45,10 @@ struct DeliveryCommand: AsyncParsableCommand {
         let facts = DeliveryFacts(form == .new ? .install : .periodic, at: time)
         let content = try state.content()
         let changes = DeliveryPlan(for: manifest, records: content.records, files: content.files, facts: facts).changes.count
-        let planned = Self.processorTime()
+        let planned = Stopwatch.threadTime()
         planning[form, default: []].append(planned - start)
         let plan = try state.plan(for: manifest, facts: facts).plan
-        recording[form, default: []].append(Self.processorTime() - planned)
+        recording[form, default: []].append(Stopwatch.threadTime() - planned)
         guard plan.changes.count == changes else { throw PackError(.internalError, "two plans with the same input differ") }
         guard form == .known ? plan.underWay.count == 2000 : plan.downloads.count == 2000 else {
           throw PackError(
@@ -86,12 +80,5 @@ struct DeliveryCommand: AsyncParsableCommand {
         tags: ["level", "world-\(number / 10)"], name: "Level \(number)", description: String(repeating: "d", count: filling))
     }
     return try Manifest(sample: packs).signed(by: key).bytes
-  }
-
-  /// Returns the processor time of this thread, in seconds.
-  private static func processorTime() -> Double {
-    var time = timespec()
-    unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
   }
 }
