@@ -17,6 +17,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import urllib.request
 
 from project import PACKER, ROOT, fail, inherited
@@ -115,7 +116,13 @@ def main():
         with urllib.request.urlopen(urllib.request.Request(f"{address}noise.bin", headers={"Host": "game.localhost"})) as answer:
             if answer.read() != (place / "game/noise.bin").read_bytes():
                 fail("the pack is not served")
-        found = search(process.pid, {"content key": key, "content key as text": key.hex().encode(), "segment key": segment_key, "content": (place / "game/noise.bin").read_bytes()[:64]})
+        wanted = {"content key": key, "content key as text": key.hex().encode(), "segment key": segment_key, "content": (place / "game/noise.bin").read_bytes()[:64]}
+        # Pages that the process frees meanwhile cannot be read.
+        for _ in range(5):
+            found = search(process.pid, wanted)
+            if found["content"]:
+                break
+            time.sleep(0.2)
         # The search finds what is there.
         if not found["content"]:
             fail("the search does not find the content that was just served")

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("The gate stops what people, machines and attackers do to a release")
 struct HabitTests {
-  @Test("habit", arguments: Habit.all)
+  @Test("habit", arguments: Habit.playable)
   func habit(_ habit: Habit) throws {
     let place = try HabitRelease.shared.get().copy()
     defer { place.remove() }
@@ -46,6 +46,11 @@ struct Habit: Sendable, CustomTestStringConvertible {
       return habits
     }
   }()
+
+  /// Those that can be played here. ThreadSanitizer maps a large file when a program starts, which a limit of file sizes forbids.
+  static let playable = all.filter { habit in
+    ProcessInfo.processInfo.environment["PACKER_SANITIZER"] != "thread" || !habit.lines.contains { $0.text.contains("ulimit -f") }
+  }
 
   func play(in place: HabitRelease) throws {
     for line in lines {

@@ -94,6 +94,17 @@ final class DeltaBaseReading: Sendable {
     return samples
   }
 
+  /// Returns the part of a content that holds an address and is in one frame of the pack.
+  func part(holding address: UInt64, of item: Int) -> RangeSearch.FramePart {
+    let item = contents.items[item]
+    let start = tree.entries[item.number].offset
+    let frame = tree.pack.table.frame(holding: start + (address - item.start))
+    let range = tree.pack.table[frame].tarRange
+    return RangeSearch.FramePart(
+      frame: frame,
+      range: item.start + (max(range.lowerBound, start) - start)..<min(item.end, item.start + (range.upperBound - start)))
+  }
+
   /// Reads pieces end to end to the beginning of `target`, which must have room for them, and returns their length.
   func read(_ pieces: [DeltaHead.Piece], into target: inout [UInt8]) throws(PackError) -> Int {
     var places: [(piece: DeltaHead.Piece, start: Int)] = []

@@ -2,6 +2,7 @@ package import PackCrypto
 import PackEncoding
 package import PackFiles
 package import PackFormat
+package import PackManifest
 import PackPayload
 package import PackReading
 import PackWork
@@ -9,7 +10,8 @@ import PackWork
 /// Makes a delta: a pack that makes the tree of a new pack out of the tree of an old one (FORMAT.md §13).
 ///
 /// With the same build of packer, the same packs and key give the same bytes, regardless of the number of threads. How the packs were compressed
-/// and encrypted makes no difference, except that the salt is random if that of the new pack is.
+/// and encrypted makes no difference, except that the salt is random if that of the new pack is, and that the frames of the old pack count if the
+/// delta stays packed.
 ///
 /// Memory: about 60 MiB for each thread, 450 bytes for each record of both packs, and the table of fingerprints, 24 MiB up to 192 MiB by the size of
 /// the old pack.
@@ -22,6 +24,11 @@ package struct DeltaJob: Sendable {
   package let output: String
   /// The number of threads. Nil means the number of processors that are online.
   package var jobs: Int?
+  /// How players keep the pack. If it stays packed, files are read through the delta: then each window needs at most ``mostFrames`` frames of the old
+  /// pack. That may make the delta larger.
+  package var mode = InstallMode.unpacked
+  /// The largest number of frames of the old pack that a window of a delta needs that stays packed.
+  package static let mostFrames = 4
   package var files: any FileSystem = SystemFiles()
   package var backend: any CryptoBackend = CryptoBackends.standard
   /// Whether the job syncs the delta to the disk, or leaves that to its directory.
@@ -49,9 +56,17 @@ package struct DeltaJob: Sendable {
     let (oldTree, newTree) = try await WorkerPool.value { [old, new] (_) throws(PackError) in
       (try DeltaTree(old), try DeltaTree(new))
     }
-    let places = DeltaPlaces(of: newTree, over: oldTree)
-    let stream = try DeltaStream(of: newTree, new: places.new)
+    var places = DeltaPlaces(of: newTree, over: oldTree)
     let base = try await DeltaBaseReading.open(oldTree, isSearched: !places.new.isEmpty, jobs: workers, progress: progress)
+    var homes: FrameHomes?
+    if mode == .packed {
+      (places, homes) = try await WorkerPool.value { [places] (pool) throws(PackError) in
+        var places = places
+        let homes = try FrameHomes(&places, of: newTree, in: base, pool: pool)
+        return (places, homes)
+      }
+    }
+    let stream = try DeltaStream(of: newTree, new: places.new, homes: homes)
 
     let header = makeHeader()
     let draft = try PackDraft(output, header: header, key: key, durability: durability, files: files, backend: backend)
@@ -59,7 +74,8 @@ package struct DeltaJob: Sendable {
     head.moved = places.moved
     head.new = places.new
     head.repeated = places.repeated
-    let windows = try DeltaWindows(base, stream, head: head, draft: draft, backend: backend)
+    let windows = try DeltaWindows(
+      base, stream, mostFrames: mode == .packed ? Self.mostFrames : nil, head: head, draft: draft, backend: backend)
     head = try await windows.make(jobs: workers, progress: progress)
     let headSize = try append(head, to: draft, newTree, oldTree)
 

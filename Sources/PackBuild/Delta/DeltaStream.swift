@@ -17,8 +17,10 @@ struct DeltaStream: Sendable {
   /// The ranges of the windows, in order. They touch.
   let windows: [Range<UInt64>]
 
-  /// - Parameter new: the numbers of the records that bring contents, in the order of the stream.
-  init(of tree: DeltaTree, new: [UInt32]) throws(PackError) {
+  /// - Parameters:
+  ///   - new: the numbers of the records that bring contents, in the order of the stream.
+  ///   - homes: their frames, if windows are to need few of them.
+  init(of tree: DeltaTree, new: [UInt32], homes: FrameHomes? = nil) throws(PackError) {
     pack = tree.pack
     list = tree.list
     var contents: [Content] = []
@@ -34,7 +36,7 @@ struct DeltaStream: Sendable {
       position = end
     }
     self.contents = contents
-    windows = Self.windows(listSize: UInt64(list.count), contents)
+    windows = Self.windows(listSize: UInt64(list.count), contents, homes)
     guard windows.count <= Limits.deltaWindows else {
       throw PackError(
         .unsuitableSource, "the new contents take \(position) bytes, which need \(windows.count) windows, more than \(Limits.deltaWindows)",
@@ -49,18 +51,24 @@ struct DeltaStream: Sendable {
   func isOfList(_ window: Range<UInt64>) -> Bool { window.lowerBound < UInt64(list.count) }
 
   /// Cuts the stream where the list ends, and behind that where a window is full. A window that is at least half full ends where the next content
-  /// begins if that fits whole into a window of its own.
-  private static func windows(listSize: UInt64, _ contents: [Content]) -> [Range<UInt64>] {
+  /// begins if that fits whole into a window of its own, and any window does so whose contents would have too many different frames.
+  private static func windows(listSize: UInt64, _ contents: [Content], _ homes: FrameHomes?) -> [Range<UInt64>] {
     let most = UInt64(Limits.deltaWindowSize)
     var windows = stride(from: 0, to: listSize, by: Int(most)).map { $0..<min($0 + most, listSize) }
     var start = listSize
     var end = listSize
-    for content in contents {
+    // The frames of the contents in the window.
+    var frames: Set<Int> = []
+    for (number, content) in contents.enumerated() {
       let size = content.range.upperBound - content.range.lowerBound
-      if end - start >= most / 2, size <= most, content.range.upperBound - start > most {
+      let frame = homes?.frames[number]
+      let isFull = end - start >= most / 2 && size <= most && content.range.upperBound - start > most
+      if end > start, isFull || frame.map({ !frames.contains($0) && frames.count == FrameHomes.mostInWindow }) ?? false {
         windows.append(start..<end)
         start = end
       }
+      if end == start { frames = [] }
+      if let frame { frames.insert(frame) }
       end = content.range.upperBound
       while end - start >= most {
         windows.append(start..<start + most)

@@ -22,9 +22,15 @@ final class DeltaWindows: Sendable {
   private let draft: PackDraft
   private let digests: StreamDigests
   private let head: Monitor<DeltaHead>
+  private let mostFrames: Int?
 
-  /// - Parameter head: the head without windows.
-  init(_ base: DeltaBaseReading, _ stream: DeltaStream, head: DeltaHead, draft: PackDraft, backend: any CryptoBackend) throws(PackError) {
+  /// - Parameters:
+  ///   - mostFrames: the largest number of frames of the old pack that a reader needs for a window. Nil if it does not matter.
+  ///   - head: the head without windows.
+  init(
+    _ base: DeltaBaseReading, _ stream: DeltaStream, mostFrames: Int?, head: DeltaHead, draft: PackDraft, backend: any CryptoBackend
+  ) throws(PackError) {
+    self.mostFrames = mostFrames
     self.base = base
     self.stream = stream
     self.draft = draft
@@ -42,7 +48,7 @@ final class DeltaWindows: Sendable {
       try await WorkerPool.run(min(jobs, windows.count)) { pool in
         OrderedParallelMap<Window>(count: windows.count, window: 2 * jobs, pool: pool)
       } work: { [self] (_, map) throws(PackError) in
-        let worker = try Worker(base, stream)
+        let worker = try Worker(base, stream, mostFrames: mostFrames)
         try map.work { (number) throws(PackError) in
           try worker.make(windows[number], name: "window \(number)")
         } take: { (number, window) throws(PackError) in
@@ -77,12 +83,12 @@ final class DeltaWindows: Sendable {
     private var prefixSize = 0
     private var frame: [UInt8]
 
-    init(_ base: DeltaBaseReading, _ stream: DeltaStream) throws(PackError) {
+    init(_ base: DeltaBaseReading, _ stream: DeltaStream, mostFrames: Int?) throws(PackError) {
       self.base = base
       self.stream = stream
       encoder = try CompressionContext(level: Self.level)
       decoder = try DecompressionContext()
-      search = RangeSearch(base.contents, base.index)
+      search = RangeSearch(base.contents, base.index, mostFrames: mostFrames) { base.part(holding: $0, of: $1) }
       buffer = [UInt8](repeating: 0, count: Limits.deltaPrefixSize + Limits.deltaWindowSize)
       frame = [UInt8](repeating: 0, count: Limits.compressBound(Limits.deltaWindowSize))
     }

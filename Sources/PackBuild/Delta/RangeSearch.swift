@@ -13,8 +13,19 @@ struct RangeSearch {
     var samples: Int
   }
 
+  /// A part of a content that is in one frame of the old pack.
+  struct FramePart {
+    /// The number of the frame.
+    var frame: Int
+    /// Addresses.
+    var range: Range<UInt64>
+  }
+
   private let contents: BaseContents
   private let index: FingerprintIndex
+  private let mostFrames: Int?
+  /// Returns the part of an item that holds an address.
+  private let part: (_ address: UInt64, _ item: Int) -> FramePart
   /// By item: in how many places of the window a sample of it occurs, at one place in ``scoreStride``.
   private var scores: [Float]
   private var scored: [Int] = []
@@ -38,9 +49,16 @@ struct RangeSearch {
   /// The largest gap between two ranges that is taken in.
   private static let largestGap: UInt64 = 64 << 10
 
-  init(_ contents: BaseContents, _ index: FingerprintIndex) {
+  /// - Parameters:
+  ///   - mostFrames: The largest number of frames of the old pack that a reader needs for a window. Nil if it does not matter.
+  ///   - part: Returns the part of an item that holds an address. Called only if frames matter.
+  init(
+    _ contents: BaseContents, _ index: FingerprintIndex, mostFrames: Int?, part: @escaping (_ address: UInt64, _ item: Int) -> FramePart
+  ) {
     self.contents = contents
     self.index = index
+    self.mostFrames = mostFrames
+    self.part = part
     scores = [Float](repeating: 0, count: contents.items.count)
   }
 
@@ -51,7 +69,12 @@ struct RangeSearch {
     follow(window)
     for item in scored { scores[item] = 0 }
     scored.removeAll(keepingCapacity: true)
-    return fitting(grown(runs())).map { run in
+    hits.sort()
+    let frames = mostFrames.flatMap(bestFrames)
+    if let frames { keepHits(in: frames) }
+    var chosen = fitting(grown(runs()))
+    if let frames { chosen = clipped(chosen, to: frames) }
+    return chosen.map { run in
       let item = contents.items[run.item]
       return DeltaHead.Piece(
         content: UInt32(item.number), offset: run.range.lowerBound - item.start, length: UInt32(run.range.count))
@@ -144,11 +167,55 @@ struct RangeSearch {
     recent.insert(diagonal, at: 0)
   }
 
+  // MARK: Frames
+
+  /// Calls `body` with each part of a content that has hits, and with those hits as a range of ``hits``.
+  private func forEachPart(_ body: (FramePart, Range<Int>) -> Void) {
+    var first = 0
+    while first < hits.count {
+      let part = part(hits[first], contents.index(holding: hits[first]))
+      var next = first + 1
+      while next < hits.count, hits[next] < part.range.upperBound { next += 1 }
+      body(part, first..<next)
+      first = next
+    }
+  }
+
+  /// Returns the frames with the most hits. Nil if there are not more frames than that.
+  private func bestFrames(_ most: Int) -> Set<Int>? {
+    var counts: [Int: Int] = [:]
+    forEachPart { counts[$0.frame, default: 0] += $1.count }
+    guard counts.count > most else { return nil }
+    return Set(counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.prefix(most).map(\.key))
+  }
+
+  private mutating func keepHits(in frames: Set<Int>) {
+    var kept: [UInt64] = []
+    kept.reserveCapacity(hits.count)
+    forEachPart { if frames.contains($0.frame) { kept += hits[$1] } }
+    hits = kept
+  }
+
+  /// Returns the parts of runs that are in some frames.
+  private func clipped(_ runs: [Run], to frames: Set<Int>) -> [Run] {
+    var clipped: [Run] = []
+    for run in runs {
+      var start = run.range.lowerBound
+      while start < run.range.upperBound {
+        let part = part(start, run.item)
+        let end = min(part.range.upperBound, run.range.upperBound)
+        if frames.contains(part.frame) { clipped.append(Run(item: run.item, range: start..<end, samples: run.samples)) }
+        start = end
+      }
+    }
+    // Parts of one run in frames that follow each other are one again.
+    return Self.joined(clipped, gap: 0).filter { $0.range.count >= Self.fewestBytes }
+  }
+
   // MARK: Ranges
 
   /// Returns the runs of near hits that cover enough bytes. Their ranges reach from the first sample to the last.
-  private mutating func runs() -> [Run] {
-    hits.sort()
+  private func runs() -> [Run] {
     let near = contents.spacing + UInt64(FingerprintIndex.width) + Self.nearness
     var runs: [Run] = []
     var item = 0

@@ -41,7 +41,7 @@ extension ReleaseBuild {
       guard let made = decision.result else { continue }
       for (number, edition) in (editions[decision.id] ?? []).enumerated() {
         try checkpoint()
-        let wanted = WantedDelta(edition: edition, made: made, settings: Self.deltaSettings(decision.job))
+        let wanted = WantedDelta(edition: edition, made: made, settings: Self.deltaSettings(decision), mode: decision.pack.install)
         guard number < Self.mostDeltas else {
           outcomes.append(wanted.omitted("only the \(Self.mostDeltas) newest editions get a delta"))
           continue
@@ -107,6 +107,7 @@ extension ReleaseBuild {
     let edition: ReleaseHistory.Edition
     let made: BuildRecord.Pack
     let settings: String
+    let mode: InstallMode
 
     /// Whether a delta of an earlier build is this one.
     func isThat(_ delta: BuildRecord.Delta) -> Bool {
@@ -150,7 +151,9 @@ extension ReleaseBuild {
   }
 
   /// The settings that the bytes of a delta depend on besides both contents, name, version and key, as one line of text.
-  private static func deltaSettings(_ job: PackJob) -> String { "format=\(PackHeader.formatVersion) segment=\(job.segmentSize)" }
+  private static func deltaSettings(_ decision: PackDecision) -> String {
+    "format=\(PackHeader.formatVersion) segment=\(decision.job.segmentSize) install=\(decision.pack.install.rawValue)"
+  }
 
   /// The share of the full pack that a delta must save, in hundredths of a percent.
   private var worth: UInt64 { configuration.updates?.worth ?? 0 }
@@ -197,6 +200,7 @@ extension ReleaseBuild {
     var job = DeltaJob(
       from: base, to: try Pack(staged.path(of: wanted.made.file), key: key, files: files, backend: backend), output: staged.path(of: name))
     (job.jobs, job.files, job.backend, job.durability) = (jobs, files, backend, .leftToDirectory)
+    job.mode = wanted.mode
     do throws(PackError) {
       _ = try await job.run(key: key, progress: progress)
     } catch {

@@ -98,11 +98,20 @@ package struct ReleaseRecording: Sendable {
     }
     // Before the record, without which a later build does not ask for them.
     let unkept = unkept
-    if unkept == nil, let settings = configuration?.updates, let released = lock.released {
-      try ReleasedPacks(settings.packs, files: files).keep(released, from: dist)
+    var added: [String] = []
+    do throws(PackError) {
+      if unkept == nil, let settings = configuration?.updates, let released = lock.released {
+        try ReleasedPacks(settings.packs, files: files).keep(released, from: dist, adding: &added)
+      }
+      // Also if nothing changed: a run that was killed may have left temporary files.
+      try lock.write(to: lockPath, files: files)
+    } catch {
+      // If only the last step of the write failed, the lock file has the release, whose packs must stay.
+      if (try? ReleaseLock.readIfPresent(lockPath, requiredBy: configuration, files: files)) == before {
+        for path in added { try? files.remove(path, .file, in: nil) }
+      }
+      throw error
     }
-    // Also if nothing changed: a run that was killed may have left temporary files.
-    try lock.write(to: lockPath, files: files)
     return Report(lock: lock, isUnchanged: lock == before, unkept: unkept)
   }
 

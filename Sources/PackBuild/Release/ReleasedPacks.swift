@@ -76,16 +76,20 @@ package struct ReleasedPacks: Sendable {
   ///
   /// If this is stopped, doing it again completes it.
   ///
-  /// - Parameter dist: The directory of the release, whose files the caller has compared with their digests.
-  func keep(_ release: ReleaseLock.Release, from dist: String) throws(PackError) {
+  /// - Parameters:
+  ///   - dist: The directory of the release, whose files the caller has compared with their digests.
+  ///   - added: Gets the paths of the files that are added, also if this throws.
+  func keep(_ release: ReleaseLock.Release, from dist: String, adding added: inout [String]) throws(PackError) {
     try makeDirectory()
-    for pack in release.packs where !pack.isRemoved { try keep(pack, from: dist) }
+    for pack in release.packs where !pack.isRemoved { try keep(pack, from: dist, adding: &added) }
     for record in try records() where record.version == release.manifestVersion {
       if (try? self.release(record))?.packs == release.packs { return }
     }
     let document = ReleaseLock(released: release).document
     let digest = try CryptoBackends.standard.digest(of: document.byteSpan)
-    try OutputFile.update("\(directory)/\(release.manifestVersion)-\(digest.prefix(8).hex)\(ending)", to: document, files: files)
+    let path = "\(directory)/\(release.manifestVersion)-\(digest.prefix(8).hex)\(ending)"
+    if isMissing(path) { added.append(path) }
+    try OutputFile.update(path, to: document, files: files)
   }
 
   private func makeDirectory() throws(PackError) {
@@ -96,11 +100,13 @@ package struct ReleasedPacks: Sendable {
     }
     // Packs are large. Who keeps them in version control empties the file.
     let ignored = "\(directory)/.gitignore"
-    guard (try? files.status(of: ignored, in: nil, following: .asThemselves)) == nil else { return }
+    guard isMissing(ignored) else { return }
     try OutputFile.write(Array("*.pack\n".utf8), to: ignored, files: files)
   }
 
-  private func keep(_ pack: ReleaseLock.Pack, from dist: String) throws(PackError) {
+  private func isMissing(_ path: String) -> Bool { (try? files.status(of: path, in: nil, following: .asThemselves)) == nil }
+
+  private func keep(_ pack: ReleaseLock.Pack, from dist: String, adding added: inout [String]) throws(PackError) {
     let place = path(of: pack)
     let source = "\(dist)/\(ManifestPack.publishedName(pack.id, pack.sha256))"
     // A name has the digest, and a copy appears whole.
@@ -109,6 +115,7 @@ package struct ReleasedPacks: Sendable {
     {
       return
     }
+    if isMissing(place) { added.append(place) }
     do throws(FileFailure) {
       try files.link(source, in: nil, as: place, in: nil)
     } catch {

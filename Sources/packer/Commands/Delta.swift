@@ -1,6 +1,7 @@
 import ArgumentParser
 import PackBuild
 import PackFormat
+import PackManifest
 import PackProject
 import PackReading
 
@@ -32,6 +33,12 @@ struct Delta: Verb {
   @Option(name: [.customShort("o"), .customLong("output")], help: "The delta to write.", completion: .file())
   var path: String
 
+  @Option(
+    help: ArgumentHelp(
+      "How players keep the pack: 'unpacked' for the smallest delta, or 'packed' for one through which files are read fast.",
+      valueName: "mode"))
+  var mode = "unpacked"
+
   @OptionGroup var bases: BaseOptions
   @OptionGroup var threads: JobsOption
   @OptionGroup var key: KeyOptions
@@ -43,12 +50,13 @@ struct Delta: Verb {
   func run(in session: Session) async throws(PackError) -> Outcome {
     for input in [old, new] + bases.bases { try PackOutput.check(path, isNot: input, as: "a delta is another file") }
     let jobs = try threads.count()
+    let mode = try InstallMode(option: mode)
     let resolved = try session.key(key, for: new)
     let oldPack = try naming(old) { () throws(PackError) in try bases.open(old, key: resolved.key, besides: [new]) }
     let newPack = try naming(new) { () throws(PackError) in try bases.open(new, key: resolved.key, besides: [old]) }
     warn(oldPack, newPack, on: session.console)
     var job = DeltaJob(from: oldPack, to: newPack, output: path)
-    job.jobs = jobs
+    (job.jobs, job.mode) = (jobs, mode)
     let start = ContinuousClock.now
     let report = try await session.withProgress { [job] (progress) async throws(PackError) in
       try await job.run(key: resolved.key, progress: progress)

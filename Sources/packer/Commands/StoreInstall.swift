@@ -98,7 +98,7 @@ struct StoreInstall: Verb {
   var isQuiet: Bool { output.isQuiet }
 
   func run(in session: Session) async throws(PackError) -> Outcome {
-    let mode = try installMode()
+    let mode = if let mode { try InstallMode(option: mode) } else { InstallMode?.none }
     let quota = try quota.map { (text) throws(PackError) in
       try Bounds.size(text, "--quota", in: 1...UInt64(Int64.max), isPowerOfTwo: false)
     }
@@ -157,12 +157,13 @@ struct StoreInstall: Verb {
     }
   }
 
-  private func installMode() throws(PackError) -> InstallMode? {
-    guard let mode else { return nil }
-    guard let known = InstallMode(rawValue: mode) else {
-      throw PackError(.usage, "--mode is '\(mode)'", hint: "use packed or unpacked")
-    }
-    return known
+}
+
+extension InstallMode {
+  /// - Parameter text: The value of `--mode`.
+  init(option text: String) throws(PackError) {
+    guard let known = Self(rawValue: text) else { throw PackError(.usage, "--mode is '\(text)'", hint: "use packed or unpacked") }
+    self = known
   }
 }
 

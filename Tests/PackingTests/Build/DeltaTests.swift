@@ -2,6 +2,7 @@ import Foundation
 import PackCrypto
 import PackFiles
 import PackFormat
+import PackManifest
 import TestSupport
 import Testing
 
@@ -53,6 +54,53 @@ struct DeltaTests {
   func jobs(_ jobs: Int) async throws {
     let sample = try await DeltaSample(Self.usual, Self.usual)
     #expect(try await sample.refusal(key: try sampleKey()) { $0.jobs = jobs }?.code == .usage)
+  }
+
+  @Test("a delta that stays packed gives the same tree, with any number of threads, and needs at most four frames for a window")
+  func staysPacked() async throws {
+    // Twenty files of a frame each, and a new one with a part of each.
+    var (old, new) = (SampleTree(), SampleTree())
+    for number in 0..<20 {
+      let bytes = Self.bytes(60_000, UInt64(number))
+      old.files["level-\(number)"] = .init(bytes)
+      new.files["all"] = .init((new.files["all"]?.bytes ?? []) + bytes[1000 * number..<1000 * number + 5000])
+    }
+    let sample = try await DeltaSample(old, new)
+    var sizes: [InstallMode: UInt64] = [:]
+    for mode in InstallMode.allCases {
+      sizes[mode] = try await sample.check { $0.mode = mode }.deltaSize
+      let made = sample.made
+      try await sample.make { ($0.mode, $0.jobs) = (mode, 1) }
+      #expect(sample.made == made)
+      var frames: Set<Int> = []
+      let head = try DeltaSummary.read(sample.directory("out.delta"), key: try sampleKey()).head
+      var entries: [Entry] = []
+      try sample.old.forEachEntry { entries.append($0) }
+      for piece in head.pieces where Int(piece.content) < entries.count {
+        let start = entries[Int(piece.content)].offset + piece.offset
+        frames.formUnion(sample.old.table.frame(holding: start)...sample.old.table.frame(holding: start + UInt64(piece.length) - 1))
+      }
+      #expect(mode == .packed ? frames.count == 4 : frames.count >= 20)
+    }
+    #expect(sizes[.unpacked] ?? 0 < 5000 && sizes[.packed] ?? 0 > 60_000)
+  }
+
+  @Test("a delta that stays packed is about as small as another one if its files are like files of many frames")
+  func staysPackedAndSmall() async throws {
+    var (old, new) = (SampleTree(), SampleTree())
+    for number in 0..<30 {
+      var bytes = Self.bytes(30_000, UInt64(number))
+      old.files["level-\(10 + number)"] = .init(bytes)
+      bytes[15_000] ^= 1
+      new.files["level-\(10 + number)"] = .init(bytes)
+      // First by their names, and like the last ones. Each of them is there twice.
+      bytes[7000] ^= 1
+      if number >= 20 { for copy in ["a", "b"] { new.files["\(copy)-\(50 - number)"] = .init(bytes) } }
+    }
+    let sample = try await DeltaSample(old, new)
+    var sizes: [UInt64] = []
+    for mode in InstallMode.allCases { sizes.append(try await sample.check { $0.mode = mode }.deltaSize) }
+    #expect(sizes.max()! < 3000 && sizes.max()! - sizes.min()! < 1000, "\(sizes)")
   }
 
   @Test("damage in either pack is refused, and nothing is left behind", arguments: ["old.pack", "new.pack"])
@@ -296,7 +344,7 @@ struct DeltaTests {
 
 @Suite("Ranges of a window", .bounded)
 struct RangeSearchTests {
-  private func search(_ contents: [[UInt8]]) -> RangeSearch {
+  private func search(_ contents: [[UInt8]], mostFrames: Int? = nil) -> RangeSearch {
     let places = BaseContents(contents.enumerated().map { ($0, UInt64($1.count)) })
     var fingerprints = [UInt32](repeating: 0, count: Int(places.end / places.spacing))
     for (item, content) in zip(places.items, contents) {
@@ -305,7 +353,14 @@ struct RangeSearchTests {
       fingerprints.replaceSubrange(
         Int(item.start / places.spacing)..<Int(item.start / places.spacing) + sampler.fingerprints.count, with: sampler.fingerprints)
     }
-    return RangeSearch(places, FingerprintIndex(fingerprints, spacing: places.spacing))
+    return RangeSearch(places, FingerprintIndex(fingerprints, spacing: places.spacing), mostFrames: mostFrames) { address, item in
+      // Frames of 20 000 bytes, in each content anew.
+      let item = (number: item, start: places.items[item].start, end: places.items[item].end)
+      let frame = (address - item.start) / 20_000
+      return RangeSearch.FramePart(
+        frame: item.number * 100 + Int(frame),
+        range: item.start + frame * 20_000..<min(item.end, item.start + (frame + 1) * 20_000))
+    }
   }
 
   @Test("nothing is found without a base, in an empty window, and in one shorter than a fingerprint", arguments: [0, 1, 15, 16])
@@ -347,6 +402,37 @@ struct RangeSearchTests {
       #expect(left.content < right.content || left.content == right.content && left.offset + UInt64(left.length) <= right.offset)
     }
     #expect(pieces.allSatisfy { $0.length > 0 && $0.offset + UInt64($0.length) <= 1_500_000 })
+  }
+
+  /// Returns the frames, as ``search(_:_:)`` cuts them, that pieces touch.
+  private func frames(_ pieces: [DeltaHead.Piece]) -> Set<Int> {
+    Set(
+      pieces.flatMap { piece in
+        (piece.offset / 20_000...(piece.offset + UInt64(piece.length) - 1) / 20_000).map { Int(piece.content) * 100 + Int($0) }
+      })
+  }
+
+  @Test("for reading, a window takes bytes from the four frames that have most of it")
+  func fewFrames() {
+    var random = SeededGenerator(seed: 4)
+    let contents = (0..<3).map { _ in random.bytes(100_000) }
+    // Parts of eight frames, of different sizes. The largest one crosses the end of a frame.
+    var window: [UInt8] = []
+    for (content, start, size) in [
+      (0, 1_000, 3_000), (0, 15_000, 20_000), (0, 61_000, 900), (1, 1_000, 1_500), (1, 45_000, 9_000), (2, 3_000, 700), (2, 81_000, 8_000),
+    ] {
+      window += contents[content][start..<start + size] + random.bytes(50)
+    }
+    var search = search(contents)
+    #expect(frames(search.pieces(for: window.byteSpan)).count >= 8)
+    search = self.search(contents, mostFrames: 4)
+    let pieces = search.pieces(for: window.byteSpan)
+    #expect(frames(pieces) == [0, 1, 102, 204])
+    #expect(pieces.contains { $0.content == 0 && $0.offset <= 15_000 && $0.offset + UInt64($0.length) >= 35_000 })
+    // What fits is taken as without limits.
+    var free = self.search(contents)
+    let part = Array(contents[1][..<50_000])
+    #expect(search.pieces(for: part.byteSpan) == free.pieces(for: part.byteSpan))
   }
 
   @Test("a content that arrives in pieces has the samples of one that arrives whole", arguments: [1, 7, 16, 1000])

@@ -419,6 +419,36 @@ struct ReleasedPacksTests {
     }
   }
 
+  @Test("are removed again if the release cannot be recorded, unless they were there before")
+  func failed() async throws {
+    let sample = try UpdatedProject()
+    try await sample.release(1...1)
+    let released = sample.project.contents(of: "released")
+    let lock = try #require(sample.directory.bytes(of: "packer.lock.json"))
+    try sample.change(2)
+    try await sample.project.build()
+    let counting = FaultyFiles()
+    try sample.record { $0.files = counting }
+    let changes = counting.calls.filter { [.write, .link, .rename, .sync].contains($0.operation) }.map(\.number)
+    var failures = 0
+    for number in changes {
+      let files = FaultyFiles { $0.number == number ? .failure(.fullDisk) : nil }
+      try sample.project.remove("released")
+      for (name, bytes) in released { try sample.directory.write(bytes, to: "released/\(name)") }
+      try sample.directory.write(lock, to: "packer.lock.json")
+      do {
+        try sample.record { $0.files = files }
+      } catch {
+        failures += 1
+        let isRecorded = sample.directory.bytes(of: "packer.lock.json") != lock
+        let isSame = sample.project.contents(of: "released") == released
+        #expect(isRecorded || isSame, "\(files.calls[number])")
+        #expect(!isRecorded || sample.record(2) != nil, "\(files.calls[number])")
+      }
+    }
+    #expect(failures > 3)
+  }
+
   @Test("are not kept inside the root of a pack, which would pack them, and no build packs them either")
   func insideRoot() async throws {
     let sample = try UpdatedProject(updates: "{packs: build/core/old}")

@@ -1,6 +1,7 @@
 import ArgumentParser
 import PackBuild
 import PackFormat
+import PackManifest
 import PackProject
 import PackReading
 
@@ -38,7 +39,8 @@ struct LayersCommand: AsyncParsableCommand {
       (job.allowsUnportablePaths, job.allowsSecrets) = (true, true)
       _ = try await job.run(key: key.key)
     }
-    let job = DeltaJob(from: try Pack.open(paths.old, key: key.key), to: try Pack.open(paths.new, key: key.key), output: paths.delta)
+    var job = DeltaJob(from: try Pack.open(paths.old, key: key.key), to: try Pack.open(paths.new, key: key.key), output: paths.delta)
+    job.mode = .packed
     _ = try await job.run(key: key.key)
     let contest = try LayersContest(paths, key: key.key, seed: seed)
     var results: [LayersContest.Way: [LayersContest.Times]] = [:]
