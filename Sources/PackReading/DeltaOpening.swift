@@ -4,8 +4,8 @@ import PackPayload
 /// Opens a delta over its bases: steps 1 to 5 of FORMAT.md §13.7, and the content root.
 ///
 /// The first time, all windows are decompressed, to compute the digests of the new contents. So an open delta has been verified but for what it takes
-/// from its bases. If the digests were kept, nothing is decompressed but the list: the content root shows that they are the same. In both cases every
-/// whole file that is read is compared with its digest, as in a full pack.
+/// from its bases. If the digests were kept, only the head and the list are decompressed: the content root shows that the digests are the same. In
+/// both cases every whole file that is read is compared with its digest, as in a full pack.
 struct DeltaOpening {
   private let source: PackSource
   private let segments: SegmentReader

@@ -120,7 +120,7 @@ package final class TreeWalk: Sendable {
   /// Checks the tags of everything that is not a data frame. In a release check, also checks the headers of skippable frames that no reader uses. The
   /// tags of the index were checked when the pack was opened.
   private static func authenticateRest(of pack: Pack, _ strictness: Strictness, by reader: PackReader) throws(PackError) {
-    // A delta was read whole when it was opened.
+    // Opening read the head and the list of a delta, and the walk reads all windows of its contents.
     guard pack.layer == nil else { return }
     let table = pack.table
     for index in table.dataFrameCount..<table.indexBlocks.index where strictness == .release {

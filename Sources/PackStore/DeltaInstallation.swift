@@ -299,8 +299,7 @@ struct DeltaInstallation: Sendable {
   private func keepDigests(of deltas: [Delta], _ arrivals: [Placement.Arrival]) -> UInt64 {
     var sum: UInt64 = 0
     for (delta, arrival) in zip(deltas, arrivals) {
-      guard let bytes = delta.digests.bytes else { continue }
-      StoredDigests(directory, arrival.item).keep(bytes)
+      guard let bytes = delta.digests.bytes, StoredDigests(directory, arrival.item).keepIfPresent(bytes) else { continue }
       sum += UInt64(bytes.count)
     }
     return sum

@@ -36,7 +36,6 @@ struct StoreRepair {
   func run() throws(PackError) -> ([StoreFinding], [StoreEvent]) {
     try directory.makeParts(removesOthers: true)
     try sweep()
-    try sweepDigests()
     try checkManifest()
     manifests.freePages()
     let items = try itemsByPack()
@@ -54,6 +53,7 @@ struct StoreRepair {
       try pool.checkpoint()
       try check(id, names)
     }
+    try sweepDigests()
     return (log.findings, log.events + log.findings.map { .found($0) })
   }
 

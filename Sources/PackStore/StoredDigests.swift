@@ -4,7 +4,7 @@ import PackReading
 
 /// Keeps what spares the decompression of a delta in a file of the store, under the name of the delta in another directory.
 ///
-/// It is removed with the delta.
+/// It is removed with the delta, or by the next repair if the delta went in another way.
 struct StoredDigests: DigestKeeper {
   private let directory: StoreDirectory
   private let item: String
@@ -22,8 +22,20 @@ struct StoredDigests: DigestKeeper {
     return bytes
   }
 
-  func keep(_ bytes: [UInt8]) {
+  func keep(_ bytes: [UInt8]) { keepIfPresent(bytes) }
+
+  /// Keeps bytes if the delta is in the store.
+  ///
+  /// - Returns: whether they were written.
+  @discardableResult
+  func keepIfPresent(_ bytes: [UInt8]) -> Bool {
+    guard (try? directory.status(directory.place(item))) != nil else { return false }
     try? directory.files.makeDirectory(StoreDirectory.digests, mode: 0o755, in: directory.handle)
-    try? directory.replace(StoreDirectory.digests(of: item), with: bytes)
+    do throws(PackError) {
+      try directory.replace(StoreDirectory.digests(of: item), with: bytes)
+      return true
+    } catch {
+      return false
+    }
   }
 }

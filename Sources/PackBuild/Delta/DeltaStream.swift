@@ -53,8 +53,9 @@ struct DeltaStream: Sendable {
   /// Cuts the stream where the list ends, and behind that where a window is full. A window that is at least half full ends where the next content
   /// begins if that fits whole into a window of its own, and any window does so whose contents would have too many different frames.
   private static func windows(listSize: UInt64, _ contents: [Content], _ homes: FrameHomes?) -> [Range<UInt64>] {
-    let most = UInt64(Limits.deltaWindowSize)
-    var windows = stride(from: 0, to: listSize, by: Int(most)).map { $0..<min($0 + most, listSize) }
+    let most = homes?.windowSize ?? UInt64(Limits.deltaWindowSize)
+    let mostOfList = UInt64(Limits.deltaWindowSize)
+    var windows = stride(from: 0, to: listSize, by: Int(mostOfList)).map { $0..<min($0 + mostOfList, listSize) }
     var start = listSize
     var end = listSize
     // The frames of the contents in the window.
@@ -73,6 +74,7 @@ struct DeltaStream: Sendable {
       while end - start >= most {
         windows.append(start..<start + most)
         start += most
+        frames = frame.map { [$0] } ?? []
       }
     }
     if end > start { windows.append(start..<end) }

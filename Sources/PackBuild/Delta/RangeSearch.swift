@@ -34,7 +34,6 @@ struct RangeSearch {
   /// The diagonals that matched most recently: an address less a place in the window. The latest is first.
   private var recent: [Int64] = []
 
-  /// An odd number of bytes, so that samples at any distance from each other are compared in the end.
   private static let scoreStride = 5
   /// The farthest place, in bytes, at which a match is sought after an edit.
   private static let nearLimit: Int64 = 64 << 10
@@ -70,7 +69,7 @@ struct RangeSearch {
     for item in scored { scores[item] = 0 }
     scored.removeAll(keepingCapacity: true)
     hits.sort()
-    let frames = mostFrames.flatMap(bestFrames)
+    let frames = mostFrames.map(bestFrames)
     if let frames { keepHits(in: frames) }
     var chosen = fitting(grown(runs()))
     if let frames { chosen = clipped(chosen, to: frames) }
@@ -85,16 +84,10 @@ struct RangeSearch {
 
   /// Counts for each content how much of the window it may have.
   private mutating func score(_ window: Span<UInt8>) {
-    for place in stride(from: 0, through: window.count - FingerprintIndex.width, by: Self.scoreStride) {
-      let fingerprint = FingerprintIndex.fingerprint(window, at: place)
-      var candidates: Float = 0
-      index.forEachCandidate(fingerprint) { _ in candidates += 1 }
-      guard candidates > 0 else { continue }
-      index.forEachCandidate(fingerprint) { address in
-        let item = contents.index(holding: address)
-        if scores[item] == 0 { scored.append(item) }
-        scores[item] += 1 / candidates
-      }
+    index.forEachShare(in: window, stride: Self.scoreStride) { address, share in
+      let item = contents.index(holding: address)
+      if scores[item] == 0 { scored.append(item) }
+      scores[item] += share
     }
   }
 
@@ -181,11 +174,10 @@ struct RangeSearch {
     }
   }
 
-  /// Returns the frames with the most hits. Nil if there are not more frames than that.
-  private func bestFrames(_ most: Int) -> Set<Int>? {
+  /// Returns the frames with the most hits.
+  private func bestFrames(_ most: Int) -> Set<Int> {
     var counts: [Int: Int] = [:]
     forEachPart { counts[$0.frame, default: 0] += $1.count }
-    guard counts.count > most else { return nil }
     return Set(counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.prefix(most).map(\.key))
   }
 

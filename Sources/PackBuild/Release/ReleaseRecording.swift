@@ -106,8 +106,8 @@ package struct ReleaseRecording: Sendable {
       // Also if nothing changed: a run that was killed may have left temporary files.
       try lock.write(to: lockPath, files: files)
     } catch {
-      // If only the last step of the write failed, the lock file has the release, whose packs must stay.
-      if (try? ReleaseLock.readIfPresent(lockPath, requiredBy: configuration, files: files)) == before {
+      // The packs of a release that the lock file has must stay: from before, or because only the last step of the write failed.
+      if let now = try? ReleaseLock.readIfPresent(lockPath, requiredBy: configuration, files: files), now.released != lock.released {
         for path in added { try? files.remove(path, .file, in: nil) }
       }
       throw error

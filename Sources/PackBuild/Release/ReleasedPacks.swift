@@ -78,7 +78,7 @@ package struct ReleasedPacks: Sendable {
   ///
   /// - Parameters:
   ///   - dist: The directory of the release, whose files the caller has compared with their digests.
-  ///   - added: Gets the paths of the files that are added, also if this throws.
+  ///   - added: Gets the paths of the packs and records that are added, also if this throws. The folder and its rule for Git stay.
   func keep(_ release: ReleaseLock.Release, from dist: String, adding added: inout [String]) throws(PackError) {
     try makeDirectory()
     for pack in release.packs where !pack.isRemoved { try keep(pack, from: dist, adding: &added) }
@@ -104,7 +104,14 @@ package struct ReleasedPacks: Sendable {
     try OutputFile.write(Array("*.pack\n".utf8), to: ignored, files: files)
   }
 
-  private func isMissing(_ path: String) -> Bool { (try? files.status(of: path, in: nil, following: .asThemselves)) == nil }
+  private func isMissing(_ path: String) -> Bool {
+    do throws(FileFailure) {
+      _ = try files.status(of: path, in: nil, following: .asThemselves)
+      return false
+    } catch {
+      return error.isMissing
+    }
+  }
 
   private func keep(_ pack: ReleaseLock.Pack, from dist: String, adding added: inout [String]) throws(PackError) {
     let place = path(of: pack)

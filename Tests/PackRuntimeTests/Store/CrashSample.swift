@@ -155,6 +155,7 @@ struct CrashSample: Sendable {
     let new = try open(directory("\(id)-\(old + 1).pack"))
     let base = try open(directory("\(id)-\(old).pack"))
     var job = DeltaJob(from: base, to: new, output: directory(name))
+    job.mode = id == packed ? .packed : .unpacked
     job.jobs = 1
     job.files = FaultyFiles()
     _ = try await job.run(key: try knownKey())

@@ -3,6 +3,7 @@ import PackCrypto
 import PackFiles
 import PackFormat
 import PackManifest
+import PackWork
 import TestSupport
 import Testing
 
@@ -176,6 +177,20 @@ struct StoreDigestTests {
     #expect(try await store.reconcile().map(\.kind) == [.foreign])
     #expect(try await stage.difference(store, 2) == [])
     #expect(stage.stage.directory.names(in: "store/digests") == [item])
+  }
+
+  @Test("the digests of deltas that were open when the pack was rewritten go with them in the next repair")
+  func rewrittenWhileOpen() async throws {
+    let stage = try await DeltaStage()
+    let store = try await stage.start(StorePolicy(keepVersions: 1, lockTimeout: .seconds(1000), freeSpaceMargin: 0))
+    for version in 2...4 as ClosedRange<UInt64> { try await stage.update(version - 1, version, in: store) }
+    let opened = Monitor<OpenedPack?>(try await store.open(DeltaStage.id))
+    #expect(try await store.compact().rewritten.count == 1)
+    #expect(stage.stage.directory.names(in: "store/digests").count > 0)
+    opened.withLock { $0 = nil }
+    _ = try await store.reconcile()
+    #expect(stage.stage.directory.names(in: "store/packs").count == 1)
+    #expect(stage.stage.directory.names(in: "store/digests") == [])
   }
 
   @Test("a delta is installed and opened although nothing can be kept")

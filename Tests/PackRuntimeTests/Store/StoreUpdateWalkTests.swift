@@ -57,7 +57,7 @@ private struct UpdateChain: Sendable {
         let name = "\(old)-\(new).delta"
         if directory.bytes(of: name) == nil {
           var job = DeltaJob(from: base, to: target, output: directory(name))
-          (job.jobs, job.files) = (1, FaultyFiles())
+          (job.jobs, job.files, job.mode) = (1, FaultyFiles(), .packed)
           _ = try await job.run(key: try knownKey())
         }
         let bytes = directory.bytes(of: name) ?? []

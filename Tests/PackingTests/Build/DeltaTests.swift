@@ -56,33 +56,82 @@ struct DeltaTests {
     #expect(try await sample.refusal(key: try sampleKey()) { $0.jobs = jobs }?.code == .usage)
   }
 
-  @Test("a delta that stays packed gives the same tree, with any number of threads, and needs at most four frames for a window")
+  /// The largest number of frames of the old pack that a window of the delta needs.
+  private static func mostFrames(of sample: DeltaSample) throws -> Int {
+    let head = try DeltaSummary.read(sample.directory("out.delta"), key: try sampleKey()).head
+    var entries: [Entry] = []
+    try sample.old.forEachEntry { entries.append($0) }
+    var most = 0
+    for window in head.windows {
+      var frames: Set<Int> = []
+      for piece in head.pieces[window.pieces] where Int(piece.content) < entries.count {
+        let start = entries[Int(piece.content)].offset + piece.offset
+        let last = start + UInt64(piece.length) - 1
+        frames.formUnion(sample.old.table.frame(holding: start)...sample.old.table.frame(holding: last))
+      }
+      most = max(most, frames.count)
+    }
+    return most
+  }
+
+  @Test("a delta that stays packed gives the same tree, and needs at most four frames for a window, whatever that costs")
   func staysPacked() async throws {
-    // Twenty files of a frame each, and a new one with a part of each.
+    // Twenty files of a frame each, and a new one with a part of each. Another one leaves out every second frame of an old one.
     var (old, new) = (SampleTree(), SampleTree())
     for number in 0..<20 {
       let bytes = Self.bytes(60_000, UInt64(number))
       old.files["level-\(number)"] = .init(bytes)
       new.files["all"] = .init((new.files["all"]?.bytes ?? []) + bytes[1000 * number..<1000 * number + 5000])
     }
+    let long = Self.bytes(600_000, 99)
+    old.files["long"] = .init(long)
+    var rest: [UInt8] = []
+    for part in 0..<5 { rest += long[part * 120_000 + 500..<part * 120_000 + 60_500] }
+    new.files["long"] = .init(rest)
     let sample = try await DeltaSample(old, new)
     var sizes: [InstallMode: UInt64] = [:]
     for mode in InstallMode.allCases {
       sizes[mode] = try await sample.check { $0.mode = mode }.deltaSize
-      let made = sample.made
-      try await sample.make { ($0.mode, $0.jobs) = (mode, 1) }
-      #expect(sample.made == made)
-      var frames: Set<Int> = []
-      let head = try DeltaSummary.read(sample.directory("out.delta"), key: try sampleKey()).head
-      var entries: [Entry] = []
-      try sample.old.forEachEntry { entries.append($0) }
-      for piece in head.pieces where Int(piece.content) < entries.count {
-        let start = entries[Int(piece.content)].offset + piece.offset
-        frames.formUnion(sample.old.table.frame(holding: start)...sample.old.table.frame(holding: start + UInt64(piece.length) - 1))
-      }
-      #expect(mode == .packed ? frames.count == 4 : frames.count >= 20)
+      let most = try Self.mostFrames(of: sample)
+      #expect(mode == .packed ? most <= DeltaJob.mostFrames : most >= 10)
     }
-    #expect(sizes[.unpacked] ?? 0 < 5000 && sizes[.packed] ?? 0 > 60_000)
+    #expect(sizes[.unpacked] ?? 0 < 5000 && sizes[.packed] ?? 0 > 30_000)
+  }
+
+  @Test("a delta that stays packed is the same with any number of threads, and whatever frames the new pack has")
+  func staysPackedDeterministic() async throws {
+    var (old, new) = (SampleTree(), SampleTree())
+    for number in 0..<12 {
+      var bytes = Self.bytes(150_000, UInt64(number))
+      old.files["\(number)"] = .init(bytes)
+      bytes.insert(contentsOf: [1, 2, 3], at: 70_000)
+      new.files["\(number)"] = .init(bytes)
+    }
+    let sample = try await DeltaSample(old, new)
+    try await sample.make { $0.mode = .packed }
+    let made = sample.made
+    try await sample.make { ($0.mode, $0.jobs) = (.packed, 1) }
+    #expect(sample.made == made)
+    var job = PackJob(source: sample.directory("new.source"), output: sample.directory("other.pack"), name: try PackName("sample"))
+    (job.packVersion, job.segmentSize, job.jobs, job.files) = (2, 4096, 2, FaultyFiles())
+    _ = try await job.run(key: try sampleKey())
+    let other = try Pack.open(sample.directory("other.pack"), key: try sampleKey())
+    try #require(other.largestFrame > sample.new.largestFrame)
+    var delta = DeltaJob(from: sample.old, to: other, output: sample.directory("out.delta"))
+    (delta.mode, delta.files) = (.packed, FaultyFiles())
+    _ = try await delta.run(key: try sampleKey())
+    #expect(sample.made == made)
+  }
+
+  @Test("a large file of many small frames, of which a byte changed, is a small delta also if it stays packed")
+  func staysPackedLarge() async throws {
+    let bytes = Self.bytes(2_000_000, 7)
+    var changed = bytes
+    changed[1_000_000] ^= 1
+    let sample = try await DeltaSample(SampleTree(["a": .init(bytes)]), SampleTree(["a": .init([9, 9] + changed)]))
+    let size = try await sample.check { $0.mode = .packed }.deltaSize
+    #expect(size < 4000)
+    #expect(try Self.mostFrames(of: sample) <= DeltaJob.mostFrames)
   }
 
   @Test("a delta that stays packed is about as small as another one if its files are like files of many frames")
@@ -429,10 +478,9 @@ struct RangeSearchTests {
     let pieces = search.pieces(for: window.byteSpan)
     #expect(frames(pieces) == [0, 1, 102, 204])
     #expect(pieces.contains { $0.content == 0 && $0.offset <= 15_000 && $0.offset + UInt64($0.length) >= 35_000 })
-    // What fits is taken as without limits.
-    var free = self.search(contents)
-    let part = Array(contents[1][..<50_000])
-    #expect(search.pieces(for: part.byteSpan) == free.pieces(for: part.byteSpan))
+    // What fits is taken, but nothing of the frames beside it.
+    let part = Array(contents[1][..<39_990])
+    #expect(search.pieces(for: part.byteSpan) == [DeltaHead.Piece(content: 1, offset: 0, length: 40_000)])
   }
 
   @Test("a content that arrives in pieces has the samples of one that arrives whole", arguments: [1, 7, 16, 1000])

@@ -4,6 +4,7 @@ import PackFiles
 import PackFormat
 import PackManifest
 import PackReading
+import PackWork
 import TestSupport
 import Testing
 
@@ -447,6 +448,25 @@ struct ReleasedPacksTests {
       }
     }
     #expect(failures > 3)
+  }
+
+  @Test("stay if they were lost and came again, although recording the release again failed")
+  func restored() async throws {
+    let sample = try UpdatedProject()
+    try await sample.release(1...1)
+    let released = sample.project.contents(of: "released")
+    let name = try #require(released.keys.first { $0.hasSuffix(".pack") })
+    try sample.project.remove("released/\(name)")
+    // Everything after the link fails, and so the lock file.
+    let isLinked = Monitor(false)
+    let files = FaultyFiles { call in
+      if call.operation == .link { isLinked.withLock { $0 = true } }
+      return call.operation != .link && call.operation != .remove && call.operation != .status && isLinked.withLock { $0 }
+        && call.name.contains("lock") ? .failure(.fullDisk) : nil
+    }
+    #expect(throws: PackError.self) { try sample.record { $0.files = files } }
+    #expect(isLinked.withLock { $0 })
+    #expect(sample.project.contents(of: "released") == released)
   }
 
   @Test("are not kept inside the root of a pack, which would pack them, and no build packs them either")

@@ -10,7 +10,7 @@ struct LayersCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "layers", abstract: "Measures opening and reading a pack over a delta, against the full pack.",
     discussion: """
-      Two versions of a directory are packed, and the delta between them is made. Measured is the processor time of this process: of opening the \
+      Two versions of a directory are packed, and the delta between them is made. Measured is the processor time of one thread: of opening the \
       second version, for the first time and with the digests that a store keeps; of reading up to 64 KiB of each of 64 files right after it was \
       opened, and once more; and of reading all files in the order of their paths. A base is opened with its delta.
       """)
