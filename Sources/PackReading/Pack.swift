@@ -12,8 +12,8 @@ import PackWork
 /// ``verify(jobs:contentLimit:progress:)`` additionally take 2 MiB and 16 bytes per entry.
 ///
 /// A pack may be used by any number of tasks at once. Calls block their thread while they read. Between calls, only the buffers of finished calls are
-/// cached, four at most, with the frames in them: one task that reads many files fills all four. The key can be released once the pack is open. The file is closed when the last reference to the
-/// pack is released.
+/// cached, four at most, with the frames in them: one task that reads many files fills all four. The key can be released once the pack is open. The
+/// file is closed when the last reference to the pack is released.
 public final class Pack: Sendable {
   package let source: PackSource
   package let table: SeekTable
@@ -77,8 +77,9 @@ public final class Pack: Sendable {
   ///
   /// Opening reads the whole delta and what it needs of the bases: it computes the digests of all new contents, and compares the content root. With
   /// digests that were kept, it reads the head and the list only. Then the pack is used like a full one. Memory while opening: 48 bytes for each record
-  /// of the bases besides the list of the first one, 64 for each new content, and one window of 4 MiB. An open delta takes about 60 bytes and the path for each record, and 24 bytes for each content and range of a base. Each concurrent
-  /// operation takes a window, and what a reader of each base takes.
+  /// of the bases besides the list of the first one, 64 for each new content, and one window of 4 MiB. An open delta takes about 60 bytes and the path
+  /// for each record, and 24 bytes for each content and range of a base. Each concurrent operation takes a window, and what a reader of each base
+  /// takes.
   ///
   /// - Parameters:
   ///   - key: that of the delta.

@@ -281,10 +281,10 @@ private final class StorePlayer {
     return try start(words(for: action))
   }
 
-  private func start(_ words: [String]) throws -> ToolProcess {
-    try ToolProcess(
-      ["store"] + words + ["--store", store], in: releases.root, variables: ReleaseHistory.variables, output: file("stdout"),
-      errors: file("stderr"))
+  private func start(_ words: [String]) throws -> ToolProcess { try run(["store"] + words + ["--store", store]) }
+
+  private func run(_ words: [String]) throws -> ToolProcess {
+    try ToolProcess(words, in: releases.root, variables: ReleaseHistory.variables, output: file("stdout"), errors: file("stderr"))
   }
 
   private func words(for action: StoreAction) -> [String] {
@@ -388,10 +388,7 @@ private final class StorePlayer {
       name.hasPrefix("\(id)@") && [".pack", ".delta"].contains { name.hasSuffix($0) } && "\(packs)/\(name)" != path
     }
     let bases = path.hasSuffix(".delta") ? others.sorted().flatMap { ["--base", "\(packs)/\($0)"] } : []
-    let tool = try ToolProcess(
-      ["unpack", path, "-C", tree, "--key", ReleaseHistory.key, "--quiet"] + bases, in: releases.root, variables: ReleaseHistory.variables,
-      output: file("stdout"), errors: file("stderr"))
-    let status = try tool.wait(seconds: Self.deadline)
+    let status = try run(["unpack", path, "-C", tree, "--key", ReleaseHistory.key, "--quiet"] + bases).wait(seconds: Self.deadline)
     guard status == 0 else { throw ScriptError("\(path) cannot be unpacked (\(status)): \(said("stderr"))") }
   }
 

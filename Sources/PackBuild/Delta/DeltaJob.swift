@@ -60,11 +60,11 @@ package struct DeltaJob: Sendable {
     let base = try await DeltaBaseReading.open(oldTree, isSearched: !places.new.isEmpty, jobs: workers, progress: progress)
     var homes: FrameHomes?
     if mode == .packed {
-      (places, homes) = try await WorkerPool.value { [places] (pool) throws(PackError) in
-        var places = places
-        let homes = try FrameHomes(&places, of: newTree, in: base, pool: pool)
-        return (places, homes)
+      let found = try await WorkerPool.value { [new = places.new] (pool) throws(PackError) in
+        try FrameHomes(of: new, in: newTree, over: base, pool: pool)
       }
+      places.arrange(found.order)
+      homes = found
     }
     let stream = try DeltaStream(of: newTree, new: places.new, homes: homes)
 
@@ -75,7 +75,7 @@ package struct DeltaJob: Sendable {
     head.new = places.new
     head.repeated = places.repeated
     let windows = try DeltaWindows(
-      base, stream, mostFrames: mode == .packed ? Self.mostFrames : nil, head: head, draft: draft, backend: backend)
+      base, stream, mostFrames: homes == nil ? nil : Self.mostFrames, head: head, draft: draft, backend: backend)
     head = try await windows.make(jobs: workers, progress: progress)
     let headSize = try append(head, to: draft, newTree, oldTree)
 

@@ -20,7 +20,7 @@ struct DeltaStream: Sendable {
   /// - Parameters:
   ///   - new: the numbers of the records that bring contents, in the order of the stream.
   ///   - homes: their frames, if windows are to need few of them.
-  init(of tree: DeltaTree, new: [UInt32], homes: FrameHomes? = nil) throws(PackError) {
+  init(of tree: DeltaTree, new: [UInt32], homes: FrameHomes?) throws(PackError) {
     pack = tree.pack
     list = tree.list
     var contents: [Content] = []

@@ -156,15 +156,6 @@ struct StoreInstall: Verb {
         hint: "packer store adopt dist --store \(ShellWord.quoted(store.directory))")
     }
   }
-
-}
-
-extension InstallMode {
-  /// - Parameter text: The value of `--mode`.
-  init(option text: String) throws(PackError) {
-    guard let known = Self(rawValue: text) else { throw PackError(.usage, "--mode is '\(text)'", hint: "use packed or unpacked") }
-    self = known
-  }
 }
 
 private struct PlanRecord: Encodable {

@@ -2,6 +2,7 @@ import ArgumentParser
 import PackBuild
 import PackCrypto
 import PackFormat
+import PackManifest
 import PackProject
 import PackReading
 import PackTrust
@@ -207,5 +208,13 @@ enum Bounds {
       throw PackError(.usage, "\(option) is \(count.bytes) bytes, but must be \(legal)", hint: "see the verb's --help")
     }
     return count.bytes
+  }
+}
+
+extension InstallMode {
+  /// - Parameter text: The value of `--mode`.
+  init(option text: String) throws(PackError) {
+    guard let known = Self(rawValue: text) else { throw PackError(.usage, "--mode is '\(text)'", hint: "use packed or unpacked") }
+    self = known
   }
 }

@@ -71,15 +71,18 @@ struct DeltaStage: Sendable {
     job.segmentSize = 4096
     job.jobs = 1
     _ = try await job.run(key: try knownKey())
-    let pack = try PackRuntimeTests.open(path)
     let bytes = stage.directory.bytes(of: "\(version).pack") ?? []
-    return StoreStage.Offer(
-      path: path, tree: tree,
-      entry: ManifestPack(
-        id: Self.id, version: version, url: "https://cdn.example.com/\(version).pack", size: UInt64(bytes.count),
-        sha256: try CryptoBackends.standard.digest(of: bytes.byteSpan), contentRoot: pack.contentRoot, contentSize: pack.contentSize,
-        installSize: try PackCensus(pack).installSize, files: UInt64(pack.entryCount), maxFrame: UInt64(pack.largestFrame),
-        keyID: "\(pack.keyID)", delivery: .prefetch, install: install))
+    return StoreStage.Offer(path: path, tree: tree, entry: try Self.entry(of: PackRuntimeTests.open(path), bytes, install))
+  }
+
+  /// Returns the entry of a pack in a manifest.
+  static func entry(of pack: Pack, _ bytes: [UInt8], _ install: InstallMode) throws -> ManifestPack {
+    let version = pack.header.packVersion
+    return ManifestPack(
+      id: Self.id, version: version, url: "https://cdn.example.com/\(version).pack", size: UInt64(bytes.count),
+      sha256: try CryptoBackends.standard.digest(of: bytes.byteSpan), contentRoot: pack.contentRoot, contentSize: pack.contentSize,
+      installSize: try PackCensus(pack).installSize, files: UInt64(pack.entryCount), maxFrame: UInt64(pack.largestFrame),
+      keyID: "\(pack.keyID)", delivery: .prefetch, install: install)
   }
 
   func offer(_ version: UInt64) -> StoreStage.Offer {
@@ -108,12 +111,19 @@ struct DeltaStage: Sendable {
 
   /// Returns the manifest of a version, with deltas in its pages, and these.
   func release(_ version: UInt64, _ deltas: [ManifestDelta]) throws -> (document: SignedManifest, pages: [PageAssembly.File]) {
+    try Self.release(of: offer(version).entry, deltas)
+  }
+
+  /// Returns the manifest with one pack, of the same version, with deltas in its pages.
+  static func release(
+    of entry: ManifestPack, _ deltas: [ManifestDelta]
+  ) throws -> (document: SignedManifest, pages: [PageAssembly.File]) {
     var manifest = Manifest(
-      version: version, issued: nil, expires: ManifestTime("2030-01-01T00:00:00Z")!, budget: nil,
-      defaults: ManifestDefaults(baseURL: PagedRelease.base), packs: [offer(version).entry])
+      version: entry.version, issued: nil, expires: ManifestTime("2030-01-01T00:00:00Z")!, budget: nil,
+      defaults: ManifestDefaults(baseURL: PagedRelease.base), packs: [entry])
     let sorted = deltas.sorted { $0.sha256.lexicographicallyPrecedes($1.sha256) }
     let assembly = try PageAssembly(
-      [], updates: deltas.isEmpty ? [] : [PackUpdates(id: Self.id, deltas: sorted)], defaults: manifest.defaults,
+      [], updates: deltas.isEmpty ? [] : [PackUpdates(id: id, deltas: sorted)], defaults: manifest.defaults,
       backend: CryptoBackends.standard)
     manifest.pages = assembly.references
     return (try KeysSample.sign(manifest), assembly.files)

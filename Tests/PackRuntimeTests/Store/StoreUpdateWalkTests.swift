@@ -17,10 +17,10 @@ private struct UpdateChain: Sendable {
     let pack: [UInt8]
     let entry: ManifestPack
     let manifest: SignedManifest
-    let pages: [(reference: PageReference, bytes: [UInt8])]
+    let pages: [PageAssembly.File]
   }
 
-  static let id = "core"
+  static let id = DeltaStage.id
   static let count: UInt64 = 20
 
   /// By version, from 1.
@@ -71,7 +71,7 @@ private struct UpdateChain: Sendable {
       for pair in [(1, 0), (2, 0), (4, 0), (8, 0), (2, 1), (3, 1), (6, 4)] as [(UInt64, UInt64)] where version > pair.0 {
         if let made = try await offer(version - pair.0, version - pair.1), !offers.contains(made) { offers.append(made) }
       }
-      releases[version] = try Self.release(version, pack, trees[version], offers, directory.bytes(of: "\(version).pack") ?? [])
+      releases[version] = try Self.release(pack, trees[version], offers, directory.bytes(of: "\(version).pack") ?? [])
     }
     (self.deltas, self.releases) = (deltas, releases)
   }
@@ -99,26 +99,11 @@ private struct UpdateChain: Sendable {
     return tree
   }
 
-  private static func release(
-    _ version: UInt64, _ pack: Pack, _ tree: SampleTree?, _ offers: [ManifestDelta], _ bytes: [UInt8]
-  ) throws -> Release {
-    let entry = ManifestPack(
-      id: id, version: version, url: "https://cdn.example.com/\(version).pack", size: UInt64(bytes.count),
-      sha256: try CryptoBackends.standard.digest(of: bytes.byteSpan), contentRoot: pack.contentRoot, contentSize: pack.contentSize,
-      installSize: try PackCensus(pack).installSize, files: UInt64(pack.entryCount), maxFrame: UInt64(pack.largestFrame),
-      keyID: "\(pack.keyID)", delivery: .prefetch, install: .packed)
-    var manifest = Manifest(
-      version: version, issued: nil, expires: ManifestTime(secondsSince1970: 1_900_000_000)!, budget: nil,
-      defaults: ManifestDefaults(baseURL: PagedRelease.base), packs: [entry])
-    let sorted = offers.sorted { $0.sha256.lexicographicallyPrecedes($1.sha256) }
-    let assembly = try PageAssembly(
-      [], updates: sorted.isEmpty ? [] : [PackUpdates(id: id, deltas: sorted)], defaults: manifest.defaults,
-      backend: CryptoBackends.standard)
-    manifest.pages = assembly.references
-    guard let tree else { preconditionFailure("there is no tree \(version)") }
-    return Release(
-      tree: tree, pack: bytes, entry: entry, manifest: try KeysSample.sign(manifest),
-      pages: assembly.files.map { ($0.reference, $0.bytes) })
+  private static func release(_ pack: Pack, _ tree: SampleTree?, _ offers: [ManifestDelta], _ bytes: [UInt8]) throws -> Release {
+    let entry = try DeltaStage.entry(of: pack, bytes, .packed)
+    let release = try DeltaStage.release(of: entry, offers)
+    guard let tree else { preconditionFailure("there is no tree \(pack.header.packVersion)") }
+    return Release(tree: tree, pack: bytes, entry: entry, manifest: release.document, pages: release.pages)
   }
 }
 

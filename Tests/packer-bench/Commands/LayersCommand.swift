@@ -31,7 +31,7 @@ struct LayersCommand: AsyncParsableCommand {
     let key = try KeyReference(parsing: "\(arena.scratch)/key").resolve()
     let place = "\(arena.scratch)/layers"
     let disk = Disk()
-    if disk.exists(place) { try disk.removeAll(place) }
+    try disk.removeAll(place)
     try disk.makeDirectories(place)
     let paths = LayersContest.Paths(old: "\(place)/old.pack", new: "\(place)/new.pack", delta: "\(place)/new.delta")
     for (directory, path) in [(old, paths.old), (new, paths.new)] {
