@@ -14,6 +14,11 @@ let settings: [SwiftSetting] =
     .enableUpcomingFeature("InternalImportsByDefault"),
   ] + warningsAsErrors
 
+// For the release binary of the command: small code in targets without hot loops. Such flags are set only on request, because packages that have them
+// cannot be used by others.
+let smallCode: [SwiftSetting] =
+  Context.environment["PACKER_SMALL_CODE"] == nil ? settings : settings + [.unsafeFlags(["-Osize"])]
+
 // Tests and executables may import anything, because no target imports them.
 let leafSettings: [SwiftSetting] =
   [.swiftLanguageMode(.v6), .enableUpcomingFeature("ExistentialAny")] + warningsAsErrors
@@ -98,7 +103,7 @@ let package = Package(
       name: "PackPages", dependencies: ["PackCrypto", "PackFiles", "PackFormat", "PackManifest", "PackPayload"], swiftSettings: settings),
     .target(name: "PackTrust", dependencies: ["PackCrypto", "PackFormat", "PackManifest"], swiftSettings: settings),
     .target(
-      name: "PackDelivery", dependencies: ["PackFiles", "PackFormat", "PackLog", "PackManifest"], swiftSettings: settings),
+      name: "PackDelivery", dependencies: ["PackFiles", "PackFormat", "PackLog", "PackManifest"], swiftSettings: smallCode),
     .target(name: "PackWork", dependencies: ["PackFormat"], swiftSettings: settings),
     .target(
       name: "PackReading", dependencies: ["PackCrypto", "PackFiles", "PackFormat", "PackPayload", "PackWork"],
@@ -114,14 +119,14 @@ let package = Package(
       ],
       swiftSettings: settings),
     .target(
-      name: "PackDownloads", dependencies: ["PackCrypto", "PackFiles", "PackFormat", "PackLog", "PackWork"], swiftSettings: settings),
+      name: "PackDownloads", dependencies: ["PackCrypto", "PackFiles", "PackFormat", "PackLog", "PackWork"], swiftSettings: smallCode),
     .target(
       name: "PackOnDemand",
       dependencies: [
         "PackDelivery", "PackDownloads", "PackFiles", "PackFormat", "PackManifest", "PackPages", "PackReading", "PackStore", "PackTrust",
         "PackWork",
       ],
-      swiftSettings: settings),
+      swiftSettings: smallCode),
     // One import for an app.
     .target(
       name: "PackRuntime",
@@ -178,7 +183,7 @@ let package = Package(
         "PackArchive", "PackBuild", "PackCrypto", "PackEncoding", "PackFiles", "PackFormat", "PackManifest", "PackPages", "PackPayload",
         "PackProject", "PackReading", "PackTrust", "PackWork",
       ],
-      swiftSettings: settings),
+      swiftSettings: smallCode),
     .target(
       name: "PackServer",
       dependencies: [
@@ -194,7 +199,7 @@ let package = Package(
         "PackBuild", "PackCrypto", "PackDelivery", "PackDownloads", "PackFiles", "PackFormat", "PackManifest", "PackOnDemand", "PackPages",
         "PackProject", "PackReading", "PackStore", "PackTrust", "PackWork",
       ],
-      swiftSettings: settings),
+      swiftSettings: smallCode),
     .executableTarget(
       name: "packer",
       dependencies: [
@@ -202,7 +207,7 @@ let package = Package(
         "PackProject", "PackReading", "PackServer", "PackServing", "PackSimulator", "PackStore", "PackTrust", "PackWork",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
-      swiftSettings: settings),
+      swiftSettings: smallCode),
 
     // Benchmarks and fuzzing, not part of the product.
     .executableTarget(

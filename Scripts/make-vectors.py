@@ -3537,7 +3537,7 @@ PACK_VALUES = {
     "size": is_integer, "version": is_integer,
     "url": matches(rf"https://(?![:@/?])(?:(?![@/?]){URL_CHARACTER})+([/?]{URL_CHARACTER}*)?"),
 }
-OPTIONAL_PACK_VALUES = {"created": is_time, "description": is_text, "name": is_text, "tags": is_texts,
+OPTIONAL_PACK_VALUES = {"basePack": PACK_VALUES["id"], "created": is_time, "description": is_text, "name": is_text, "tags": is_texts,
                         "language": matches("(?s).+"), "platforms": is_texts}
 DEFAULT_VALUES = {"base": matches(rf"https://(?![:@/?])(?:(?![@/?]){URL_CHARACTER})+/(?:(?!\?){URL_CHARACTER})*(?<=/)"),
                   "keyId": PACK_VALUES["keyId"]}
@@ -3566,6 +3566,7 @@ def read_pack_entry(pack, signed, implied=None):
     for key in ("platforms", "tags"):
         require(pack.get(key) != [], f"empty {key}")
     require(pack.get("name") != pack["id"], "a name that is the id")
+    require(pack.get("basePack") != pack["id"], "a pack that is its own base")
     return {**said, **pack}
 
 
@@ -4338,6 +4339,9 @@ def valid_manifests():
         make_manifest(kat_signed(packs=[kat_pack(url=None, keyId=None), kat_pack(id="b", url=None, keyId=None)],
                                  **{**DEFAULTS, "base": "https://cdn.example.com:8443/"}), [SEED]))
     yield manifest_vector(
+        "pack-base", "ok", "a pack with a base, which need not be listed",
+        make_manifest(kat_signed(packs=[kat_pack(basePack="engine")]), [SEED]))
+    yield manifest_vector(
         "defaults-not-used", "ok", "a base and a key id, of which no entry makes use",
         make_manifest(kat_signed(packs=[kat_pack(url="https://cdn.example.com/core.pack", keyId="0123456789abcdef")], **DEFAULTS), [SEED]))
     yield manifest_vector("two-signers", "ok", "the current and the next key, both trusted", make_manifest(good, [SEED, NEXT_SEED]),
@@ -4520,6 +4524,9 @@ def damaged_manifests():
             ("pack-tags-integer", "a tag that is no text", {"tags": ["boot", 1]}),
             ("pack-platforms-text", "platforms that are no array", {"platforms": "iOS"}),
             ("pack-language-empty", "an empty language", {"language": ""}),
+            ("pack-base-slash", "a base that is no pack name", {"basePack": "../engine"}),
+            ("pack-base-itself", "a pack that is its own base", {"basePack": "core"}),
+            ("pack-base-array", "a base that is no text", {"basePack": ["engine"]}),
             ("pack-name-array", "a name that is no text", {"name": []}),
             ("pack-description-integer", "a description that is no text", {"description": 1}),
             ("pack-created-wrong", "a time of creation that is none", {"created": "2026-07-01"}),

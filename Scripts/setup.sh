@@ -186,7 +186,7 @@ build_product() { # NAME: an executable, built for release
     printf 'Name: %s\nDescription:\nVersion:\nLibs: -l%s\n' "${package%=*}" "${package#*=}" >"$static_libraries/${package%=*}.pc"
   done
   # The linker warns about a C function in Foundation's object files. This project does not call it.
-  env -u PACKER_WARNINGS_AS_ERRORS PKG_CONFIG_PATH="$static_libraries" swift build -c release --product "$1" --scratch-path "$release_scratch" "${exact_versions[@]}" "${release_flags[@]}" \
+  env -u PACKER_WARNINGS_AS_ERRORS PACKER_SMALL_CODE=1 PKG_CONFIG_PATH="$static_libraries" swift build -c release --product "$1" --scratch-path "$release_scratch" "${exact_versions[@]}" "${release_flags[@]}" \
     -Xlinker "-L$static_libraries" -Xlinker -lgcc_eh -Xlinker -lz -Xlinker -llzma -Xlinker -lbz2 -Xlinker "$static_libraries/without-nettle.o" 2>&1 |
     { grep -v "the use of .mktemp' is dangerous" || true; } >&2
 }

@@ -125,7 +125,7 @@
         let parking = try delivery.finished(file.path, download: identifier)
         report(.arrived(download: identifier, parking))
         if case .wrongSize(.handOverAsNonEssential) = parking { handOverAgain(download, delivery) }
-        if let answer = delivery.downloads(afterPage: identifier) { follow(answer, delivery) }
+        if let answer = delivery.downloads(after: identifier) { follow(answer, delivery) }
       } catch {
         report(.refused(error))
       }

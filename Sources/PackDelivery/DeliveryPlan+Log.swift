@@ -37,6 +37,7 @@ extension Postponement.Reason {
     case .space: "space"
     case .failed: "failed"
     case .updates: "updates"
+    case .base: "base"
     case .manifestExpired: "manifest-expired"
     }
   }

@@ -76,6 +76,14 @@ public struct DeliveryPlan: Hashable, Sendable {
     self = planning.plan
   }
 
+  /// Returns why a pack is not downloaded now: for one that waits for its base, why that is not.
+  package func cause(of postponement: Postponement) -> Postponement.Reason {
+    guard case .base(let base) = postponement.reason, let other = postponed.first(where: { $0.id == base }) else {
+      return postponement.reason
+    }
+    return other.reason
+  }
+
   /// Removes packs whose records another process has changed meanwhile. The next plan decides about them.
   mutating func withdraw(_ ids: Set<String>) {
     guard !ids.isEmpty else { return }

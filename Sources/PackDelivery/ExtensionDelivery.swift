@@ -99,12 +99,13 @@ public struct ExtensionDelivery: Sendable {
     }
   }
 
-  /// Plans what a page makes possible that has just arrived: the next page, or packs. None of the downloads is essential.
+  /// Plans what comes after a file that has just arrived: after a page the next page, or packs; after the first of two deltas the second. None of the
+  /// downloads is essential.
   ///
   /// - Parameter identifier: the identifier of a download for which ``finished(_:download:)`` was called.
-  /// - Returns: nil if it is not the download of a page.
-  package func downloads(afterPage identifier: String) -> Answer? {
-    guard let download = DownloadIdentifier(identifier), DeliveryName.isPage(download.id) else { return nil }
+  /// - Returns: nil if nothing comes after it.
+  package func downloads(after identifier: String) -> Answer? {
+    guard let download = DownloadIdentifier(identifier), DeliveryName.isPage(download.id) || isFirst(download) else { return nil }
     var answer = Answer()
     do throws(PackError) {
       guard let manifest = try last(state) else { return answer }
@@ -113,6 +114,11 @@ public struct ExtensionDelivery: Sendable {
       answer.refusal = error
     }
     return answer
+  }
+
+  private func isFirst(_ download: DownloadIdentifier) -> Bool {
+    guard let status = try? state.status(of: download.id) else { return false }
+    return status.identifier == download && status.needsAnotherFile
   }
 
   /// Moves a file that the system downloaded into the shared directory. Call it before the system's callback returns, because the system removes the

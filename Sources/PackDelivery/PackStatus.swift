@@ -1,3 +1,4 @@
+import PackFormat
 public import PackManifest
 
 /// The status of one pack's delivery, shared by app and extension.
@@ -22,12 +23,18 @@ public struct PackStatus: Hashable, Sendable {
   public internal(set) var isWanted: Bool
   /// The install mode of the pack on the device, in any version; nil if it is not installed or if this is unknown.
   public internal(set) var mode: InstallMode?
-  /// The file of the delta that is downloaded instead of the full pack; nil if it is the full pack.
+  /// The file of the delta that brings these bytes instead of the full pack; nil if it is the full pack.
   public internal(set) var delta: PackBytes?
+  /// The file of a delta to an edition in between, over which ``delta`` is applied; nil if that is read over what is installed.
+  package internal(set) var hop: PackBytes?
+  /// Whether the file of ``hop`` has arrived, so that ``delta`` is the next one.
+  package internal(set) var hasHop: Bool
   /// Why the full pack is downloaded, although the manifest offers deltas to these bytes; nil if no delta has failed.
   public internal(set) var fallback: FailureReason?
   /// The content root of the version on the device over which deltas can be read, 32 bytes. Nil if there is none, or it is unknown.
   package internal(set) var base: [UInt8]?
+  /// The number of deltas that may be read over ``base``: 0 without one, at most 2.
+  package internal(set) var room: Int
 
   /// Creates the status of a pack that has not been downloaded yet.
   public init(id: String, bytes: PackBytes, at time: Int64) {
@@ -41,12 +48,24 @@ public struct PackStatus: Hashable, Sendable {
     isWanted = false
     mode = nil
     delta = nil
+    hop = nil
+    hasHop = false
     fallback = nil
     base = nil
+    room = 0
   }
 
-  /// The file to download: that of the delta, or that of the full pack.
-  public var file: PackBytes { delta ?? bytes }
+  /// The next file to download, or the one that arrived: that of a delta, or that of the full pack.
+  public var file: PackBytes { (hasHop ? nil : hop) ?? delta ?? bytes }
+
+  /// Whether another file is needed besides ``file``.
+  package var needsAnotherFile: Bool { hop != nil && !hasHop }
+
+  /// The files that bring these bytes and have not arrived, in bytes.
+  package var sizeToCome: UInt64 { needsAnotherFile ? file.size.adding(delta?.size ?? 0) : file.size }
+
+  /// Forgets the chosen deltas.
+  mutating func dropDeltas() { (delta, hop, hasHop) = (nil, nil, false) }
 
   /// The identifier of the download of ``file``.
   public var identifier: DownloadIdentifier { DownloadIdentifier(id: id, bytes: file) }
@@ -102,7 +121,8 @@ public struct PackStatus: Hashable, Sendable {
       attempts = 0
       delaySeconds = 0
       isEssential = false
-      (delta, fallback) = (nil, nil)
+      dropDeltas()
+      fallback = nil
     case .asked:
       idle = .asked
       isWanted = true
@@ -143,13 +163,20 @@ public struct PackStatus: Hashable, Sendable {
       attempts = 0
       delaySeconds = 0
       isEssential = false
-      (delta, fallback) = (nil, nil)
+      dropDeltas()
+      fallback = nil
+    case .continued:
+      idle = .new
+      hasHop = hop != nil
+      attempts = 0
+      delaySeconds = 0
+      isEssential = false
     case .purged:
       idle = .purged
       // If the installed pack was removed, the space was needed for something else. If a file was removed, the pack is still wanted.
       if state == .ready {
         isWanted = false
-        (mode, base) = (nil, nil)
+        (mode, base, room) = (nil, nil, 0)
       }
     case .retryDue:
       idle = .retrying
@@ -179,7 +206,8 @@ public struct PackStatus: Hashable, Sendable {
     case .server, .configuration: guard attempts >= 2 else { return }
     case .offline, .timeout, .noSpace, .system, .rejected: return
     }
-    (delta, fallback) = (nil, reason)
+    dropDeltas()
+    fallback = reason
     attempts = 0
     delaySeconds = 0
   }

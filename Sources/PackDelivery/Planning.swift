@@ -18,6 +18,8 @@ struct Planning {
   /// The packs of which it is not known yet whether they are offered.
   private let unknown: Set<String>
   private let hasPages: Bool
+  /// The packs over which others may be read, by name.
+  private let bases: PackBases
   private let facts: DeliveryFacts
   private let policy: DeliveryPolicy
   private let isExpired: Bool
@@ -59,6 +61,7 @@ struct Planning {
     self.records.reserveCapacity(records.count)
     for record in records { self.records[record.id] = record }
     for pack in facts.device ?? [] { device[pack.id, default: []].append(pack) }
+    bases = PackBases(packs.dropFirst(pages.count), lookup, self.records, device, facts)
     for file in files { self.files[file.identifier.description] = file }
     plan.allowance = facts.allowance
     plan.rootPages = manifest.pages
@@ -91,7 +94,7 @@ struct Planning {
     }
     // A running installation of older bytes is allowed to finish.
     guard status.bytes == bytes else {
-      neededFiles.insert(status.identifier.description)
+      keepFiles(of: status)
       plan.installing.append(pack.id)
       return note(before, status)
     }
@@ -99,10 +102,17 @@ struct Planning {
     let usable = held.filter { !$0.isRejected }
     meetDevice(usable, &status)
     chooseFile(of: pack, over: usable, &status)
-    let identifier = files.isEmpty && facts.downloads == nil ? nil : status.identifier.description
-    if let identifier, facts.downloads != nil { offeredDownloads.insert(identifier) }
+    var identifier = knownIdentifier(status)
     meetFile(identifier, &status)
-    if facts.asked.contains(pack.id), !status.isWanted || status.state.kind == .failed || status.state == .notLoaded(.cancelled) {
+    if status.state == .toBeTransferred, status.needsAnotherFile {
+      apply(.continued, to: &status)
+      identifier = knownIdentifier(status)
+      meetFile(identifier, &status)
+    }
+    if let identifier, facts.downloads != nil { offeredDownloads.insert(identifier) }
+    if facts.asked.contains(pack.id) || bases.asked.contains(pack.id),
+      !status.isWanted || status.state.kind == .failed || status.state == .notLoaded(.cancelled)
+    {
       apply(.asked, to: &status)
     }
     meetSystem(identifier, &status)
@@ -110,8 +120,13 @@ struct Planning {
     if updatePages.contains(pack.id), status.state.kind == .failed || status.attempts > 0 { hasFailedPage = true }
     if case .failed(let reason) = status.state, isDue(status, reason, isRejected) { apply(.retryDue, to: &status) }
     // A download that came to nothing: whether the delta is still offered is not known without the page.
-    if status.state.kind == .notLoaded, updates.unknown.contains(pack.id) { status.delta = nil }
+    if status.state.kind == .notLoaded, !status.hasHop, updates.unknown.contains(pack.id) { status.dropDeltas() }
     place(pack, index, before, status, isRejected: isRejected)
+  }
+
+  /// The identifier of a status's file, if there is anything to compare it with.
+  private func knownIdentifier(_ status: PackStatus) -> String? {
+    files.isEmpty && facts.downloads == nil ? nil : status.identifier.description
   }
 
   /// Returns whether a failed pack is tried again now.
@@ -125,7 +140,8 @@ struct Planning {
   /// Corrects the status by what the store reports, if this is known: a purged pack is not ready, whatever the record says.
   private func meetDevice(_ held: [DevicePack], _ status: inout PackStatus) {
     guard facts.device != nil else { return }
-    status.base = held.last { $0.room > 0 }?.contentRoot
+    let base = held.last { $0.room > 0 }
+    (status.base, status.room) = (base?.contentRoot, min(base?.room ?? 0, 2))
     if let exact = held.first(where: { $0.sha256 == status.bytes.sha256 && $0.version == status.bytes.version }) {
       if status.state != .ready { apply(.found(exact.mode), to: &status) }
       status.mode = exact.mode
@@ -173,6 +189,9 @@ struct Planning {
 
   /// Adds a pack to its list.
   private mutating func place(_ pack: ManifestPack, _ index: Int, _ before: PackStatus?, _ status: PackStatus, isRejected: Bool) {
+    if let hop = status.hop, status.hasHop, status.state != .ready {
+      neededFiles.insert(DownloadIdentifier(id: status.id, bytes: hop).description)
+    }
     switch status.state {
     case .ready:
       plan.ready.append(pack.id)
@@ -188,7 +207,7 @@ struct Planning {
       } else if isExpired {
         plan.postponed.append(Postponement(id: pack.id, reason: .manifestExpired))
       } else {
-        plan.handOver.append(HandOver(id: pack.id, bytes: status.file, mode: mode(of: pack, status)))
+        plan.handOver.append(HandOver(id: pack.id, bytes: status.file, mode: mode(of: pack, status), hop: status.hop))
       }
     case .installing:
       neededFiles.insert(status.identifier.description)
@@ -215,6 +234,7 @@ struct Planning {
   ) -> Postponement.Reason? {
     if isRejected { return .failed(.rejected, secondsLeft: nil) }
     if isAwaitingUpdates(pack, status) { return .updates }
+    if let base = bases.awaited[pack.id], status.delta == nil, !isHere(PackBytes(pack), pack.id) { return .base(base) }
     if pack.delivery == .onDemand, !status.isWanted { return .notAsked }
     if idle == .cancelled, !(pack.delivery == .essential && facts.event.permitsEssential) { return .cancelled }
     if idle.waitsForLaunch, facts.allowance != nil { return .beforeLaunch(idle) }
@@ -227,7 +247,10 @@ struct Planning {
   }
 
   private func sizeOnDevice(_ pack: ManifestPack, _ status: PackStatus) -> UInt64 {
-    mode(of: pack, status) == .unpacked ? pack.installSize : status.file.size.adding(4095) / 4096 * 4096
+    guard mode(of: pack, status) == .packed else { return pack.installSize }
+    // What comes as a delta over another pack is made a whole pack.
+    let size = pack.basePack != nil && status.delta != nil ? status.sizeToCome.adding(pack.size) : status.sizeToCome
+    return size.adding(4095) / 4096 * 4096
   }
 
   private mutating func reserve(_ pack: ManifestPack, _ status: PackStatus) {
@@ -241,7 +264,7 @@ struct Planning {
     let isEssential = pack.delivery == .essential && facts.event.permitsEssential
     if let free = facts.freeSpace {
       // A pack is unpacked while its file is still there.
-      let beside = mode(of: pack, status) == .unpacked ? status.file.size : 0
+      let beside = mode(of: pack, status) == .unpacked ? status.sizeToCome : 0
       let needed = reserved.adding(sizeOnDevice(pack, status)).adding(beside)
       guard needed <= free else { return postpone(candidate, .space(needed: needed, free: free)) }
     }
@@ -257,7 +280,7 @@ struct Planning {
     apply(.scheduled(isEssential: isEssential), to: &status)
     plan.downloads.append(
       PlannedDownload(
-        id: pack.id, bytes: status.file, url: status.delta.flatMap { defaults.url(pack.id, $0.sha256) } ?? pack.url,
+        id: pack.id, bytes: status.file, url: status.delta.flatMap { _ in defaults.url(pack.id, status.file.sha256) } ?? pack.url,
         isDelta: status.delta != nil, fallback: status.fallback, isEssential: isEssential,
         priority: pack.delivery == .essential ? 1 : status.isWanted ? 0.75 : 0.5,
         startsInForeground: facts.event == .launch && (pack.delivery == .essential || status.isWanted || wasBarred)))
@@ -271,36 +294,50 @@ struct Planning {
 
   // MARK: Deltas
 
-  /// Chooses the file that brings a pack: the delta that takes the fewest bytes, or the full pack. A download in progress keeps its file while the
-  /// manifest offers it.
+  /// Chooses the files that bring a pack: the delta or the two deltas that take the fewest bytes, or the full pack. A download in progress keeps its
+  /// files while the manifest offers them.
   private mutating func chooseFile(of pack: ManifestPack, over held: [DevicePack], _ status: inout PackStatus) {
     guard status.state != .ready, status.state != .installing, status.fallback == nil else { return }
     let offered = updates.deltas[pack.id] ?? []
     if let delta = status.delta {
-      let isOffered = offered.contains { $0.sha256 == delta.sha256 && $0.size == delta.size }
+      let isOffered = [status.hop, delta].allSatisfy { file in
+        file.map { file in offered.contains { $0.sha256 == file.sha256 && $0.size == file.size } } ?? true
+      }
       let isComing = status.state.isUnderWay || status.state == .toBeTransferred
+      let isLost = status.hop.map { status.hasHop && !isHere($0, status.id) } ?? false
       // Without the page it is not known. The store decides when the file is here.
-      if isComing, isOffered || updates.unknown.contains(pack.id) { return }
+      if isComing || status.hasHop, !isLost, isOffered || updates.unknown.contains(pack.id) { return }
       if status.state.isUnderWay { plan.cancellations.append(status.identifier.description) }
       if isComing { apply(status.state.isUnderWay ? .forgotten : .purged, to: &status) }
-      status.delta = nil
+      status.dropDeltas()
     }
     guard status.state.kind == .notLoaded || status.state.kind == .failed, !isHere(PackBytes(pack), status.id) else { return }
     var room: [[UInt8]: Int] = [:]
     // A pack that stays packed cannot be read over an unpacked one.
     let isUnpacked = mode(of: pack, status) == .unpacked
     for version in held where isUnpacked || version.mode == .packed {
-      if let root = version.contentRoot { room[root] = min(version.room, 1) }
+      if let root = version.contentRoot { room[root] = version.room }
     }
-    if facts.device == nil, isUnpacked || status.mode == .packed, let base = status.base { room[base] = 1 }
-    let route = UpdateRoute.cheapest(to: pack, over: room, by: offered)
-    status.delta = route?.deltas.first.map { PackBytes(version: pack.version, size: $0.size, sha256: $0.sha256) }
+    if facts.device == nil, isUnpacked || status.mode == .packed, let base = status.base { room[base] = status.room }
+    for root in bases.roots(below: pack) where room[root] == nil { room[root] = 1 }
+    var route = (UpdateRoute.cheapest(to: pack, over: room, by: offered)?.deltas ?? []).map {
+      PackBytes(version: pack.version, size: $0.size, sha256: $0.sha256)
+    }
+    status.delta = route.popLast()
+    status.hop = route.popLast()
   }
 
   /// Whether a pack waits for the page with the deltas to it. An essential download is not put off for that, because only this event permits it.
   private func isAwaitingUpdates(_ pack: ManifestPack, _ status: PackStatus) -> Bool {
-    guard updates.unknown.contains(pack.id), status.delta == nil, status.fallback == nil, !hasFailedPage else { return false }
+    let isUnknown = updates.unknown.contains(pack.id) || pack.basePack.map(unknown.contains) ?? false
+    guard isUnknown, status.delta == nil, status.fallback == nil, !hasFailedPage else { return false }
     return !(pack.delivery == .essential && facts.event.permitsEssential)
+  }
+
+  private mutating func keepFiles(of status: PackStatus) {
+    for file in [status.hop, status.file] {
+      if let file { neededFiles.insert(DownloadIdentifier(id: status.id, bytes: file).description) }
+    }
   }
 
   private func isHere(_ bytes: PackBytes, _ id: String) -> Bool {

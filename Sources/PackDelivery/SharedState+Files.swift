@@ -65,24 +65,28 @@ extension SharedState {
 
   // MARK: Installing
 
-  /// Takes a file for installation. Only the app calls this.
+  /// Takes a file for installation, or two deltas. Only the app calls this.
   ///
-  /// - Returns: the path of the file, which belongs to the caller until ``finishInstall(_:_:)``. Nil if the file is gone; make a new plan then.
-  public func beginInstall(_ file: HandOver) throws(PackError) -> String? {
-    let identifier = DownloadIdentifier(id: file.id, bytes: file.bytes)
-    let (incoming, installing) = (Self.place(identifier, in: .incoming), Self.place(identifier, in: .installing))
-    return try directory.withLock { (root) throws(PackError) in
-      guard let record = try directory.record(file.id, in: root), record.file == file.bytes,
+  /// - Returns: the paths of the files, in the order in which they are applied. They belong to the caller until ``finishInstall(_:_:)``. Nil if a file
+  ///   is gone; make a new plan then.
+  public func beginInstall(_ file: HandOver) throws(PackError) -> [String]? {
+    try directory.withLock { (root) throws(PackError) in
+      guard let record = try directory.record(file.id, in: root), record.file == file.bytes, record.hop == file.hop,
         case .became(let next) = outcome(.installBegan, of: record)
       else { return nil }
-      // Moved away, because another download of the same bytes would replace the file while it is checked.
-      _ = try directory.move(incoming, to: installing, in: root)
-      guard try directory.status(installing, in: root) != nil else {
-        if case .became(let next) = outcome(.purged, of: record) { try directory.write(next, of: file.id, in: root) }
-        return nil
+      var paths: [String] = []
+      for identifier in file.identifiers {
+        let installing = Self.place(identifier, in: .installing)
+        // Moved away, because another download of the same bytes would replace the file while it is checked.
+        _ = try directory.move(Self.place(identifier, in: .incoming), to: installing, in: root)
+        guard try directory.status(installing, in: root) != nil else {
+          if case .became(let next) = outcome(.purged, of: record) { try directory.write(next, of: file.id, in: root) }
+          return nil
+        }
+        paths.append(directory.path(installing))
       }
       try directory.write(next, of: file.id, in: root)
-      return directory.path(installing)
+      return paths
     }
   }
 
@@ -101,16 +105,16 @@ extension SharedState {
   /// - Returns: the new record; nil if another process changed it meanwhile, which is harmless.
   @discardableResult
   public func finishInstall(_ file: HandOver, _ end: InstallOutcome) throws(PackError) -> PackStatus? {
-    let identifier = DownloadIdentifier(id: file.id, bytes: file.bytes)
-    let (incoming, installing) = (Self.place(identifier, in: .incoming), Self.place(identifier, in: .installing))
-    return try directory.withLock { (root) throws(PackError) in
+    try directory.withLock { (root) throws(PackError) in
       let event: PackEvent
       switch end {
       case .installed(let mode): event = .installed(mode)
       case .failed(let reason): event = .installFailed(reason)
       case .putOff:
         event = .installPutOff
-        _ = try directory.move(installing, to: incoming, in: root)
+        for identifier in file.identifiers {
+          _ = try directory.move(Self.place(identifier, in: .installing), to: Self.place(identifier, in: .incoming), in: root)
+        }
       }
       var after: PackStatus?
       if let record = try directory.record(file.id, in: root), record.file == file.bytes,
@@ -119,8 +123,10 @@ extension SharedState {
         try directory.write(next, of: file.id, in: root)
         after = next
       }
-      // The record first: if the file is left behind, the next plan finds and reports it.
-      if end != .putOff { try directory.remove(installing, in: root) }
+      // The record first: if a file is left behind, the next plan finds and reports it.
+      if end != .putOff {
+        for identifier in file.identifiers { try directory.remove(Self.place(identifier, in: .installing), in: root) }
+      }
       return after
     }
   }
@@ -155,10 +161,9 @@ extension SharedState {
       try directory.withLock { (root) throws(PackError) in
         let name = Self.place(identifier, in: .incoming)
         guard let size = try directory.status(name, in: root)?.size else { return }
-        if let record = try? directory.record(identifier.id, in: root), record.identifier == identifier,
-          record.state == .toBeTransferred, record.file.size == size
-        {
-          return
+        if let record = try? directory.record(identifier.id, in: root) {
+          if record.identifier == identifier, record.state == .toBeTransferred, record.file.size == size { return }
+          if let hop = record.hop, record.hasHop, DownloadIdentifier(id: record.id, bytes: hop) == identifier, hop.size == size { return }
         }
         if try directory.remove(name, in: root) { freed += size }
       }

@@ -42,7 +42,8 @@ extension SharedState {
     return lookup
   }
 
-  /// Returns those of the offered packs that are to be updated, and of which the device has a version over which a delta can be read.
+  /// Returns those of the offered packs that are to be updated, and of which the device has a version over which a delta can be read, or which are
+  /// deltas over other packs.
   private func updated(_ packs: [ManifestPack], _ facts: DeliveryFacts, _ records: [PackStatus]) -> [String] {
     var bases: Set<String> = []
     // The bytes that are here, or come as full packs.
@@ -61,7 +62,7 @@ extension SharedState {
       settled[held.id, default: []].insert(held.sha256)
     }
     return packs.filter { pack in
-      bases.contains(pack.id) && settled[pack.id]?.contains(pack.sha256) != true && facts.isForDevice(pack)
+      (bases.contains(pack.id) || pack.basePack != nil) && settled[pack.id]?.contains(pack.sha256) != true && facts.isForDevice(pack)
         && (pack.delivery != .onDemand || wanted.contains(pack.id))
     }.map(\.id)
   }
@@ -80,13 +81,16 @@ extension SharedState {
       lookup.unknown = wanted
       return lookup
     }
-    let ids = Array(wanted)
-    lookup = try pages.lookup(ids, in: manifest)
-    // An index page leads to a page, and a page to packs.
-    for _ in 0..<2 where !content.files.isEmpty {
-      guard try take(lookup.missing, of: content.files, pages) else { break }
+    let listed = Set(manifest.packs.map(\.id))
+    lookup = try pages.lookup(Array(wanted), in: manifest)
+    // An index page leads to a page, a page to packs, and a pack to its base.
+    for _ in 0..<4 {
+      let bases = Set((manifest.packs + lookup.packs).compactMap(\.basePack)).subtracting(listed).subtracting(wanted)
+      wanted.formUnion(bases)
+      let isTaken = content.files.isEmpty ? false : try take(lookup.missing, of: content.files, pages)
+      guard isTaken || !bases.isEmpty else { break }
       content = try self.content()
-      lookup = try pages.lookup(ids, in: manifest)
+      lookup = try pages.lookup(Array(wanted), in: manifest)
     }
     if let refusal = lookup.refusal { logger.record(.error, .delivery, "page refused", .error(refusal)) }
     return lookup

@@ -70,6 +70,10 @@ extension ManifestPack {
   /// Writes the entry without what the defaults give, or the page.
   func write(to writer: inout CanonicalWriter, _ defaults: ManifestDefaults, isInPage: Bool = false) {
     writer.object { writer in
+      if let basePack {
+        writer.key("basePack")
+        writer.string(basePack)
+      }
       writer.key("contentRoot")
       writer.string(contentRoot.hex)
       writer.key("contentSize")

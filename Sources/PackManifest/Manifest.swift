@@ -92,13 +92,15 @@ public struct ManifestPack: Hashable, Sendable {
   public var platforms: [String]
   /// The language that the pack is for, as a language tag. Nil means any language.
   public var language: String?
+  /// The id of another pack over which there is a delta to this one, for devices that have it. Nil if there is none.
+  public var basePack: String?
 
   /// Makes an entry without checking its values.
   public init(
     id: String, version: UInt64, url: String, size: UInt64, sha256: [UInt8], contentRoot: [UInt8], contentSize: UInt64,
     installSize: UInt64, files: UInt64, maxFrame: UInt64, keyID: String, delivery: DeliveryClass, install: InstallMode,
     tags: [String] = [], name: String = "", description: String = "", created: ManifestTime? = nil,
-    platforms: [String] = [], language: String? = nil
+    platforms: [String] = [], language: String? = nil, basePack: String? = nil
   ) {
     self.id = id
     self.version = version
@@ -119,6 +121,7 @@ public struct ManifestPack: Hashable, Sendable {
     self.created = created
     self.platforms = platforms
     self.language = language
+    self.basePack = basePack
   }
 
   /// The space that the pack occupies on the device in bytes, rounded up to blocks of 4 KiB: the unpacked tree, or the pack file if it is read in

@@ -34,6 +34,7 @@ struct ManifestEntryReader {
     var (name, description): (String?, String?)
     var (tags, platforms): ([String]?, [String]?)
     var language: String?
+    var basePack: String?
     var created: ManifestTime?
   }
 
@@ -56,7 +57,7 @@ struct ManifestEntryReader {
       delivery: try required(isInPage ? .onDemand : values.delivery, "delivery", of: owner),
       install: try required(values.install, "install", of: owner),
       tags: values.tags ?? [], name: values.name ?? "", description: values.description ?? "", created: values.created,
-      platforms: values.platforms ?? [], language: values.language)
+      platforms: values.platforms ?? [], language: values.language, basePack: values.basePack)
   }
 
   /// Returns the first key whose value is what holds without it, or nil.
@@ -76,6 +77,7 @@ struct ManifestEntryReader {
     var values = Values()
     while let key = try cursor.nextKey(of: &object, in: bytes) {
       switch key {
+      case "basePack": values.basePack = try cursor.text("a base", in: bytes)
       case "contentRoot": values.contentRoot = try cursor.hex("a content root", count: 32, in: bytes)
       case "contentSize", "files", "installSize", "maxFrame", "size", "version":
         values.integers.append((key, try cursor.integer("a \(key)", in: bytes)))

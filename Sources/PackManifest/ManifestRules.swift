@@ -56,6 +56,9 @@ enum ManifestRules {
     if !isKeyID(pack.keyID) { faults.append("keyId is not 16 lower-case hexadecimal digits") }
     if let fault = fault(ofURL: pack.url) { faults.append("url \(fault)") }
     if pack.language == "" { faults.append("language is empty") }
+    if let base = pack.basePack, base == pack.id || (try? PackName(base)) == nil {
+      faults.append("basePack is not the name of another pack")
+    }
     return faults
   }
 

@@ -381,7 +381,7 @@ extension Simulation {
     let heard = try hear(pack, toApp: toApp) { (delivery) throws(PackError) in
       let parking = try delivery.finished(path, download: download.identifier)
       // A running app plans by itself.
-      return (parking, toApp ? nil : delivery.downloads(afterPage: download.identifier))
+      return (parking, toApp ? nil : delivery.downloads(after: download.identifier))
     }
     let parking = heard?.0
     let actor: TimelineActor = toApp ? .app : .extension
@@ -445,6 +445,7 @@ extension Postponement.Reason {
     case .failed(let reason, let left):
       "\(DeliveryState.failed(reason).reason); " + (left.map { "tried again in \($0) s" } ?? "not tried again until it changes")
     case .updates: "the page with the deltas to it is fetched first"
+    case .base(let id): "it is a delta over pack '\(id)', which is fetched first"
     case .manifestExpired: "the manifest has expired"
     }
   }

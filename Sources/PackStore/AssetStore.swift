@@ -228,6 +228,16 @@ public actor AssetStore {
     try await install([file], nil, as: id, taking: taking, mode: mode, progress: progress, note: note)
   }
 
+  /// Installs a pack by its own file, or by deltas that lie over each other.
+  ///
+  /// - Parameter files: The path of the pack, or those of deltas that the accepted manifest offers, in the order in which they are applied.
+  /// - Throws: as ``install(_:as:taking:mode:progress:)``.
+  package func install(
+    _ files: [String], as id: String, taking: Taking, mode: InstallMode?, progress: ProgressHandler?
+  ) async throws(PackError) -> InstalledPack {
+    try await install(files, nil, as: id, taking: taking, mode: mode, progress: progress, note: nil)
+  }
+
   /// Installs a pack by one delta, or by several through editions that are not installed.
   ///
   /// - Parameters:

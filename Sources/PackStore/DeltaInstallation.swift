@@ -8,7 +8,8 @@ import PackWork
 
 /// Installs a version from deltas over installed ones.
 ///
-/// If it stays packed, the files of the deltas are put beside what they are read over. Otherwise a new tree is made beside the old one.
+/// If it stays packed, the files of the deltas are put beside what they are read over, or written as a new pack file if that is another pack. Otherwise
+/// a new tree is made beside the old one.
 struct DeltaInstallation: Sendable {
   private let installation: Installation
   private let order: InstallOrder
@@ -31,12 +32,21 @@ struct DeltaInstallation: Sendable {
     let digests = DigestBuffer()
   }
 
+  /// An installed version of the pack, or of another one.
+  private struct Held: Sendable {
+    let content: PackRecord.Content
+    let record: PackRecord
+  }
+
   /// The installed versions that the first delta is read over.
   private struct Bases: Sendable {
-    let contents: [PackRecord.Content]
+    let held: [Held]
     /// Keeps them on the device.
     let mark: UseMark
     let opened: [any DeltaBase]
+
+    /// Whether one of them is a version of another pack, which may be removed when nothing else needs it.
+    func hasOthers(than id: String) -> Bool { held.contains { $0.record.id != id } }
   }
 
   /// - Throws: ``PackError/Code/wrongBase`` with the reason if the versions that the deltas need are not installed, are damaged or differ,
@@ -47,7 +57,8 @@ struct DeltaInstallation: Sendable {
     let bases = try await bases(of: deltas, keys: keys)
     let pack = try await open(deltas, over: bases, keys: keys)
     return try await withExtendedUse(of: bases) { () async throws(PackError) in
-      try await order.mode == .packed ? keep(deltas, over: bases) : unpack(deltas, pack, over: bases)
+      guard order.mode == .packed else { return try await unpack(deltas, pack, over: bases) }
+      return try await bases.hasOthers(than: id) ? rewrite(deltas, pack, keys: keys) : keep(deltas, over: bases)
     }
   }
 
@@ -63,8 +74,8 @@ struct DeltaInstallation: Sendable {
   /// Identifies the files, and reads all of their bytes, before anything in them is decrypted.
   private func deltas(_ pool: WorkerPool) throws(PackError) -> [Delta] {
     let offers = try installation.manifests.deltas(to: id, in: try installation.manifests.installable().manifest)
-    guard installation.files.count == installation.route?.count ?? 1 else {
-      throw PackError(.usage, "\(installation.files.count) files were given for \(installation.route?.count ?? 1) deltas")
+    if let count = installation.route?.count, installation.files.count != count {
+      throw PackError(.usage, "\(installation.files.count) files were given for \(count) deltas")
     }
     var deltas: [Delta] = []
     for number in installation.files.indices {
@@ -131,20 +142,22 @@ struct DeltaInstallation: Sendable {
   private func bases(of deltas: [Delta], keys: any KeyProvider) async throws(PackError) -> Bases {
     let roots = deltas[0].offer.bases
     let unknown = try await unknownRoots(wanting: roots, keys: keys)
-    let (contents, record, mark) = try await WorkerPool.settled { () throws(PackError) in
-      try hold(roots, unknown, deltaCount: deltas.count)
-    }
+    let (held, mark) = try await WorkerPool.settled { () throws(PackError) in try hold(roots, unknown, deltaCount: deltas.count) }
     var opened: [any DeltaBase] = []
-    for content in contents {
+    for base in held {
       do throws(PackError) {
-        opened.append(try await open(content, in: record, keys: keys))
+        opened.append(try await open(base.content, in: base.record, keys: keys))
       } catch {
         // What cannot be read now may be intact: on a locked device, for example.
         guard ![.cancelled, .cannotRead, .internalError].contains(error.code) else { throw error }
-        throw wrongBase("has a delta over version \(content.bytes.version), which cannot be used: \(error.message)")
+        throw wrongBase("has a delta over \(title(of: base)), which cannot be used: \(error.message)")
       }
     }
-    return Bases(contents: contents, mark: mark, opened: opened)
+    return Bases(held: held, mark: mark, opened: opened)
+  }
+
+  private func title(of base: Held) -> String {
+    "version \(base.content.bytes.version)" + (base.record.id == id ? "" : " of pack '\(base.record.id)'")
   }
 
   /// Chooses a version for each content root, and keeps them on the device.
@@ -152,21 +165,26 @@ struct DeltaInstallation: Sendable {
   /// - Parameter known: the content roots of versions whose record does not have them.
   private func hold(
     _ roots: [[UInt8]], _ known: [PackRecord.Bytes: [UInt8]], deltaCount: Int
-  ) throws(PackError) -> ([PackRecord.Content], PackRecord, UseMark) {
+  ) throws(PackError) -> ([Held], UseMark) {
     try directory.withLockIfWritable { () throws(PackError) in
       let record = try directory.record(id) ?? PackRecord(id: id)
-      var contents: [PackRecord.Content] = []
-      for root in roots { contents.append(try choose(root, known, record)) }
-      if order.mode == .packed { try Self.checkDepth(of: contents, in: record, adding: deltaCount) }
-      return (contents, record, directory.uses.open(contents.flatMap(record.allItems)))
+      var held: [Held] = []
+      for root in roots { held.append(try choose(root, known, record)) }
+      if order.mode == .packed {
+        for base in held { try Self.checkDepth(of: [base.content], in: base.record, adding: deltaCount) }
+      }
+      return (held, directory.uses.open(held.flatMap { $0.record.allItems($0.content) }))
     }
   }
 
   /// Returns the version of a content root that is read over the fewest deltas. For a new tree, one that was unpacked comes first.
   private func choose(
     _ root: [UInt8], _ known: [PackRecord.Bytes: [UInt8]], _ record: PackRecord
-  ) throws(PackError) -> PackRecord.Content {
+  ) throws(PackError) -> Held {
     let found = record.contents.filter { ($0.contentRoot ?? known[$0.bytes]) == root }
+    if found.isEmpty, let other = try order.entry.basePack.flatMap({ (id) throws(PackError) in try self.other(id, with: root) }) {
+      return other
+    }
     var present: [PackRecord.Content] = []
     for content in found where try directory.isPresent(content, of: record) { present.append(content) }
     let suitable = present.filter { order.mode == .unpacked || $0.mode == .packed }
@@ -174,13 +192,26 @@ struct DeltaInstallation: Sendable {
       (left.mode == order.mode ? 0 : 1, record.depth(left), left.bytes.version)
         < (right.mode == order.mode ? 0 : 1, record.depth(right), right.bytes.version)
     }
-    if let best { return best }
+    if let best { return Held(content: best, record: record) }
     let content = "content \(root.prefix(8).hex)"
     guard let version = found.first?.bytes.version else { throw wrongBase("has a delta over \(content), which no installed version has") }
     throw wrongBase(
       present.isEmpty
         ? "has a delta over version \(version), which is no longer on the device"
         : "has a delta over version \(version), which was unpacked, so the delta cannot stay packed")
+  }
+
+  /// Returns the version of another pack that has a content root, if it is on the device: unpacked, or the one that is read over the fewest deltas.
+  private func other(_ id: String, with root: [UInt8]) throws(PackError) -> Held? {
+    guard let record = try directory.record(id) else { return nil }
+    var present: [PackRecord.Content] = []
+    for content in record.contents where content.contentRoot == root && !record.hasFailed(content.bytes) {
+      if try directory.isPresent(content, of: record) { present.append(content) }
+    }
+    let best = present.min { left, right in
+      (left.mode == .unpacked ? 0 : 1, record.depth(left)) < (right.mode == .unpacked ? 0 : 1, record.depth(right))
+    }
+    return best.map { Held(content: $0, record: record) }
   }
 
   /// Throws if too many deltas would lie over each other.
@@ -275,7 +306,7 @@ struct DeltaInstallation: Sendable {
         bytes: order.entry.bytes, mode: .packed, size: deltas.reduce(0) { $0.adding($1.offer.size) }, sizeOnDevice: 0,
         contentRoot: order.entry.contentRoot, isProven: false)
       content.layers = deltas.map { PackRecord.Layer(sha256: $0.offer.sha256, size: $0.offer.size) }
-      content.bases = bases.contents.map(\.bytes)
+      content.bases = bases.held.map(\.content.bytes)
       content.sizeOnDevice = try await WorkerPool.settled { () throws(PackError) in try self.sizeOnDevice(deltas, arrivals) }
       let placement = Placement(
         directory: directory, manifests: installation.manifests, order: order, content: content, needs: Self.needs(deltas, movable),
@@ -354,6 +385,38 @@ struct DeltaInstallation: Sendable {
     await WorkerPool.settled { for (delta, isMoved) in zip(deltas, moved) where !isMoved { delta.file.remove() } }
   }
 
+  // MARK: Rewritten
+
+  /// Writes the pack as one file, because what it is read over belongs to another pack.
+  private func rewrite(_ deltas: [Delta], _ pack: Pack, keys: any KeyProvider) async throws(PackError) -> InstalledPack {
+    guard let last = deltas.last else { preconditionFailure("a route has at least one delta") }
+    // The lowest level compresses less than that of most packs.
+    let room = order.entry.size.adding(order.entry.size / 2).adding(4096)
+    let needs = StoreSpace.Needs(volume: room, store: room)
+    try await WorkerPool.settled { () throws(PackError) in try installation.makeRoom(for: needs, order) }
+    let name = directory.freshName(in: .staging, ending: ".pack")
+    var content = PackRecord.Content(
+      bytes: order.entry.bytes, mode: .packed, size: 0, sizeOnDevice: 0, contentRoot: order.entry.contentRoot, isProven: false)
+    do throws(PackError) {
+      let rewriting = PackRewriting(directory: directory, id: id, limit: room, progress: installation.progress)
+      let file = try await rewriting.run(to: name, as: last.start, path: last.file.path, keys: keys) { pack }
+      (content.rewritten, content.size) = (file.sha256, file.size)
+      content.sizeOnDevice = try await WorkerPool.settled { () throws(PackError) in try directory.sizeOnDevice(name) }
+    } catch {
+      await WorkerPool.settled { directory.empty([name]) }
+      throw changedBase(error)
+    }
+    let placement = Placement(
+      directory: directory, manifests: installation.manifests, order: order, content: content,
+      needs: StoreSpace.Needs(volume: 0, store: content.sizeOnDevice), note: installation.note)
+    guard let installed = try await placement.run([Placement.Arrival(staged: name, item: PackRecord(id: id).itemName(content))]) else {
+      throw PackError(.internalError, of: directory.path(name), "could not be moved into place")
+    }
+    await takeFiles(deltas, deltas.map { _ in false })
+    installation.finish(installed, InstallCost(written: content.size))
+    return installed
+  }
+
   // MARK: Unpacked
 
   private func unpack(_ deltas: [Delta], _ pack: Pack, over bases: Bases) async throws(PackError) -> InstalledPack {
@@ -369,8 +432,8 @@ struct DeltaInstallation: Sendable {
     let made: MadeFiles
     do throws(PackError) {
       made = try await fill(name, with: pack)
-      for (base, opened) in zip(bases.contents, bases.opened) {
-        if let size = made.linkedSpace[opened.basePath] { content.links.append(PackRecord.Link(bytes: base.bytes, size: size)) }
+      for (base, opened) in zip(bases.held, bases.opened) where base.record.id == id {
+        if let size = made.linkedSpace[opened.basePath] { content.links.append(PackRecord.Link(bytes: base.content.bytes, size: size)) }
       }
       let whole = try await WorkerPool.value { (_) throws(PackError) in try directory.sizeOnDevice(name) }
       content.sizeOnDevice = whole.less(content.links.reduce(0) { $0.adding($1.size) })

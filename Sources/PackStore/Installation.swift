@@ -12,7 +12,7 @@ struct Installation: Sendable {
   let manifests: StoreManifests
   /// The paths of a full pack, or of deltas in the order in which they are applied.
   let files: [String]
-  /// The deltas that the files are. If nil, the header of the only file decides whether it is a delta, and its digest which one.
+  /// The deltas that the files are. If nil, the header of the only file decides whether it is a delta, and the digest of each which one.
   var route: [ManifestDelta]?
   let id: String
   let taking: Taking
@@ -136,7 +136,7 @@ struct Installation: Sendable {
   /// - Throws: if the file has the wrong size, as after an incomplete transfer or if a web page was downloaded instead. The error is more helpful than
   ///   one about the header.
   private func isDelta(_ order: InstallOrder) throws(PackError) -> Bool {
-    guard route == nil else { return true }
+    guard route == nil, files.count == 1 else { return true }
     do throws(PackError) {
       try checkSize(order.entry)
       return false

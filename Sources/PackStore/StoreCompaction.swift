@@ -29,13 +29,6 @@ struct StoreCompaction: Sendable {
     var room: UInt64 { size.adding(size / 2).adding(4096) }
   }
 
-  /// A pack file in `staging`.
-  private struct Draft: Sendable {
-    let name: String
-    let sha256: [UInt8]
-    let size: UInt64
-  }
-
   /// What a compaction did.
   struct Result: Sendable {
     let outcome: Outcome
@@ -95,40 +88,25 @@ struct StoreCompaction: Sendable {
   // MARK: The file
 
   /// Makes the file. The old ones are not in use any more when this returns, so that they can be removed.
-  private func make(_ name: String, _ id: String, _ keys: any KeyProvider) async throws(PackError) -> (Target, Draft)? {
+  private func make(_ name: String, _ id: String, _ keys: any KeyProvider) async throws(PackError) -> (Target, RewrittenFile)? {
     guard let (target, mark) = try await WorkerPool.settled({ () throws(PackError) in try self.target(id) }) else { return nil }
     defer { withExtendedLifetime(mark) {} }
     return (target, try await make(name, of: target, id, keys))
   }
 
-  private func make(_ name: String, of target: Target, _ id: String, _ keys: any KeyProvider) async throws(PackError) -> Draft {
+  private func make(_ name: String, of target: Target, _ id: String, _ keys: any KeyProvider) async throws(PackError) -> RewrittenFile {
     try await WorkerPool.settled { () throws(PackError) in try checkRoom(for: target, of: id) }
     try await WorkerPool.value { (pool) throws(PackError) in try check(target, pool) }
     let stored = target.stored.path
     let start = try await WorkerPool.value { (_) throws(PackError) in try PackStart(stored, files: directory.files) }
-    // Before the deltas are read, which takes longer.
-    let given = try await keys.checkedKey(for: KeyRequest(start, path: stored))
-    guard let key = try given.key(start.stanzas.keyID, ofPack: start.header.packID, backend: directory.backend) else {
-      throw PackError(
-        .wrongKey, of: "pack '\(id)'",
-        "was made with key \(start.stanzas.keyID), and cannot be rewritten with key \(given.id), for which it is wrapped",
-        advice: .giveKey(start.stanzas.keyID))
+    let rewriting = PackRewriting(directory: directory, id: id, limit: target.room, progress: progress)
+    return try await rewriting.run(to: name, as: start, path: stored, keys: keys) { () async throws(PackError) in
+      let pack = try await target.stored.open(keys: keys, in: directory)
+      guard pack.contentRoot == target.content.contentRoot else {
+        throw PackError(.damagedStore, of: stored, "makes another content than was installed", advice: .reconcileStore)
+      }
+      return pack
     }
-    let pack = try await target.stored.open(keys: keys, in: directory)
-    guard pack.contentRoot == target.content.contentRoot else {
-      throw PackError(.damagedStore, of: stored, "makes another content than was installed", advice: .reconcileStore)
-    }
-    let path = directory.path(name)
-    let (draft, made) = try await WorkerPool.value { (pool) throws(PackError) in
-      let draft = try write(pack, to: name, limit: target.room, key: key, pool: pool)
-      // Read as any other pack, so that only what can be read replaces something that can.
-      return (draft, try Pack(path, key: key, files: directory.files, backend: directory.backend))
-    }
-    guard made.contentRoot == target.content.contentRoot, made.layout.packSize == draft.size else {
-      throw PackError(.internalError, of: path, "was written with another content")
-    }
-    try await TreeWalk.run(made, into: nil, jobs: 1, phase: .verifying, progress: progress)
-    return draft
   }
 
   /// Checks the bytes of all files, so that an error is about the store and not about a pack.
@@ -150,25 +128,10 @@ struct StoreCompaction: Sendable {
       advice: missing.volume > 0 ? .freeSpace(bytes: missing.largest) : .makeRoom(bytes: missing.largest))
   }
 
-  private func write(_ pack: Pack, to name: String, limit: UInt64, key: borrowing PackKey, pool: WorkerPool) throws(PackError) -> Draft {
-    let (files, backend, path) = (directory.files, directory.backend, directory.path(name))
-    let output: OpenFile
-    do {
-      output = try files.open(name, .create(mode: 0o644), in: directory.handle)
-    } catch {
-      throw error.writing(path)
-    }
-    let header = try PackRewriter.header(of: pack, key: key, backend: backend)
-    let stream = try SealedStream(output, path: path, limit: limit, header: header, key: key, files: files, backend: backend)
-    try PackRewriter(pack, to: stream, backend: backend, pool: pool, progress: progress).run()
-    let sha256 = try stream.finish()
-    return Draft(name: name, sha256: sha256, size: stream.size)
-  }
-
   // MARK: The record
 
   /// Records the file in place of the deltas. What no version is read over any more is removed as usual.
-  private func replace(_ target: Target, _ id: String, by draft: Draft) throws(PackError) -> Result {
+  private func replace(_ target: Target, _ id: String, by draft: RewrittenFile) throws(PackError) -> Result {
     let trials = StoreTrials(directory)
     var item: String?
     let size = try directory.sizeOnDevice(draft.name)

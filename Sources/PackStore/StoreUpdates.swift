@@ -24,7 +24,14 @@ extension AssetStore {
     try await WorkerPool.settled { [directory, manifests] () throws(PackError) in
       let manifest = try manifests.required().manifest
       var room: [String: [[UInt8]: Int]] = [:]
-      for pack in packs { room[pack.id] = try directory.record(pack.id)?.roomForDeltas(of: mode ?? pack.install, upTo: hops) ?? [:] }
+      for pack in packs {
+        var roots = try directory.record(pack.id)?.roomForDeltas(of: mode ?? pack.install, upTo: hops) ?? [:]
+        if let base = try pack.basePack.flatMap({ (id) throws(PackError) in try directory.record(id) }) {
+          // A new file or tree is made, so that it may be packed or not.
+          roots.merge(base.roomForDeltas(of: .unpacked, upTo: 1)) { own, _ in own }
+        }
+        room[pack.id] = roots
+      }
       let updated = packs.filter { room[$0.id]?.isEmpty == false }
       guard !updated.isEmpty, manifest.pages.contains(where: { $0.kind == .updates }) else { return Routes() }
       let lookup = try manifests.pages.updates(to: updated.map(\.id), in: manifest)

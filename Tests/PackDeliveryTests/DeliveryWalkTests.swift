@@ -20,7 +20,7 @@ struct DeliveryWalkTests {
     print("\(Self.events) events: " + world.counts.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", "))
     print("edges taken: \(world.edges.count) of \(DeliveryEdge.all.count)")
     if hasPages {
-      for what in ["swapped page", "followed page", "installed by delta", "fell back"] {
+      for what in ["swapped page", "followed page", "settled by delta", "settled by two deltas", "settled over another pack", "fell back"] {
         #expect(world.counts[what, default: 0] > 0, "\(what) never happened")
       }
     }

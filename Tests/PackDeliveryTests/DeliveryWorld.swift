@@ -103,24 +103,27 @@ struct DeliveryWorld {
         let id = Self.ids[Int(random.next() % UInt64(Self.ids.count))]
         guard !packs.contains(where: { $0.id == id }) else { continue }
         // Packs return with a higher version than before.
-        packs.append(
-          offer(
-            id, published.version + 1, size: 10 + random.next() % 50, pick(DeliveryClass.allCases)!, pick(InstallMode.allCases)!))
+        var pack = offer(
+          id, published.version + 1, size: 10 + random.next() % 50, pick(DeliveryClass.allCases)!, pick(InstallMode.allCases)!)
+        if hasPages, chance(1, in: 3) { pack.basePack = pick(packs.filter { $0.basePack == nil }.map(\.id)) }
+        packs.append(pack)
       case 2:
         guard !packs.isEmpty else { continue }
         packs.remove(at: Int(random.next() % UInt64(packs.count)))
       default:
         guard !packs.isEmpty else { continue }
         let index = Int(random.next() % UInt64(packs.count))
+        let base = packs[index].basePack
         packs[index] = offer(
           packs[index].id, published.version + 1, size: 10 + random.next() % 50, packs[index].delivery, packs[index].install)
+        packs[index].basePack = base
       }
     }
     published = manifest(packs, version: published.version + 1, expires: 250_000_000_000)
     offered[published.version] = packs
     for pack in packs where history[pack.id]?.last != pack.version { history[pack.id, default: []].append(pack.version) }
     var updates: [PackUpdates] = []
-    for pack in packs { if let made = self.updates(to: pack) { updates.append(made) } }
+    for pack in packs { if let made = self.updates(to: pack, among: packs) { updates.append(made) } }
     guard hasPages, let release = try? published.inPages(of: 1 + Int(random.next() % 3), isIndexed: chance(2, in: 3), updates: updates)
     else {
       served[published.version] = published
@@ -130,14 +133,22 @@ struct DeliveryWorld {
     for (reference, bytes) in release.files { pages[DeliveryName.page(reference)] = bytes }
   }
 
-  /// Makes deltas to a pack from versions before it: from most, but not from all.
-  private mutating func updates(to pack: ManifestPack) -> PackUpdates? {
+  /// Makes deltas to a pack from versions before it: from most, but not from all. Some lead to a version in between.
+  private mutating func updates(to pack: ManifestPack, among packs: [ManifestPack]) -> PackUpdates? {
     var made: [ManifestDelta] = []
-    for version in history[pack.id, default: []].dropLast().suffix(4) where chance(3, in: 4) {
-      // Some are larger than the pack itself, and are not to be taken.
-      let sha256 = digest("delta \(pack.id) \(version)", pack.version)
-      made.append(
-        ManifestDelta(bases: [digest("root \(pack.id)", version)], size: 1 + UInt64(sha256[3]) % (pack.size + 4), sha256: sha256))
+    if let base = packs.first(where: { $0.id == pack.basePack }), chance(4, in: 5) {
+      let sha256 = digest("delta \(pack.id) over \(base.id) \(base.version)", pack.version)
+      made.append(ManifestDelta(bases: [base.contentRoot], size: 1 + UInt64(sha256[3]) % 12, sha256: sha256))
+    }
+    let versions = history[pack.id, default: []].dropLast().suffix(5)
+    for version in versions.suffix(2) where chance(3, in: 4) { made.append(delta(from: version, to: pack)) }
+    for (index, middle) in versions.enumerated() {
+      guard let middle = offered[middle]?.first(where: { $0.id == pack.id }) else { continue }
+      for version in versions.prefix(index) where chance(2, in: 3) {
+        var delta = delta(from: version, to: middle)
+        delta.target = middle.contentRoot
+        made.append(delta)
+      }
     }
     guard !made.isEmpty else { return nil }
     made.sort { $0.sha256.lexicographicallyPrecedes($1.sha256) }
@@ -145,20 +156,40 @@ struct DeliveryWorld {
     return PackUpdates(id: pack.id, deltas: made)
   }
 
-  /// Returns the delta that a file is, and the pack that it makes; nil for a full pack.
-  private func delta(_ id: String, _ bytes: PackBytes) -> (delta: ManifestDelta, pack: ManifestPack)? {
+  /// Returns a delta, which is the same whenever it is listed. Some are larger than the pack itself, and are not to be taken.
+  private func delta(from version: UInt64, to pack: ManifestPack) -> ManifestDelta {
+    let sha256 = digest("delta \(pack.id) \(version)", pack.version)
+    let most = sha256[4] & 1 == 0 ? 6 : pack.size + 4
+    return ManifestDelta(bases: [digest("root \(pack.id)", version)], size: 1 + UInt64(sha256[3]) % most, sha256: sha256)
+  }
+
+  /// Returns the deltas that the files of an installation are, and the pack that they make; nil for a full pack.
+  private func route(_ file: HandOver) -> (deltas: [ManifestDelta], pack: ManifestPack)? {
     for (version, release) in deltas {
-      guard let delta = release[id]?.first(where: { $0.sha256 == bytes.sha256 }),
-        let pack = offered[version]?.first(where: { $0.id == id })
+      guard let last = release[file.id]?.first(where: { $0.sha256 == file.bytes.sha256 && $0.target == nil }),
+        let pack = offered[version]?.first(where: { $0.id == file.id })
       else { continue }
-      return (delta, pack)
+      guard let hop = file.hop else { return ([last], pack) }
+      if let first = release[file.id]?.first(where: { $0.sha256 == hop.sha256 && $0.target == last.bases[0] }) {
+        return ([first, last], pack)
+      }
     }
+    let isDelta = deltas.values.contains { $0[file.id]?.contains { $0.sha256 == file.bytes.sha256 } ?? false }
+    #expect(!isDelta && file.hop == nil, "\(file.id): deltas that do not make the pack are handed over")
     return nil
   }
 
-  /// Returns the version of a pack on the device over which a delta can be read.
-  private func base(_ id: String, of delta: ManifestDelta) -> DevicePack? {
-    device.first { $0.id == id && !$0.isRejected && $0.room > 0 && $0.contentRoot == delta.bases[0] }
+  /// Returns the version of a pack on the device, or of the base of its entry, over which deltas can be read.
+  private func base(_ id: String, of delta: ManifestDelta, room: Int = 1) -> DevicePack? {
+    let bases = Set(offered.values.joined().filter { $0.id == id }.compactMap(\.basePack))
+    return device.first {
+      ($0.id == id || bases.contains($0.id)) && !$0.isRejected && $0.room >= room && $0.contentRoot == delta.bases[0]
+    }
+  }
+
+  /// Whether the files of an installation are those that were published.
+  private func areIntact(_ paths: [String], of file: HandOver) -> Bool {
+    paths.map { disk.bytes(of: $0) } == ([file.hop].compactMap(\.self) + [file.bytes]).map { Self.content($0) }
   }
 
   private var document: [UInt8] {
@@ -241,12 +272,23 @@ struct DeliveryWorld {
         let delta = deltas[manifest.version]?[download.id]?.first { $0.sha256 == download.bytes.sha256 && $0.size == download.bytes.size }
         #expect(delta != nil && download.bytes.size < pack?.size ?? 0 && download.fallback == nil, "\(download.id): no such delta")
         #expect(download.url == (manifest.defaults.baseURL ?? "") + ManifestPack.publishedName(download.id, download.bytes.sha256))
-        if knowsDevice, let delta { #expect(base(download.id, of: delta) != nil, "\(download.id): a delta without its base") }
+        // The second of two deltas is downloaded when the first is here.
+        let after = plan.changes.first { $0.id == download.id }?.after
+        if let hop = after?.hop, after?.hasHop == true {
+          let name = DownloadIdentifier(id: download.id, bytes: hop).description
+          #expect(
+            ["incoming", "installing"].contains { disk.bytes(of: "/group/\($0)/\(name)") != nil }, "\(download.id): the first delta is gone"
+          )
+        } else if knowsDevice, let delta {
+          #expect(
+            base(download.id, of: delta, room: after?.hop == nil ? 1 : 2) != nil, "\(download.id): a delta without its base")
+        }
       } else {
         #expect(pack.map(PackBytes.init) == download.bytes)
       }
       #expect(!download.isEssential || event.permitsEssential && pack?.delivery == .essential)
-      #expect(pack?.delivery != .onDemand || asked.contains(download.id), "\(download.id) was never requested")
+      let isBase = packs.contains { $0.basePack == download.id && ($0.delivery != .onDemand || asked.contains($0.id)) }
+      #expect(pack?.delivery != .onDemand || asked.contains(download.id) || isBase, "\(download.id) was never requested")
     }
   }
 
@@ -259,8 +301,13 @@ struct DeliveryWorld {
       let held = device.filter { $0.id == download.id && !$0.isRejected }
       let install = offered[published.version]?.first { $0.id == download.id }?.install
       let staysPacked = install == .packed || held.contains { $0.mode == .packed }
-      let usable = listed.contains { delta in
-        delta.size < download.bytes.size && base(download.id, of: delta).map { !staysPacked || $0.mode == .packed } ?? false
+      let usable = listed.contains { last in
+        func isUsable(_ first: ManifestDelta, _ hops: Int, _ size: UInt64) -> Bool {
+          size < download.bytes.size
+            && base(download.id, of: first, room: hops).map { !staysPacked || $0.mode == .packed || $0.id != download.id } ?? false
+        }
+        guard last.target == nil else { return false }
+        return isUsable(last, 1, last.size) || listed.contains { $0.target == last.bases[0] && isUsable($0, 2, $0.size + last.size) }
       }
       #expect(!usable || download.fallback != nil, "\(remark): \(download.id) comes as a full pack, and nobody is told why")
     }
@@ -295,11 +342,11 @@ struct DeliveryWorld {
       let isApp = chance(1, in: 2)
       process(isApp: isApp) { (world, state, _) throws(PackError) in
         _ = try state.park(path, asDownload: identifier)
-        guard isPage, !isApp else { return }
+        guard !isApp else { return }
         var ours = ExtensionDelivery(state: state, verify: Self.check)
         ours.pages = world.folder(state)
-        world.count("followed page")
-        let answer = ours.downloads(afterPage: identifier)
+        let answer = ours.downloads(after: identifier)
+        if answer != nil { world.count(isPage ? "followed page" : "followed delta") }
         if let refusal = answer?.refusal { throw refusal }
         for download in answer?.downloads ?? [] { world.hand(download.id, download.bytes) }
       }
@@ -341,17 +388,17 @@ struct DeliveryWorld {
     let diesAfterStore = chance(1, in: 12)
     let hasDamagedBase = chance(1, in: 10)
     process(isApp: true) { (world, state, files) throws(PackError) in
-      guard let path = try state.beginInstall(file) else { return }
+      guard let paths = try state.beginInstall(file) else { return }
       if isPutOff {
         try state.finishInstall(file, .putOff)
         return
       }
-      guard world.disk.bytes(of: path) == Self.content(file.bytes) else {
+      guard world.areIntact(paths, of: file) else {
         world.count("wrong bytes")
         try state.finishInstall(file, .failed(.wrongBytes))
         return
       }
-      guard let made = world.made(by: file, isRejected: isRejected), !hasDamagedBase || world.delta(file.id, file.bytes) == nil else {
+      guard let made = world.made(by: file, isRejected: isRejected), !hasDamagedBase || world.route(file) == nil else {
         world.count("fell back")
         try state.finishInstall(file, .failed(.base))
         return
@@ -360,11 +407,14 @@ struct DeliveryWorld {
         try state.finishInstall(file, .failed(.rejected))
         return
       }
-      world.disk.remove(path)
+      for path in paths { world.disk.remove(path) }
       world.device.removeAll { $0.id == file.id && ($0.isRejected || $0.sha256 == made.sha256) }
       world.device.append(made)
       world.count("installed")
-      if made.sha256 != file.bytes.sha256 { world.count("installed by delta") }
+      if made.sha256 != file.bytes.sha256 { world.count(file.hop == nil ? "installed by delta" : "installed by two deltas") }
+      if let (deltas, _) = world.route(file), world.base(file.id, of: deltas[0])?.id != file.id {
+        world.count("installed over another pack")
+      }
       if diesAfterStore { return }
       try state.finishInstall(file, isRejected ? .failed(.rejected) : .installed(file.mode))
     }
@@ -372,15 +422,15 @@ struct DeliveryWorld {
 
   /// Returns what the device has when a file is installed. Nil if it is a delta whose base is not there.
   private func made(by file: HandOver, isRejected: Bool = false) -> DevicePack? {
-    guard let (delta, pack) = delta(file.id, file.bytes) else {
+    guard let (deltas, pack) = route(file) else {
       return DevicePack(
         id: file.id, version: file.bytes.version, sha256: file.bytes.sha256, mode: file.mode, isRejected: isRejected,
         contentRoot: digest("root \(file.id)", file.bytes.version), room: 3)
     }
-    guard let base = base(file.id, of: delta) else { return nil }
+    guard let base = base(file.id, of: deltas[0], room: deltas.count) else { return nil }
     return DevicePack(
       id: file.id, version: pack.version, sha256: pack.sha256, mode: file.mode, isRejected: isRejected, contentRoot: pack.contentRoot,
-      room: file.mode == .packed ? base.room - 1 : 3)
+      room: file.mode == .packed && base.id == file.id ? base.room - deltas.count : 3)
   }
 
   /// Returns whether the store had these bytes and rejects them now.
@@ -502,13 +552,14 @@ struct DeliveryWorld {
       }
       downloads = [:]
       plan = try state.plan(for: manifest, facts: facts(), pages: folder(state)).plan
+      for download in plan.downloads { downloads[download.identifier.description] = (download.id, download.bytes) }
       for file in plan.handOver {
-        let path = try #require(try state.beginInstall(file), "\(remark)")
-        guard disk.bytes(of: path) == Self.content(file.bytes) else {
+        let paths = try #require(try state.beginInstall(file), "\(remark)")
+        guard areIntact(paths, of: file) else {
           try state.finishInstall(file, .failed(.wrongBytes))
           continue
         }
-        let hasDamagedBase = delta(file.id, file.bytes) != nil && chance(1, in: 6)
+        let hasDamagedBase = route(file) != nil && chance(1, in: 6)
         if hasDamagedBase { count("fell back") }
         guard !hasDamagedBase, let made = made(by: file) else {
           try state.finishInstall(file, .failed(.base))
@@ -518,8 +569,9 @@ struct DeliveryWorld {
           try state.finishInstall(file, .failed(.rejected))
           continue
         }
-        disk.remove(path)
-        if made.sha256 != file.bytes.sha256 { count("settled by delta") }
+        for path in paths { disk.remove(path) }
+        if made.sha256 != file.bytes.sha256 { count(file.hop == nil ? "settled by delta" : "settled by two deltas") }
+        if let (deltas, _) = route(file), base(file.id, of: deltas[0])?.id != file.id { count("settled over another pack") }
         device.append(made)
         try state.finishInstall(file, .installed(file.mode))
       }

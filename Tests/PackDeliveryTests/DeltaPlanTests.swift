@@ -95,6 +95,7 @@ struct DeltaPlanTests {
     let later = plan(deltas: [delta("a")], records: [ready])
     #expect(later.downloads.map(\.isDelta) == [true])
     // The next plan of the app finds that the base is gone.
+    #expect(ready.room == 2)
     let gone = plan(deltas: [delta("a")], records: [try #require(change(in: later))], device: [], downloads: [])
     #expect(change(in: gone)?.base == nil)
   }
@@ -141,6 +142,209 @@ struct DeltaPlanTests {
     // Without the page it is not known.
     let waiting = plan(deltas: [], records: [scheduled], device: [held("a")], isPageMissing: true)
     #expect(waiting.underWay == ["a"] && waiting.cancellations == [])
+  }
+
+  // MARK: Two deltas
+
+  /// A delta from version 1 to version 5 of a pack, which is an edition in between, and one from there.
+  private func hops(_ first: UInt64 = 40, _ second: UInt64 = 50) -> [ManifestDelta] {
+    var hop = ManifestDelta(bases: [digest("root a", 1)], size: first, sha256: digest("hop \(first)", 1))
+    hop.target = digest("root a", 5)
+    return [hop, ManifestDelta(bases: [digest("root a", 5)], size: second, sha256: digest("last \(second)", 1))]
+  }
+
+  private func waiting(_ delta: ManifestDelta, size: UInt64? = nil) -> WaitingFile {
+    WaitingFile(identifier: DownloadIdentifier(id: "a", bytes: file(delta)), size: size ?? delta.size)
+  }
+
+  @Test("two deltas through an edition in between are downloaded one after the other, kept, and installed together")
+  func twoHops() throws {
+    let hops = hops()
+    let first = plan(deltas: hops, device: [held("a")])
+    #expect(first.downloads.map(\.bytes) == [file(hops[0])] && first.downloads.map(\.isDelta) == [true])
+    let record = try #require(change(in: first))
+    #expect(record.needsAnotherFile && record.file == file(hops[0]) && record.delta == file(hops[1]) && record.sizeToCome == 90)
+    #expect(try PackStatus(reading: record.record, of: "a") == record)
+    for records in [[record], []] {
+      let second = plan(deltas: hops, records: records, device: [held("a")], files: [waiting(hops[0])], downloads: [])
+      #expect(second.downloads.map(\.bytes) == [file(hops[1])] && second.handOver == [] && second.orphans == [])
+      #expect(second.downloads.first?.url == "https://cdn.example.com/b/a-\(hops[1].sha256.prefix(8).hex).pack")
+      let next = try #require(change(in: second))
+      #expect(
+        next.hasHop && next.state == .scheduled && !next.needsAnotherFile
+          && next.identifier.description == second.downloads[0].identifier.description)
+      #expect(try PackStatus(reading: next.record, of: "a") == next)
+      let third = plan(deltas: hops, records: [next], device: [held("a")], files: hops.map { waiting($0) })
+      #expect(third.handOver == [HandOver(id: "a", bytes: file(hops[1]), mode: .packed, hop: file(hops[0]))] && third.orphans == [])
+    }
+  }
+
+  @Test("two deltas are not taken over a base with room for one, or if one delta or the full pack is smaller")
+  func twoHopsUseless() {
+    #expect(plan(deltas: hops(), device: [held("a", room: 1)]).downloads.map(\.bytes) == [bytes("a", 2)])
+    #expect(plan(deltas: hops(500, 500), device: [held("a")]).downloads.map(\.bytes) == [bytes("a", 2)])
+    let direct = delta("a", size: 90)
+    #expect(plan(deltas: hops() + [direct], device: [held("a")]).downloads.map(\.bytes) == [file(direct)])
+    #expect(plan(deltas: hops().dropLast(), device: [held("a")]).downloads.map(\.bytes) == [bytes("a", 2)], "the second is not offered")
+  }
+
+  @Test("an extension takes two deltas only if the record says that there is room for two")
+  func twoHopsByRecord() throws {
+    for (room, isDelta) in [(3, true), (2, true), (1, false)] {
+      let app = plan(offer("a", 1), deltas: [], records: [status("a", .found(.packed))], device: [held("a", room: room)])
+      let later = plan(deltas: hops(), records: [try #require(change(in: app))])
+      #expect(later.downloads.map(\.isDelta) == [isDelta])
+    }
+  }
+
+  @Test("space is counted for both deltas")
+  func twoHopsSpace() {
+    let hops = hops(4000, 4000)
+    let pack = offer("a", 2, size: 100_000)
+    #expect(plan(pack, deltas: hops, device: [held("a")], freeSpace: 8191).downloads == [])
+    #expect(plan(pack, deltas: hops, device: [held("a")], freeSpace: 8192).downloads.map(\.bytes) == [file(hops[0])])
+  }
+
+  @Test("if the first delta is gone, or one of both is no longer offered, the choice is made anew and nothing is left over")
+  func brokenHops() throws {
+    let hops = hops()
+    let record = try #require(
+      change(in: plan(deltas: hops, device: [held("a")], files: [waiting(hops[0])], downloads: [])), "the second one is scheduled")
+    #expect(record.hasHop)
+    let gone = plan(deltas: hops, records: [record], device: [held("a")], downloads: [record.identifier.description])
+    #expect(gone.cancellations == [record.identifier.description] && gone.downloads.map(\.bytes) == [file(hops[0])])
+    for offered in [[hops[0]], [hops[1]], []] {
+      let next = plan(
+        deltas: offered, records: [record], device: [held("a")], files: [waiting(hops[0])], downloads: [record.identifier.description])
+      #expect(next.downloads.map(\.bytes) == [bytes("a", 2)] && next.cancellations == [record.identifier.description])
+      #expect(next.orphans == [DownloadIdentifier(id: "a", bytes: file(hops[0])).description])
+    }
+    let unknown = plan(
+      deltas: [], records: [record], device: [held("a")], files: [waiting(hops[0])], downloads: [record.identifier.description],
+      isPageMissing: true)
+    #expect(unknown.underWay == ["a"] && unknown.orphans == [] && unknown.cancellations == [], "without the page it is not known")
+  }
+
+  @Test("a failed download of the second delta keeps the first, until the full pack takes their place")
+  func failedHop() throws {
+    let hops = hops()
+    var record = try #require(change(in: plan(deltas: hops, device: [held("a")], files: [waiting(hops[0])], downloads: [])))
+    for number in 1...2 {
+      guard case .became(let failed) = record.after(.downloadFailed(.server), at: now - 100_000) else { throw BadTest() }
+      #expect((failed.fallback == .server) == (number == 2))
+      let next = plan(deltas: hops, records: [failed], device: [held("a")], files: [waiting(hops[0])], downloads: [])
+      #expect(next.downloads.map(\.bytes) == [number == 2 ? bytes("a", 2) : file(hops[1])])
+      #expect(next.orphans.isEmpty == (number == 1))
+      record = try #require(change(in: next))
+    }
+  }
+
+  // MARK: Deltas over other packs
+
+  /// A game of which there is a delta over version 1 of the pack `e`.
+  private static func game(_ delivery: DeliveryClass = .prefetch, _ install: InstallMode = .packed, size: UInt64 = 1000) -> ManifestPack {
+    var game = offer("a", 2, size: size, delivery, install)
+    game.basePack = "e"
+    return game
+  }
+
+  private static let overEngine = ManifestDelta(bases: [digest("root e", 1)], size: 100, sha256: digest("over e", 1))
+
+  /// Plans the game and its engine.
+  private func plan(
+    _ game: ManifestPack = game(), engine: ManifestPack? = offer("e"), records: [PackStatus] = [], device: [DevicePack]? = [],
+    asked: Set<String> = [], _ event: DeliveryEvent = .launch, isFor: @escaping @Sendable (ManifestPack) -> Bool = { _ in true }
+  ) -> DeliveryPlan {
+    var manifest = manifest([game] + [engine].compactMap(\.self))
+    manifest.defaults = ManifestDefaults(baseURL: "https://cdn.example.com/b/")
+    manifest.pages = [Self.page]
+    var lookup = PageLookup()
+    lookup.updates.deltas = ["a": [Self.overEngine]]
+    return DeliveryPlan(
+      for: manifest, lookup, records: records, facts: DeliveryFacts(event, at: now, device: device, asked: asked, isForDevice: isFor))
+  }
+
+  private func downloads(_ plan: DeliveryPlan) -> [String: UInt64] {
+    Dictionary(plan.downloads.map { ($0.id, $0.bytes.size) }) { first, _ in first }
+  }
+
+  @Test(
+    "over a pack that the device has the delta is downloaded at once, whether that pack is unpacked or not", arguments: InstallMode.allCases
+  )
+  func overBase(_ mode: InstallMode) {
+    let engine = DevicePack(
+      id: "e", version: 1, sha256: digest("e", 1), mode: mode, contentRoot: digest("root e", 1), room: 1)
+    #expect(downloads(plan(device: [engine])) == ["a": 100])
+    // An extension goes by the record.
+    let first = plan(records: [status("e", .found(.packed))], device: [engine])
+    let record = first.changes.first { $0.id == "e" }?.after
+    #expect(downloads(plan(records: [record].compactMap(\.self), device: nil)) == ["a": 100])
+  }
+
+  @Test("a pack waits for its base if that comes anyway, also as an update")
+  func waitsForBase() {
+    let planned = plan()
+    #expect(downloads(planned) == ["e": 1000] && planned.reason(of: "a") == .base("e"))
+    let older = DevicePack(id: "e", version: 0, sha256: digest("e", 0), mode: .packed, contentRoot: digest("root e", 0), room: 3)
+    #expect(plan(device: [older]).reason(of: "a") == .base("e"))
+    let underWay = plan(records: [status("e", .scheduled(isEssential: false), .began)])
+    #expect(underWay.reason(of: "a") == .base("e") && underWay.underWay == ["e"])
+  }
+
+  @Test("a base on demand is requested only if it and the delta are fewer bytes than the pack, and the pack is wanted")
+  func asksForBase() {
+    let onDemand = offer("e", size: 800, .onDemand)
+    let planned = plan(engine: onDemand)
+    #expect(downloads(planned) == ["e": 800] && planned.reason(of: "a") == .base("e"))
+    #expect(planned.changes.first { $0.id == "e" }?.after?.isWanted == true)
+    #expect(downloads(plan(engine: offer("e", size: 900, .onDemand))) == ["a": 1000])
+    #expect(downloads(plan(engine: offer("e", size: 900, .onDemand), asked: ["e"])) == ["e": 900])
+    let unwanted = plan(Self.game(.onDemand), engine: onDemand)
+    #expect(unwanted.downloads == [] && unwanted.reason(of: "a") == .notAsked && unwanted.reason(of: "e") == .notAsked)
+    #expect(downloads(plan(Self.game(.onDemand), engine: onDemand, asked: ["a"])) == ["e": 800])
+  }
+
+  @Test("the full pack comes if the base does not: not offered, not for the device, failed, cancelled, rejected, or of another version")
+  func withoutBasePack() throws {
+    let whole: [String: UInt64] = ["a": 1000]
+    #expect(downloads(plan(engine: nil)) == whole)
+    #expect(downloads(plan(isFor: { $0.id == "a" })) == whole)
+    #expect(downloads(plan(records: [status("e", .scheduled(isEssential: false), .downloadFailed(.offline))]))["a"] == 1000)
+    #expect(downloads(plan(records: [status("e", .scheduled(isEssential: false), .cancelled)]))["a"] == 1000)
+    let rejected = DevicePack(id: "e", version: 1, sha256: digest("e", 1), mode: .packed, isRejected: true)
+    #expect(downloads(plan(device: [rejected])) == whole)
+    let full = DevicePack(id: "e", version: 1, sha256: digest("e", 1), mode: .packed, contentRoot: digest("root e", 1), room: 0)
+    #expect(downloads(plan(device: [full])) == whole, "no further delta can be read over it")
+    #expect(downloads(plan(engine: offer("e", 2)))["a"] == 1000, "the delta is over version 1")
+    let engine = DevicePack(id: "e", version: 1, sha256: digest("e", 1), mode: .packed, contentRoot: digest("root e", 1), room: 1)
+    var record = try #require(change(in: plan(device: [engine])))
+    for event in [PackEvent.arrived, .installBegan, .installFailed(.base)] {
+      guard case .became(let next) = record.after(event, at: now) else { throw BadTest() }
+      record = next
+    }
+    let again = plan(records: [record])
+    #expect(downloads(again)["a"] == 1000 && again.downloads.first { $0.id == "a" }?.fallback == .base)
+  }
+
+  @Test("an essential download does not wait for its base")
+  func essentialBase() {
+    #expect(downloads(plan(Self.game(.essential), device: nil, .update))["a"] == 1000)
+    #expect(plan(Self.game(.essential), .launch).reason(of: "a") == .base("e"))
+  }
+
+  @Test("space is counted for the file that a packed pack is made")
+  func baseSpace() {
+    let engine = DevicePack(id: "e", version: 1, sha256: digest("e", 1), mode: .packed, contentRoot: digest("root e", 1), room: 1)
+    func plan(_ free: UInt64) -> DeliveryPlan {
+      var manifest = manifest([Self.game(size: 20_000), offer("e")])
+      manifest.defaults = ManifestDefaults(baseURL: "https://cdn.example.com/b/")
+      manifest.pages = [Self.page]
+      var lookup = PageLookup()
+      lookup.updates.deltas = ["a": [Self.overEngine]]
+      return DeliveryPlan(
+        for: manifest, lookup, records: [], facts: DeliveryFacts(.launch, at: now, device: [engine], freeSpace: free))
+    }
+    #expect(plan(20_480).downloads.map(\.isDelta) == [true] && plan(20_479).downloads == [])
   }
 
   // MARK: The page

@@ -281,13 +281,13 @@ struct PageDeliveryTests {
       let bytes = try #require(release.files.first { DeliveryName.page($0.key) == page.id }?.value)
       disk.write(bytes, to: "/system/file")
       _ = try ours.finished("/system/file", download: page.identifier.description)
-      let answer = try #require(ours.downloads(afterPage: page.identifier.description))
+      let answer = try #require(ours.downloads(after: page.identifier.description))
       #expect(answer.refusal == nil && answer.manifestVersion == 1 && answer.downloads.allSatisfy { !$0.isEssential })
       asked = try #require(answer.plan)
       followed += answer.downloads.map { isPage($0) ? "page" : $0.id }
     }
     #expect(followed == ["page", "g"])
-    #expect(ours.downloads(afterPage: identifier("core")) == nil)
+    #expect(ours.downloads(after: identifier("core")) == nil)
   }
 
   @Test("a page that a process was taking when it ended is taken by the next one, whichever operation was the last")

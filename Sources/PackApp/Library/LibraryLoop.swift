@@ -395,7 +395,7 @@ actor LibraryLoop {
     var delay: UInt64?
     for postponement in plan.postponed {
       for id in affected(by: postponement.id) where asked.contains(id) {
-        switch postponement.reason {
+        switch plan.cause(of: postponement) {
         case .failed(_, secondsLeft: let seconds?):
           retrying.insert(id)
           delay = min(delay ?? seconds, seconds)
@@ -410,7 +410,7 @@ actor LibraryLoop {
           // Its record was lost, or the system removed the pack right after its installation.
           requested.insert(id)
           delay = min(delay ?? 1, 1)
-        case .cancelled, .beforeLaunch, .allowance, .updates: break
+        case .cancelled, .beforeLaunch, .allowance, .updates, .base: break
         }
       }
     }

@@ -6,7 +6,7 @@ import PackProject
 import PackReading
 
 extension ReleaseBuild {
-  /// The largest number of deltas to a pack: from its newest editions.
+  /// The largest number of deltas that make a pack: from its newest editions. As many older editions get a delta to one of those.
   static let mostDeltas = 8
 
   /// A delta that was made or reused, and what the next build is told of one that was not worth it.
@@ -17,7 +17,8 @@ extension ReleaseBuild {
     /// What the manifest says of it; nil if it is not published.
     var delta: ManifestDelta? {
       guard let record, record.file != nil else { return nil }
-      return ManifestDelta(bases: [record.base], size: record.size, sha256: record.sha256)
+      let target = update.via == nil ? nil : record.target
+      return ManifestDelta(bases: [record.base], target: target, size: record.size, sha256: record.sha256)
     }
   }
 
@@ -39,21 +40,47 @@ extension ReleaseBuild {
     var outcomes: [UpdateOutcome] = []
     for decision in decisions {
       guard let made = decision.result else { continue }
+      let first = outcomes.count
       for (number, edition) in (editions[decision.id] ?? []).enumerated() {
         try checkpoint()
-        let wanted = WantedDelta(edition: edition, made: made, settings: Self.deltaSettings(decision), mode: decision.pack.install)
-        guard number < Self.mostDeltas else {
-          outcomes.append(wanted.omitted("only the \(Self.mostDeltas) newest editions get a delta"))
-          continue
-        }
-        if let known = try reuse(wanted, from: existing, into: staged) {
-          outcomes.append(known)
+        // The edition in between is eight editions newer: the delta to it was made when it was released, and is reused.
+        let middle = Self.middle(of: number, in: outcomes[first...], editions[decision.id] ?? [])
+        let wanted = WantedDelta(base: .edition(edition), made: made, middle: middle, mode: decision.pack.install, job: decision.job)
+        if let reason = wanted.obstacle(number) {
+          outcomes.append(wanted.omitted(reason))
         } else {
-          outcomes.append(try await make(wanted, key: key, existing: existing, into: staged, progress: progress))
+          outcomes.append(try await bring(wanted, key: key, existing: existing, into: staged, progress: progress))
         }
+      }
+      if let base = decision.pack.base, let other = decisions.first(where: { $0.id == base })?.result {
+        try checkpoint()
+        // A device rewrites a pack that stays packed, because it may remove the other pack. So the delta need not be fast to read.
+        let wanted = WantedDelta(base: .pack(other), made: made, middle: nil, mode: .unpacked, job: decision.job)
+        outcomes.append(try await bring(wanted, key: key, existing: existing, into: staged, progress: progress))
       }
     }
     return outcomes
+  }
+
+  private func bring(
+    _ wanted: WantedDelta, key: borrowing PackKey, existing: ExistingRelease?, into staged: StagedRelease, progress: ProgressHandler?
+  ) async throws(PackError) -> UpdateOutcome {
+    if let known = try reuse(wanted, from: existing, into: staged) { return known }
+    return try await make(wanted, key: key, existing: existing, into: staged, progress: progress)
+  }
+
+  /// An edition to which an older one gets a delta, and the delta from there to the pack.
+  private struct Middle {
+    let pack: ReleaseLock.Pack
+    let last: ManifestDelta
+  }
+
+  /// Returns the edition in between for an edition that gets no delta to the pack itself, if there is one.
+  private static func middle(of number: Int, in outcomes: ArraySlice<UpdateOutcome>, _ editions: [ReleaseHistory.Edition]) -> Middle? {
+    guard (mostDeltas..<2 * mostDeltas).contains(number), let last = outcomes[outcomes.startIndex + number - mostDeltas].delta else {
+      return nil
+    }
+    return Middle(pack: editions[number - mostDeltas].pack, last: last)
   }
 
   /// Returns what a build would do.
@@ -63,14 +90,23 @@ extension ReleaseBuild {
     var updates: [ReleaseBuildReport.Update] = []
     for decision in decisions {
       for (number, edition) in (editions[decision.id] ?? []).enumerated() {
-        let base = basePath(of: edition.pack, existing)
-        let reason =
-          number >= Self.mostDeltas
-          ? "only the \(Self.mostDeltas) newest editions get a delta" : base == nil ? absence(of: edition.pack) : nil
+        let list = editions[decision.id] ?? []
+        let middle = (Self.mostDeltas..<2 * Self.mostDeltas).contains(number) ? list[number - Self.mostDeltas].pack : nil
+        let missing = [edition.pack, middle].compactMap(\.self).first { basePath(of: $0, existing) == nil }
+        let reason = number >= 2 * Self.mostDeltas ? Self.tooOld : missing.map(absence)
         updates.append(
           ReleaseBuildReport.Update(
-            id: decision.id, version: edition.pack.version, manifest: edition.manifest, base: edition.pack.contentRoot,
-            action: reason == nil ? .planned : .omitted, reason: reason, size: nil, packSize: nil))
+            id: decision.id, version: edition.pack.version, manifest: edition.manifest, basePack: nil,
+            base: edition.pack.contentRoot, via: middle?.version, action: reason == nil ? .planned : .omitted, reason: reason, size: nil,
+            packSize: nil))
+      }
+      if let base = decisions.first(where: { $0.id == decision.pack.base }), let root = base.census?.contentRoot ?? base.made?.contentRoot,
+        let version = base.edition?.version ?? base.made?.version
+      {
+        updates.append(
+          ReleaseBuildReport.Update(
+            id: decision.id, version: version, manifest: nil, basePack: base.id, base: root, via: nil, action: .planned, reason: nil,
+            size: nil, packSize: nil))
       }
     }
     return updates
@@ -90,6 +126,17 @@ extension ReleaseBuild {
     return downloads
   }
 
+  /// Names in each entry the other pack over which there is a delta to it.
+  static func name(bases outcomes: [UpdateOutcome], in items: inout [ReleaseBuildReport.Item]) {
+    let bases = Dictionary(outcomes.filter { $0.delta != nil && $0.update.basePack != nil }.map { ($0.update.id, $0.update.basePack) }) {
+      first, _ in first
+    }
+    for index in items.indices {
+      let base = bases[items[index].id] ?? nil
+      items[index].entry?.basePack = base
+    }
+  }
+
   /// Returns the deltas as pages list them.
   static func listed(_ outcomes: [UpdateOutcome]) -> [PackUpdates] {
     var deltas: [String: [ManifestDelta]] = [:]
@@ -102,23 +149,60 @@ extension ReleaseBuild {
 
   // MARK: One delta
 
+  private static let tooOld = "only the \(2 * mostDeltas) newest editions get deltas"
+
+  /// What a delta is read over.
+  private enum Base {
+    /// An earlier edition of the same pack.
+    case edition(ReleaseHistory.Edition)
+    /// Another pack of the same release.
+    case pack(BuildRecord.Pack)
+
+    var version: (number: UInt64, contentRoot: [UInt8]) {
+      switch self {
+      case .edition(let edition): (edition.pack.version, edition.pack.contentRoot)
+      case .pack(let pack): (pack.version, pack.contentRoot)
+      }
+    }
+
+    var manifest: UInt64? { if case .edition(let edition) = self { edition.manifest } else { nil } }
+    var packName: String? { if case .pack(let pack) = self { pack.id } else { nil } }
+  }
+
   /// A delta to be made, or reused.
   private struct WantedDelta {
-    let edition: ReleaseHistory.Edition
+    let base: Base
     let made: BuildRecord.Pack
-    let settings: String
+    /// What it leads to, if not to the pack itself.
+    let middle: Middle?
     let mode: InstallMode
+    let job: PackJob
+
+    private var root: [UInt8] { base.version.contentRoot }
+    /// The settings that the bytes of a delta depend on besides both contents, name, version and key, as one line of text.
+    private var settings: String { "format=\(PackHeader.formatVersion) segment=\(job.segmentSize) install=\(mode.rawValue)" }
+    private var version: UInt64 { middle?.pack.version ?? made.version }
+    private var target: [UInt8] { middle?.pack.contentRoot ?? made.contentRoot }
+
+    /// Why it cannot be made for the edition with a number, from the newest on; nil if nothing is known.
+    func obstacle(_ number: Int) -> String? {
+      guard number >= ReleaseBuild.mostDeltas else { return nil }
+      guard number < 2 * ReleaseBuild.mostDeltas else { return ReleaseBuild.tooOld }
+      guard let middle else { return "the edition that would lead on to the pack has no delta" }
+      // A device may have only the newer key.
+      return middle.pack.keyID == made.keyID ? nil : "the edition that would lead on to the pack has another key"
+    }
 
     /// Whether a delta of an earlier build is this one.
     func isThat(_ delta: BuildRecord.Delta) -> Bool {
-      delta.id == made.id && delta.base == edition.pack.contentRoot && delta.target == made.contentRoot && delta.version == made.version
+      delta.id == made.id && delta.base == root && delta.target == target && delta.version == version
         && delta.keyID == made.keyID && delta.settings == settings
     }
 
     func record(_ file: String?, _ size: UInt64, _ sha256: [UInt8]) -> BuildRecord.Delta {
       BuildRecord.Delta(
-        id: made.id, version: made.version, file: file, size: size, sha256: sha256, base: edition.pack.contentRoot,
-        target: made.contentRoot, keyID: made.keyID, settings: settings)
+        id: made.id, version: version, file: file, size: size, sha256: sha256, base: root, target: target, keyID: made.keyID,
+        settings: settings)
     }
 
     func outcome(
@@ -126,8 +210,8 @@ extension ReleaseBuild {
     ) -> UpdateOutcome {
       UpdateOutcome(
         update: ReleaseBuildReport.Update(
-          id: made.id, version: edition.pack.version, manifest: edition.manifest, base: edition.pack.contentRoot, action: action,
-          reason: reason, size: record?.size, packSize: made.size),
+          id: made.id, version: base.version.number, manifest: base.manifest, basePack: base.packName, base: root,
+          via: middle?.pack.version, action: action, reason: reason, size: record?.size, packSize: made.size),
         record: record)
     }
 
@@ -137,7 +221,8 @@ extension ReleaseBuild {
     func unworthy(_ record: BuildRecord.Delta, _ worth: UInt64) -> UpdateOutcome {
       var record = record
       record.file = nil
-      let saved = made.size > record.size ? made.size - record.size : 0
+      let size = record.size.adding(middle?.last.size ?? 0)
+      let saved = made.size > size ? made.size - size : 0
       return outcome(
         .omitted, record,
         reason: saved < ReleaseBuild.leastSaving
@@ -150,28 +235,24 @@ extension ReleaseBuild {
     }
   }
 
-  /// The settings that the bytes of a delta depend on besides both contents, name, version and key, as one line of text.
-  private static func deltaSettings(_ decision: PackDecision) -> String {
-    "format=\(PackHeader.formatVersion) segment=\(decision.job.segmentSize) install=\(decision.pack.install.rawValue)"
-  }
-
   /// The share of the full pack that a delta must save, in hundredths of a percent.
   private var worth: UInt64 { configuration.updates?.worth ?? 0 }
 
   /// The fewest bytes that a delta must save: its entry in a page takes 250, and devices read the entries of many.
   static let leastSaving: UInt64 = 4096
 
-  /// Whether a delta saves enough.
-  private func isWorth(_ size: UInt64, of packSize: UInt64) -> Bool {
+  /// Whether a delta saves enough, together with the one that leads on.
+  private func isWorth(_ size: UInt64, _ wanted: WantedDelta) -> Bool {
+    let (size, packSize) = (size + (wanted.middle?.last.size ?? 0), wanted.made.size)
     // A pack has at most 2^40 bytes.
-    size + Self.leastSaving <= packSize && size * 10_000 <= packSize * (10_000 - min(worth, 10_000))
+    return size + Self.leastSaving <= packSize && size * 10_000 <= packSize * (10_000 - min(worth, 10_000))
   }
 
   /// Takes a delta from the earlier build, or that it was not worth it. Returns nil if there is none.
   private func reuse(_ wanted: WantedDelta, from existing: ExistingRelease?, into staged: StagedRelease) throws(PackError) -> UpdateOutcome?
   {
     guard let existing, let known = existing.record.deltas.first(where: wanted.isThat) else { return nil }
-    guard isWorth(known.size, of: wanted.made.size) else { return wanted.unworthy(known, worth) }
+    guard isWorth(known.size, wanted) else { return wanted.unworthy(known, worth) }
     guard let file = known.file else { return nil }
     do throws(PackError) {
       try staged.adopt(file, in: existing.directory, as: file, sourcePath: existing.path)
@@ -189,16 +270,30 @@ extension ReleaseBuild {
   private func make(
     _ wanted: WantedDelta, key: borrowing PackKey, existing: ExistingRelease?, into staged: StagedRelease, progress: ProgressHandler?
   ) async throws(PackError) -> UpdateOutcome {
-    guard let path = basePath(of: wanted.edition.pack, existing) else { return wanted.omitted(absence(of: wanted.edition.pack)) }
     let base: Pack
-    do throws(PackError) {
-      base = try open(path, as: wanted.edition.pack, key: key)
-    } catch {
-      return wanted.omitted("\(path) cannot be the base: \(error.message)")
+    switch wanted.base {
+    case .pack(let other): base = try Pack(staged.path(of: other.file), key: key, files: files, backend: backend)
+    case .edition(let edition):
+      guard let path = basePath(of: edition.pack, existing) else { return wanted.omitted(absence(of: edition.pack)) }
+      do throws(PackError) {
+        base = try open(path, as: edition.pack, key: key)
+      } catch {
+        return wanted.omitted("\(path) cannot be the base: \(error.message)")
+      }
     }
-    let name = "\(wanted.made.id)-\(wanted.edition.pack.version).delta"
-    var job = DeltaJob(
-      from: base, to: try Pack(staged.path(of: wanted.made.file), key: key, files: files, backend: backend), output: staged.path(of: name))
+    let name = "\(wanted.made.id)-\(wanted.base.version.number).delta"
+    let target: Pack
+    if let middle = wanted.middle?.pack {
+      guard let path = basePath(of: middle, existing) else { return wanted.omitted(absence(of: middle)) }
+      do throws(PackError) {
+        target = try open(path, as: middle, key: key)
+      } catch {
+        return wanted.omitted("\(path) cannot be the edition that leads on: \(error.message)")
+      }
+    } else {
+      target = try Pack(staged.path(of: wanted.made.file), key: key, files: files, backend: backend)
+    }
+    var job = DeltaJob(from: base, to: target, output: staged.path(of: name))
     (job.jobs, job.files, job.backend, job.durability) = (jobs, files, backend, .leftToDirectory)
     job.mode = wanted.mode
     do throws(PackError) {
@@ -208,7 +303,7 @@ extension ReleaseBuild {
       return wanted.omitted(staged.naming(error).message)
     }
     let (size, sha256) = try staged.digest(of: name)
-    guard isWorth(size, of: wanted.made.size) else {
+    guard isWorth(size, wanted) else {
       try staged.remove(name)
       return wanted.unworthy(wanted.record(nil, size, sha256), worth)
     }

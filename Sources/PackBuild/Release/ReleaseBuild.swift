@@ -100,6 +100,7 @@ package struct ReleaseBuild: Sendable {
       }
       let updates = try await makeUpdates(
         to: decisions, from: editions, key: key, existing: existing, into: staged, progress: progress)
+      Self.name(bases: updates, in: &items)
       let release = try finish(
         items, decisions, updates, rootKeyID: configuration.perPackKeys ? "\(key.id)" : nil, signers: signers, lock: lock,
         existing: existing,

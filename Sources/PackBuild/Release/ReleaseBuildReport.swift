@@ -26,7 +26,7 @@ package struct ReleaseBuildReport: Sendable {
     /// The sum of the sizes of its files in bytes.
     package let contentSize: UInt64
     /// The manifest's entry. Nil in a trial run.
-    package let entry: ManifestPack?
+    package var entry: ManifestPack?
     /// The paths in its source that are not in the pack. Empty if its source was not read.
     package let omitted: [OmittedPath]
   }
@@ -49,10 +49,14 @@ package struct ReleaseBuildReport: Sendable {
     package let id: String
     /// The version of the pack that players have.
     package let version: UInt64
-    /// The manifest version of the newest release that had it.
-    package let manifest: UInt64
+    /// The manifest version of the newest release that had it. Nil if it is the version of another pack in this release.
+    package let manifest: UInt64?
+    /// The name of the other pack over which the delta is read; nil if it is an edition of the same pack.
+    package let basePack: String?
     /// The content root of the edition, 32 bytes.
     package let base: [UInt8]
+    /// The version of the pack that the delta makes if that is an edition in between, over which another delta is read.
+    package let via: UInt64?
     /// What the build did.
     package let action: Action
     /// Why there is no delta, in a few words. Nil if there is one.

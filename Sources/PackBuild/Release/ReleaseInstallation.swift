@@ -43,6 +43,13 @@ package struct ReleaseInstallation: Sendable {
     /// The files of the deltas of a route; nil if the file is installed.
     var deltas: [String]?
     var route: UpdateRoute?
+    /// The pack and its release, if it may be a delta over another pack, which is installed before it. What brings it is known then.
+    var above: (entry: ManifestPack, folder: ReleaseFolder)?
+
+    mutating func choose(_ route: UpdateRoute?, in folder: ReleaseFolder) {
+      self.route = route
+      deltas = route?.deltas.map { folder.path(of: $0, to: id) }
+    }
   }
 
   /// Installs all packs of a release that the store does not have yet.
@@ -79,7 +86,10 @@ package struct ReleaseInstallation: Sendable {
     let wanted = try await wanted(in: store, mode, &outcome.failed)
     let before = try await store.installed()
     var installed: [InstalledPack] = []
-    for pack in wanted {
+    for var pack in wanted {
+      if let (entry, folder) = pack.above {
+        pack.choose(try await store.routes(to: [entry], hops: 2, mode: mode).byID[pack.id], in: folder)
+      }
       if let deltas = pack.deltas, let route = pack.route?.deltas {
         do throws(PackError) {
           installed.append(
@@ -122,11 +132,13 @@ package struct ReleaseInstallation: Sendable {
       failed = plan.failed
       try await store.takePages(for: Set(plan.downloads.map(\.id)), from: folder.pages)
       let routes = try await store.routes(to: plan.downloads, hops: 2, mode: mode).byID
-      return plan.downloads.map { pack in
-        let route = routes[pack.id]
-        return Wanted(
-          id: pack.id, file: folder.path(of: pack), deltas: route?.deltas.map { folder.path(of: $0, to: pack.id) }, route: route)
+      let wanted = plan.downloads.map { pack in
+        var wanted = Wanted(id: pack.id, file: folder.path(of: pack))
+        wanted.choose(routes[pack.id], in: folder)
+        if pack.basePack != nil { wanted.above = (pack, folder) }
+        return wanted
       }
+      return wanted.filter { $0.above == nil } + wanted.filter { $0.above != nil }
     case .files(let files, let name):
       guard let manifest = await store.manifest?.manifest else {
         guard let name else { throw PackError(.noManifest, "the store has adopted no manifest yet") }

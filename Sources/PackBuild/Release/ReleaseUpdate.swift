@@ -38,21 +38,23 @@ package struct ReleaseUpdate: Hashable, Sendable {
     manifest = release.manifestVersion
     let held = Dictionary(release.packs.filter { !$0.isRemoved }.map { ($0.id, $0) }) { first, _ in first }
     let groups = DeviceProfile.Platform.groups(of: entries).map { group in
-      group.packs.compactMap { Self.pack($0, held[$0.id], deltas[$0.id] ?? []) }
+      // What another pack may be read over: what the player has, or gets before it.
+      let bases = Dictionary(group.packs.filter { held[$0.id] != nil || $0.delivery != .onDemand }.map { ($0.id, $0) }) { first, _ in first
+      }
+      return group.packs.compactMap { Self.pack($0, held[$0.id], $0.basePack.flatMap { bases[$0]?.contentRoot }, deltas[$0.id] ?? []) }
     }
     func size(_ packs: [Pack]) -> UInt64 { packs.reduce(0) { $0.adding($1.size) } }
     packs = groups.max { size($0) < size($1) } ?? []
   }
 
-  private static func pack(_ entry: ManifestPack, _ held: ReleaseLock.Pack?, _ deltas: [ManifestDelta]) -> Pack? {
-    guard let held else {
-      guard entry.delivery != .onDemand else { return nil }
-      return Pack(id: entry.id, size: entry.size, packSize: entry.size, deltas: 0, isNew: true)
-    }
-    guard held.sha256 != entry.sha256 else { return nil }
+  private static func pack(_ entry: ManifestPack, _ held: ReleaseLock.Pack?, _ base: [UInt8]?, _ deltas: [ManifestDelta]) -> Pack? {
+    guard held != nil || entry.delivery != .onDemand, held?.sha256 != entry.sha256 else { return nil }
+    var room: [[UInt8]: Int] = [:]
+    if let base { room[base] = 1 }
     // Two deltas are the longest way that a client takes.
-    let route = UpdateRoute.cheapest(to: entry, over: [held.contentRoot: 2], by: deltas)
+    if let held { room[held.contentRoot] = 2 }
+    let route = UpdateRoute.cheapest(to: entry, over: room, by: deltas)
     return Pack(
-      id: entry.id, size: route?.size ?? entry.size, packSize: entry.size, deltas: route?.deltas.count ?? 0, isNew: false)
+      id: entry.id, size: route?.size ?? entry.size, packSize: entry.size, deltas: route?.deltas.count ?? 0, isNew: held == nil)
   }
 }

@@ -220,7 +220,7 @@ public actor AppDelivery {
   public func install(_ plan: DeliveryPlan, progress: ProgressHandler? = nil) async throws(PackError) -> [Installation] {
     var installations: [Installation] = []
     for file in plan.handOver {
-      guard let path = try await blocking({ (state) throws(PackError) in try state.beginInstall(file) }) else {
+      guard let paths = try await blocking({ (state) throws(PackError) in try state.beginInstall(file) }) else {
         installations.append(Installation(id: file.id, installed: nil, failure: nil, status: nil))
         continue
       }
@@ -228,7 +228,7 @@ public actor AppDelivery {
       do throws(PackError) {
         // What lists the deltas to the pack, if the store has its own folder of pages.
         if store.pages.path != pages.folder.path { try await store.takePages(for: [file.id], from: pages.folder) }
-        installed = try await store.install(path, as: file.id, taking: .moving, mode: file.mode, progress: progress)
+        installed = try await store.install(paths, as: file.id, taking: .moving, mode: file.mode, progress: progress)
       } catch {
         let status = try await finish(file, Self.outcome(of: error))
         if error.code == .missingPages {

@@ -201,6 +201,10 @@ extension ConfigurationMap {
       ConfigurationKey(
         "tags", .list(.text(longest: 64), counts: 0...64, isSet: true), "The tags by which the app requests it.", example: ["boot"]),
       ConfigurationKey("language", .scalar(.language), "The language it is for. Default: any.", example: "de"),
+      ConfigurationKey(
+        "base", .scalar(.packID),
+        "The id of another pack, such as an engine that games share: devices that have that one download only what is new in this one.",
+        example: "engine"),
       ConfigurationKey("name", .scalar(.text(longest: 200)), "The name for people. Default: the id."),
       ConfigurationKey("description", .scalar(.text(longest: 2000)), "A description for people."),
       ConfigurationKey("budget", .map(packBudget), "Size limits of the pack."),

@@ -80,6 +80,7 @@ struct ConfigurationReader {
       installationEvents: installationEvents(root["events"]),
       ignored: ignored(root["ignore"], packs: packs))
     configuration.updates = updates(root["updates"], configuration.hosting)
+    checkBases(root, configuration)
     return configuration
   }
 
@@ -96,6 +97,37 @@ struct ConfigurationReader {
     if let worth = node?.text("worth", .percent).flatMap(ScalarFormat.basisPoints) { updates.worth = worth }
     updates.largest = node?.size("largestUpdate")
     return updates
+  }
+
+  /// Checks the packs over which others are published as deltas.
+  private mutating func checkBases(_ root: ConfigurationNode, _ configuration: PackerConfiguration) {
+    let known = Dictionary(configuration.packs.map { ($0.id.text, $0) }) { first, _ in first }
+    for entry in root["packs"]?.items ?? [] {
+      guard let id = entry.text("base", .packID), let place = entry["base"]?.position else { continue }
+      guard let base = known[id] else {
+        guard hasAllPacks else { continue }
+        let suggestion =
+          SpellingSuggestion.nearest(to: id, among: configuration.packs.map(\.id.text)).map { " (did you mean '\($0)'?)" } ?? ""
+        add(place, "'base' is '\(id)', but no pack has that id\(suggestion)")
+        continue
+      }
+      let packs = configuration.packs.filter { $0.position == entry.position }
+      if let problem = packs.lazy.compactMap({ Self.problem(of: base, below: $0) }).first {
+        add(place, "'base' is '\(id)', \(problem)")
+      } else if configuration.updates == nil {
+        add(place, "'base' is '\(id)', but no deltas are made with 'updates: none' or if the system manages the packs")
+      }
+    }
+  }
+
+  /// Returns why a pack cannot be the base of another one, or nil.
+  private static func problem(of base: PackerConfiguration.Pack, below pack: PackerConfiguration.Pack) -> String? {
+    if base.id == pack.id { return "the pack itself" }
+    if let other = base.base { return "which itself has the base '\(other)'" }
+    if let language = base.language, language != pack.language { return "which only devices with the language '\(language)' have" }
+    let missing = (pack.platforms.isEmpty ? ConfigurationKey.platforms : pack.platforms).first { !base.platforms.contains($0) }
+    if !base.platforms.isEmpty, let missing { return "which is not for \(missing), as pack '\(pack.id)' is" }
+    return nil
   }
 
   // MARK: The app and its server
@@ -309,7 +341,7 @@ struct ConfigurationReader {
       followsSymlinks: setting("followSymlinks")?.isTrue ?? false,
       allowsSecrets: setting("allowSecrets")?.isTrue ?? false,
       allowedSecrets: setting("allowSecrets")?.items.compactMap(Self.allowedSecret) ?? [],
-      allowsUnportablePaths: setting("allowUnportablePaths")?.isTrue ?? false,
+      allowsUnportablePaths: setting("allowUnportablePaths")?.isTrue ?? false, base: entry.text("base", .packID),
       budget: budget(entry["budget"], filled), position: entry.position)
   }
 

@@ -135,6 +135,8 @@ package struct PackerConfiguration: Hashable, Sendable {
     package var allowedSecrets: [AllowedSecret] = []
     /// Whether names that some platforms do not support are packed.
     package var allowsUnportablePaths: Bool
+    /// The id of another pack over which it is also published as a delta; nil for none.
+    package var base: String?
     /// Its size limits.
     package var budget: PackBudget?
     /// The position of its entry in the file.

@@ -190,7 +190,7 @@ struct Build: Verb {
   /// One row for each delta, and for each edition that gets none.
   private static func updateRows(_ report: ReleaseBuildReport) -> [String] {
     let rows = report.updates.map { update in
-      let share = update.permille.map { "\($0 / 10).\($0 % 10) % of the pack" } ?? ""
+      let share = (update.permille.map { "\($0 / 10).\($0 % 10) % of the pack" } ?? "") + (update.via.map { ", by way of \($0)" } ?? "")
       let done =
         switch update.action {
         case .made: share
@@ -199,7 +199,7 @@ struct Build: Verb {
         case .planned: "a delta would be made"
         }
       let size = update.action == .omitted ? "" : update.size.map { Table.grouped(Int64(clamping: $0)) } ?? ""
-      return [update.id, "from \(update.version)", size, done]
+      return [update.id, "from \(update.basePack.map { "\($0) " } ?? "")\(update.version)", size, done]
     }
     return Table.columns(rows, numbers: [2])
   }
@@ -290,9 +290,11 @@ private struct BuiltPackRecord: Encodable {
 private struct BuiltUpdateRecord: Encodable {
   let type = "update"
   let pack: String
+  let fromPack: String?
   let fromVersion: UInt64
-  let fromManifest: UInt64
+  let fromManifest: UInt64?
   let baseRoot: String
+  let viaVersion: UInt64?
   let action: String
   let reason: String?
   let size: UInt64?
@@ -301,9 +303,11 @@ private struct BuiltUpdateRecord: Encodable {
 
   init(_ update: ReleaseBuildReport.Update) {
     pack = update.id
+    fromPack = update.basePack
     fromVersion = update.version
     fromManifest = update.manifest
     baseRoot = update.base.hex
+    viaVersion = update.via
     action = update.action.rawValue
     reason = update.reason
     size = update.size

@@ -228,7 +228,7 @@ struct ReleaseUpdateTests {
     }
   }
 
-  @Test("are made from the eight newest editions, each content once")
+  @Test("are made from the eight newest editions, each content once, and from eight older ones to one of those")
   func mostDeltas() async throws {
     let sample = try UpdatedProject()
     try await sample.release(1...10)
@@ -239,10 +239,42 @@ struct ReleaseUpdateTests {
     try sample.change(12)
     let report = try await sample.project.build(on: 12)
     #expect(report.updates.map(\.manifest) == [11, 10, 9, 8, 7, 6, 5, 3, 2, 1])
-    #expect(report.updates.filter { $0.action == .omitted }.map(\.manifest) == [2, 1])
-    #expect(report.updates.last?.reason == "only the 8 newest editions get a delta")
-    #expect(try sample.deltas().count == 8)
-    #expect(try Set(sample.deltas().flatMap(\.bases)).count == 8)
+    #expect(report.updates.filter { $0.via != nil }.map(\.manifest) == [2, 1])
+    #expect(
+      report.updates.filter { $0.via == nil }.allSatisfy { $0.action == .made }
+        && report.updates.suffix(2).map(\.action) == [.reused, .reused])
+    let deltas = try sample.deltas()
+    #expect(deltas.count == 10 && Set(deltas.flatMap(\.bases)).count == 10)
+    for hop in deltas where hop.target != nil { #expect(deltas.contains { $0.bases == [hop.target] && $0.target == nil }) }
+    #expect(report.downloads.map(\.manifest) == [11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1])
+    #expect(report.downloads.suffix(2).allSatisfy { $0.packs.map(\.deltas) == [2] && $0.size * 4 < $0.packSize })
+  }
+
+  @Test("from editions older than the sixteen newest are left out, and one in between without a delta or with another key is not used")
+  func oldEditions() async throws {
+    let sample = try UpdatedProject()
+    try await sample.release(1...18)
+    try sample.change(19)
+    let report = try await sample.project.build(on: 19)
+    #expect(report.updates.map(\.via).filter { $0 != nil }.count == 8 && report.updates.count == 18)
+    #expect(report.updates.suffix(2).map(\.reason) == Array(repeating: "only the 16 newest editions get deltas", count: 2))
+    #expect(
+      report.updates.filter { $0.via != nil }.allSatisfy { $0.action == .reused }, "they were made when the edition in between was released"
+    )
+
+    // Made anew without the earlier build, from the packs that were kept: the same bytes.
+    let before = sample.project.contents()
+    try sample.project.remove("dist")
+    let again = try await sample.project.build(on: 19)
+    #expect(again.updates.filter { $0.via != nil }.allSatisfy { $0.action == .made } && sample.project.contents() == before)
+
+    // Without the pack of version 18, neither it nor version 10, which leads over it, has a delta.
+    let gone = try #require(try sample.project.lock().released?.packs.first { $0.id == "core" })
+    try sample.project.remove("dist")
+    try sample.project.remove("released/\(ManifestPack.publishedName("core", gone.sha256))")
+    let without = try await sample.project.build(on: 19)
+    #expect(without.updates.filter { $0.action == .omitted }.map(\.version) == [18, 10, 2, 1])
+    #expect(without.updates.first { $0.version == 10 }?.reason == "the edition that would lead on to the pack has no delta")
   }
 
   @Test("are not made from releases before 'from', or before the first manifest of the oldest app version in use")
@@ -251,7 +283,7 @@ struct ReleaseUpdateTests {
     try await sample.release(1...4)
     func manifests() async throws -> [UInt64] {
       try sample.change(5)
-      return try await sample.project.build(on: 5).updates.map(\.manifest)
+      return try await sample.project.build(on: 5).updates.compactMap(\.manifest)
     }
     #expect(try await manifests() == [4, 3, 2, 1])
     try sample.addApp("1.0", firstManifest: 3)

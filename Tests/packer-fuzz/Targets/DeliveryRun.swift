@@ -100,6 +100,7 @@ struct DeliveryRun {
     case .began: .began
     case .paused: .paused(one(PauseReason.allCases))
     case .arrived: .arrived
+    case .continued: .continued
     case .demoted: .demoted
     case .turnedAway: .turnedAway(one(IdleReason.allCases))
     case .downloadFailed: .downloadFailed(one(FailureReason.allCases))

@@ -34,7 +34,12 @@ enum WrongDeltaCheck: ReleaseCheck {
     guard sighting.isDelta == true else { return ["it is a full pack"] }
     var differences: [String] = []
     if sighting.isNamed == false { differences.append("its name is not '\(entry.id)'") }
-    if start.packVersion != entry.version { differences.append("it has version \(start.packVersion), but the pack has \(entry.version)") }
+    if sighting.delta.target == nil, start.packVersion != entry.version {
+      differences.append("it has version \(start.packVersion), but the pack has \(entry.version)")
+    }
+    if sighting.delta.target != nil, start.packVersion >= entry.version {
+      differences.append("it has version \(start.packVersion), but leads to an edition before version \(entry.version)")
+    }
     if start.keyID != entry.keyID { differences.append("it was made with key \(start.keyID), but the pack with \(entry.keyID)") }
     if let failure = sighting.failure, failure.code == .wrongBase { differences.append(failure.message) }
     let target = sighting.delta.target ?? entry.contentRoot
