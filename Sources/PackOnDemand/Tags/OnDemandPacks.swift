@@ -54,13 +54,19 @@ public actor OnDemandPacks {
     try await tidy(by: await store.manifest?.manifest)
   }
 
-  /// Returns the tags of the accepted manifest's packs for this device, with their delivery classes.
+  /// Returns the tags of the accepted manifest's packs for this device, with their delivery classes. Needs no network.
   ///
-  /// If a release has so many packs on demand that pages list them, the tags of those are left out. ``TagRequest`` finds the packs of all tags.
+  /// If a release has so many packs on demand that pages list them, the tags and packs of those pages are included that are on the device. A
+  /// ``TagRequest`` finds the packs of all tags, and fetches the pages that list them.
   ///
-  /// - Throws: ``PackError/Code/noManifest``
+  /// - Throws: ``PackError/Code/noManifest``, ``PackError/Code/cannotRead``
   public func catalog() async throws(PackError) -> TagCatalog {
-    TagCatalog(try await store.requiredManifest().packs.filter(isOffered))
+    let manifest = try await store.requiredManifest()
+    guard !manifest.pages.isEmpty else { return TagCatalog(manifest.packs.filter(isOffered)) }
+    let listed = try await WorkerPool.settled { [pages = store.pages] () throws(PackError) in try pages.listed(by: manifest) }
+    let packs = manifest.packs + listed.packs
+    let known = Set(packs.map(\.id))
+    return TagCatalog(packs.filter(isOffered), further: Set(listed.tags.lazy.filter { !known.contains($0.id) }.map(\.tag)))
   }
 
   private func isOffered(_ pack: ManifestPack) -> Bool { store.device.accepts(pack) && isForDevice(pack) }
