@@ -95,6 +95,13 @@ public actor OnDemandPacks {
     return try await goal(of: tags, in: manifest, fetchingFor: request)
   }
 
+  /// Finds the packs of a request, and fetches the pages of the manifest that list them. The queue must be running.
+  ///
+  /// - Throws: as ``TagRequest/begin()``.
+  package func packs(of request: TagRequest) async throws(PackError) -> [ManifestPack] {
+    try await goal(of: request.tags, fetchingFor: request)?.packs ?? []
+  }
+
   private func goal(of tags: Set<String>, in manifest: Manifest, fetchingFor request: TagRequest?) async throws(PackError) -> Goal? {
     var further: [String: ManifestPack] = [:]
     if manifest.pages.contains(where: { $0.kind == .tags }) {
@@ -439,7 +446,7 @@ extension DownloadID {
   private static let front = "on-demand/"
 
   /// Creates the id of a pack's download for tag requests. Each version of the bytes has its own group, which can be removed as a whole.
-  init(onDemand pack: ManifestPack) {
+  package init(onDemand pack: ManifestPack) {
     self.init(group: "\(Self.front)\(pack.id)@\(pack.version)-\(pack.sha256.hex)", id: pack.id)
   }
 
