@@ -56,6 +56,26 @@ extension PageFolder: ManifestPages {
     }
   }
 
+  /// Returns the packs and the tags that the pages in the folder list. Missing pages are passed over. A page that breaks a rule ends the reading of its
+  /// kind.
+  package func listed(by manifest: Manifest) throws(PackError) -> (packs: [ManifestPack], tags: [PagePair]) {
+    var (packs, tags): ([ManifestPack], [PagePair]) = ([], [])
+    for kind in [PageKind.packs, .tags] {
+      do throws(PackError) {
+        _ = try PageSearch(manifest).all(kind, in: intact) { content in
+          switch content {
+          case .packs(let listed): packs += listed
+          case .tags(let pairs): tags += pairs
+          case .updates, .index: break
+          }
+        }
+      } catch {
+        guard Self.isAboutPage(error) else { throw error }
+      }
+    }
+    return (packs, tags)
+  }
+
   private static func isAboutPage(_ error: PackError) -> Bool { error.code == .damagedManifest || error.code == .unsupported }
 
   /// Removes all pages that none of the manifests names, itself or in an index page that is here.

@@ -1,5 +1,4 @@
 import PackFormat
-import PackReading
 
 /// The page that lists the games of a release.
 struct GameList {
@@ -30,7 +29,7 @@ struct GameList {
       """
     for game in games {
       let title = Self.escaped(game.name ?? game.id)
-      let facts = "version \(game.version), \(ByteCount(game.pack.layout.packSize)) encrypted, \(ByteCount(game.pack.contentSize)) of files"
+      let facts = "version \(game.version), \(ByteCount(game.packSize)) encrypted, \(ByteCount(game.contentSize)) of files"
       page += "<li><a href=\"\(Self.escaped(game.origin(port: port)))/\">\(title)</a> <small>\(facts)</small>\n"
     }
     page += "</ul>\n"

@@ -10,8 +10,12 @@ import PackWork
 /// Every pack has its own origin, `http://<id>.localhost:<port>/`, also if it is the only one, so that games cannot read each other's saved data or
 /// leave a worker that answers in the place of the next game. Pages may use paths that start with a slash. The root of the address belongs to no
 /// game: it lists them, or redirects to the only one. Service workers are refused unless they are allowed.
+///
+/// All packs are opened and checked before they are offered. Some stay open; the others are opened again when they are requested.
 package final class GameSite: Site {
   private let shelf: Monitor<Shelf>
+  /// The games whose packs are open, the most recently used one last.
+  private let open: Monitor<[Game]>
   private let stock: GameStock
   private let options: PackResponder.Options
   private let allowsServiceWorkers: Bool
@@ -24,7 +28,9 @@ package final class GameSite: Site {
     self.stock = stock
     self.options = options
     self.allowsServiceWorkers = allowsServiceWorkers
-    shelf = Monitor(try stock.load(replacing: nil))
+    let first = try stock.load(replacing: nil)
+    shelf = Monitor(first)
+    open = Monitor(first.games.filter(\.isOpen))
   }
 
   /// The games, in the order of the manifest.
@@ -43,6 +49,10 @@ package final class GameSite: Site {
     do throws(PackError) {
       let next = try stock.load(replacing: current)
       shelf.withLock { $0 = next }
+      open.withLock { open in
+        open = next.games.filter(\.isOpen)
+        closeOldest(&open)
+      }
       return true
     } catch {
       let isKnown = shelf.withLock { shelf in
@@ -52,6 +62,23 @@ package final class GameSite: Site {
       if isKnown { return false }
       throw error
     }
+  }
+
+  /// Returns the pack of a game, and keeps it open in place of the one that was not requested for the longest time.
+  ///
+  /// - Throws: the error of opening it, if its file was removed or changed after it was checked.
+  package func pack(of game: Game) throws(PackError) -> Pack {
+    let pack = try game.openPack { () throws(PackError) in try stock.open(game) }
+    open.withLock { open in
+      open.removeAll { $0 === game }
+      open.append(game)
+      closeOldest(&open)
+    }
+    return pack
+  }
+
+  private func closeOldest(_ open: inout [Game]) {
+    while open.count > stock.mostOpen { open.removeFirst().close() }
   }
 
   package func reply(to request: PackRequest) throws(PackError) -> SiteReply {
@@ -78,11 +105,12 @@ package final class GameSite: Site {
   }
 
   private func respond(_ game: Game, to request: PackRequest) throws(PackError) -> SiteReply {
-    let response = try PackResponder(game.pack, options: options).respond(to: request)
+    let pack = try pack(of: game)
+    let response = try PackResponder(pack, options: options).respond(to: request)
     guard response.status == 404, let target = RequestTarget(request.target) else { return SiteReply(response, note: note(on: game)) }
     // For a person who develops the game: most often the case of a letter is wrong, which other servers and file systems do not mind.
     var nearest = NearestPath(to: target.path)
-    try game.pack.forEachEntry { (entry) throws(PackError) in nearest.look(at: entry.path) }
+    try pack.forEachEntry { (entry) throws(PackError) in nearest.look(at: entry.path) }
     var reply = SiteReply.missing(
       "There is no file '\(printable(target.path.utf8))' in pack '\(game.id)'.", near: nearest.path,
       headers: HeaderFields(response.headers.fields.filter { $0.name != "Content-Length" }), isHead: request.method == "HEAD")
@@ -151,21 +179,48 @@ package final class GameSite: Site {
 }
 
 /// A pack that is being served.
-package struct Game: Sendable {
+package final class Game: Sendable {
   /// The id in the manifest, or a name for a single file that differs for packs with different ids.
   package let id: String
   /// The name for people; nil if the manifest has none.
   package let name: String?
-  package let pack: Pack
+  package let version: UInt64
+  /// The size of the pack file in bytes.
+  let packSize: UInt64
+  /// The sum of the sizes of the files in the pack.
+  let contentSize: UInt64
   /// The entry in the manifest; nil if a single pack file is served.
   let entry: ManifestPack?
+  private let pack: Monitor<Pack?>
+
+  /// - Parameter staysOpen: whether the pack stays open until ``close()``.
+  init(id: String, name: String?, pack: Pack, entry: ManifestPack?, staysOpen: Bool = true) {
+    self.id = id
+    self.name = name
+    self.entry = entry
+    version = pack.header.packVersion
+    packSize = pack.layout.packSize
+    contentSize = pack.contentSize
+    self.pack = Monitor(staysOpen ? pack : nil)
+  }
+
+  var isOpen: Bool { pack.withLock { $0 != nil } }
+
+  /// Returns the pack, which stays open. If it is not open, it becomes the one that `open` returns.
+  func openPack(by open: () throws(PackError) -> Pack) throws(PackError) -> Pack {
+    if let pack = pack.withLock({ $0 }) { return pack }
+    let opened = try open()
+    pack.withLock { $0 = opened }
+    return opened
+  }
+
+  /// Closes the pack when the last reply from it has ended.
+  func close() { pack.withLock { $0 = nil } }
 
   /// Returns the origin of the game.
   ///
   /// - Parameter port: the port with its colon; may be empty.
   package func origin(port: String) -> String { "http://\(id.lowercased()).localhost\(port)" }
-
-  package var version: UInt64 { pack.header.packVersion }
 }
 
 /// The games that are served at one time.

@@ -22,6 +22,9 @@ package struct GameStock: Sendable {
   private let only: String?
   private let isRelease: Bool
   private let bases: [String]
+  /// The largest number of packs that stay open, besides those of replies under way. A process on macOS may open 256 files, and each open pack takes
+  /// one, and the directory of its index.
+  let mostOpen: Int
   private let files: any FileSystem
 
   /// - Parameters:
@@ -31,9 +34,10 @@ package struct GameStock: Sendable {
   ///   - bases: the packs that a single pack may be a delta over.
   package init(
     _ path: String, isRelease: Bool, keys: KeyRing, trusting trusted: TrustedKeys = TrustedKeys([]), only: String? = nil,
-    bases: [String] = []
+    bases: [String] = [], mostOpen: Int = 64
   ) {
     self.bases = bases
+    self.mostOpen = mostOpen
     self.path = path
     self.isRelease = isRelease
     self.keys = keys
@@ -61,7 +65,8 @@ package struct GameStock: Sendable {
     }
   }
 
-  /// Opens all packs to be served. Packs that did not change are taken from `current`. Throws an error if any pack cannot be opened.
+  /// Opens all packs to be served, and keeps the first ones open. Packs that did not change are taken from `current`. Throws an error if any pack cannot
+  /// be opened.
   func load(replacing current: Shelf?) throws(PackError) -> Shelf {
     let stamp = try stamp()
     guard isRelease else {
@@ -77,10 +82,8 @@ package struct GameStock: Sendable {
         games.append(game)
         continue
       }
-      let place = "\(path)/\(Self.fileName(entry))"
-      let pack = try open(place)
-      try pack.check(against: entry)
-      games.append(Game(id: entry.id, name: entry.name, pack: pack, entry: entry))
+      let pack = try open(entry)
+      games.append(Game(id: entry.id, name: entry.name, pack: pack, entry: entry, staysOpen: games.count < mostOpen))
     }
     guard !games.isEmpty else {
       throw PackError(
@@ -88,6 +91,16 @@ package struct GameStock: Sendable {
         hint: only.map { _ in "there are: \(packs.map(\.id).joined(separator: ", "))" })
     }
     return Shelf(stamp: stamp, version: manifest.version, games: games)
+  }
+
+  /// Opens the pack of a game again.
+  func open(_ game: Game) throws(PackError) -> Pack { if let entry = game.entry { try open(entry) } else { try open(path) } }
+
+  /// Opens a pack of the release, and checks that it is the one that the manifest names.
+  private func open(_ entry: ManifestPack) throws(PackError) -> Pack {
+    let pack = try open("\(path)/\(Self.fileName(entry))")
+    try pack.check(against: entry)
+    return pack
   }
 
   /// Returns the id of a single pack, which contains only the digest of its id: the name of its file as far as that is the id, otherwise a name that

@@ -63,9 +63,9 @@ package struct SimulatedRelease: Sendable {
   }
 
   /// Returns the packs that a device with these requests follows.
-  func packs(asked: Set<String>) -> [ManifestPack] {
+  func packs(asked: Set<String>, tags: Set<String>) -> [ManifestPack] {
     let known = manifest.packs.count
-    return manifest.packs + packs[known...].filter { asked.contains($0.id) }
+    return manifest.packs + packs[known...].filter { asked.contains($0.id) || !tags.isDisjoint(with: $0.tags) }
   }
 
   /// An iPhone that is set to the language of the first pack that has one.
@@ -99,4 +99,7 @@ package struct SimulatedRelease: Sendable {
     }
     return ids
   }
+
+  /// Returns those of some words that are tags of packs.
+  package func tags(asked: [String]) -> Set<String> { Set(packs.lazy.flatMap(\.tags)).intersection(asked) }
 }

@@ -44,7 +44,7 @@ final class SimulatedTransport: Transport {
     await relay.turn()
     // Request identifiers have the form `deliveries/<download>`.
     let identifier = request.identifier.split(separator: "/").last.map(String.init) ?? request.identifier
-    guard let source = world.source(identifier) else {
+    guard let source = world.source(request.identifier) ?? world.source(identifier) else {
       await relay.hold()
       throw .status(404, retryAfter: nil)
     }

@@ -1,7 +1,9 @@
 import PackDelivery
+import PackDownloads
 import PackFiles
 import PackFormat
 import PackManifest
+import PackOnDemand
 import PackWork
 
 /// The environment of app, extension and system: time, network, servers and faults. The tasks of a download queue use it, too.
@@ -57,6 +59,12 @@ final class SimulatedWorld: Sendable {
     }
     state.withLock { state in
       for source in sources { state.sources[DownloadIdentifier(id: source.id, bytes: source.bytes).description] = source }
+      // A request by tags has downloads of its own.
+      for page in release.pages {
+        let entry = ManifestPack(page: page, base: "")
+        state.sources[DownloadID(onDemand: entry).description] = Source(
+          id: entry.id, bytes: PackBytes(entry), path: release.file(of: page))
+      }
     }
   }
 

@@ -9,6 +9,7 @@ import PackPages
 import PackReading
 import PackStore
 import PackTrust
+import PackWork
 
 extension Simulation {
   /// The parts of the app in one process.
@@ -39,6 +40,7 @@ extension Simulation {
       try await begin(process)
       if isFirst { hereAtLaunch = try here() }
       try await fetchManifest(process)
+      try await findTagged(process, relay)
       try await work(process, relay)
     } catch {
       guard !Self.isOutside(error) else { throw error }
@@ -133,12 +135,49 @@ extension Simulation {
     }
   }
 
+  /// Lets the app find the packs of the requested tags, as a request by tags does: it fetches the pages of the manifest that list them. Then the packs
+  /// are downloaded like others that the app asks for.
+  private mutating func findTagged(_ process: AppProcess, _ relay: Relay) async throws(PackError) {
+    tagRefusals = [:]
+    guard !settings.tags.isEmpty, await process.store.manifest != nil else { return }
+    let packs = try await OnDemandPacks(store: process.store, queue: process.queue)
+    var found: Set<String> = []
+    for tag in settings.tags.sorted() {
+      let request = TagRequest([tag], of: packs)
+      let answer = Monitor<Result<[ManifestPack], PackError>>(.success([]))
+      let isOffline = try await runQueue(process, relay) {
+        let result: Result<[ManifestPack], PackError>
+        do throws(PackError) {
+          result = .success(try await packs.packs(of: request))
+        } catch {
+          result = .failure(error)
+        }
+        answer.update { $0 = result }
+      }
+      do throws(PackError) {
+        found.formUnion(try answer.withLock { $0 }.get().map(\.id))
+      } catch {
+        switch error.code {
+        // A release may have no such tag, and a later one may have it again.
+        case .unknownTag: tell(.app, "finds no pack with the tag '\(tag)'")
+        case .cancelled where isOffline: tagRefusals[tag] = PackError(.offline, "there is no network")
+        default:
+          guard !Self.isOutside(error) else { throw error }
+          tagRefusals[tag] = error
+          world.timeline.tell(.app, words(error), remedy: "it asks for the tag '\(tag)' again at its next start")
+        }
+      }
+    }
+    // What was found before is still wanted.
+    tagged = tagRefusals.isEmpty ? found : tagged.union(found)
+  }
+
   /// Plans, installs, tidies and downloads until nothing is left to do.
   private mutating func work(_ process: AppProcess, _ relay: Relay) async throws(PackError) {
     let end = clock.milliseconds + Self.sessionLength
     for _ in 0..<Self.plansPerLaunch {
       try check()
-      let asked = settings.asked.filter { id in published.packs.contains { $0.id == id } }
+      let asked = settings.asked.union(tagged).filter { id in published.packs.contains { $0.id == id } }
       let plan = try await process.delivery.plan(asked: asked, downloads: Set(daemon.downloads.map(\.identifier)))
       lastPlan = plan
       try checkSpace(plan)
@@ -198,14 +237,17 @@ extension Simulation {
     case ran(PackError?)
     case heard(PackError?)
     case offline
+    case worked
     case other
   }
 
-  /// Runs the app's queue until no download can continue.
+  /// Runs the app's queue until no download can continue, or until some work that downloads ends.
   ///
   /// - Returns: whether it ended because there was no network.
-  private func runQueue(_ process: AppProcess, _ relay: Relay) async throws(PackError) -> Bool {
-    guard await process.queue.groups.contains(AppDelivery.group) else { return false }
+  private func runQueue(
+    _ process: AppProcess, _ relay: Relay, during work: (@Sendable () async -> Void)? = nil
+  ) async throws(PackError) -> Bool {
+    if work == nil { guard await process.queue.groups.contains(AppDelivery.group) else { return false } }
     await relay.open()
     let events = process.queue.events()
     let signals = process.transport.signals()
@@ -213,10 +255,16 @@ extension Simulation {
     let (failure, isOffline) = await withTaskGroup(of: QueueEnd.self) { tasks in
       tasks.addTask {
         do throws(PackError) {
-          try await queue.run(until: .idle)
+          try await queue.run(until: work == nil ? .idle : .cancelled)
           return .ran(nil)
         } catch {
           return .ran(error)
+        }
+      }
+      if let work {
+        tasks.addTask {
+          await work()
+          return .worked
         }
       }
       tasks.addTask {
@@ -255,6 +303,7 @@ extension Simulation {
         case .offline:
           isOffline = true
           tasks.cancelAll()
+        case .worked: tasks.cancelAll()
         case .other: break
         }
       }

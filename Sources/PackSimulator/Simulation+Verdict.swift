@@ -14,7 +14,7 @@ extension Simulation {
     let state = try SharedState(directory: group, files: CrashInjectingFiles(), clock: clock)
     let content = try state.content()
     let records = Dictionary(content.records.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
-    for pack in published.packs(asked: settings.asked) where settings.device.accepts(pack) {
+    for pack in published.packs(asked: settings.asked, tags: settings.tags) where settings.device.accepts(pack) {
       let record = records[pack.id]
       let isOf = record?.bytes == PackBytes(pack)
       report.packs.append(
@@ -96,11 +96,20 @@ extension Simulation {
     for id in content.damaged { find(.stuck, "the record of \(id) cannot be read", pack: id) }
     guard let plan = lastPlan, appManifest == published.manifest else { return }
     let postponed = Dictionary(plan.postponed.map { ($0.id, $0.reason) }, uniquingKeysWith: { first, _ in first })
-    for pack in published.packs(asked: settings.asked) where settings.device.accepts(pack) {
+    for (tag, refusal) in tagRefusals.sorted(by: { $0.key < $1.key }) {
+      find(
+        .missing, "the packs with the tag '\(tag)' were not found in \(launches) starts of the app: \(words(refusal))",
+        hint: settings.wording(refusal))
+    }
+    let wanted = settings.asked.union(tagged)
+    // Packs of a tag that was not found have no place in the plan.
+    let followed =
+      tagRefusals.isEmpty ? published.packs(asked: settings.asked, tags: settings.tags) : published.packs(asked: wanted, tags: [])
+    for pack in followed where settings.device.accepts(pack) {
       let id = pack.id
       if plan.ready.contains(id) || plan.handOver.contains(where: { $0.id == id }) && settings.keys == nil { continue }
       if let reason = postponed[id] {
-        guard reason != .notAsked || settings.asked.contains(id) else { continue }
+        guard reason != .notAsked || wanted.contains(id) else { continue }
         find(.missing, "\(id) is not on the device after \(launches) starts of the app: \(reason.text)", pack: id, hint: hint(for: reason))
       } else if plan.underWay.contains(id) || plan.installing.contains(id) || plan.handOver.contains(where: { $0.id == id })
         || plan.downloads.contains(where: { $0.id == id })

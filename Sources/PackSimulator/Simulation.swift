@@ -33,6 +33,10 @@ package struct Simulation {
   var appRefusal: PackError?
   /// The manifest that the app has.
   var appManifest: Manifest?
+  /// The packs that the app found by the requested tags.
+  var tagged: Set<String> = []
+  /// The errors with which the app last looked for packs, by tag.
+  var tagRefusals: [String: PackError] = [:]
   /// The error of the last installation, by pack.
   var installRefusals: [String: PackError] = [:]
   /// The error with which the app refused the manifest that it last fetched.
@@ -107,7 +111,7 @@ package struct Simulation {
 
   /// Says for which device packs are chosen, if that makes a difference.
   private func tellDevice() {
-    let others = settings.release.packs(asked: settings.asked).filter { !settings.device.accepts($0) }.map(\.id)
+    let others = settings.release.packs(asked: settings.asked, tags: settings.tags).filter { !settings.device.accepts($0) }.map(\.id)
     guard !others.isEmpty else { return }
     let languages = settings.device.languages.map { $0.isEmpty ? "no language" : $0.joined(separator: ", ") } ?? "all languages"
     tell(
@@ -165,7 +169,7 @@ package struct Simulation {
 
   /// Whether nothing is left to do.
   private var isSettled: Bool {
-    guard appRefusal == nil, appManifest == published.manifest, let plan = lastPlan else { return false }
+    guard appRefusal == nil, tagRefusals.isEmpty, appManifest == published.manifest, let plan = lastPlan else { return false }
     guard daemon.downloads.isEmpty, plan.downloads.isEmpty, plan.underWay.isEmpty, plan.installing.isEmpty, plan.orphans.isEmpty,
       plan.obsolete.isEmpty, plan.awaitingPages.isEmpty
     else { return false }

@@ -386,6 +386,97 @@ struct GameSiteTests {
   }
 }
 
+@Suite("Games from a release", .bounded)
+struct ReleaseSiteTests {
+  private let directory: TemporaryDirectory
+
+  init() async throws {
+    directory = try TemporaryDirectory()
+    var packs: [ManifestPack] = []
+    for id in ["a", "b", "c", "d"] {
+      let path = try await makePack(SampleTree(["index.html": SampleTree.File(Array(id.utf8))]), in: directory, name: id)
+      let pack = try Pack.open(path, key: knownKey())
+      packs.append(
+        ManifestPack(
+          id: id, version: 1, url: "https://cdn.example.com/\(id).pack", size: pack.layout.packSize,
+          sha256: [UInt8](repeating: 7, count: 32), contentRoot: pack.contentRoot, contentSize: pack.contentSize, installSize: 1 << 20,
+          files: UInt64(pack.entryCount), maxFrame: UInt64(pack.largestFrame), keyID: "\(pack.keyID)", delivery: .prefetch, install: .packed
+        ))
+    }
+    let manifest = Manifest(version: 1, issued: nil, expires: ManifestTime("2030-01-01T00:00:00Z")!, budget: nil, packs: packs)
+    try directory.write(KeysSample.sign(manifest).bytes, to: "manifest.json")
+  }
+
+  private func site(mostOpen: Int = 64) throws(PackError) -> GameSite {
+    try GameSite(GameStock(directory.path, isRelease: true, keys: KeyRing(try knownKey()), mostOpen: mostOpen), options: .init())
+  }
+
+  /// Hides the files of all packs, or shows them again.
+  private func hide(_ isHidden: Bool) throws {
+    for id in ["a", "b", "c", "d"] {
+      let names = ["\(id).pack", "\(id).hidden"]
+      try FileManager.default.moveItem(atPath: directory(names[isHidden ? 0 : 1]), toPath: directory(names[isHidden ? 1 : 0]))
+    }
+  }
+
+  private func page(_ id: String, of site: GameSite) throws -> String {
+    String(decoding: try Answer(site, "/", ["Host": "\(id).localhost"]).bytes, as: UTF8.self)
+  }
+
+  @Test(
+    "a pack that is missing, another one, cut or damaged is refused at the start, also one that does not stay open",
+    arguments: ["missing-input", "wrong-pack", "truncated", "authentication-failed"], ["a", "d"])
+  func refused(_ code: String, _ id: String) throws {
+    let path = directory("\(id).pack")
+    var bytes = try #require(directory.bytes(of: "\(id).pack"))
+    try FileManager.default.removeItem(atPath: path)
+    switch code {
+    case "missing-input": break
+    case "wrong-pack": try FileManager.default.copyItem(atPath: directory("b.pack"), toPath: path)
+    case "truncated": try directory.write(bytes.prefix(100), to: "\(id).pack")
+    default:
+      bytes[bytes.count - 20] ^= 1
+      try directory.write(bytes, to: "\(id).pack")
+    }
+    let error = #expect(throws: PackError.self) { _ = try site(mostOpen: 2) }
+    #expect(error?.code.rawValue == code && error?.subject == path, "\(error?.message ?? "")")
+  }
+
+  @Test("a few packs stay open, and the others are opened when they are requested, in place of those not requested for long")
+  func fewOpen() throws {
+    let site = try site(mostOpen: 2)
+    #expect(site.games.map(\.id) == ["a", "b", "c", "d"])
+    try hide(true)
+    #expect(try page("a", of: site) == "a")
+    #expect(try page("b", of: site) == "b")
+    let error = #expect(throws: PackError.self) { try page("c", of: site) }
+    #expect(error?.code == .missingInput && error?.subject == directory("c.pack"))
+    try hide(false)
+    #expect(try page("c", of: site) == "c")
+    try hide(true)
+    #expect(try page("c", of: site) == "c")
+    #expect(try page("b", of: site) == "b")
+    #expect(throws: PackError.self) { try page("a", of: site) }
+    // The list needs no pack.
+    #expect(try Answer(site, "/", ["Host": "localhost"]).status == 200)
+  }
+
+  @Test("a pack that was replaced by another one while it was closed is not served")
+  func replaced() throws {
+    let site = try site(mostOpen: 2)
+    try FileManager.default.removeItem(atPath: directory("d.pack"))
+    try FileManager.default.copyItem(atPath: directory("b.pack"), toPath: directory("d.pack"))
+    #expect(#expect(throws: PackError.self) { try page("d", of: site) }?.code == .wrongPack)
+  }
+
+  @Test("usually all packs stay open, so they are served while a new release takes their place")
+  func allOpen() throws {
+    let site = try site()
+    try hide(true)
+    for id in ["a", "b", "c", "d"] { #expect(try page(id, of: site) == id) }
+  }
+}
+
 @Suite("HTTP dates")
 struct HTTPDateTests {
   @Test(

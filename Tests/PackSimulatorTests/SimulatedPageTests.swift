@@ -86,6 +86,75 @@ struct SimulatedPageTests {
     #expect(second.cost.memory < 100_000)
   }
 
+  // MARK: Requests by tags
+
+  /// Settings whose app requests a pack by its tag.
+  private func tagged(_ event: DeliveryEvent, _ numbers: [Int], _ faults: String...) async throws -> SimulationSettings {
+    var settings = try await settings(event, numbers)
+    settings.faults = try faults.map { try SimulatedFault(parsing: $0) }
+    settings.asked = []
+    settings.tags = ["german"]
+    return settings
+  }
+
+  /// Returns the pages that the app downloaded itself, in their order.
+  private func pagesOfApp(_ report: SimulationReport) -> [String] {
+    let arrivals = report.events.filter { $0.actor == .app && $0.text.contains("is downloaded and checked") }
+    return arrivals.compactMap(\.pack).filter(DeliveryName.isPage)
+  }
+
+  @Test("if the server lacks the pages of tags, a requested tag is a finding, and no pack is called lost")
+  func missingTagPages() async throws {
+    var settings = try await tagged(.install, [1])
+    settings.release = try await paged(1) { path in
+      let names = try FileManager.default.contentsOfDirectory(atPath: path).filter { $0.hasPrefix("tags-") }
+      for name in names { try FileManager.default.removeItem(atPath: "\(path)/\(name)") }
+    }
+    let report = try await play(settings)
+    #expect(report.findings.allSatisfy { $0.kind == .missing }, "\(report.story)")
+    #expect(report.findings.contains { $0.message.hasPrefix("the packs with the tag 'german' were not found") }, "\(report.story)")
+    #expect(report.packs.first { $0.id == "core" }?.state == "ready")
+  }
+
+  @Test("packs are found by their tag through the pages of tags, which are fetched once, like the pages of the packs")
+  func foundByTag() async throws {
+    let report = try await play(tagged(.install, [1]))
+    #expect(report.findings.isEmpty && report.notReady.isEmpty, "\(report.story)")
+    #expect(report.packs.map(\.id).sorted() == ["core", "voices-de"])
+    // An index page and a page of tags, then an index page and a page of packs.
+    let pages = pagesOfApp(report)
+    #expect(pages.count == 4 && Set(pages).count == 4 && pages[1].hasPrefix("~tags-") && pages[3].hasPrefix("~packs-"), "\(report.story)")
+    #expect(try await play(tagged(.install, [1])).story == report.story)
+    // The next manifest has the same page for the tag, and the device has it.
+    let second = try await play(tagged(.periodic, [1, 2]))
+    #expect(second.findings.isEmpty && second.notReady.isEmpty, "\(second.story)")
+    #expect(!pagesOfApp(second).contains { $0.hasPrefix("~tags-") }, "\(second.story)")
+  }
+
+  @Test(
+    "whatever happens to the downloads of pages, the packs of a tag arrive",
+    arguments: ["pages:truncate", "pages:size", "pages:offline", "pages:forgotten", "all:offline", "pages:truncate*3"], [[1], [1, 2]])
+  func tagFaults(_ fault: String, _ numbers: [Int]) async throws {
+    let report = try await play(tagged(numbers.count == 1 ? .install : .update, numbers, fault))
+    #expect(report.findings.isEmpty && report.notReady.isEmpty, "\(report.story)")
+    #expect(report.packs.contains { $0.id == "voices-de" && $0.state == "ready" })
+  }
+
+  @Test("a tag that a release does not have is no finding, and the packs of a release without pages are found by tags, too")
+  func otherTags() async throws {
+    var settings = try await tagged(.install, [1])
+    settings.tags = ["german", "klingon"]
+    let report = try await play(settings)
+    #expect(report.findings.isEmpty && report.packs.map(\.id).sorted() == ["core", "voices-de"], "\(report.story)")
+    #expect(report.events.contains { $0.text == "finds no pack with the tag 'klingon'" })
+    let releases = try await Releases.made()
+    settings.release = releases[1]
+    let whole = try await play(settings)
+    #expect(whole.findings.isEmpty && whole.packs.first { $0.id == "voices-de" }?.state == "ready", "\(whole.story)")
+  }
+
+  // MARK: Faults
+
   @Test(
     "whatever happens to the downloads of pages, every requested pack arrives",
     arguments: ["pages:truncate", "pages:size", "pages:offline", "pages:forgotten", "pages:lock", "pages:memory", "pages:truncate*3"],

@@ -4,17 +4,24 @@ import PackManifest
 import PackProject
 import PackTrust
 
+/// What apps trust that get a release.
+struct ReleaseTrust {
+  /// The keys that an app trusts.
+  var keys: TrustedKeys
+  /// The keys documents that the manifest must contain for the oldest app version of the lock file.
+  var documents: [KeysDocument] = []
+  /// A remark about a document that too few people have signed.
+  var remark: ReleaseBuildReport.Remark?
+}
+
 extension ReleaseBuild {
-  /// Returns the keys that an app trusts, and the keys documents that the manifest must contain for the oldest app version of the lock file. The
-  /// remark is about a document that too few people have signed.
+  /// Finds out what apps trust. Reads the file of keys documents, unless it was read before.
   ///
   /// - Throws: ``PackError/Code/untrustedSignature`` if the signing keys are too few of those that the newest keys document lists,
   ///   ``PackError/Code/limitExceeded`` if an app version is too far behind, or the error of the file.
-  func trust(
-    of signers: [SigningPublicKey], _ lock: ReleaseLock
-  ) throws(PackError) -> (keys: TrustedKeys, documents: [KeysDocument], remark: ReleaseBuildReport.Remark?) {
-    guard let path = configuration.keysFile else { return (TrustedKeys(signers), [], nil) }
-    let file = try KeysFile(reading: path)
+  func trust(of signers: [SigningPublicKey], _ lock: ReleaseLock) throws(PackError) -> ReleaseTrust {
+    guard let path = configuration.keysFile else { return ReleaseTrust(keys: TrustedKeys(signers)) }
+    let file = if let keysFile { keysFile } else { try KeysFile(reading: path) }
     try file.checkBeginning()
     let newest = try file.required()
     let listed = signers.filter { newest.content.signingKeys.contains($0) }
@@ -33,7 +40,8 @@ extension ReleaseBuild {
         "the oldest app version needs \(documents.count) keys documents, but a manifest has at most \(SignedManifest.keysLimit)",
         hint: "retire that app version: packer release retire VERSION")
     }
-    return (try TrustedKeys(newest), documents, file.draft.map { remark($0, newest, listed, at: path) })
+    return ReleaseTrust(
+      keys: try TrustedKeys(newest), documents: documents, remark: file.draft.map { remark($0, newest, listed, at: path) })
   }
 
   /// Returns the hint for keys that only the draft lists.

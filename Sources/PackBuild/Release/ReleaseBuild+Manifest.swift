@@ -51,12 +51,11 @@ extension ReleaseBuild {
   /// Makes all files of the release except the packs.
   func finish(
     _ items: [ReleaseBuildReport.Item], _ decisions: [PackDecision], _ outcomes: [UpdateOutcome], rootKeyID: String?,
-    signers: [ReleaseSigner], lock: ReleaseLock,
+    signers: [ReleaseSigner], trust: ReleaseTrust, lock: ReleaseLock,
     existing: ExistingRelease?, _ staged: StagedRelease, _ remarks: inout [ReleaseBuildReport.Remark]
   ) throws(PackError) -> ReleaseBuildReport.Release {
     let entries = items.compactMap(\.entry)
     let publicKeys = signers.map(\.publicKey)
-    let trust = try trust(of: publicKeys, lock)
     let paged = paged(entries)
     let defaults = defaults(of: entries)
     let updates = Self.listed(outcomes)

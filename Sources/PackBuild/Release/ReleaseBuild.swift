@@ -20,6 +20,8 @@ package struct ReleaseBuild: Sendable {
   package var wanted: [String] = []
   /// The manifest that devices have now, whose versions are not used again. Nil if it is not known.
   package var published: PublishedManifest?
+  /// The keys documents that count. Nil means those of the file that the configuration names, which is read once.
+  package var keysFile: KeysFile?
   /// Whether the manifest gets new issue and expiry times even if nothing else changed.
   package var renews = false
   /// Whether the packaging manifests for Apple's `ba-package` are made, too.
@@ -61,7 +63,7 @@ package struct ReleaseBuild: Sendable {
     try checkPlace(packs)
     var lock = try ReleaseLock.readIfPresent(lockPath, requiredBy: configuration, files: files)
     // Before anything is packed.
-    if !isTrial { _ = try trust(of: signers.map(\.publicKey), lock) }
+    let trust: ReleaseTrust? = try isTrial ? nil : trust(of: signers.map(\.publicKey), lock)
     let existing = try ExistingRelease.look(at: output, files: files)
     var remarks: [ReleaseBuildReport.Remark] = []
     if let existing, lock.raise(to: existing.record) {
@@ -78,7 +80,9 @@ package struct ReleaseBuild: Sendable {
     var decisions = try await decide(packs, keyIDs: try keyIDs(of: packs, key: key), lock: lock, existing: existing, progress: progress)
     let history = ReleaseHistory(lock, configuration, files: files)
     let editions = try editions(of: decisions, history)
-    if isTrial { return try trial(decisions, plannedUpdates(to: decisions, from: editions, existing: existing), existing, remarks) }
+    guard let trust else {
+      return try trial(decisions, plannedUpdates(to: decisions, from: editions, existing: existing), existing, remarks)
+    }
 
     // Otherwise it would be noticed after everything is packed.
     if decisions.contains(where: { $0.made == nil }) {
@@ -102,7 +106,7 @@ package struct ReleaseBuild: Sendable {
         to: decisions, from: editions, key: key, existing: existing, into: staged, progress: progress)
       Self.name(bases: updates, in: &items)
       let release = try finish(
-        items, decisions, updates, rootKeyID: configuration.perPackKeys ? "\(key.id)" : nil, signers: signers, lock: lock,
+        items, decisions, updates, rootKeyID: configuration.perPackKeys ? "\(key.id)" : nil, signers: signers, trust: trust, lock: lock,
         existing: existing,
         staged,
         &remarks)

@@ -9,8 +9,10 @@ struct DeltaSighting: Sendable {
   var delta: ManifestDelta
   /// Its expected path, starting with the path that the caller gave for the release.
   var path: String
-  /// Its size in bytes; nil if the file does not exist.
+  /// Its size in bytes; nil if there is no such file.
   var size: UInt64?
+  /// The reason why there is no such file, which continues a sentence about its path.
+  var absence = PublishedFile.missing
   /// The SHA-256 of the file; nil if it was not read.
   var sha256: [UInt8]?
   /// The readable start of the file; nil if it could not be read.

@@ -21,10 +21,10 @@ final class PackFileReading {
     at entry: ManifestPack, path: String, key: KeyHolder, _ survey: ContentSurvey, number: Int
   ) throws(PackError) -> PackSighting {
     var sighting = PackSighting(path: path)
-    guard PathParts(path) != nil, let status = try? files.status(of: path, in: nil, following: .followed), status.kind != .directory else {
-      return sighting
-    }
-    sighting.size = status.size
+    guard PathParts(path) != nil else { return sighting }
+    let file = PublishedFile(path, files: files)
+    (sighting.size, sighting.absence) = (file.size, file.absence)
+    guard file.size != nil else { return sighting }
     do throws(PackError) {
       sighting.start = PackSighting.Start(try PackStart(path, files: files))
       var search = PlaintextSearch()

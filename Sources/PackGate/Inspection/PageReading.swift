@@ -10,8 +10,10 @@ struct PageSighting: Sendable {
   var path: String
   /// What the manifest, or an index page, says about it.
   var reference: PageReference
-  /// Its size in bytes; nil if the file does not exist.
+  /// Its size in bytes; nil if there is no such file.
   var size: UInt64?
+  /// The reason why there is no such file, which continues a sentence about its path.
+  var absence = PublishedFile.missing
   /// The reason why it is not the page that the manifest names, or breaks a rule.
   var failure: PackError?
 
@@ -63,11 +65,12 @@ struct PageReading {
   private mutating func look(at reference: PageReference, before end: String?) throws(PackError) -> PageContent? {
     var sighting = PageSighting(path: place.path(reference.fileName), reference: reference)
     defer { pages.append(sighting) }
-    guard let status = try? files.status(of: sighting.path, in: nil, following: .followed), status.kind != .directory else { return nil }
-    sighting.size = status.size
+    let file = PublishedFile(sighting.path, files: files)
+    (sighting.size, sighting.absence) = (file.size, file.absence)
+    guard file.size != nil else { return nil }
     do throws(PackError) {
       guard let bytes = try ReleaseCatalogue.read(reference, in: place.directory, files: files) else {
-        sighting.size = nil
+        (sighting.size, sighting.absence) = (nil, PublishedFile.missing)
         return nil
       }
       return try Page(bytes.byteSpan, as: reference, before: end, in: manifest).content

@@ -66,10 +66,10 @@ struct UpdateInspection {
   ) throws(PackError) -> DeltaSighting {
     let path = place.path(ManifestPack.publishedName(id, delta.sha256))
     var sighting = DeltaSighting(id: id, delta: delta, path: path)
-    guard PathParts(path) != nil, let status = try? files.status(of: path, in: nil, following: .followed), status.kind != .directory else {
-      return sighting
-    }
-    sighting.size = status.size
+    guard PathParts(path) != nil else { return sighting }
+    let file = PublishedFile(path, files: files)
+    (sighting.size, sighting.absence) = (file.size, file.absence)
+    guard file.size != nil else { return sighting }
     do throws(PackError) {
       sighting.sha256 = try FileDigest.run(path, in: nil, title: path, files: files, backend: CryptoBackends.standard).sha256
       let start = try PackStart(path, files: files)

@@ -54,13 +54,19 @@ public actor OnDemandPacks {
     try await tidy(by: await store.manifest?.manifest)
   }
 
-  /// Returns the tags of the accepted manifest's packs for this device, with their delivery classes.
+  /// Returns the tags of the accepted manifest's packs for this device, with their delivery classes. Needs no network.
   ///
-  /// If a release has so many packs on demand that pages list them, the tags of those are left out. ``TagRequest`` finds the packs of all tags.
+  /// If a release has so many packs on demand that pages list them, the tags and packs of those pages are included that are on the device. A
+  /// ``TagRequest`` finds the packs of all tags, and fetches the pages that list them.
   ///
-  /// - Throws: ``PackError/Code/noManifest``
+  /// - Throws: ``PackError/Code/noManifest``, ``PackError/Code/cannotRead``
   public func catalog() async throws(PackError) -> TagCatalog {
-    TagCatalog(try await store.requiredManifest().packs.filter(isOffered))
+    let manifest = try await store.requiredManifest()
+    guard !manifest.pages.isEmpty else { return TagCatalog(manifest.packs.filter(isOffered)) }
+    let listed = try await WorkerPool.settled { [pages = store.pages] () throws(PackError) in try pages.listed(by: manifest) }
+    let packs = manifest.packs + listed.packs
+    let known = Set(packs.map(\.id))
+    return TagCatalog(packs.filter(isOffered), further: Set(listed.tags.lazy.filter { !known.contains($0.id) }.map(\.tag)))
   }
 
   private func isOffered(_ pack: ManifestPack) -> Bool { store.device.accepts(pack) && isForDevice(pack) }
@@ -87,6 +93,13 @@ public actor OnDemandPacks {
     let manifest = try await store.requiredManifest()
     if manifest.version != tidiedVersion { try await tidy(by: manifest) }
     return try await goal(of: tags, in: manifest, fetchingFor: request)
+  }
+
+  /// Finds the packs of a request, and fetches the pages of the manifest that list them. The queue must be running.
+  ///
+  /// - Throws: as ``TagRequest/begin()``.
+  package func packs(of request: TagRequest) async throws(PackError) -> [ManifestPack] {
+    try await goal(of: request.tags, fetchingFor: request)?.packs ?? []
   }
 
   private func goal(of tags: Set<String>, in manifest: Manifest, fetchingFor request: TagRequest?) async throws(PackError) -> Goal? {
@@ -433,7 +446,7 @@ extension DownloadID {
   private static let front = "on-demand/"
 
   /// Creates the id of a pack's download for tag requests. Each version of the bytes has its own group, which can be removed as a whole.
-  init(onDemand pack: ManifestPack) {
+  package init(onDemand pack: ManifestPack) {
     self.init(group: "\(Self.front)\(pack.id)@\(pack.version)-\(pack.sha256.hex)", id: pack.id)
   }
 

@@ -93,9 +93,13 @@ struct Build: Verb {
     try resolved.key.checkMakesPacks()
     // A trial run signs nothing.
     let signers = isTrial ? [] : try session.signers(signKey, configured: configuration.signKeys)
-    build.published = try published.manifest(
-      trusting: signers.isEmpty || configuration.keysFile != nil
-        ? try session.trustedKeys([], configuration) : TrustedKeys(signers.map(\.publicKey)))
+    // Read once, because the file may change meanwhile.
+    build.keysFile = try configuration.keysFile.map { (path) throws(PackError) in try KeysFile(reading: path) }
+    let trusted =
+      if let keys = build.keysFile { try keys.trusted() } else if signers.isEmpty { try session.trustedKeys([], configuration) } else {
+        TrustedKeys(signers.map(\.publicKey))
+      }
+    build.published = try published.manifest(trusting: trusted)
     let work = build
     let report = try await session.withProgress { (progress) async throws(PackError) in
       try await work.run(key: resolved.key, signers: signers, progress: progress)

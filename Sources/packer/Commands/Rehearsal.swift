@@ -34,7 +34,8 @@ struct Rehearsal {
     settings.faults = faults
     settings.device.platform = platform
     if !options.languages.isEmpty { settings.device.languages = options.languages }
-    settings.asked = try asked(settings)
+    settings.tags = (settings.later ?? release).tags(asked: options.ask)
+    settings.asked = try asked(settings).intersection(options.ask)
     settings.speed = try options.speed.map { (text) throws(PackError) in try NetworkSpeed(parsing: text) } ?? .wifi
     settings.isLowPower = options.isLowPower
     settings.extensionDeath = options.extensionDeath
@@ -68,7 +69,7 @@ struct Rehearsal {
 
   // MARK: Inputs
 
-  /// The requested packs that are for the device.
+  /// The requested packs that are for the device, by their names or tags.
   private func asked(_ settings: SimulationSettings) throws(PackError) -> Set<String> {
     let release = settings.later ?? settings.release
     let foreign = release.packs.filter { !settings.device.accepts($0) }

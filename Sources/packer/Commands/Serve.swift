@@ -163,7 +163,7 @@ struct Serve: Verb {
     guard let fallback else { return }
     for game in site.games {
       do throws(PackError) {
-        _ = try game.pack.entry(at: fallback)
+        _ = try site.pack(of: game).entry(at: fallback)
         return
       } catch {
         guard error.code == .noSuchEntry else { throw error }

@@ -85,6 +85,52 @@ struct PageRequestTests {
     running.cancel()
   }
 
+  @Test("the catalog has the tags of the manifest and of the pages on the device, for packs of this device, without a network")
+  func catalog() async throws {
+    let (store, transport, queue, packs) = try await tags.open()
+    try await store.adopt(tags.publish(1, offers()))
+    #expect(try await packs.catalog().tags(.prefetch) == ["world-1"])
+    let running = Task { try await queue.run() }
+    _ = try await TagRequest(["world-2"], of: packs).begin()
+    running.cancel()
+    let before = transport.calls.count
+    let catalog = try await packs.catalog()
+    // One of the pages lists the tag of 'f', which is fetched only if it is requested.
+    #expect(catalog.tags == ["world-1", "world-2", "world-3"] && catalog.tags(.onDemand) == catalog.tags)
+    // The pages of 'i' also list 'j', and those of 'k' and 'l' are not here.
+    #expect(catalog.packs(of: ["world-2", "world-3"]).map(\.id) == ["g", "h", "i", "j"])
+    let others = try await OnDemandPacks(store: store, queue: queue) { $0.id != "j" }
+    #expect(try await others.catalog().tags == ["world-1", "world-2"])
+    #expect(transport.calls.count == before)
+  }
+
+  @Test("the catalog has the tags of pages whose packs are not known, and passes over damaged pages and those that break a rule")
+  func partialCatalog() async throws {
+    let (store, _, _, packs) = try await tags.open()
+    let offers = try await offers()
+    let (document, pages) = try stage.manifestInPages(1, offers)
+    try await store.adopt(document)
+    for (reference, bytes) in pages where reference.kind == .tags { try store.pages.keep(bytes, as: reference) }
+    let catalog = try await packs.catalog()
+    #expect(catalog.tags == ["world-0", "world-1", "world-2", "world-3"])
+    #expect(catalog.delivery(of: "world-1") == .onDemand)
+    #expect(catalog.packs(of: ["world-0", "world-1"]).map(\.id) == ["core"])
+    for (reference, bytes) in pages where reference.kind == .tags {
+      try stage.directory.write(bytes.reversed(), to: "store/pages/\(reference.fileName)")
+    }
+    #expect(try await packs.catalog().tags == ["world-1"])
+    // The page of 'a' lists a pack that the manifest lists itself.
+    var (broken, files) = try Manifest(
+      version: 2, issued: nil, expires: ManifestTime("2030-01-01T00:00:00Z")!, budget: nil, packs: offers.map(\.entry)
+    ).inPages()
+    var twice = offers[1].entry
+    twice.delivery = .prefetch
+    broken.packs.insert(twice, at: 0)
+    for (reference, bytes) in files { try store.pages.keep(bytes, as: reference) }
+    try await store.adopt(KeysSample.sign(broken))
+    #expect(try await packs.catalog().tags == ["world-0", "world-1", "world-2", "world-3"])
+  }
+
   @Test("requests at the same time share the downloads of pages")
   func shared() async throws {
     let (store, transport, queue, packs) = try await tags.open { call in

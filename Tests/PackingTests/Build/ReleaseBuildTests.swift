@@ -4,6 +4,7 @@ import PackFiles
 import PackFormat
 import PackManifest
 import PackReading
+import PackTrust
 import TestSupport
 import Testing
 
@@ -330,6 +331,31 @@ struct ReleaseBuildTests {
     #expect(project.directory.names() == ["build", "packer.yml"])
     try await project.build()
     #expect(try await build().release?.isManifestUnchanged == true)
+  }
+
+  @Test("has the keys documents that were read first, also if their file changes while packs are made", arguments: [false, true])
+  func changedKeysFile(isGiven: Bool) async throws {
+    let project = try ReleaseProject("keysFile: packer.keys.json\n" + ReleaseProject.configuration)
+    let first = try KeysSample.document(KeysSample.content())
+    let second = try KeysSample.document(KeysSample.content(2, signers: [0, 9]))
+    try project.directory.write(KeysChain.text(of: [first.bytes]), to: "packer.keys.json")
+    var build = ReleaseBuild(try PackerConfiguration.read(project.directory("packer.yml")), time: ReleaseProject.time())
+    build.files = FaultyFiles()
+    let changed = KeysChain.text(of: [first.bytes, second.bytes])
+    if isGiven {
+      build.keysFile = try KeysFile(reading: project.directory("packer.keys.json"))
+      try project.directory.write(changed, to: "packer.keys.json")
+    }
+    let hasChanged = Monitor(false)
+    let signer = ReleaseSigner(try ReleaseProject.signingKey(0))
+    _ = try await build.run(key: try sampleKey(), signers: [signer]) { step in
+      guard step.phase == .packing else { return }
+      hasChanged.withLock { $0 = (try? project.directory.write(changed, to: "packer.keys.json")) != nil }
+    }
+    #expect(hasChanged.withLock { $0 })
+    // The oldest document is that of all apps, so the manifest contains those after it.
+    let document = try SignedManifest(project.directory.bytes(of: "dist/manifest.json") ?? [])
+    #expect(document.keysBytes.isEmpty)
   }
 
   @Test("with a manifest too large for clients is refused before anything is packed, with a hint")

@@ -1,3 +1,4 @@
+import Foundation
 import PackCrypto
 import PackFiles
 import PackFormat
@@ -84,6 +85,52 @@ struct UpdateInspectionTests {
     }
     #expect(try await sample.rules() == [rule])
     #expect(try await sample.rules { $0.isQuick = true } == [rule])
+  }
+
+  /// Returns the path of a page, of a delta or of the pack that it leads to.
+  private func path(of kind: String, in sample: UpdatedProject) throws -> String {
+    let manifest = try sample.project.manifest()
+    switch kind {
+    case "page": return "dist/\(try #require(manifest.pages.first).fileName)"
+    case "delta": return sample.path(of: try #require(try sample.deltas().first))
+    default: return "dist/\(try #require(manifest.packs.first { $0.id == "core" }).fileName)"
+    }
+  }
+
+  @Test(
+    "say what is in the place of a page, a delta or a pack",
+    arguments: ["page", "delta", "pack"],
+    [
+      ("a directory", "is a directory, not a file, but "), ("a pipe", "is a pipe, a socket or a device, not a file, but "),
+      ("a link to itself", "cannot be read: "), ("nothing", "does not exist, but "),
+    ])
+  func otherThings(_ kind: String, _ thing: (name: String, words: String)) async throws {
+    let sample = try UpdatedProject()
+    try await sample.update()
+    let path = try path(of: kind, in: sample)
+    try sample.project.remove(path)
+    switch thing.name {
+    case "a directory": try sample.directory.makeDirectory(path)
+    case "a pipe": #expect(unsafe mkfifo(sample.directory(path), 0o600) == 0)
+    case "a link to itself":
+      try FileManager.default.createSymbolicLink(atPath: sample.directory(path), withDestinationPath: String(path.dropFirst("dist/".count)))
+    default: break
+    }
+    for isQuick in [false, true] {
+      let findings = try await sample.report { $0.isQuick = isQuick }.findings.filter { ["PK2001", "PK2021"].contains($0.rule.id) }
+      #expect(findings.count == 1 && findings[0].message.contains("\(sample.directory(path)) \(thing.words)"), "\(findings.map(\.message))")
+    }
+  }
+
+  @Test("report a page, a delta or a pack that may not be read, and do not call it damaged", arguments: ["page", "delta", "pack"])
+  func unreadable(_ kind: String) async throws {
+    let sample = try UpdatedProject()
+    try await sample.update()
+    let path = sample.directory(try path(of: kind, in: sample))
+    let files = FaultyFiles { $0.operation == .open && $0.name == path ? .failure(.notPermitted) : nil }
+    let findings = try await sample.report { $0.files = files }.findings.filter { $0.file == path }
+    #expect(findings.map(\.rule.id) == [kind == "page" ? "PK2022" : "PK2007"])
+    #expect(findings.first?.kind == .other && findings.first?.message == "\(path) cannot be read: permission denied")
   }
 
   @Test("find a delta to other content: the page lists one that leads to the release before")

@@ -12,12 +12,12 @@ enum MissingPackCheck: ReleaseCheck {
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
     release.pairs.filter { $0.file.size == nil }.map { entry, file in
       finding(
-        "\(file.path) does not exist, but the manifest names it", pack: entry.id, file: file.path, limit: entry.size,
+        "\(file.path) \(file.absence), but the manifest names it", pack: entry.id, file: file.path, limit: entry.size,
         hint: release.rebuild(entry.id))
     }
       + release.deltas.filter { $0.size == nil }.map { sighting in
         finding(
-          "\(sighting.title) does not exist, but a page names it", pack: sighting.id, file: sighting.path, limit: sighting.delta.size,
+          "\(sighting.title) \(sighting.absence), but a page names it", pack: sighting.id, file: sighting.path, limit: sighting.delta.size,
           hint: "packer build")
       }
   }

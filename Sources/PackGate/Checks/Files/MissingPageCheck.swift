@@ -11,7 +11,7 @@ enum MissingPageCheck: ReleaseCheck {
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
     release.pages.filter { $0.size == nil }.map { page in
       finding(
-        "\(page.path) does not exist, but the manifest names it", file: page.path, limit: page.reference.size, hint: "packer build")
+        "\(page.path) \(page.absence), but the manifest names it", file: page.path, limit: page.reference.size, hint: "packer build")
     }
   }
 }

@@ -18,9 +18,9 @@ enum UnknownPackCheck: ReleaseCheck {
       return finding(failure.message, pack: entry.id, file: file.path, hint: release.wording(failure))
     }
       + release.deltas.compactMap { sighting in
-        guard let failure = sighting.failure, !told.contains(failure.code), failure.code != .wrongBase, sighting.isPublished else {
-          return nil
-        }
+        guard let failure = sighting.failure, !told.contains(failure.code), failure.code != .wrongBase else { return nil }
+        // Other bytes than those of the page are another finding, but of a file that cannot be read no bytes are known.
+        guard sighting.isPublished || failure.code == .cannotRead && sighting.sha256 == nil else { return nil }
         return finding(failure.message, pack: sighting.id, file: sighting.path, hint: release.wording(failure))
       }
   }

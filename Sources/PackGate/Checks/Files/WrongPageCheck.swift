@@ -16,10 +16,11 @@ enum WrongPageCheck: ReleaseCheck {
     release.pages.compactMap { page in
       guard let failure = page.failure, let size = page.size else { return nil }
       let (name, message) = (page.reference.fileName, failure.message)
+      // A page that cannot be read may still be the right one.
+      let kind: FindingKind = failure.code == .cannotRead ? .other : size < page.reference.size ? .truncated : .damaged
       return finding(
-        message.hasPrefix(name) ? page.path + message.dropFirst(name.count) : "\(page.path): \(message)",
-        kind: size < page.reference.size ? .truncated : .damaged, file: page.path, actual: size, limit: page.reference.size,
-        hint: "packer build")
+        message.hasPrefix(name) ? page.path + message.dropFirst(name.count) : failure.about(page.path).message,
+        kind: kind, file: page.path, actual: size, limit: page.reference.size, hint: "packer build")
     }
   }
 }
