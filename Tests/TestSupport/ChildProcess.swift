@@ -60,6 +60,13 @@ package final class ChildProcess: Sendable {
       posix_spawn_file_actions_adddup2(&actions, ends[1], 1)
     }
     defer { if ends[1] >= 0 { close(ends[1]) } }
+    // Otherwise it would inherit what other tests have open at this moment, and a limit of open files would be reached earlier. Numbers that are not open
+    // are passed over.
+    #if canImport(Darwin)
+      posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_CLOEXEC_DEFAULT))
+    #else
+      for number in 3..<64 as Range<CInt> { posix_spawn_file_actions_addclose(&actions, number) }
+    #endif
 
     // The shell changes the working directory, because posix_spawn cannot do that on all platforms.
     let command = directory.map { ["/bin/sh", "-c", #"cd "$0" && exec "$@""#, $0, program] + words } ?? [program] + words
