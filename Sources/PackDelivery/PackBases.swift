@@ -5,8 +5,10 @@ import PackManifest
 struct PackBases {
   /// The packs that are requested because they, and a delta over them, take fewer bytes than another requested pack.
   private(set) var asked: Set<String> = []
-  /// The bases that come first, by the name of the pack that is a delta over it.
-  private(set) var awaited: [String: String] = [:]
+  /// The content roots of bases that are not there yet, by the names of packs that are downloaded as deltas over them meanwhile.
+  private(set) var awaited: [String: [UInt8]] = [:]
+  /// The content roots of the bases that are downloaded, or will be, by their names.
+  private var coming: [String: [UInt8]] = [:]
   /// The content roots on the device that deltas can be read over, by the name of the pack.
   private var held: [String: [[UInt8]]] = [:]
 
@@ -26,10 +28,11 @@ struct PackBases {
       let installed = device[id, default: []].filter { !$0.isRejected && $0.room > 0 }.compactMap(\.contentRoot)
       held[id] = facts.device == nil ? [records[id]?.base].compactMap(\.self) : installed
     }
+    for (id, base) in offered where Self.cost(of: base, records[id], device[id], facts) == 0 { coming[id] = base.contentRoot }
     for pack in above where facts.isForDevice(pack) {
       guard let base = pack.basePack.flatMap({ offered[$0] }), !roots(below: pack).contains(base.contentRoot) else { continue }
       let record = records[pack.id].flatMap { $0.bytes == PackBytes(pack) ? $0 : nil }
-      // An essential download is not put off, because only this event permits it; nor is what has begun, or came to nothing as a delta.
+      // An essential download depends on nothing, because only this event permits it; nor does what has begun, or came to nothing as a delta.
       if pack.delivery == .essential, facts.event.permitsEssential { continue }
       guard record.map({ $0.state.kind == .notLoaded && $0.fallback == nil }) ?? true else { continue }
       let isWanted = pack.delivery != .onDemand || facts.asked.contains(pack.id) || records[pack.id]?.isWanted == true
@@ -41,10 +44,16 @@ struct PackBases {
       guard UpdateRoute.cheapest(to: pack, over: room, by: deltas) == nil,
         let delta = UpdateRoute.cheapest(to: pack, over: [base.contentRoot: 1], by: deltas), delta.size.adding(cost) < pack.size
       else { continue }
-      awaited[pack.id] = base.id
-      if cost > 0 { asked.insert(base.id) }
+      awaited[pack.id] = base.contentRoot
+      if cost > 0 {
+        asked.insert(base.id)
+        coming[base.id] = base.contentRoot
+      }
     }
   }
+
+  /// Whether the base of a pack has this content, and is downloaded or will be.
+  func comes(_ root: [UInt8], below pack: ManifestPack) -> Bool { pack.basePack.flatMap { coming[$0] } == root }
 
   /// The content roots on the device over which a pack may be a delta, besides its own.
   func roots(below pack: ManifestPack) -> [[UInt8]] { pack.basePack.flatMap { held[$0] } ?? [] }

@@ -12,6 +12,8 @@ struct Planning {
   private let updates: UpdateLookup
   /// The names of the missing pages of deltas.
   private let updatePages: Set<String>
+  /// The packs whose files are deltas over packs that are not installed yet.
+  private var waiting: Set<String> = []
   /// Whether one of those pages could not be fetched. Then no pack waits for them.
   private var hasFailedPage = false
   private let defaults: ManifestDefaults
@@ -109,6 +111,11 @@ struct Planning {
       identifier = knownIdentifier(status)
       meetFile(identifier, &status)
     }
+    if status.state == .toBeTransferred, let root = rootBelow(pack, status), bases.comes(root, below: pack),
+      !bases.roots(below: pack).contains(root)
+    {
+      waiting.insert(pack.id)
+    }
     if let identifier, facts.downloads != nil { offeredDownloads.insert(identifier) }
     if facts.asked.contains(pack.id) || bases.asked.contains(pack.id),
       !status.isWanted || status.state.kind == .failed || status.state == .notLoaded(.cancelled)
@@ -122,6 +129,12 @@ struct Planning {
     // A download that came to nothing: whether the delta is still offered is not known without the page.
     if status.state.kind == .notLoaded, !status.hasHop, updates.unknown.contains(pack.id) { status.dropDeltas() }
     place(pack, index, before, status, isRejected: isRejected)
+  }
+
+  /// The content root over which the file of a pack with a base is a delta. Nil for a full pack, or if that is not known.
+  private func rootBelow(_ pack: ManifestPack, _ status: PackStatus) -> [UInt8]? {
+    guard facts.device != nil, pack.basePack != nil, let delta = status.hop ?? status.delta else { return nil }
+    return updates.deltas[pack.id]?.first { $0.sha256 == delta.sha256 && $0.size == delta.size }?.bases.first
   }
 
   /// The identifier of a status's file, if there is anything to compare it with.
@@ -201,7 +214,9 @@ struct Planning {
     case .toBeTransferred:
       neededFiles.insert(status.identifier.description)
       reserve(pack, status)
-      if index < pageCount {
+      if waiting.contains(pack.id), let base = pack.basePack {
+        plan.postponed.append(Postponement(id: pack.id, reason: .base(base)))
+      } else if index < pageCount {
         // It arrived after this plan took the pages. The next plan takes it.
         plan.underWay.append(pack.id)
       } else if isExpired {
@@ -234,7 +249,6 @@ struct Planning {
   ) -> Postponement.Reason? {
     if isRejected { return .failed(.rejected, secondsLeft: nil) }
     if isAwaitingUpdates(pack, status) { return .updates }
-    if let base = bases.awaited[pack.id], status.delta == nil, !isHere(PackBytes(pack), pack.id) { return .base(base) }
     if pack.delivery == .onDemand, !status.isWanted { return .notAsked }
     if idle == .cancelled, !(pack.delivery == .essential && facts.event.permitsEssential) { return .cancelled }
     if idle.waitsForLaunch, facts.allowance != nil { return .beforeLaunch(idle) }
@@ -319,7 +333,7 @@ struct Planning {
       if let root = version.contentRoot { room[root] = version.room }
     }
     if facts.device == nil, isUnpacked || status.mode == .packed, let base = status.base { room[base] = status.room }
-    for root in bases.roots(below: pack) where room[root] == nil { room[root] = 1 }
+    for root in bases.roots(below: pack) + [bases.awaited[pack.id]].compactMap(\.self) where room[root] == nil { room[root] = 1 }
     var route = (UpdateRoute.cheapest(to: pack, over: room, by: offered)?.deltas ?? []).map {
       PackBytes(version: pack.version, size: $0.size, sha256: $0.sha256)
     }

@@ -22,7 +22,7 @@ public struct Postponement: Hashable, Sendable {
     case failed(FailureReason, secondsLeft: UInt64?)
     /// The page with the deltas to it is fetched first.
     case updates
-    /// The pack with this name is fetched first, because the pack is a delta over it.
+    /// Its file is here, and the pack with this name is installed first, because the file is a delta over it.
     case base(String)
     /// The manifest has expired, so nothing new may be installed from it.
     case manifestExpired

@@ -157,7 +157,8 @@ extension ReleaseVerification {
   private static func updates(_ downloads: [ReleaseUpdate]) -> String {
     var parts = downloads.prefix(mostDownloads).map { download in
       let saved = download.size < download.packSize ? " instead of \(SizeText.short(download.packSize))" : ""
-      return "\(SizeText.short(download.size))\(saved) from manifest \(download.manifest)"
+      let more = download.sizeWithApp > download.size ? " (\(SizeText.short(download.sizeWithApp)) with a new app)" : ""
+      return "\(SizeText.short(download.size))\(saved) from manifest \(download.manifest)\(more)"
     }
     let others = downloads.dropFirst(mostDownloads)
     if let most = others.map(\.size).max() {

@@ -15,7 +15,7 @@ package struct DeltaStack: ~Copyable {
 
   /// - Parameters:
   ///   - paths: the packs that may be bases, in any order. One that is not needed is not read.
-  ///   - others: further files, of which those with the name of the delta may be bases, too. One that cannot be read is passed over.
+  ///   - others: further files, which may be bases, too. One that cannot be read is passed over.
   package init(
     _ paths: [String], besides others: [String] = [], files: any FileSystem = SystemFiles(),
     backend: any CryptoBackend = CryptoBackends.standard
@@ -63,9 +63,8 @@ package struct DeltaStack: ~Copyable {
   private mutating func base(
     _ root: [UInt8], of start: PackStart, _ path: String, key: borrowing PackKey, below: [Int]
   ) throws(PackError) -> Pack {
-    for number in paths.indices where !below.contains(number) {
+    for number in order(for: start) where !below.contains(number) {
       do throws(PackError) {
-        if number >= namedCount, try PackStart(paths[number], files: files).header.packID != start.header.packID { continue }
         guard try self.root(of: number, key: key) == root else { continue }
         return try pack(number, key: key, below: below)
       } catch {
@@ -77,6 +76,15 @@ package struct DeltaStack: ~Copyable {
       .wrongBase,
       "pack is a delta over content \(root.prefix(8).hex), which \(paths.count == 1 ? "the given base does not have" : "no given base has")",
       advice: .chooseBase)
+  }
+
+  /// Returns the files in the order in which they are tried: those that were named, then those with the name of the delta, then the others.
+  private func order(for start: PackStart) -> [Int] {
+    let others = paths.indices.dropFirst(namedCount)
+    guard others.count > 1 else { return Array(paths.indices) }
+    let own = others.filter { (try? PackStart(paths[$0], files: files))?.header.packID == start.header.packID }
+    let known = Set(own)
+    return Array(0..<namedCount) + own + others.filter { !known.contains($0) }
   }
 
   private mutating func pack(_ number: Int, key: borrowing PackKey, below: [Int]) throws(PackError) -> Pack {

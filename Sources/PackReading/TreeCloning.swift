@@ -29,8 +29,8 @@ package struct MadeFiles: Sendable {
 
 /// Makes those files of a delta's tree whose content an unpacked base has whole, without decoding anything.
 ///
-/// A file is cloned if the volume can. Otherwise it gets a second name, if it has only one and the same permissions, or is copied. If it is not
-/// exactly the file that was read when the base was opened, it is copied and its digest compared. Memory: 256 KiB, and a bit for each record.
+/// A file is cloned if the volume can. Otherwise it gets a second name, if that is wanted and it has only one and the same permissions, or is copied. If
+/// it is not exactly the file that was read when the base was opened, it is copied and its digest compared. Memory: 256 KiB, and a bit for each record.
 package struct TreeCloning {
   private let pack: Pack
   private let output: OutputDirectory
@@ -38,11 +38,15 @@ package struct TreeCloning {
   private let pool: WorkerPool
   private let writer: StagingWriter
   private let digest: any DigestContext
+  private let linked: Set<String>
   private var canClone = true
   private var made = MadeFiles()
 
-  /// - Parameter output: A new directory, which gets the files.
-  package init(_ pack: Pack, into output: OutputDirectory, pool: WorkerPool) throws(PackError) {
+  /// - Parameters:
+  ///   - output: A new directory, which gets the files.
+  ///   - linked: The paths of the bases whose files may get second names.
+  package init(_ pack: Pack, into output: OutputDirectory, linking linked: Set<String>, pool: WorkerPool) throws(PackError) {
+    self.linked = linked
     self.pack = pack
     self.output = output
     files = pack.source.files
@@ -90,7 +94,7 @@ package struct TreeCloning {
       }
       canClone = false
     }
-    guard status.linkCount == 1, status.mode == StagingWriter.mode(of: kind) else { return false }
+    guard linked.contains(tree.basePath), status.linkCount == 1, status.mode == StagingWriter.mode(of: kind) else { return false }
     guard try writer.link(tree.place(of: number), status, as: path) else { return false }
     try tree.accept(number, status, now: now(file, tree, number))
     made.linkedSpace[tree.basePath, default: 0] += status.allocatedSize

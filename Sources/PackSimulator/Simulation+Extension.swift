@@ -445,7 +445,7 @@ extension Postponement.Reason {
     case .failed(let reason, let left):
       "\(DeliveryState.failed(reason).reason); " + (left.map { "tried again in \($0) s" } ?? "not tried again until it changes")
     case .updates: "the page with the deltas to it is fetched first"
-    case .base(let id): "it is a delta over pack '\(id)', which is fetched first"
+    case .base(let id): "it is a delta over pack '\(id)', which is installed first"
     case .manifestExpired: "the manifest has expired"
     }
   }

@@ -431,8 +431,10 @@ struct DeltaInstallation: Sendable {
       isProven: false)
     let made: MadeFiles
     do throws(PackError) {
-      made = try await fill(name, with: pack)
-      for (base, opened) in zip(bases.held, bases.opened) where base.record.id == id {
+      // A file with names in two packs would count in both, and removing one of them would free nothing.
+      let own = zip(bases.held, bases.opened).filter { $0.0.record.id == id }
+      made = try await fill(name, with: pack, linking: Set(own.map(\.1.basePath)))
+      for (base, opened) in own {
         if let size = made.linkedSpace[opened.basePath] { content.links.append(PackRecord.Link(bytes: base.content.bytes, size: size)) }
       }
       let whole = try await WorkerPool.value { (_) throws(PackError) in try directory.sizeOnDevice(name) }
@@ -462,13 +464,13 @@ struct DeltaInstallation: Sendable {
   }
 
   /// Makes the tree of a pack in `staging`, on the disk.
-  private func fill(_ name: String, with pack: Pack) async throws(PackError) -> MadeFiles {
+  private func fill(_ name: String, with pack: Pack, linking linked: Set<String>) async throws(PackError) -> MadeFiles {
     let path = directory.path(directory.place(order.itemName))
     let output = try await WorkerPool.value { (_) throws(PackError) in
       try OutputDirectory(ownedAs: name, in: directory.handle, path: path, files: files)
     }
     let made = try await WorkerPool.value { (pool) throws(PackError) in
-      var cloning = try TreeCloning(pack, into: output, pool: pool)
+      var cloning = try TreeCloning(pack, into: output, linking: linked, pool: pool)
       return try cloning.run()
     }
     try await TreeWalk.run(pack, into: output, jobs: nil, phase: .unpacking, made: made, progress: installation.progress)

@@ -253,7 +253,8 @@ struct DeltaPlanTests {
   /// Plans the game and its engine.
   private func plan(
     _ game: ManifestPack = game(), engine: ManifestPack? = offer("e"), records: [PackStatus] = [], device: [DevicePack]? = [],
-    asked: Set<String> = [], _ event: DeliveryEvent = .launch, isFor: @escaping @Sendable (ManifestPack) -> Bool = { _ in true }
+    asked: Set<String> = [], files: [WaitingFile] = [], _ event: DeliveryEvent = .launch,
+    isFor: @escaping @Sendable (ManifestPack) -> Bool = { _ in true }
   ) -> DeliveryPlan {
     var manifest = manifest([game] + [engine].compactMap(\.self))
     manifest.defaults = ManifestDefaults(baseURL: "https://cdn.example.com/b/")
@@ -261,7 +262,8 @@ struct DeltaPlanTests {
     var lookup = PageLookup()
     lookup.updates.deltas = ["a": [Self.overEngine]]
     return DeliveryPlan(
-      for: manifest, lookup, records: records, facts: DeliveryFacts(event, at: now, device: device, asked: asked, isForDevice: isFor))
+      for: manifest, lookup, records: records, files: files,
+      facts: DeliveryFacts(event, at: now, device: device, asked: asked, isForDevice: isFor))
   }
 
   private func downloads(_ plan: DeliveryPlan) -> [String: UInt64] {
@@ -281,27 +283,39 @@ struct DeltaPlanTests {
     #expect(downloads(plan(records: [record].compactMap(\.self), device: nil)) == ["a": 100])
   }
 
-  @Test("a pack waits for its base if that comes anyway, also as an update")
-  func waitsForBase() {
+  @Test("a delta over a base that comes anyway is downloaded beside it, also as an update, and installed after it")
+  func waitsForBase() throws {
     let planned = plan()
-    #expect(downloads(planned) == ["e": 1000] && planned.reason(of: "a") == .base("e"))
+    #expect(downloads(planned) == ["e": 1000, "a": 100])
     let older = DevicePack(id: "e", version: 0, sha256: digest("e", 0), mode: .packed, contentRoot: digest("root e", 0), room: 3)
-    #expect(plan(device: [older]).reason(of: "a") == .base("e"))
+    #expect(downloads(plan(device: [older])) == ["e": 1000, "a": 100])
     let underWay = plan(records: [status("e", .scheduled(isEssential: false), .began)])
-    #expect(underWay.reason(of: "a") == .base("e") && underWay.underWay == ["e"])
+    #expect(downloads(underWay) == ["a": 100] && underWay.underWay == ["e"])
+
+    let record = try #require(change(in: planned))
+    guard case .became(let arrived) = record.after(.arrived, at: now) else { throw BadTest() }
+    let file = WaitingFile(identifier: arrived.identifier, size: 100)
+    let engine = DevicePack(id: "e", version: 1, sha256: digest("e", 1), mode: .packed, contentRoot: digest("root e", 1), room: 1)
+    let waiting = plan(records: [arrived, status("e", .scheduled(isEssential: false), .began)], files: [file])
+    #expect(waiting.reason(of: "a") == .base("e") && waiting.handOver == [] && waiting.orphans == [])
+    let ready = plan(records: [arrived], device: [engine], files: [file])
+    #expect(ready.handOver.map(\.id) == ["a"])
+    // The store says that the base is missing, the full pack comes, and it is told why.
+    let lost = plan(records: [arrived, status("e", .scheduled(isEssential: false), .downloadFailed(.offline))], files: [file])
+    #expect(lost.handOver.map(\.id) == ["a"])
   }
 
   @Test("a base on demand is requested only if it and the delta are fewer bytes than the pack, and the pack is wanted")
   func asksForBase() {
     let onDemand = offer("e", size: 800, .onDemand)
     let planned = plan(engine: onDemand)
-    #expect(downloads(planned) == ["e": 800] && planned.reason(of: "a") == .base("e"))
+    #expect(downloads(planned) == ["e": 800, "a": 100])
     #expect(planned.changes.first { $0.id == "e" }?.after?.isWanted == true)
     #expect(downloads(plan(engine: offer("e", size: 900, .onDemand))) == ["a": 1000])
-    #expect(downloads(plan(engine: offer("e", size: 900, .onDemand), asked: ["e"])) == ["e": 900])
+    #expect(downloads(plan(engine: offer("e", size: 900, .onDemand), asked: ["e"])) == ["e": 900, "a": 100])
     let unwanted = plan(Self.game(.onDemand), engine: onDemand)
     #expect(unwanted.downloads == [] && unwanted.reason(of: "a") == .notAsked && unwanted.reason(of: "e") == .notAsked)
-    #expect(downloads(plan(Self.game(.onDemand), engine: onDemand, asked: ["a"])) == ["e": 800])
+    #expect(downloads(plan(Self.game(.onDemand), engine: onDemand, asked: ["a"])) == ["e": 800, "a": 100])
   }
 
   @Test("the full pack comes if the base does not: not offered, not for the device, failed, cancelled, rejected, or of another version")
@@ -329,7 +343,7 @@ struct DeltaPlanTests {
   @Test("an essential download does not wait for its base")
   func essentialBase() {
     #expect(downloads(plan(Self.game(.essential), device: nil, .update))["a"] == 1000)
-    #expect(plan(Self.game(.essential), .launch).reason(of: "a") == .base("e"))
+    #expect(downloads(plan(Self.game(.essential), .launch)) == ["e": 1000, "a": 100])
   }
 
   @Test("space is counted for the file that a packed pack is made")

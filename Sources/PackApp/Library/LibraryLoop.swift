@@ -426,6 +426,9 @@ actor LibraryLoop {
     }
     // A file that did not match was discarded, and is planned again.
     if installations.contains(where: { $0.installed == nil && $0.failure.map(Self.isRetried) ?? true }) { delay = min(delay ?? 1, 1) }
+    // What was waiting for its base can be installed now.
+    let installed = Set(installations.filter { $0.installed != nil }.map(\.id))
+    if plan.postponed.contains(where: { if case .base(let id) = $0.reason { installed.contains(id) } else { false } }) { delay = 0 }
     // A download that the system lost sends no event: while somebody waits, it is looked for.
     if !asked.isEmpty { delay = min(delay ?? Self.lookInterval, Self.lookInterval) }
     if let delay { planAgain(after: delay) }

@@ -45,6 +45,10 @@ struct ExistingRelease: Sendable {
     }
     let known = Set(record.files + [BuildRecord.fileName])
     var strangers: [String] = []
+    for name in names where known.contains(name.text) {
+      // What a build makes there are files. Something else with their names is a person's.
+      if (try? files.status(of: name.text, in: directory, following: .asThemselves))?.kind == .directory { strangers.append(name.text) }
+    }
     for name in names where !known.contains(name.text) && !isJunk(name.text, in: directory, files: files) {
       guard known.contains(where: { $0.hasPrefix(name.text + "/") }) else {
         strangers += Self.names(of: name.text, in: directory, files: files)

@@ -98,7 +98,7 @@ extension ReleaseBuild {
           ReleaseBuildReport.Update(
             id: decision.id, version: edition.pack.version, manifest: edition.manifest, basePack: nil,
             base: edition.pack.contentRoot, via: middle?.version, action: reason == nil ? .planned : .omitted, reason: reason, size: nil,
-            packSize: nil))
+            restSize: nil, packSize: nil))
       }
       if let base = decisions.first(where: { $0.id == decision.pack.base }), let root = base.census?.contentRoot ?? base.made?.contentRoot,
         let version = base.edition?.version ?? base.made?.version
@@ -106,7 +106,7 @@ extension ReleaseBuild {
         updates.append(
           ReleaseBuildReport.Update(
             id: decision.id, version: version, manifest: nil, basePack: base.id, base: root, via: nil, action: .planned, reason: nil,
-            size: nil, packSize: nil))
+            size: nil, restSize: nil, packSize: nil))
       }
     }
     return updates
@@ -211,7 +211,7 @@ extension ReleaseBuild {
       UpdateOutcome(
         update: ReleaseBuildReport.Update(
           id: made.id, version: base.version.number, manifest: base.manifest, basePack: base.packName, base: root,
-          via: middle?.pack.version, action: action, reason: reason, size: record?.size, packSize: made.size),
+          via: middle?.pack.version, action: action, reason: reason, size: record?.size, restSize: middle?.last.size, packSize: made.size),
         record: record)
     }
 

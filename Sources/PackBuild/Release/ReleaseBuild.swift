@@ -79,6 +79,12 @@ package struct ReleaseBuild: Sendable {
 
     var decisions = try await decide(packs, keyIDs: try keyIDs(of: packs, key: key), lock: lock, existing: existing, progress: progress)
     let history = ReleaseHistory(lock, configuration, files: files)
+    if let history, let settings = configuration.updates, let last = lock.released, try !history.isRecorded() {
+      remarks.append(
+        .warning(
+          "\(settings.packs) has no record of manifest \(last.manifestVersion), the last release: players download changed packs whole",
+          hint: "bring the folder back, and keep it from one build to the next; 'updates: none' in \(configuration.path) turns deltas off"))
+    }
     let editions = try editions(of: decisions, history)
     guard let trust else {
       return try trial(decisions, plannedUpdates(to: decisions, from: editions, existing: existing), existing, remarks)

@@ -1,3 +1,4 @@
+import PackFormat
 package import PackManifest
 package import PackProject
 
@@ -63,14 +64,19 @@ package struct ReleaseBuildReport: Sendable {
     package let reason: String?
     /// The size of the delta in bytes, also of one that is not worth it. Nil if it was not made.
     package let size: UInt64?
+    /// The size in bytes of the delta that leads on from an edition in between. Nil without one.
+    package let restSize: UInt64?
     /// The size of the full pack in bytes. Nil in a trial run.
     package let packSize: UInt64?
 
-    /// The size in thousandths of that of the full pack; nil if it was not made.
+    /// The bytes that a player downloads. Nil if it was not made.
+    package var total: UInt64? { size.map { $0.adding(restSize ?? 0) } }
+
+    /// What a player downloads, in thousandths of the full pack; nil if it was not made.
     package var permille: UInt64? {
       // A pack has at most 2^40 bytes, and at least those of its header.
-      guard let size, let packSize else { return nil }
-      return size * 1000 / packSize
+      guard let total, let packSize else { return nil }
+      return total * 1000 / packSize
     }
   }
 

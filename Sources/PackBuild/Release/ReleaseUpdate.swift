@@ -15,6 +15,8 @@ package struct ReleaseUpdate: Hashable, Sendable {
     package let deltas: Int
     /// Whether the earlier release did not have it.
     package let isNew: Bool
+    /// Whether it comes whole with a new version of the app, because the page that lists the deltas comes too late then.
+    package let isEssential: Bool
   }
 
   /// The manifest version of the release that the player has.
@@ -25,6 +27,8 @@ package struct ReleaseUpdate: Hashable, Sendable {
 
   /// The bytes to download.
   package var size: UInt64 { packs.reduce(0) { $0.adding($1.size) } }
+  /// The bytes to download with a new version of the app, with which essential packs come whole.
+  package var sizeWithApp: UInt64 { packs.reduce(0) { $0.adding($1.isEssential ? $1.packSize : $1.size) } }
   /// The bytes to download without deltas.
   package var packSize: UInt64 { packs.reduce(0) { $0.adding($1.packSize) } }
   /// The pack that takes most of it.
@@ -55,6 +59,7 @@ package struct ReleaseUpdate: Hashable, Sendable {
     if let held { room[held.contentRoot] = 2 }
     let route = UpdateRoute.cheapest(to: entry, over: room, by: deltas)
     return Pack(
-      id: entry.id, size: route?.size ?? entry.size, packSize: entry.size, deltas: route?.deltas.count ?? 0, isNew: held == nil)
+      id: entry.id, size: route?.size ?? entry.size, packSize: entry.size, deltas: route?.deltas.count ?? 0, isNew: held == nil,
+      isEssential: entry.delivery == .essential)
   }
 }

@@ -202,7 +202,7 @@ struct Build: Verb {
         case .omitted: "no delta: \(update.reason ?? "")"
         case .planned: "a delta would be made"
         }
-      let size = update.action == .omitted ? "" : update.size.map { Table.grouped(Int64(clamping: $0)) } ?? ""
+      let size = update.action == .omitted ? "" : update.total.map { Table.grouped(Int64(clamping: $0)) } ?? ""
       return [update.id, "from \(update.basePack.map { "\($0) " } ?? "")\(update.version)", size, done]
     }
     return Table.columns(rows, numbers: [2])
@@ -215,7 +215,8 @@ struct Build: Verb {
   private static func downloadLines(_ downloads: [ReleaseUpdate]) -> [String] {
     var lines = downloads.prefix(mostDownloads).map { download in
       let saved = download.size < download.packSize ? " instead of \(ByteCount(download.packSize))" : ""
-      return "  players with manifest \(download.manifest) download at most \(ByteCount(download.size))\(saved)"
+      let more = download.sizeWithApp > download.size ? ", \(ByteCount(download.sizeWithApp)) with a new app" : ""
+      return "  players with manifest \(download.manifest) download at most \(ByteCount(download.size))\(saved)\(more)"
     }
     let others = downloads.dropFirst(mostDownloads)
     if let most = others.map(\.size).max() {
@@ -302,6 +303,7 @@ private struct BuiltUpdateRecord: Encodable {
   let action: String
   let reason: String?
   let size: UInt64?
+  let viaSize: UInt64?
   let packSize: UInt64?
   let permille: UInt64?
 
@@ -315,6 +317,7 @@ private struct BuiltUpdateRecord: Encodable {
     action = update.action.rawValue
     reason = update.reason
     size = update.size
+    viaSize = update.restSize
     packSize = update.packSize
     permille = update.permille
   }

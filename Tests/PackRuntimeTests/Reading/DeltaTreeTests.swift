@@ -126,7 +126,7 @@ struct DeltaTreeTests {
   private func fill(_ pack: Pack, _ files: any FileSystem) async throws(PackError) -> MadeFiles {
     let output = try OutputDirectory(directory("out"), files: files)
     let made = try await WorkerPool.value { (pool) throws(PackError) in
-      var cloning = try TreeCloning(pack, into: output, pool: pool)
+      var cloning = try TreeCloning(pack, into: output, linking: [directory("tree")], pool: pool)
       return try cloning.run()
     }
     try await TreeWalk.run(pack, into: output, jobs: 2, phase: .unpacking, made: made, progress: nil)

@@ -225,6 +225,15 @@ struct ReleaseBuildTests {
       #expect(project.directory.bytes(of: place) == [1])
       try project.remove(place.split(separator: "/").prefix(2).joined(separator: "/"))
     }
+    // Under the name of a file of the release, which is missing.
+    let name = try #require(project.contents().keys.first { $0.hasPrefix("movie-") })
+    let pack = try #require(project.directory.bytes(of: "dist/\(name)"))
+    try project.remove("dist/\(name)")
+    try project.directory.write([1], to: "dist/\(name)/notes.txt")
+    #expect(await project.refusal()?.code == .outputExists)
+    #expect(project.directory.bytes(of: "dist/\(name)/notes.txt") == [1])
+    try project.remove("dist/\(name)")
+    try project.directory.write(pack, to: "dist/\(name)")
     var record = String(decoding: project.directory.bytes(of: "dist/build.json") ?? [], as: UTF8.self)
     record = record.replacingOccurrences(of: "\"version\": 1\n", with: "\"version\": 2\n")
     try project.directory.write(record.utf8, to: "dist/build.json")

@@ -129,6 +129,18 @@ struct ReleaseUpdateTests {
     #expect(try sample.project.manifest().pages.isEmpty)
   }
 
+  @Test("are not made without the records of earlier releases, and a warning says so")
+  func lostRecords() async throws {
+    let sample = try UpdatedProject()
+    try await sample.release(1...2)
+    try sample.project.remove("released")
+    try sample.change(3)
+    let report = try await sample.project.build(on: 3)
+    #expect(report.remarks.contains { $0.isWarning && $0.message.contains("has no record of manifest 2") })
+    let recorded = try UpdatedProject()
+    #expect(try await !recorded.update().remarks.contains { $0.message.contains("has no record") })
+  }
+
   @Test("are not made, and no packs are kept, with 'updates: none' or if the system downloads the packs", arguments: ["none", "apple"])
   func turnedOff(_ how: String) async throws {
     let sample = try UpdatedProject(updates: how == "none" ? "none" : nil)

@@ -200,12 +200,14 @@ struct ReleaseVersionTests {
     try lock.write(to: project.directory("packer.lock.json"))
     let report = try await project.build(on: 2)
     #expect(report.ids(.packed) == ["movie"] && report.items[3].version == 2)
-    #expect(report.remarks.map(\.isWarning) == [false])
-    #expect(report.remarks.first?.message.contains("it becomes version 2") == true)
+    // Nothing was kept in 'released' by these recordings, which is another remark.
+    let remarks = report.remarks.filter { !$0.message.contains("has no record") }
+    #expect(remarks.map(\.isWarning) == [false])
+    #expect(remarks.first?.message.contains("it becomes version 2") == true)
     // The next build accepts the new version.
     let before = project.contents()
     let again = try await project.build(on: 2)
-    #expect(again.ids(.packed) == [] && again.remarks.isEmpty)
+    #expect(again.ids(.packed) == [] && again.remarks.map(\.message).allSatisfy { $0.contains("has no record") })
     #expect(project.contents() == before)
     try project.record()
     #expect(try await project.build(on: 3).items[3].version == 2)
@@ -255,7 +257,7 @@ struct ReleaseVersionTests {
     let project = try ReleaseProject()
     try await project.build(on: 1)
     try project.record()
-    let remark = try await project.build(on: day).remarks.first
+    let remark = try await project.build(on: day).remarks.first { !$0.message.contains("has no record") }
     #expect((remark != nil) == (word != nil))
     if let word {
       #expect(

@@ -159,6 +159,11 @@ struct SharedBaseTests {
     let engine = try #require(files.firstIndex(of: try sample.entry("engine").fileName))
     #expect(files.firstIndex(of: delta).map { $0 > engine } == true, "\(files)")
     #expect(try await sample.missing("game-one", "one", in: store) == [])
+    if mode == .unpacked {
+      // A second name of a file of the engine would count twice, and removing either would free nothing.
+      let path = try #require(try await store.installed().first { $0.id == "game-one" }).path + "/lib/engine.wasm"
+      #expect(try FileManager.default.attributesOfItem(atPath: path)[.referenceCount] as? Int == 1)
+    }
     // Without the base, which nothing depends on any more.
     try await store.remove("engine")
     #expect(try await store.reconcile(.thorough).isEmpty)

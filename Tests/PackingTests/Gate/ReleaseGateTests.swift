@@ -38,6 +38,16 @@ struct ReleaseGateTests {
     #expect(report.verdict(isStrict: true) == (violation.level == .note ? nil : violation.kind))
   }
 
+  @Test("files that packs share with their base are no duplicates, but those of two packs over it besides are")
+  func sharedWithBase() throws {
+    var sample = try GateSample()
+    sample.change(1) { $0.basePack = "core" }
+    sample.release.shared = [SharedContent(packs: ["core", "game-kart"], path: "lib/phaser.js", size: 1 << 20, surplus: 1)]
+    #expect(sample.report().findings.map(\.rule.id) == [])
+    sample.release.shared[0].packs = ["game-kart", "game-poker"]
+    #expect(sample.report().findings.map(\.rule.id) == ["PK6006"])
+  }
+
   @Test("every rule has a sample release that breaks it")
   func everyRule() {
     #expect(ReleaseRule.all.map(\.id).filter { id in !Violation.all.contains { $0.rule == id } } == [])

@@ -5,9 +5,10 @@ import PackManifest
 enum SharedContentCheck: ReleaseCheck {
   static let rule = ReleaseRule(
     "PK6006", "the same files are in several packs", .warning, needs: [.files, .payload],
-    what: "Packs share less than 1 MiB of identical files.",
+    what: "Packs share less than 1 MiB of identical files, besides what a pack shares with its 'base'.",
     onPhone: "Players download and store the same bytes twice; Background Assets does not deduplicate them.",
-    remedy: "Move the files into a pack that the others share, or accept the finding with a reason in packer.yml.")
+    remedy:
+      "Move the files into a pack that the others share, or name one as their 'base', or accept the finding with a reason in packer.yml.")
 
   private static let smallest: UInt64 = 1 << 20
 
@@ -18,7 +19,11 @@ enum SharedContentCheck: ReleaseCheck {
       var largest: [SharedContent] = []
     }
     var groups: [[String]: Group] = [:]
+    let bases = Dictionary(release.entries.map { ($0.id, $0.basePack) }) { first, _ in first }
     for content in release.shared {
+      // A pack is a delta over its base, if there is one.
+      let covered = content.packs.filter { id in (bases[id] ?? nil).map(content.packs.contains) ?? false }.count
+      guard content.packs.count - covered > 1 else { continue }
       var group = groups[content.packs, default: Group()]
       group.files += 1
       group.wasted = group.wasted.adding(content.size.times(content.surplus))
