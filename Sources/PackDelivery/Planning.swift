@@ -127,7 +127,7 @@ struct Planning {
     if updatePages.contains(pack.id), status.state.kind == .failed || status.attempts > 0 { hasFailedPage = true }
     if case .failed(let reason) = status.state, isDue(status, reason, isRejected) { apply(.retryDue, to: &status) }
     // A download that came to nothing: whether the delta is still offered is not known without the page.
-    if status.state.kind == .notLoaded, !status.hasHop, updates.unknown.contains(pack.id) { status.dropDeltas() }
+    if status.state.kind == .notLoaded, updates.unknown.contains(pack.id), !(status.hasHop && mayWaitForPage(pack)) { status.dropDeltas() }
     place(pack, index, before, status, isRejected: isRejected)
   }
 
@@ -344,8 +344,11 @@ struct Planning {
   /// Whether a pack waits for the page with the deltas to it. An essential download is not put off for that, because only this event permits it.
   private func isAwaitingUpdates(_ pack: ManifestPack, _ status: PackStatus) -> Bool {
     let isUnknown = updates.unknown.contains(pack.id) || pack.basePack.map(unknown.contains) ?? false
-    guard isUnknown, status.delta == nil, status.fallback == nil, !hasFailedPage else { return false }
-    return !(pack.delivery == .essential && facts.event.permitsEssential)
+    return isUnknown && (status.delta == nil || status.hasHop) && status.fallback == nil && mayWaitForPage(pack)
+  }
+
+  private func mayWaitForPage(_ pack: ManifestPack) -> Bool {
+    !hasFailedPage && !(pack.delivery == .essential && facts.event.permitsEssential)
   }
 
   private mutating func keepFiles(of status: PackStatus) {

@@ -84,14 +84,18 @@ extension Simulation {
     }
   }
 
-  /// Returns the packs on the device whose bytes are those of the release.
+  /// Returns the packs of which the device has the bytes of the release: the pack file, or the deltas that make it.
   private func here() throws(PackError) -> Set<String> {
     let state = try SharedState(directory: group, files: CrashInjectingFiles(), clock: clock)
-    let files = Set(try state.content().files.map(\.identifier.description))
+    let content = try state.content()
+    let files = Set(content.files.map(\.identifier.description))
+    let coming = Dictionary(content.records.map { ($0.id, $0) }) { first, _ in first }
     var ids = Set(lastReady)
-    for pack in settings.release.packs
-    where files.contains(DownloadIdentifier(id: pack.id, bytes: PackBytes(pack)).description) {
-      ids.insert(pack.id)
+    for pack in settings.release.packs {
+      let bytes = PackBytes(pack)
+      var names = [DownloadIdentifier(id: pack.id, bytes: bytes)]
+      if let record = coming[pack.id], record.bytes == bytes, !record.needsAnotherFile { names.append(record.identifier) }
+      if names.contains(where: { files.contains($0.description) }) { ids.insert(pack.id) }
     }
     return ids
   }

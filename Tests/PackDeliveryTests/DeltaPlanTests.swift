@@ -225,6 +225,21 @@ struct DeltaPlanTests {
     #expect(unknown.underWay == ["a"] && unknown.orphans == [] && unknown.cancellations == [], "without the page it is not known")
   }
 
+  @Test("without its page the second delta is not downloaded, and the first is kept; without hope for the page the full pack comes")
+  func hopWithoutPage() throws {
+    let hops = hops()
+    let scheduled = try #require(change(in: plan(deltas: hops, device: [held("a")], files: [waiting(hops[0])], downloads: [])))
+    guard case .became(let record) = scheduled.after(.forgotten, at: now) else { throw BadTest() }
+    let files = [waiting(hops[0])]
+    let planned = plan(deltas: [], records: [record], device: [held("a")], files: files, isPageMissing: true)
+    #expect(planned.reason(of: "a") == .updates && planned.orphans == [] && planned.downloads.map(\.id) == [DeliveryName.page(Self.page)])
+    var page = try #require(planned.changes.first { DeliveryName.isPage($0.id) }?.after)
+    guard case .became(let failed) = page.after(.downloadFailed(.server), at: now) else { throw BadTest() }
+    page = failed
+    let next = plan(deltas: [], records: [record, page], device: [held("a")], files: files, isPageMissing: true)
+    #expect(next.downloads.map(\.bytes) == [bytes("a", 2)] && next.orphans.count == 1)
+  }
+
   @Test("a failed download of the second delta keeps the first, until the full pack takes their place")
   func failedHop() throws {
     let hops = hops()

@@ -44,6 +44,17 @@ struct StoreDeltaTests {
     #expect(try await stage.difference(store, 1) == [])
   }
 
+  @Test("the first of two deltas alone is refused: it makes another edition than the manifest lists")
+  func firstAlone() async throws {
+    let stage = try await DeltaStage()
+    let store = try await stage.start()
+    let (first, last) = (try await stage.delta(1, 3, final: 5), try await stage.delta(3, 5))
+    try await stage.adopt(5, [first.offer, last.offer], by: store)
+    try await expectRefusal(.wrongPack, "pack 'core' is another edition than the delta makes", in: store, of: stage) {
+      () throws(PackError) in try await store.install(first.path, as: DeltaStage.id)
+    }
+  }
+
   @Test("a changed delta is refused by its digest before its key is asked for")
   func changedDelta() async throws {
     let stage = try await DeltaStage()
