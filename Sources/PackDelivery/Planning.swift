@@ -128,6 +128,8 @@ struct Planning {
     if case .failed(let reason) = status.state, isDue(status, reason, isRejected) { apply(.retryDue, to: &status) }
     // A download that came to nothing: whether the delta is still offered is not known without the page.
     if status.state.kind == .notLoaded, updates.unknown.contains(pack.id), !(status.hasHop && mayWaitForPage(pack)) { status.dropDeltas() }
+    // A download of the full pack that came to nothing: a delta may be offered by now, or its base be there.
+    if status.state.kind == .notLoaded, status.delta == nil, index >= pageCount { chooseFile(of: pack, over: usable, &status) }
     place(pack, index, before, status, isRejected: isRejected)
   }
 

@@ -30,7 +30,7 @@ extension SharedState {
   ) throws(PackError) -> PageLookup {
     var lookup = try packLookup(for: manifest, facts, &content, pages)
     guard let pages, manifest.pages.contains(where: { $0.kind == .updates }) else { return lookup }
-    let ids = updated(manifest.packs + lookup.packs, facts, content.records)
+    let ids = updated(manifest.packs + lookup.packs, facts, content)
     guard !ids.isEmpty else { return lookup }
     lookup.updates = try pages.updates(to: ids, in: manifest)
     for _ in 0..<2 where !content.files.isEmpty {
@@ -44,16 +44,19 @@ extension SharedState {
 
   /// Returns those of the offered packs that are to be updated, and of which the device has a version over which a delta can be read, or which are
   /// deltas over other packs.
-  private func updated(_ packs: [ManifestPack], _ facts: DeliveryFacts, _ records: [PackStatus]) -> [String] {
+  private func updated(_ packs: [ManifestPack], _ facts: DeliveryFacts, _ content: Content) -> [String] {
+    let files = Dictionary(content.files.map { ($0.identifier, $0.size) }) { first, _ in first }
     var bases: Set<String> = []
     // The bytes that are here, or come as full packs.
     var settled: [String: Set<[UInt8]>] = [:]
     var wanted = facts.asked
-    for record in records {
+    for record in content.records {
       if record.base != nil { bases.insert(record.id) }
       if record.isWanted { wanted.insert(record.id) }
       let isLost = record.state.isUnderWay && facts.downloads?.contains(record.identifier.description) == false
-      let isComing = record.state.isUnderWay && !isLost || record.state == .toBeTransferred || record.state == .installing
+      let isComing =
+        record.state.isUnderWay && !isLost || record.state == .installing
+        || record.state == .toBeTransferred && files[record.identifier] == record.file.size
       let isHere = record.state == .ready && facts.device == nil
       if isComing && record.delta == nil || isHere || record.fallback != nil { settled[record.id, default: []].insert(record.bytes.sha256) }
     }
