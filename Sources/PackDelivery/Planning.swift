@@ -104,6 +104,7 @@ struct Planning {
     let usable = held.filter { !$0.isRejected }
     meetDevice(usable, &status)
     chooseFile(of: pack, over: usable, &status)
+    let hasChosen = status.state.kind == .notLoaded || status.state.kind == .failed
     var identifier = knownIdentifier(status)
     meetFile(identifier, &status)
     if status.state == .toBeTransferred, status.needsAnotherFile {
@@ -129,7 +130,7 @@ struct Planning {
     // A download that came to nothing: whether the delta is still offered is not known without the page.
     if status.state.kind == .notLoaded, updates.unknown.contains(pack.id), !(status.hasHop && mayWaitForPage(pack)) { status.dropDeltas() }
     // A download of the full pack that came to nothing: a delta may be offered by now, or its base be there.
-    if status.state.kind == .notLoaded, status.delta == nil, index >= pageCount { chooseFile(of: pack, over: usable, &status) }
+    if !hasChosen, status.state.kind == .notLoaded, status.delta == nil { chooseFile(of: pack, over: usable, &status) }
     place(pack, index, before, status, isRejected: isRejected)
   }
 

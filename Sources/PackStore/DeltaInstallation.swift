@@ -390,8 +390,7 @@ struct DeltaInstallation: Sendable {
   /// Writes the pack as one file, because what it is read over belongs to another pack.
   private func rewrite(_ deltas: [Delta], _ pack: Pack, keys: any KeyProvider) async throws(PackError) -> InstalledPack {
     guard let last = deltas.last else { preconditionFailure("a route has at least one delta") }
-    // The lowest level compresses less than that of most packs.
-    let room = order.entry.size.adding(order.entry.size / 2).adding(4096)
+    let room = PackRewriting.room(for: order.entry.size)
     let needs = StoreSpace.Needs(volume: room, store: room)
     try await WorkerPool.settled { () throws(PackError) in try installation.makeRoom(for: needs, order) }
     let name = directory.freshName(in: .staging, ending: ".pack")

@@ -19,6 +19,10 @@ struct PackRewriting: Sendable {
   let limit: UInt64
   let progress: ProgressHandler?
 
+  /// Returns the number of bytes that there must be room for, of a pack with this size: half as many again, because the lowest level compresses less
+  /// than that of most packs, and a block. A larger file is not made.
+  static func room(for size: UInt64) -> UInt64 { size.adding(size / 2).adding(4096) }
+
   /// Writes the file with the pack's own key. A file that was begun remains after an error.
   ///
   /// - Parameters:

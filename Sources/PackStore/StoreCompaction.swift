@@ -24,9 +24,8 @@ struct StoreCompaction: Sendable {
     /// The sum of the sizes of all files that it is read from, in bytes.
     let size: UInt64
 
-    /// The number of bytes that there must be room for: half as many again, because the lowest level compresses less than that of most packs, and a
-    /// block. A larger file is not made.
-    var room: UInt64 { size.adding(size / 2).adding(4096) }
+    /// The number of bytes that there must be room for.
+    var room: UInt64 { PackRewriting.room(for: size) }
   }
 
   /// What a compaction did.

@@ -38,6 +38,7 @@ extension ReleaseBuild {
     into staged: StagedRelease, progress: ProgressHandler?
   ) async throws(PackError) -> [UpdateOutcome] {
     var outcomes: [UpdateOutcome] = []
+    let bases = Self.bases(of: decisions)
     for decision in decisions {
       guard let made = decision.result else { continue }
       let first = outcomes.count
@@ -52,7 +53,7 @@ extension ReleaseBuild {
           outcomes.append(try await bring(wanted, key: key, existing: existing, into: staged, progress: progress))
         }
       }
-      if let base = decision.pack.base, let other = decisions.first(where: { $0.id == base })?.result {
+      if let other = decision.pack.base.flatMap({ bases[$0]?.result }) {
         try checkpoint()
         // A device rewrites a pack that stays packed, because it may remove the other pack. So the delta need not be fast to read.
         let wanted = WantedDelta(base: .pack(other), made: made, middle: nil, mode: .unpacked, job: decision.job)
@@ -77,10 +78,17 @@ extension ReleaseBuild {
 
   /// Returns the edition in between for an edition that gets no delta to the pack itself, if there is one.
   private static func middle(of number: Int, in outcomes: ArraySlice<UpdateOutcome>, _ editions: [ReleaseHistory.Edition]) -> Middle? {
-    guard (mostDeltas..<2 * mostDeltas).contains(number), let last = outcomes[outcomes.startIndex + number - mostDeltas].delta else {
-      return nil
-    }
-    return Middle(pack: editions[number - mostDeltas].pack, last: last)
+    guard let middle = middle(of: number), let last = outcomes[outcomes.startIndex + middle].delta else { return nil }
+    return Middle(pack: editions[middle].pack, last: last)
+  }
+
+  /// Returns the number of the edition in between for the edition with a number, from the newest on.
+  private static func middle(of number: Int) -> Int? { (mostDeltas..<2 * mostDeltas).contains(number) ? number - mostDeltas : nil }
+
+  /// Returns the packs over which others are published as deltas, by their ids.
+  private static func bases(of decisions: [PackDecision]) -> [String: PackDecision] {
+    let named = Set(decisions.compactMap(\.pack.base))
+    return named.isEmpty ? [:] : Dictionary(decisions.filter { named.contains($0.id) }.map { ($0.id, $0) }) { first, _ in first }
   }
 
   /// Returns what a build would do.
@@ -88,10 +96,11 @@ extension ReleaseBuild {
     to decisions: [PackDecision], from editions: [String: [ReleaseHistory.Edition]], existing: ExistingRelease?
   ) -> [ReleaseBuildReport.Update] {
     var updates: [ReleaseBuildReport.Update] = []
+    let bases = Self.bases(of: decisions)
     for decision in decisions {
       for (number, edition) in (editions[decision.id] ?? []).enumerated() {
         let list = editions[decision.id] ?? []
-        let middle = (Self.mostDeltas..<2 * Self.mostDeltas).contains(number) ? list[number - Self.mostDeltas].pack : nil
+        let middle = Self.middle(of: number).map { list[$0].pack }
         let missing = [edition.pack, middle].compactMap(\.self).first { basePath(of: $0, existing) == nil }
         let reason = number >= 2 * Self.mostDeltas ? Self.tooOld : missing.map(absence)
         updates.append(
@@ -100,7 +109,7 @@ extension ReleaseBuild {
             base: edition.pack.contentRoot, via: middle?.version, action: reason == nil ? .planned : .omitted, reason: reason, size: nil,
             restSize: nil, packSize: nil))
       }
-      if let base = decisions.first(where: { $0.id == decision.pack.base }), let root = base.census?.contentRoot ?? base.made?.contentRoot,
+      if let base = decision.pack.base.flatMap({ bases[$0] }), let root = base.census?.contentRoot ?? base.made?.contentRoot,
         let version = base.edition?.version ?? base.made?.version
       {
         updates.append(

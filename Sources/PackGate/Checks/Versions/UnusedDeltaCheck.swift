@@ -19,11 +19,10 @@ enum UnusedDeltaCheck: ReleaseCheck {
   }
 
   private static func deadEnds(_ release: ReleaseContext) -> [ReleaseFinding] {
-    release.deltas.compactMap { sighting in
+    let known = Dictionary(grouping: release.deltas, by: \.id)
+    return release.deltas.compactMap { sighting in
       guard let target = sighting.delta.target else { return nil }
-      guard !release.deltas.contains(where: { $0.id == sighting.id && $0.delta.target == nil && $0.delta.bases == [target] }) else {
-        return nil
-      }
+      guard known[sighting.id]?.contains(where: { $0.delta.target == nil && $0.delta.bases == [target] }) != true else { return nil }
       return finding(
         "\(sighting.title) leads to content \(target.prefix(8).hex), from which no delta leads on", pack: sighting.id, file: sighting.path,
         hint: "packer build")
