@@ -276,6 +276,8 @@ struct StoreDeltaTests {
     let store = try await stage.start()
     try await stage.update(1, 2, in: store)
     let opened = try await store.open(DeltaStage.id)
+    let reasons = try await store.usage().filter { $0.kind == .pack }.map(\.reason)
+    #expect(reasons.count == 2 && reasons.allSatisfy { $0.hasSuffix("in use") }, "\(reasons)")
     #expect(try await store.purge(toFree: 1 << 30).removed.isEmpty)
     let error = await failure { () throws(PackError) in try await store.remove(DeltaStage.id) }
     #expect(error?.code == .inUse)
