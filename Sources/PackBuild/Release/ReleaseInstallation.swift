@@ -18,13 +18,26 @@ package struct ReleaseInstallation: Sendable {
   /// What one run changed.
   package struct Outcome: Sendable {
     /// The installed packs that the store still has, in the order of installation.
-    package var installed: [InstalledPack] = []
+    package var installed: [Arrival] = []
     /// The packs that were removed to make room.
     package var removed: [InstalledPack] = []
+    /// The names of packs that were asked for, and that the store has in no version, because they were removed to make room for others.
+    package var displaced: [String] = []
     /// The packs that were not installed, because their version failed on this device before.
     package var failed: [ManifestPack] = []
     /// The packs that were installed whole although there are deltas to them, each with the reason.
     package var fallbacks: [Fallback] = []
+  }
+
+  /// An installed pack, and what brought it.
+  package struct Arrival: Sendable {
+    package let pack: InstalledPack
+    /// The number of deltas; 0 if it came whole.
+    package let deltas: Int
+    /// The size of the files in bytes: of the deltas, or of the whole pack.
+    package let size: UInt64
+    /// The size of the whole pack in bytes; nil if it is not known, because single files were installed.
+    package let fullSize: UInt64?
   }
 
   /// A pack that was installed whole, because a delta to it could not be used.
@@ -40,11 +53,13 @@ package struct ReleaseInstallation: Sendable {
     var id: String
     /// Its file, or a delta to it.
     var file: String
+    /// Its entry in the release; nil if single files are installed.
+    var entry: ManifestPack?
     /// The files of the deltas of a route; nil if the file is installed.
     var deltas: [String]?
     var route: UpdateRoute?
-    /// The pack and its release, if it may be a delta over another pack, which is installed before it. What brings it is known then.
-    var above: (entry: ManifestPack, folder: ReleaseFolder)?
+    /// Its release, if it may be a delta over another pack, which is installed before it. What brings it is known then.
+    var above: ReleaseFolder?
 
     mutating func choose(_ route: UpdateRoute?, in folder: ReleaseFolder) {
       self.route = route
@@ -83,34 +98,41 @@ package struct ReleaseInstallation: Sendable {
       InstalledPack
   ) async throws(PackError) -> Outcome {
     var outcome = Outcome()
-    let wanted = try await wanted(in: store, mode, &outcome.failed)
+    var listed: [String] = []
+    let wanted = try await wanted(in: store, mode, &outcome, &listed)
     let before = try await store.installed()
-    var installed: [InstalledPack] = []
+    var installed: [Arrival] = []
     for var pack in wanted {
-      if let (entry, folder) = pack.above {
+      if let folder = pack.above, let entry = pack.entry {
         pack.choose(try await store.routes(to: [entry], hops: 2, mode: mode).byID[pack.id], in: folder)
       }
       if let deltas = pack.deltas, let route = pack.route?.deltas {
         do throws(PackError) {
-          installed.append(
-            try await perform(deltas[deltas.count - 1]) { (progress) async throws(PackError) in
-              try await store.install(deltas: deltas, as: pack.id, by: route, taking: taking, mode: mode, progress: progress)
-            })
+          let installedPack = try await perform(deltas[deltas.count - 1]) { (progress) async throws(PackError) in
+            try await store.install(deltas: deltas, as: pack.id, by: route, taking: taking, mode: mode, progress: progress)
+          }
+          let size = route.reduce(0 as UInt64) { $0.adding($1.size) }
+          installed.append(Arrival(pack: installedPack, deltas: deltas.count, size: size, fullSize: pack.entry?.size))
           continue
         } catch {
           guard !Self.isForFullPack(error) else { throw error }
           outcome.fallbacks.append(Fallback(id: pack.id, reason: error))
         }
       }
-      installed.append(
-        try await perform(pack.file) { (progress) async throws(PackError) in
-          try await store.install(pack.file, as: pack.id, taking: taking, mode: mode, progress: progress)
-        })
+      // Before the file is moved into the store.
+      let size = (try? SystemFiles().status(of: pack.file, in: nil, following: .followed))?.size ?? 0
+      let isDelta = (try? PackSummary.read(pack.file))?.header.kind == .delta
+      let installedPack = try await perform(pack.file) { (progress) async throws(PackError) in
+        try await store.install(pack.file, as: pack.id, taking: taking, mode: mode, progress: progress)
+      }
+      installed.append(Arrival(pack: installedPack, deltas: isDelta ? 1 : 0, size: size, fullSize: pack.entry?.size))
     }
     let after = try await store.installed()
     let isGone = { (pack: InstalledPack) in !after.contains { $0.id == pack.id && $0.version == pack.version } }
-    outcome.removed = (before + installed).filter(isGone)
-    outcome.installed = installed.filter { !isGone($0) }
+    outcome.removed = (before + installed.map(\.pack)).filter(isGone)
+    outcome.installed = installed.filter { !isGone($0.pack) }
+    let ids = Set(after.map(\.id))
+    outcome.displaced = Set(wanted.map(\.id) + listed).subtracting(ids).intersection(outcome.removed.map(\.id)).sorted()
     return outcome
   }
 
@@ -123,19 +145,26 @@ package struct ReleaseInstallation: Sendable {
   }
 
   /// Returns what to install.
-  private func wanted(in store: AssetStore, _ mode: InstallMode?, _ failed: inout [ManifestPack]) async throws(PackError) -> [Wanted] {
+  ///
+  /// - Parameters:
+  ///   - outcome: Receives the packs that failed before.
+  ///   - listed: Receives the names of the packs of a release that are installed already.
+  private func wanted(
+    in store: AssetStore, _ mode: InstallMode?, _ outcome: inout Outcome, _ listed: inout [String]
+  ) async throws(PackError) -> [Wanted] {
     switch sources {
     case .release(let folder, let document):
       var plan = try await store.adopt(document)
       let manifest = try await store.requiredManifest()
       if !manifest.pages.isEmpty { plan = try await store.plan(wanting: Self.copyPages(of: manifest, from: folder.pages, to: store.pages)) }
-      failed = plan.failed
+      outcome.failed = plan.failed
+      listed = plan.installed
       try await store.takePages(for: Set(plan.downloads.map(\.id)), from: folder.pages)
       let routes = try await store.routes(to: plan.downloads, hops: 2, mode: mode).byID
       let wanted = plan.downloads.map { pack in
-        var wanted = Wanted(id: pack.id, file: folder.path(of: pack))
+        var wanted = Wanted(id: pack.id, file: folder.path(of: pack), entry: pack)
         wanted.choose(routes[pack.id], in: folder)
-        if pack.basePack != nil { wanted.above = (pack, folder) }
+        if pack.basePack != nil { wanted.above = folder }
         return wanted
       }
       return wanted.filter { $0.above == nil } + wanted.filter { $0.above != nil }

@@ -29,7 +29,7 @@ package enum ReleasePlaces {
   /// Returns the key that the configuration above a pack names, as `--key` takes it; nil if there is none.
   package static func keyBeside(_ pack: String) -> String? {
     guard let path = configuration(above: pack) else { return nil }
-    return try? PackerConfiguration.read(path).key
+    return try? PackerConfiguration.read(path, sources: .optional).key
   }
 
   /// Whether the configuration above a pack allows unportable paths for the pack with this id.

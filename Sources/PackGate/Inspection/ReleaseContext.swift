@@ -61,6 +61,8 @@ struct ReleaseContext: Sendable {
   /// The lock file, as the caller named it.
   var lockPath = ReleaseFile.lock
   var configuration: PackerConfiguration?
+  /// Whether the source directory of any pack is there.
+  var hasSources = false
   /// The current time for the checks.
   var now: ManifestTime
   /// Returns the advice about an error of the client; nil if there is none.
@@ -136,6 +138,7 @@ struct ReleaseContext: Sendable {
     }
     if lock != nil { inputs.insert(.lock) }
     if configuration != nil { inputs.insert(.configuration) }
+    if hasSources { inputs.insert(.sources) }
     return inputs
   }
 }

@@ -44,6 +44,8 @@ struct ReleaseInspection: Sendable {
       release.listed = (manifest.packs + reading.packs).sorted { $0.id.precedes($1.id) }
     }
     let entries = release.entries
+    release.configuration = try configuration(for: entries)
+    release.hasSources = release.configuration?.packs.contains { isDirectory($0.root) } ?? false
     release.roots = roots(entries, lock, in: place)
     guard options.looksAtFiles else { return release }
     let names = try names(in: place.directory)
@@ -84,6 +86,16 @@ struct ReleaseInspection: Sendable {
     (release.deltas, release.recordedRoots, release.downloads, release.burdens) = (
       found.deltas, found.recordedRoots, found.downloads, found.burdens
     )
+  }
+
+  /// Returns the configuration. Where `each` finds no directory, because the release is checked without its sources, it has the packs of the release.
+  private func configuration(for entries: [ManifestPack]) throws(PackError) -> PackerConfiguration? {
+    guard let configuration = options.configuration, configuration.lacksPacks else { return options.configuration }
+    return try PackerConfiguration.read(configuration.path, sources: .released(entries.map(\.id)), files: files)
+  }
+
+  private func isDirectory(_ path: String) -> Bool {
+    (try? files.status(of: path, in: nil, following: .followed))?.kind == .directory
   }
 
   // MARK: The place
@@ -212,8 +224,7 @@ struct ReleaseInspection: Sendable {
 
   /// Returns how a pack differs from its source directory; nil if the directory is not known or does not exist.
   private func differences(of pack: Pack, _ source: PackerConfiguration.Pack?) async throws(PackError) -> [TreeDifference]? {
-    guard let source, (try? files.status(of: source.root, in: nil, following: .followed))?.kind == .directory
-    else { return nil }
+    guard let source, isDirectory(source.root) else { return nil }
     do throws(PackError) {
       return try await TreeComparison.run(
         pack, source.root, excludes: source.excludes, followsSymlinks: source.followsSymlinks, jobs: try WorkerPool.size(for: options.jobs))

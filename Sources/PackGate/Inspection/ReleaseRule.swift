@@ -122,6 +122,8 @@ package enum ReleaseInput: String, Hashable, Sendable, CaseIterable {
   case lock = "lock file"
   /// `packer.yml`.
   case configuration = "packer.yml"
+  /// The directories that `packer.yml` packs.
+  case sources = "source directories"
 
   /// The reason for a skipped rule, with the option that provides the missing input.
   package var absence: String {
@@ -136,6 +138,7 @@ package enum ReleaseInput: String, Hashable, Sendable, CaseIterable {
     case .entitlements: "no entitlements (--app with a signed app)"
     case .lock: "no lock file (--lock FILE)"
     case .configuration: "no packer.yml (--config FILE)"
+    case .sources: "no source directories"
     }
   }
 }

@@ -9,6 +9,10 @@ struct ConfigurationReader {
 
   /// Whether every entry has produced packs. Only then is an unknown pack id reported.
   private var hasAllPacks = true
+  /// Whether `each` of an entry found no directory, and may do so.
+  private var lacksPacks = false
+  /// The names of packs that may be there without their directories.
+  private var released = ReleasedNames()
 
   private let path: String
   private let directory: String
@@ -79,6 +83,7 @@ struct ConfigurationReader {
       lock: root.choice("lock") ?? .optional,
       installationEvents: installationEvents(root["events"]),
       ignored: ignored(root["ignore"], packs: packs))
+    configuration.lacksPacks = lacksPacks
     configuration.updates = updates(root["updates"], configuration.hosting)
     checkBases(root, configuration)
     return configuration
@@ -202,6 +207,9 @@ struct ConfigurationReader {
     var packs: [PackerConfiguration.Pack] = []
     // By lower-case id: a file system may ignore case.
     var places: [String: (id: String, line: Int)] = [:]
+    if case .released(let ids) = sources {
+      released = ReleasedNames(ids, entries: root["packs"]?.items.compactMap { $0.text("id", .packID) } ?? [])
+    }
     for entry in root["packs"]?.items ?? [] {
       let found = try self.packs(entry, defaults)
       if found.isEmpty { hasAllPacks = false }
@@ -234,12 +242,18 @@ struct ConfigurationReader {
         add(idPosition, "'id' is '\(id)' for every directory of 'each': add ${name} to it")
         return []
       }
-      let (found, doubts) = try EachPattern(pattern).directories(in: directory, files: files)
+      let each = EachPattern(pattern)
+      var (found, doubts) = try each.directories(in: directory, files: files)
       for doubt in doubts {
         add(position, "'each' is '\(pattern)', but \(doubt.path), which may match, \(doubt.problem)")
         hasAllPacks = false
       }
-      if found.isEmpty, doubts.isEmpty { add(position, "'each' is '\(pattern)', but no directory matches") }
+      if found.isEmpty, doubts.isEmpty, mayBeMissing(inDirectory(each.front)) {
+        found = released.names(of: id).compactMap { each.match(named: $0) }
+        if sources == .optional { lacksPacks = true }
+      } else if found.isEmpty, doubts.isEmpty {
+        add(position, "'each' is '\(pattern)', but no directory matches")
+      }
       var packs: [PackerConfiguration.Pack] = []
       for match in found {
         let text = id.replacing("${name}", with: match.name)
@@ -269,9 +283,21 @@ struct ConfigurationReader {
         add(position, "'root' is '\(root)', which is a file")
       }
     } catch {
-      if error.isMissing, sources == .optional { return }
+      if error.isMissing, mayBeMissing(place) { return }
       add(position, "'root' is '\(root)', which \(error.isMissing ? "does not exist" : "cannot be read: \(error.text)")")
     }
+  }
+
+  /// Whether a directory that does not exist is no mistake. It is one if a broken link leads there: then the directory is meant to exist.
+  private func mayBeMissing(_ place: String) -> Bool {
+    guard sources != .required else { return false }
+    var path = place
+    while let parts = PathParts(path), parts.directory != path {
+      let isLink = (try? files.status(of: path, in: nil, following: .asThemselves))?.kind == .symbolicLink
+      if isLink, (try? files.status(of: path, in: nil, following: .followed)) == nil { return false }
+      path = parts.directory
+    }
+    return true
   }
 
   /// Refuses unknown or misplaced `${…}`.

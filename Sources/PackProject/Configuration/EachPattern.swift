@@ -20,7 +20,7 @@ struct EachPattern {
   }
 
   /// The path before the component with the wildcard; `.` if there is none.
-  private let front: String
+  let front: String
   private let component: String
   /// The path after that component, with a leading slash; empty if there is none.
   private let back: String
@@ -44,13 +44,9 @@ struct EachPattern {
       if error.isMissing { return ([], []) }
       throw error.reading(place)
     }
-    func path(_ name: String) -> String { (front == "." ? "" : front + "/") + name + back }
     var doubts = all.filter { !$0.isUTF8 }.map { Doubt(path: path(printable($0.text.utf8)), problem: "has a name that is not UTF-8") }
     let names = all.filter(\.isUTF8).map(\.text)
-    let glob = Glob(component)
-    let matching = names.filter { name in
-      glob.matches(name, isDirectory: true) && SourceRules.junk(name) == nil && (!name.hasPrefix(".") || component.hasPrefix("."))
-    }
+    let matching = matching(names)
     var matches: [Match] = []
     for name in matching.sorted(by: { $0.utf8.lexicographicallyPrecedes($1.utf8) }) {
       do throws(FileFailure) {
@@ -65,5 +61,19 @@ struct EachPattern {
       }
     }
     return (matches, doubts)
+  }
+
+  /// Returns the directory with this name, whether it exists or not; nil if it does not match.
+  func match(named name: String) -> Match? {
+    matching([name]).first.map { Match(path: path($0), name: $0) }
+  }
+
+  private func path(_ name: String) -> String { (front == "." ? "" : front + "/") + name + back }
+
+  private func matching(_ names: [String]) -> [String] {
+    let glob = Glob(component)
+    return names.filter { name in
+      glob.matches(name, isDirectory: true) && SourceRules.junk(name) == nil && (!name.hasPrefix(".") || component.hasPrefix("."))
+    }
   }
 }

@@ -10,7 +10,7 @@ extension PackerConfiguration {
   /// - Throws: ``PackError/Code/invalidConfiguration`` with the first mistake of the file as the message and, if there are several, all of them as
   ///   details; ``PackError/Code/missingInput`` if the file does not exist; ``PackError/Code/cannotRead`` if it cannot be read.
   ///
-  /// - Parameter sources: whether the directories must exist.
+  /// - Parameter sources: Whether the directories must exist.
   package static func read(_ path: String, sources: Sources = .required) throws(PackError) -> PackerConfiguration {
     try read(path, sources: sources, files: SystemFiles())
   }
@@ -18,8 +18,10 @@ extension PackerConfiguration {
   /// Whether the directories that a configuration names must exist.
   package enum Sources: Hashable, Sendable {
     case required
-    /// Only those that `each` looks for, because they determine which packs there are.
+    /// None. If `each` finds no directory, the configuration has no packs for that entry, and ``PackerConfiguration/lacksPacks`` is true.
     case optional
+    /// None. If `each` finds no directory, the entry has the packs among these ids that it would have given these names.
+    case released([String])
   }
 
   package static func read(

@@ -41,6 +41,8 @@ package struct PackerConfiguration: Hashable, Sendable {
   package var installationEvents: [InstallationEvent]
   /// Accepted findings, each with its reason.
   package var ignored: [IgnoredRule]
+  /// Whether an entry has no packs, because it is read with ``Sources/optional`` and `each` finds no directory.
+  package var lacksPacks = false
 
   /// The app that the packs are for.
   package struct App: Hashable, Sendable {

@@ -41,7 +41,7 @@ struct ReleaseKeysOptions: ParsableArguments {
 
   func configuration() throws(PackError) -> PackerConfiguration? {
     guard let configurationPath else { return nil }
-    return try PackerConfiguration.read(configurationPath)
+    return try PackerConfiguration.read(configurationPath, sources: .optional)
   }
 
   /// - Parameter plist: the app's Info.plist, which may say for which platform it is.

@@ -65,7 +65,7 @@ struct ReleaseRecord: Verb {
         .usage, "--app and --plist go together",
         hint: "packer release record --app 2.1.0 --plist App/Info.plist\npacker release record --app build/Game.ipa")
     }
-    let configuration = try PackerConfiguration.read(project.path)
+    let configuration = try PackerConfiguration.read(project.path, sources: .optional)
     var recording = ReleaseRecording(
       dist: dist ?? configuration.path(of: ReleaseFile.folder), lockPath: configuration.path(of: ReleaseFile.lock))
     recording.configuration = configuration

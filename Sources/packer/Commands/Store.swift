@@ -1,4 +1,5 @@
 import ArgumentParser
+import PackBuild
 import PackFormat
 import PackManifest
 import PackProject
@@ -75,6 +76,15 @@ struct StoredPackRecord: Encodable {
   let sizeOnDevice: UInt64
   let sha256: String
   let path: String
+  /// The size in bytes of the files that an installation took; nil if nothing was installed.
+  var downloadSize: UInt64?
+  /// The number of deltas among them.
+  var downloadDeltas: Int?
+
+  init(_ arrival: ReleaseInstallation.Arrival) {
+    self.init(arrival.pack)
+    (downloadSize, downloadDeltas) = (arrival.size, arrival.deltas)
+  }
 
   init(_ pack: InstalledPack) {
     id = pack.id

@@ -134,9 +134,24 @@ struct StoreInstall: Verb {
       session.console.warning(
         "version \(pack.version) of pack '\(pack.id)' was removed to make room", hint: quota == nil ? nil : "raise --quota")
     }
-    let lines = StoredPackRecord.lines(outcome.installed)
-    for (pack, line) in zip(outcome.installed, lines) { session.console.result(StoredPackRecord(pack), [line]) }
-    return .done
+    let lines = StoredPackRecord.lines(outcome.installed.map(\.pack))
+    for (arrival, line) in zip(outcome.installed, lines) { session.console.result(StoredPackRecord(arrival), [line]) }
+    if let saving = Self.saving(outcome.installed) { session.console.note("\(store.directory): \(saving)") }
+    guard !outcome.displaced.isEmpty else { return .done }
+    throw PackError(
+      quota == nil ? .noSpace : .quotaExceeded, of: store.directory,
+      "has no room for all packs; without any version now: \(outcome.displaced.joined(separator: ", "))")
+  }
+
+  /// Returns how many packs came as deltas, and what that saved; nil if none did.
+  private static func saving(_ arrivals: [ReleaseInstallation.Arrival]) -> String? {
+    let updated = arrivals.filter { $0.deltas > 0 }
+    guard !updated.isEmpty else { return nil }
+    let size = updated.reduce(0 as UInt64) { $0.adding($1.size) }
+    let full = updated.reduce(0 as UInt64?) { sum, arrival in sum.flatMap { sum in arrival.fullSize.map(sum.adding) } }
+    let number =
+      arrivals.count == 1 ? "the pack" : updated.count == arrivals.count ? "all packs" : "\(updated.count) of \(arrivals.count) packs"
+    return "\(number) came as deltas: \(ByteCount(size))\(full.map { " instead of \(ByteCount($0))" } ?? "")"
   }
 
   private func installed(

@@ -468,7 +468,7 @@ struct StorePageTests {
     let page = try #require(release.pages.first)
     func install(_ installation: ReleaseInstallation, in store: AssetStore) async throws(PackError) -> [String] {
       try await installation.run(in: store, taking: .copying, mode: nil) { (_, install) async throws(PackError) in try await install(nil) }
-        .installed.map(\.id)
+        .installed.map(\.pack.id)
     }
     let store = try await stage.open()
     let whole = try ReleaseInstallation(release: stage.directory("dist"))
@@ -489,6 +489,16 @@ struct StorePageTests {
     try await store.remove("other")
     #expect(try await install(whole, in: store) == ["core", "other"])
     #expect(try await install(whole, in: store) == [])
+    // A store without room for all of them does not have what was removed for the others, and that is told.
+    let sizes = try await store.installed().map(\.sizeOnDevice)
+    for id in ["core", "level", "other"] { try await store.remove(id) }
+    let quota = try await store.usage().reduce(0) { $0 + $1.sizeOnDevice } + sizes.reduce(0, +) - (try #require(sizes.min())) / 2
+    let tight = try await stage.open(as: "tight", StorePolicy(quota: quota, freeSpaceMargin: 0))
+    let outcome = try await whole.run(in: tight, taking: .copying, mode: nil) { (_, install) async throws(PackError) in
+      try await install(nil)
+    }
+    #expect(!outcome.displaced.isEmpty && outcome.displaced == outcome.removed.map(\.id).sorted())
+    #expect((outcome.displaced + outcome.installed.map(\.pack.id)).sorted() == ["core", "level", "other"])
   }
 
   // MARK: Versions never get lower

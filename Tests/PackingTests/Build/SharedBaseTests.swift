@@ -65,7 +65,7 @@ private struct SharedProject {
       files.append(String(file.split(separator: "/").last ?? ""))
       return try await install(nil)
     }
-    for pack in outcome.installed { try await store.activate(pack.id, onTrial: false) }
+    for arrival in outcome.installed { try await store.activate(arrival.pack.id, onTrial: false) }
     return files
   }
 

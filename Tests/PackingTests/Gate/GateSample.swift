@@ -41,6 +41,7 @@ struct GateSample {
       directory: "dist", keyID: Self.keyID, manifest: sighting, packs: packs.map(Self.sighting), plist: plist,
       lock: Self.lock(budget), configuration: configuration, now: now)
     release.app = try Self.app()
+    release.hasSources = true
   }
 
   /// Returns the report of a verification with changed options.

@@ -512,6 +512,31 @@ struct ReleaseInspectionTests {
     #expect(report.findings.first?.headline.contains("'a.bin' is 1 bytes, but 70000 bytes in the pack") == true)
   }
 
+  @Test("a release is checked against its configuration without the source directories, and the rule that needs them is named")
+  func noSources() async throws {
+    let dist = try await DistSample()
+    try dist.directory.write(
+      "serve: {baseURL: \"https://cdn.example.com/packs/\"}\npacks: [{id: \"${name}\", each: build/*, tags: [all]}]\n".utf8,
+      to: "packer.yml")
+    let path = dist.directory("packer.yml")
+    func missing(_ report: ReleaseReport) -> [ReleaseInput]? { report.rules.first { $0.rule.id == "PK2011" }?.missing }
+    func report() async throws -> ReleaseReport {
+      let configuration = try PackerConfiguration.read(path, sources: .optional)
+      return try await dist.report { $0.configuration = configuration }
+    }
+    let complete = try await report()
+    #expect(ids(complete) == ["PK1004"])
+    #expect(missing(complete) == [])
+    try FileManager.default.removeItem(atPath: dist.directory("build"))
+    #expect(throws: PackError.self) { try PackerConfiguration.read(path) }
+    let bare = try await report()
+    #expect(
+      bare.findings.filter { $0.rule.id == "PK1004" }.map(\.headline) == complete.findings.filter { $0.rule.id == "PK1004" }.map(\.headline)
+    )
+    #expect(ids(bare) == ["PK1004"])
+    #expect(missing(bare) == [.sources])
+  }
+
   @Test("secrets by name and by content, and content in two packs, are reported")
   func hygiene() async throws {
     let noise = SeededGenerator(seed: 4).bytesOfNoise(1_100_000)

@@ -57,8 +57,8 @@ struct ConfiguredProject {
     try directory.write(text.utf8, to: "packer.yml")
   }
 
-  func read(_ text: String) throws -> PackerConfiguration {
-    try PackerConfiguration.read(write(text))
+  func read(_ text: String, sources: PackerConfiguration.Sources = .required) throws -> PackerConfiguration {
+    try PackerConfiguration.read(write(text), sources: sources)
   }
 
   func mistakes(_ text: String) throws -> [String] {
@@ -412,6 +412,40 @@ struct ConfigurationTests {
     let configuration = try project.read(Self.start + "packs: [{id: \"${name}\", each: build/sorted/*}]\n")
 
     #expect(configuration.packs.map(\.id.text) == ["Ant", "a-b", "ant2", "zoo"])
+  }
+
+  @Test("without directories, the packs of each are those of a release with names that it would have given")
+  func eachReleased() throws {
+    let text =
+      Self.start
+        + """
+        packs:
+          - {id: "game-${name}", each: nowhere/*/dist, tags: ["of ${name}"], budget: {download: 1MB, message: "${name} is large"}}
+          - {id: "game-card-${name}", each: nowhere/cards/*}
+          - {id: game-fixed, root: nowhere/fixed}
+          - {id: "${name}.${name}", each: nowhere/twice-*}
+
+        """
+    #expect(try project.mistakes(text).count == 4)
+    let bare = try project.read(text, sources: .optional)
+    #expect(bare.packs.map(\.id.text) == ["game-fixed"] && bare.lacksPacks)
+    let ids = ["other", "game-", "game-two", "game-one", "game-card-ace", "game-fixed", "twice-a.twice-a", "twice-a.twice-b", "once.once"]
+    let released = try project.read(text, sources: .released(ids))
+    #expect(!released.lacksPacks)
+    #expect(
+      released.packs.map { "\($0.id) \($0.rootInProject)" } == [
+        "game-one nowhere/one/dist", "game-two nowhere/two/dist", "game-card-ace nowhere/cards/ace", "game-fixed nowhere/fixed",
+        "twice-a.twice-a nowhere/twice-a",
+      ])
+    #expect(released.packs[0].tags == ["of one"] && released.packs[0].budget?.message == "one is large")
+    // A directory that is there decides.
+    try project.directory.makeDirectory("nowhere/three/dist")
+    #expect(try project.read(text, sources: .released(ids)).packs.first?.id.text == "game-three")
+    try FileManager.default.removeItem(atPath: project.directory("nowhere"))
+    // A broken link is no directory that was left out.
+    try FileManager.default.createSymbolicLink(atPath: project.directory("nowhere"), withDestinationPath: "gone")
+    #expect(throws: PackError.self) { try project.read(text, sources: .released(ids)) }
+    try FileManager.default.removeItem(atPath: project.directory("nowhere"))
   }
 
   @Test("a path that may match 'each' and cannot be checked is reported, and not left out")

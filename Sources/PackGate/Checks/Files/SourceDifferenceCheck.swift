@@ -4,7 +4,7 @@ import PackProject
 /// PK2011.
 enum SourceDifferenceCheck: ReleaseCheck {
   static let rule = ReleaseRule(
-    "PK2011", "a pack differs from its source directory", needs: [.files, .payload, .configuration],
+    "PK2011", "a pack differs from its source directory", needs: [.files, .payload, .configuration, .sources],
     what:
       "Every pack has the same paths, sizes, permissions and contents as its root directory in packer.yml, if that directory exists.",
     onPhone: "Players get an older version of the assets than the one that was tested.",
