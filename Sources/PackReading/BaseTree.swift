@@ -17,7 +17,7 @@ package final class BaseTree: DeltaBase {
 
   let files: any FileSystem
   let backend: any CryptoBackend
-  private let root: OpenFile
+  fileprivate let root: OpenFile
   /// In the order of the index.
   private let records: [Record]
   /// The digests of all records, then their paths.
@@ -121,34 +121,15 @@ package final class BaseTree: DeltaBase {
   /// The path of a file in the tree, for errors.
   func title(of number: Int) -> String { "\(basePath)/\(printable(paths[pathRange(number)]))" }
 
-  /// Returns the directory of a file, opened component by component, and the name in it.
-  func place(of number: Int) throws(PackError) -> (directory: OpenFile, name: String) {
-    var place = root
-    let components = paths[pathRange(number)].split(separator: UInt8(ascii: "/")).map { String(decoding: $0, as: UTF8.self) }
-    do throws(FileFailure) {
-      for component in components.dropLast() { place = try files.open(component, .directoryUnlinked, in: place) }
-    } catch {
-      throw error.reading(title(of: number))
-    }
-    return (place, components.last ?? "")
-  }
-
-  /// Opens a file.
-  ///
-  /// - Returns: its status now, and whether it is the file that was read.
-  func open(_ number: Int) throws(PackError) -> (file: OpenFile, status: FileStatus, isSame: Bool) {
-    let place = try place(of: number)
-    do throws(FileFailure) {
-      let file = try files.open(place.name, .readUnlinked, in: place.directory)
-      let status = try files.status(of: file)
-      return (file, status, status.kind == .file && isSame(number, status))
-    } catch {
-      throw error.reading(title(of: number))
-    }
+  /// The path of the directory of a file in the tree, and the name of the file.
+  fileprivate func parts(of number: Int) -> (directory: ArraySlice<UInt8>, name: String) {
+    let path = paths[pathRange(number)]
+    guard let slash = path.lastIndex(of: UInt8(ascii: "/")) else { return ([], String(decoding: path, as: UTF8.self)) }
+    return (path[..<slash], String(decoding: path[(slash + 1)...], as: UTF8.self))
   }
 
   /// Whether a status is that of the file when it was read.
-  private func isSame(_ number: Int, _ status: FileStatus) -> Bool {
+  fileprivate func isSame(_ number: Int, _ status: FileStatus) -> Bool {
     let stamp = accepted.withLock { $0[number] } ?? records[number].stamp
     return Stamp(status) == stamp && status.size == records[number].size
   }
@@ -167,13 +148,65 @@ package final class BaseTree: DeltaBase {
   }
 }
 
-/// Reads contents of a tree on the disk. The file that was read last stays open.
-private final class TreeContentReader: BaseReader {
-  private let tree: BaseTree
-  private var open: (number: Int, file: OpenFile)?
+/// Opens the files of a tree for one worker, component by component and without following links. The directory of the last file stays open.
+final class TreeFiles {
+  let tree: BaseTree
+  private var recent: (path: ArraySlice<UInt8>, handle: OpenFile)?
 
   init(_ tree: BaseTree) {
     self.tree = tree
+  }
+
+  /// Returns the directory of a file, and the name in it.
+  func place(of number: Int) throws(PackError) -> (directory: OpenFile, name: String) {
+    let (path, name) = tree.parts(of: number)
+    if let recent, recent.path == path { return (recent.handle, name) }
+    var place = tree.root
+    do throws(FileFailure) {
+      for component in path.split(separator: UInt8(ascii: "/")) {
+        place = try tree.files.open(String(decoding: component, as: UTF8.self), .directoryUnlinked, in: place)
+      }
+    } catch {
+      throw error.reading(tree.title(of: number))
+    }
+    recent = (path, place)
+    return (place, name)
+  }
+
+  /// Opens a file.
+  ///
+  /// - Returns: its status now, and whether it is the file that was read.
+  func open(_ number: Int) throws(PackError) -> (file: OpenFile, status: FileStatus, isSame: Bool) {
+    let place = try place(of: number)
+    do throws(FileFailure) {
+      let file = try tree.files.open(place.name, .readUnlinked, in: place.directory)
+      let status = try tree.files.status(of: file)
+      return (file, status, status.kind == .file && tree.isSame(number, status))
+    } catch {
+      throw error.reading(tree.title(of: number))
+    }
+  }
+
+  /// Returns the status of a file without opening it, and whether it is the file that was read.
+  func status(of number: Int) throws(PackError) -> (status: FileStatus, isSame: Bool) {
+    let place = try place(of: number)
+    do throws(FileFailure) {
+      let status = try tree.files.status(of: place.name, in: place.directory, following: .asThemselves)
+      return (status, status.kind == .file && tree.isSame(number, status))
+    } catch {
+      throw error.reading(tree.title(of: number))
+    }
+  }
+}
+
+/// Reads contents of a tree on the disk. The file that was read last stays open.
+private final class TreeContentReader: BaseReader {
+  private let files: TreeFiles
+  private var tree: BaseTree { files.tree }
+  private var open: (number: Int, file: OpenFile)?
+
+  init(_ tree: BaseTree) {
+    files = TreeFiles(tree)
   }
 
   func copy(_ range: Range<UInt64>, to buffer: inout [UInt8], at target: Int) throws(PackError) {
@@ -186,7 +219,7 @@ private final class TreeContentReader: BaseReader {
 
   private func file(_ number: Int) throws(PackError) -> OpenFile {
     if let open, open.number == number { return open.file }
-    let found = try tree.open(number)
+    let found = try files.open(number)
     guard found.isSame else { throw tree.changed(number) }
     open = (number, found.file)
     return found.file

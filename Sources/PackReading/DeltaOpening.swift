@@ -13,6 +13,8 @@ struct DeltaOpening {
   private let head: DeltaHead
   private let records: BaseRecords
   private let keeper: (any DigestKeeper)?
+  private let newFiles: NewFiles?
+  private let checkpoint: () throws(PackError) -> Void
   private var tree: DerivedTree
 
   /// What was opened.
@@ -25,11 +27,15 @@ struct DeltaOpening {
   /// The largest number of deltas over each other.
   static let mostLayers = 3
 
+  /// - Parameter checkpoint: Called between windows. If it throws, the work ends.
   init(
-    _ source: PackSource, _ segments: SegmentReader, over bases: [any DeltaBase], keeper: (any DigestKeeper)?
+    _ source: PackSource, _ segments: SegmentReader, over bases: [any DeltaBase], keeper: (any DigestKeeper)?, newFiles: NewFiles?,
+    checkpoint: @escaping () throws(PackError) -> Void
   ) throws(PackError) {
     self.source = source
     self.keeper = keeper
+    self.newFiles = newFiles
+    self.checkpoint = checkpoint
     self.segments = segments
     self.bases = bases
     head = try Self.readHead(source, segments)
@@ -133,6 +139,7 @@ struct DeltaOpening {
     list.reserveCapacity(head.listSize)
     var buffer = [UInt8](repeating: 0, count: layer.windows.map(\.size).max() ?? 0)
     for (number, window) in layer.windows.enumerated() {
+      try checkpoint()
       try reader.read(number, into: &buffer)
       list += buffer[..<window.size]
     }
@@ -185,7 +192,8 @@ struct DeltaOpening {
   ///
   /// - Returns: Whether the tree has the content root that the head names.
   private mutating func takeDigests(_ layout: TreeLayout) throws(PackError) -> Bool {
-    guard let keeper, !layout.new.isEmpty, let sealed = keeper.kept(byteCount: PackSource.sealedSize(ofDigests: layout.new.count)),
+    guard let keeper, newFiles == nil, !layout.new.isEmpty,
+      let sealed = keeper.kept(byteCount: PackSource.sealedSize(ofDigests: layout.new.count)),
       let digests = try source.open(digests: sealed)
     else { return false }
     for (number, content) in layout.new.enumerated() {
@@ -205,21 +213,29 @@ struct DeltaOpening {
     keeper.keep(try source.seal(digests: digests))
   }
 
-  /// Decompresses all windows, and sets and returns the digests of the new contents.
+  /// Decompresses all windows, sets and returns the digests of the new contents, and writes the contents if that is wanted.
   private mutating func hash(_ layout: TreeLayout, _ layer: DeltaLayer) throws(PackError) -> [UInt8] {
     var digests: [UInt8] = []
     digests.reserveCapacity(32 * layout.new.count)
     let reader = try DeltaReader(layer, segments: segments)
     let digest = try source.backend.makeDigest()
+    let files = try newFiles.map { (newFiles) throws(PackError) in try newFiles.begin(try tree.measured(), files: source.files) }
     var buffer = [UInt8](repeating: 0, count: layer.windows.map(\.size).max() ?? 0)
     var rest = layout.new[...]
     var left = rest.first?.size ?? 0
     for (number, window) in layer.windows.enumerated() {
+      try checkpoint()
       try reader.read(number, into: &buffer)
       var position = 0
       while position < window.size, let current = rest.first {
         let count = Int(min(left, UInt64(window.size - position)))
-        try digest.update(buffer.byteSpan.extracting(position..<position + count))
+        let piece = buffer.byteSpan.extracting(position..<position + count)
+        try digest.update(piece)
+        if let files, let record = current.records.first {
+          try tree.withPath(of: record) { (path) throws(PackError) in
+            try files.add(piece, at: current.size - left, of: current.size, to: path, tree.kind(of: record), record: record)
+          }
+        }
         position += count
         left -= UInt64(count)
         guard left == 0 else { continue }
@@ -231,6 +247,7 @@ struct DeltaOpening {
       }
     }
     wipe(&buffer)
+    if let files { newFiles?.end(files) }
     return digests
   }
 }

@@ -67,17 +67,28 @@ struct DerivedTree {
   // MARK: Places
 
   /// Calls `body` with the path of a record.
-  func withPath<Result>(of record: Int, _ body: (Span<UInt8>) -> Result) -> Result {
+  func withPath<Result, Failure: Error>(of record: Int, _ body: (Span<UInt8>) throws(Failure) -> Result) throws(Failure) -> Result {
     let block = blocks[record / Limits.recordsPerBlock]
     let start = Int(block.starts[record % Limits.recordsPerBlock])
     let length = Int(block.bytes[start]) | Int(block.bytes[start + 1]) << 8
-    return body(block.bytes.byteSpan.extracting(start + IndexRecord.fixedSize..<start + IndexRecord.fixedSize + length))
+    return try body(block.bytes.byteSpan.extracting(start + IndexRecord.fixedSize..<start + IndexRecord.fixedSize + length))
   }
 
-  /// Whether a record is a directory.
-  func isDirectory(_ record: Int) -> Bool {
+  func kind(of record: Int) -> IndexRecord.Kind {
     let block = blocks[record / Limits.recordsPerBlock]
-    return block.bytes[Int(block.starts[record % Limits.recordsPerBlock]) + 2] == IndexRecord.Kind.directory.rawValue
+    // It was checked when the record was added.
+    return IndexRecord.Kind(rawValue: block.bytes[Int(block.starts[record % Limits.recordsPerBlock]) + 2]) ?? .file
+  }
+
+  /// Counts what the tree makes on a disk.
+  ///
+  /// - Throws: ``PackError/Code/limitExceeded`` if the tree is more than a pack may hold.
+  func measured() throws(PackError) -> TreeCount {
+    var tree = TreeCount()
+    for record in sizes.indices {
+      try withPath(of: record) { (path) throws(PackError) in try tree.add(path: path, kind: kind(of: record), size: sizes[record]) }
+    }
+    return tree
   }
 
   /// Sets the places of all contents, and the digests of those that come from bases.
@@ -102,7 +113,7 @@ struct DerivedTree {
   /// Sets the digests of empty files, and computes the content root.
   mutating func contentRoot(_ backend: any CryptoBackend) throws(PackError) -> [UInt8] {
     let emptyDigest = try backend.makeDigest().finish()
-    for record in sizes.indices where sizes[record] == 0 && !isDirectory(record) { setDigest(emptyDigest.byteSpan, of: record) }
+    for record in sizes.indices where sizes[record] == 0 && kind(of: record) != .directory { setDigest(emptyDigest.byteSpan, of: record) }
     let root = try ContentRoot(backend: backend)
     for (number, block) in blocks.enumerated() {
       let made = IndexBlock(number: number, bytes: block.bytes, starts: block.starts)

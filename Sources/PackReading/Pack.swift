@@ -98,15 +98,19 @@ public final class Pack: Sendable {
   }
 
   /// Opens a delta whose header was opened.
+  ///
+  /// - Parameters:
+  ///   - newFiles: Gets the new contents.
+  ///   - checkpoint: Called between windows. If it throws, the work ends.
   init(
     delta source: PackSource, over bases: [any DeltaBase], contentLimit: UInt64 = Limits.contentSizeWithoutManifest,
-    keeper: (any DigestKeeper)? = nil
+    keeper: (any DigestKeeper)? = nil, newFiles: NewFiles? = nil, checkpoint: @escaping () throws(PackError) -> Void = {}
   ) throws(PackError) {
     self.source = source
     let segments = try SegmentReader(source)
     do throws(PackError) {
       try segments.openLastSegment()
-      var opening = try DeltaOpening(source, segments, over: bases, keeper: keeper)
+      var opening = try DeltaOpening(source, segments, over: bases, keeper: keeper, newFiles: newFiles, checkpoint: checkpoint)
       let opened = try opening.open(contentLimit: contentLimit)
       (table, index, layer) = (opened.table, .derived(opened.index), opened.layer)
     } catch {

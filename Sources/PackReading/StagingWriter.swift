@@ -73,21 +73,22 @@ final class StagingWriter {
     return true
   }
 
-  /// Gives a file a second name. Returns false if the volume cannot do that, or if the file's name leads to another file.
+  /// Gives a file a second name.
   ///
   /// - Parameter status: The status of the file that is meant.
-  func link(_ source: (directory: OpenFile, name: String), _ status: FileStatus, as path: Span<UInt8>) throws(PackError) -> Bool {
+  /// - Returns: its status with the new name; nil if the volume cannot do that, or if the file's name leads to another file.
+  func link(_ source: (directory: OpenFile, name: String), _ status: FileStatus, as path: Span<UInt8>) throws(PackError) -> FileStatus? {
     let (parent, name) = try place(path)
     do throws(FileFailure) {
       try files.link(source.name, in: source.directory, as: name, in: parent)
       let made = try files.status(of: name, in: parent, following: .asThemselves)
       if made.device == status.device, made.inode == status.inode, made.size == status.size, made.modified == status.modified {
-        return true
+        return made
       }
       try files.remove(name, made.kind, in: parent)
-      return false
+      return nil
     } catch {
-      if error.isUnlinkable { return false }
+      if error.isUnlinkable { return nil }
       throw creating(error, path)
     }
   }

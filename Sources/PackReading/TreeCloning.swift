@@ -16,7 +16,7 @@ package struct MadeFiles: Sendable {
 
   package init() {}
 
-  fileprivate mutating func insert(_ number: Int) {
+  mutating func insert(_ number: Int) {
     while bits.count <= number / 64 { bits.append(0) }
     bits[number / 64] |= 1 << UInt64(number % 64)
   }
@@ -40,12 +40,17 @@ package struct TreeCloning {
   private let digest: any DigestContext
   private let linked: Set<String>
   private var canClone = true
-  private var made = MadeFiles()
+  private var recent: TreeFiles?
+  private var made: MadeFiles
 
   /// - Parameters:
   ///   - output: A new directory, which gets the files.
+  ///   - made: The files that it has already.
   ///   - linked: The paths of the bases whose files may get second names.
-  package init(_ pack: Pack, into output: OutputDirectory, linking linked: Set<String>, pool: WorkerPool) throws(PackError) {
+  package init(
+    _ pack: Pack, into output: OutputDirectory, besides made: MadeFiles = MadeFiles(), linking linked: Set<String>, pool: WorkerPool
+  ) throws(PackError) {
+    self.made = made
     self.linked = linked
     self.pack = pack
     self.output = output
@@ -71,32 +76,44 @@ package struct TreeCloning {
     guard block.withDigest(of: row, { equal($0, expected.byteSpan) }) else { return }
     let kind = block.kind(of: row)
     try block.withPath(of: row) { (path) throws(PackError) in
-      let source = try tree.open(number)
-      if source.isSame, try share(source.file, source.status, tree, number, as: path, kind) {
+      let source = opener(of: tree)
+      if try share(source, number, as: path, kind) {
         made.sharedFiles += 1
         made.sharedBytes = made.sharedBytes.adding(block.size(of: row))
       } else {
-        try copy(source.file, tree, number, to: path, kind, expected)
+        try copy(try source.open(number).file, tree, number, to: path, kind, expected)
         made.copiedFiles += 1
       }
     }
     made.insert(block.number * Limits.recordsPerBlock + row)
   }
 
-  /// Makes a file that shares its bytes with a file of the base. Returns false if that is not possible.
+  private mutating func opener(of tree: BaseTree) -> TreeFiles {
+    if let recent, recent.tree === tree { return recent }
+    let made = TreeFiles(tree)
+    recent = made
+    return made
+  }
+
+  /// Makes a file that shares its bytes with a file of the base. Returns false if that is not possible, or if the file changed since it was read.
   private mutating func share(
-    _ file: OpenFile, _ status: FileStatus, _ tree: BaseTree, _ number: Int, as path: Span<UInt8>, _ kind: IndexRecord.Kind
+    _ source: TreeFiles, _ number: Int, as path: Span<UInt8>, _ kind: IndexRecord.Kind
   ) throws(PackError) -> Bool {
+    let tree = source.tree
     if canClone {
+      let (file, status, isSame) = try source.open(number)
+      guard isSame else { return false }
       if try writer.clone(file, as: path, kind) {
         try tree.accept(number, status, now: now(file, tree, number))
         return true
       }
       canClone = false
     }
-    guard linked.contains(tree.basePath), status.linkCount == 1, status.mode == StagingWriter.mode(of: kind) else { return false }
-    guard try writer.link(tree.place(of: number), status, as: path) else { return false }
-    try tree.accept(number, status, now: now(file, tree, number))
+    guard linked.contains(tree.basePath) else { return false }
+    let (status, isSame) = try source.status(of: number)
+    guard isSame, status.linkCount == 1, status.mode == StagingWriter.mode(of: kind) else { return false }
+    guard let now = try writer.link(source.place(of: number), status, as: path) else { return false }
+    try tree.accept(number, status, now: now)
     made.linkedSpace[tree.basePath, default: 0] += status.allocatedSize
     return true
   }

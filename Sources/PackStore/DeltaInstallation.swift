@@ -55,9 +55,9 @@ struct DeltaInstallation: Sendable {
   func run(keys: any KeyProvider) async throws(PackError) -> InstalledPack {
     let deltas = try await WorkerPool.value { (pool) throws(PackError) in try self.deltas(pool) }
     let bases = try await bases(of: deltas, keys: keys)
-    let pack = try await open(deltas, over: bases, keys: keys)
     return try await withExtendedUse(of: bases) { () async throws(PackError) in
-      guard order.mode == .packed else { return try await unpack(deltas, pack, over: bases) }
+      guard order.mode == .packed else { return try await unpack(deltas, over: bases, keys: keys) }
+      let pack = try await open(deltas, over: bases, keys: keys)
       return try await bases.hasOthers(than: id) ? rewrite(deltas, pack, keys: keys) : keep(deltas, over: bases)
     }
   }
@@ -265,7 +265,11 @@ struct DeltaInstallation: Sendable {
   // MARK: Opening
 
   /// Opens the deltas over each other. Reads all of them, and so proves the content root of each.
-  private func open(_ deltas: [Delta], over bases: Bases, keys: any KeyProvider) async throws(PackError) -> Pack {
+  ///
+  /// - Parameter newFiles: Gets the new contents of the last delta.
+  private func open(
+    _ deltas: [Delta], over bases: Bases, keys: any KeyProvider, writing newFiles: NewFiles? = nil
+  ) async throws(PackError) -> Pack {
     var below = bases.opened
     for (number, delta) in deltas.enumerated() {
       let isLast = number == deltas.count - 1
@@ -274,7 +278,8 @@ struct DeltaInstallation: Sendable {
         pack = try await Pack.open(
           delta.start, path: delta.file.path, keys: keys, over: below,
           contentLimit: isLast ? order.entry.contentSize : Limits.contentSizeWithoutManifest,
-          keeper: order.mode == .packed ? delta.digests : nil, files: files, backend: directory.backend)
+          keeper: order.mode == .packed ? delta.digests : nil, newFiles: isLast ? newFiles : nil, files: files,
+          backend: directory.backend)
       } catch {
         guard error.code == .wrongBase || error.code == .sourceChanged else { throw error }
         throw wrongBase("cannot be made by a delta: \(error.message)")
@@ -418,21 +423,21 @@ struct DeltaInstallation: Sendable {
 
   // MARK: Unpacked
 
-  private func unpack(_ deltas: [Delta], _ pack: Pack, over bases: Bases) async throws(PackError) -> InstalledPack {
-    let tree = try await WorkerPool.value { (_) throws(PackError) in
-      let tree = try pack.measureTree(against: order.entry)
-      try installation.makeRoom(for: StoreSpace.Needs(volume: tree.diskSize, store: tree.diskSize), order)
-      return tree
-    }
+  private func unpack(_ deltas: [Delta], over bases: Bases, keys: any KeyProvider) async throws(PackError) -> InstalledPack {
     let name = directory.freshName(in: .staging)
     var content = PackRecord.Content(
       bytes: order.entry.bytes, mode: .unpacked, size: order.entry.contentSize, sizeOnDevice: 0, contentRoot: order.entry.contentRoot,
       isProven: false)
+    let tree: TreeCount
     let made: MadeFiles
     do throws(PackError) {
+      let newFiles = NewFiles { (tree) throws(PackError) in try prepare(name, for: tree, of: deltas) }
+      let pack = try await open(deltas, over: bases, keys: keys, writing: newFiles)
+      guard let new = newFiles.result else { preconditionFailure("opening a delta writes its new contents") }
+      tree = new.tree
       // A file with names in two packs would count in both, and removing one of them would free nothing.
       let own = zip(bases.held, bases.opened).filter { $0.0.record.id == id }
-      made = try await fill(name, with: pack, linking: Set(own.map(\.1.basePath)))
+      made = try await fill(new, with: pack, linking: Set(own.map(\.1.basePath)))
       for (base, opened) in own {
         if let size = made.linkedSpace[opened.basePath] { content.links.append(PackRecord.Link(bytes: base.content.bytes, size: size)) }
       }
@@ -462,19 +467,26 @@ struct DeltaInstallation: Sendable {
     return codes.contains(error.code) ? wrongBase("has a delta over a version that changed meanwhile: \(error.message)") : error
   }
 
-  /// Makes the tree of a pack in `staging`, on the disk.
-  private func fill(_ name: String, with pack: Pack, linking linked: Set<String>) async throws(PackError) -> MadeFiles {
-    let path = directory.path(directory.place(order.itemName))
-    let output = try await WorkerPool.value { (_) throws(PackError) in
-      try OutputDirectory(ownedAs: name, in: directory.handle, path: path, files: files)
+  /// Makes a directory in `staging` for a tree.
+  private func prepare(_ name: String, for tree: TreeCount, of deltas: [Delta]) throws(PackError) -> OutputDirectory {
+    do throws(PackError) {
+      try tree.check(against: order.entry)
+    } catch {
+      throw error.about(deltas[deltas.count - 1].file.path)
     }
+    try installation.makeRoom(for: StoreSpace.Needs(volume: tree.diskSize, store: tree.diskSize), order)
+    return try OutputDirectory(ownedAs: name, in: directory.handle, path: directory.path(directory.place(order.itemName)), files: files)
+  }
+
+  /// Adds everything besides the new contents of a pack, and syncs the tree.
+  private func fill(_ new: NewFiles.Result, with pack: Pack, linking linked: Set<String>) async throws(PackError) -> MadeFiles {
     let made = try await WorkerPool.value { (pool) throws(PackError) in
-      var cloning = try TreeCloning(pack, into: output, linking: linked, pool: pool)
+      var cloning = try TreeCloning(pack, into: new.output, besides: new.made, linking: linked, pool: pool)
       return try cloning.run()
     }
-    try await TreeWalk.run(pack, into: output, jobs: nil, phase: .unpacking, made: made, progress: installation.progress)
+    try await TreeWalk.run(pack, into: new.output, jobs: nil, phase: .unpacking, made: made, progress: installation.progress)
     installation.progress?(PackProgress(phase: .syncing, done: pack.contentSize, total: pack.contentSize))
-    try await WorkerPool.value { (_) throws(PackError) in try output.commit() }
+    try await WorkerPool.value { (_) throws(PackError) in try new.output.commit() }
     return made
   }
 }

@@ -40,11 +40,10 @@ extension Pack {
   /// - Throws: ``PackError/Code/limitExceeded`` if the tree takes more than the manifest says, or more than any pack may.
   func measureTree(against entry: ManifestPack) throws(PackError) -> TreeCount {
     let tree = try measureTree()
-    guard tree.installSize <= entry.installSize else {
-      throw PackError(
-        .limitExceeded, "pack takes \(tree.installSize) bytes unpacked, but the manifest says \(entry.installSize)",
-        advice: .publishNewVersion
-      ).about(source)
+    do throws(PackError) {
+      try tree.check(against: entry)
+    } catch {
+      throw error.about(source)
     }
     return tree
   }
@@ -89,5 +88,14 @@ extension PackError {
   /// Returns the error for a file that is not the one a manifest names.
   static func digestMismatch(_ found: [UInt8], _ entry: ManifestPack) -> PackError {
     PackError(.digestMismatch, "pack has SHA-256 \(found.hex), but the manifest says \(entry.sha256.hex)", advice: .fetchAgain)
+  }
+}
+
+extension TreeCount {
+  /// Checks that the tree takes no more space than a manifest says.
+  func check(against entry: ManifestPack) throws(PackError) {
+    guard installSize > entry.installSize else { return }
+    throw PackError(
+      .limitExceeded, "pack takes \(installSize) bytes unpacked, but the manifest says \(entry.installSize)", advice: .publishNewVersion)
   }
 }

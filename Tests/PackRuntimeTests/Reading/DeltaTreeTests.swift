@@ -105,6 +105,22 @@ struct DeltaTreeTests {
     #expect(directory.names(in: "room").isEmpty)
   }
 
+  @Test("files with the same name in directories whose names have the same length are not mixed up")
+  func alikeDirectories() async throws {
+    var random = SeededGenerator(seed: 10)
+    var tree = SampleTree([
+      "ab/x": .init(random.bytes(5000)), "ab/cd/x": .init(random.bytes(5000)), "cd/x": .init(random.bytes(5000)),
+      "cd/ab/x": .init(random.bytes(5000)), "x": .init(random.bytes(5000)),
+    ])
+    try tree.write(to: "tree", in: directory)
+    let oldPack = try PackRuntimeTests.open(try await makePack(tree, in: directory, name: "old"))
+    for path in tree.files.keys { tree.files[path]?.bytes[2500] ^= 1 }
+    let newPack = try PackRuntimeTests.open(try await makePack(tree, in: directory, name: "new"))
+    _ = try await DeltaJob(from: oldPack, to: newPack, output: directory("out.delta")).run(key: try knownKey())
+    try await open(directory("out.delta")).unpack(to: directory("out"), jobs: 1)
+    #expect(try SampleTree(reading: directory("out")) == tree)
+  }
+
   @Test("a delta over a tree reads as the full pack does", arguments: [1, 3])
   func sameAsFull(jobs: Int) async throws {
     let pack = try open(try await delta())

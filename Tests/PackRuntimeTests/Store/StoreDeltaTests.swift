@@ -146,6 +146,23 @@ struct StoreDeltaTests {
     #expect(try await stage.difference(store, 5) == [])
   }
 
+  @Test("a delta whose tree takes more than its manifest says is refused, and nothing is left of it")
+  func tooLarge() async throws {
+    let stage = try await DeltaStage(.unpacked)
+    let store = try await stage.start()
+    let delta = try await stage.delta(1, 2)
+    var entry = stage.offer(2).entry
+    let size = entry.installSize
+    entry.installSize -= 1
+    let release = try DeltaStage.release(of: entry, [delta.offer])
+    try await store.adopt(release.document)
+    for file in release.pages { try store.pages.keep(file.bytes, as: file.reference) }
+    try await expectRefusal(
+      .limitExceeded, "\(delta.path): pack takes \(size) bytes unpacked, but the manifest says \(size - 1)", in: store, of: stage
+    ) { () throws(PackError) in try await store.install(delta.path, as: DeltaStage.id) }
+    #expect(try await stage.difference(store, 1) == [])
+  }
+
   @Test("deltas that do not lead to the pack of the manifest, or not in this order, are refused")
   func wrongRoute() async throws {
     let stage = try await DeltaStage()
@@ -442,17 +459,20 @@ struct StoreDeltaTests {
     let stage = try await DeltaStage()
     let store = try await stage.start()
     try stage.publish(2, [try await stage.delta(1, 2)], in: "second")
-    #expect(try await install("second", in: store, of: stage).installed.map(\.deltaCount) == [1])
+    let second = try #require(try await install("second", in: store, of: stage).installed.first)
+    #expect(second.pack.deltaCount == 1 && second.deltas == 1)
+    #expect(second.size > 0 && second.fullSize.map { second.size < $0 } == true)
     #expect(try await stage.difference(store, 2) == [])
     // Through an edition that is not installed.
     try stage.publish(4, [try await stage.delta(2, 3, final: 4), try await stage.delta(3, 4)], in: "fourth")
-    #expect(try await install("fourth", in: store, of: stage).installed.map(\.deltaCount) == [3])
+    #expect(try await install("fourth", in: store, of: stage).installed.map(\.pack.deltaCount) == [3])
     #expect(try await stage.difference(store, 4) == [])
     // Nothing more can lie over version 4, and nothing is said about that.
     let last = try await stage.delta(4, 5)
     try stage.publish(5, [last], in: "fifth")
     let outcome = try await install("fifth", in: store, of: stage)
-    #expect(outcome.installed.map(\.deltaCount) == [0] && outcome.fallbacks.isEmpty)
+    #expect(outcome.installed.map(\.pack.deltaCount) == [0] && outcome.fallbacks.isEmpty)
+    #expect(outcome.installed.map(\.deltas) == [0] && outcome.installed.first.map { $0.size == $0.fullSize } == true)
     #expect(try await stage.difference(store, 5) == [])
 
     let other = try await DeltaStage()
@@ -460,7 +480,7 @@ struct StoreDeltaTests {
     try other.damage(other.item(1))
     try other.publish(2, [try await other.delta(1, 2)], in: "second")
     let fallen = try await install("second", in: damaged, of: other)
-    #expect(fallen.installed.map(\.deltaCount) == [0])
+    #expect(fallen.installed.map(\.deltas) == [0])
     #expect(
       fallen.fallbacks.map(\.reason.message) == [
         "pack 'core' has a delta over version 1, which cannot be used: version 1 does not have the bytes that were installed"
@@ -475,7 +495,7 @@ struct StoreDeltaTests {
     try stage.publish(2, [try await stage.delta(1, 2)], in: "second")
     let outcome = try await install("second", in: store, of: stage, mode: listed == .packed ? .unpacked : .packed)
     // A delta cannot be kept over a tree, which is no fault of anything.
-    #expect(outcome.installed.map(\.mode) == [listed == .packed ? .unpacked : .packed] && outcome.fallbacks.isEmpty)
+    #expect(outcome.installed.map(\.pack.mode) == [listed == .packed ? .unpacked : .packed] && outcome.fallbacks.isEmpty)
     #expect(try await stage.difference(store, 2) == [])
   }
 
@@ -490,6 +510,7 @@ struct StoreDeltaTests {
     let outcome = try await ReleaseInstallation(files: [name], as: nil).run(in: store, taking: .copying, mode: nil) {
       (_, install) async throws(PackError) in try await install(nil)
     }
-    #expect(outcome.installed.map(\.deltaCount) == [1])
+    #expect(outcome.installed.map(\.deltas) == [1])
+    #expect(outcome.installed.first.map { $0.size == delta.offer.size && $0.fullSize == nil } == true)
   }
 }
