@@ -428,13 +428,17 @@ struct DeltaInstallation: Sendable {
     var content = PackRecord.Content(
       bytes: order.entry.bytes, mode: .unpacked, size: order.entry.contentSize, sizeOnDevice: 0, contentRoot: order.entry.contentRoot,
       isProven: false)
-    let tree: TreeCount
+    let newFiles = NewFiles { (tree) throws(PackError) in try prepare(name, for: tree, of: deltas) }
+    let pack: Pack
+    do throws(PackError) {
+      pack = try await open(deltas, over: bases, keys: keys, writing: newFiles)
+    } catch {
+      await WorkerPool.settled { directory.empty([name]) }
+      throw error
+    }
+    guard let new = newFiles.result else { preconditionFailure("opening a delta writes its new contents") }
     let made: MadeFiles
     do throws(PackError) {
-      let newFiles = NewFiles { (tree) throws(PackError) in try prepare(name, for: tree, of: deltas) }
-      let pack = try await open(deltas, over: bases, keys: keys, writing: newFiles)
-      guard let new = newFiles.result else { preconditionFailure("opening a delta writes its new contents") }
-      tree = new.tree
       // A file with names in two packs would count in both, and removing one of them would free nothing.
       let own = zip(bases.held, bases.opened).filter { $0.0.record.id == id }
       made = try await fill(new, with: pack, linking: Set(own.map(\.1.basePath)))
@@ -449,7 +453,7 @@ struct DeltaInstallation: Sendable {
     }
     let placement = Placement(
       directory: directory, manifests: installation.manifests, order: order, content: content,
-      needs: StoreSpace.Needs(volume: tree.diskSize, store: tree.diskSize), note: installation.note)
+      needs: StoreSpace.Needs(volume: new.tree.diskSize, store: new.tree.diskSize), note: installation.note)
     let arrival = Placement.Arrival(staged: name, item: order.itemName)
     guard let installed = try await placement.run([arrival]) else {
       throw PackError(.internalError, of: directory.path(name), "could not be moved into place")
