@@ -10,12 +10,11 @@ package enum ReleasePlaces {
     (try? SystemFiles().status(of: path, in: nil, following: .followed))?.kind == .directory
   }
 
-  /// Reads the configuration at `path`. If `path` is nil, reads the one in the working directory, or returns nil if there is none.
-  package static func configuration(
-    at path: String?, sources: PackerConfiguration.Sources = .required
-  ) throws(PackError) -> PackerConfiguration? {
+  /// Reads the configuration at `path`. If `path` is nil, reads the one in the working directory, or returns nil if there is none. The directories that it
+  /// names need not exist.
+  package static func configuration(at path: String?) throws(PackError) -> PackerConfiguration? {
     guard path != nil || exists(PackerConfiguration.defaultPath) else { return nil }
-    return try PackerConfiguration.read(path ?? PackerConfiguration.defaultPath, sources: sources)
+    return try PackerConfiguration.read(path ?? PackerConfiguration.defaultPath, sources: .optional)
   }
 
   /// Returns the path of a configuration in the directory above a release or a pack; nil if there is none.

@@ -121,7 +121,7 @@ struct Initialize: Verb {
         .usage, "--app needs --package: where the project finds the packer package",
         hint: "give the folder of a checkout, or the https address of its repository")
     }
-    guard let configuration = try ReleasePlaces.configuration(at: app.configuration, sources: .optional) else {
+    guard let configuration = try ReleasePlaces.configuration(at: app.configuration) else {
       throw PackError(
         .missingInput, of: PackerConfiguration.defaultPath, "does not exist",
         hint: "make one with 'packer init DIRECTORY', or name another with --config")

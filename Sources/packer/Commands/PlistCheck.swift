@@ -70,7 +70,7 @@ struct PlistCheck: Verb {
   /// Returns what the rules of `packer verify` find. Returns nil if there is only the fragment of a release, and no manifest.
   private func ruleFindings(_ configuration: PackerConfiguration?) async throws(PackError) -> [PlistFindingRecord]? {
     // As `verify` does it, so that both agree.
-    let configuration = if let configuration { configuration } else { try ReleasePlaces.configuration(at: nil, sources: .optional) }
+    let configuration = if let configuration { configuration } else { try ReleasePlaces.configuration(at: nil) }
     let place = release.dist ?? ReleasePlaces.place(ReleaseFile.folder, beside: configuration)
     guard ReleasePlaces.exists("\(place)/\(ReleaseFile.manifest)") else { return nil }
     var verification = ReleaseVerification.ofPlist(path, for: place, configuration, now: try ManifestTime.now())

@@ -101,7 +101,7 @@ struct TrustOptions: ParsableArguments {
 
   /// Reads the configuration that `--config` names, or the one in the working directory. Returns nil if there is none.
   func readConfiguration() throws(PackError) -> PackerConfiguration? {
-    try ReleasePlaces.configuration(at: configuration, sources: .optional)
+    try ReleasePlaces.configuration(at: configuration)
   }
 
   /// Returns the trusted public keys.

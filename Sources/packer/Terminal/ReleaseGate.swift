@@ -67,7 +67,7 @@ struct ReleaseGate {
     }
     let required = options.require.filter { $0 != ReleaseVerification.everyRule }
     try ReleaseVerification.checkRules(only: options.only + required, ignored: options.ignore)
-    let configuration = try ReleasePlaces.configuration(at: options.configuration, sources: .optional)
+    let configuration = try ReleasePlaces.configuration(at: options.configuration)
     // Before a key is read, but after the configuration, which names the release.
     try hinting(at: target, configuration) { () throws(PackError) in
       try ReleasePlaces.checkPresence(of: target, configuration: configuration)

@@ -8,7 +8,7 @@ enum LargeUpdateCheck: ReleaseCheck {
     "PK3023", "an update is larger than packer.yml allows", .error, .budget, needs: [.manifest, .pages, .lock, .configuration],
     what: """
       A player who has all packs of a recorded release downloads at most 'updates.largestUpdate' of packer.yml to get to this one: deltas \
-      where there are any, full packs otherwise, and new packs that are not onDemand. A new version of the app \
+      if there are any, full packs otherwise, and new packs that are not onDemand. A new version of the app \
       downloads essential packs whole; that is not counted.
       """,
     onPhone: "Players wait longer for the update, on a connection that may cost them money.",
