@@ -109,13 +109,16 @@ let package = Package(
       name: "PackReading", dependencies: ["PackCrypto", "PackFiles", "PackFormat", "PackPayload", "PackWork"],
       swiftSettings: settings),
     .target(
+      name: "PackDeltas", dependencies: ["PackCrypto", "PackFiles", "PackFormat", "PackPayload", "PackReading", "PackWork"],
+      swiftSettings: settings),
+    .target(
       name: "PackServing", dependencies: ["PackCrypto", "PackFormat", "PackPayload", "PackReading", "PackWork"],
       swiftSettings: settings),
     .target(
       name: "PackStore",
       dependencies: [
-        "PackCrypto", "PackEncoding", "PackFiles", "PackFormat", "PackLog", "PackManifest", "PackPages", "PackPayload", "PackReading",
-        "PackTrust", "PackWork",
+        "PackCrypto", "PackDeltas", "PackEncoding", "PackFiles", "PackFormat", "PackLog", "PackManifest", "PackPages", "PackPayload",
+        "PackReading", "PackTrust", "PackWork",
       ],
       swiftSettings: settings),
     .target(
@@ -131,8 +134,8 @@ let package = Package(
     .target(
       name: "PackRuntime",
       dependencies: [
-        "PackCrypto", "PackDownloads", "PackFormat", "PackLog", "PackManifest", "PackOnDemand", "PackPayload", "PackReading",
-        "PackServing", "PackStore", "PackTrust",
+        "PackCrypto", "PackDownloads", "PackFormat", "PackLog", "PackManifest", "PackOnDemand", "PackPayload", "PackReading", "PackServing",
+        "PackStore", "PackTrust",
       ],
       swiftSettings: settings),
     .target(
@@ -173,22 +176,22 @@ let package = Package(
     .target(
       name: "PackBuild",
       dependencies: [
-        "PackArchive", "PackCrypto", "PackEncoding", "PackFiles", "PackFormat", "PackManifest", "PackPages", "PackPayload", "PackProject",
-        "PackReading", "PackStore", "PackTrust", "PackWork",
+        "PackArchive", "PackCrypto", "PackDeltas", "PackEncoding", "PackFiles", "PackFormat", "PackManifest", "PackPages", "PackPayload",
+        "PackProject", "PackReading", "PackStore", "PackTrust", "PackWork",
       ],
       swiftSettings: settings),
     .target(
       name: "PackGate",
       dependencies: [
-        "PackArchive", "PackBuild", "PackCrypto", "PackEncoding", "PackFiles", "PackFormat", "PackManifest", "PackPages", "PackPayload",
-        "PackProject", "PackReading", "PackTrust", "PackWork",
+        "PackArchive", "PackBuild", "PackCrypto", "PackDeltas", "PackEncoding", "PackFiles", "PackFormat", "PackManifest", "PackPages",
+        "PackPayload", "PackProject", "PackReading", "PackTrust", "PackWork",
       ],
       swiftSettings: smallCode),
     .target(
       name: "PackServer",
       dependencies: [
-        "CLibSSL", "PackBuild", "PackFiles", "PackFormat", "PackManifest", "PackProject", "PackReading", "PackServing", "PackStore",
-        "PackTrust", "PackWork",
+        "CLibSSL", "PackBuild", "PackDeltas", "PackFiles", "PackFormat", "PackManifest", "PackProject", "PackReading", "PackServing",
+        "PackStore", "PackTrust", "PackWork",
         .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"),
       ],
@@ -203,8 +206,8 @@ let package = Package(
     .executableTarget(
       name: "packer",
       dependencies: [
-        "PackBuild", "PackCrypto", "PackDelivery", "PackFiles", "PackFormat", "PackGate", "PackManifest", "PackPages", "PackPayload",
-        "PackProject", "PackReading", "PackServer", "PackServing", "PackSimulator", "PackStore", "PackTrust", "PackWork",
+        "PackBuild", "PackCrypto", "PackDelivery", "PackDeltas", "PackFiles", "PackFormat", "PackGate", "PackManifest", "PackPages",
+        "PackPayload", "PackProject", "PackReading", "PackServer", "PackServing", "PackSimulator", "PackStore", "PackTrust", "PackWork",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: smallCode),
@@ -213,8 +216,8 @@ let package = Package(
     .executableTarget(
       name: "packer-bench",
       dependencies: [
-        "CLibArchive", "PackArchive", "PackBuild", "PackCrypto", "PackDelivery", "PackEncoding", "PackFiles", "PackFormat", "PackManifest",
-        "PackPages", "PackPayload", "PackProject", "PackReading", "PackStore", "PackTrust", openSSL, zstd,
+        "CLibArchive", "PackArchive", "PackBuild", "PackCrypto", "PackDelivery", "PackDeltas", "PackEncoding", "PackFiles", "PackFormat",
+        "PackManifest", "PackPages", "PackPayload", "PackProject", "PackReading", "PackStore", "PackTrust", openSSL, zstd,
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Tests/packer-bench",
@@ -222,9 +225,9 @@ let package = Package(
     .executableTarget(
       name: "packer-fuzz",
       dependencies: [
-        "PackArchive", "PackBuild", "PackCrypto", "PackDelivery", "PackDownloads", "PackEncoding", "PackFiles", "PackFormat", "PackGate",
-        "PackManifest", "PackPages", "PackPayload", "PackProject", "PackReading", "PackRemote", "PackServer", "PackServing", "PackStore",
-        "PackTransport", "PackTrust", "PackWork", "TestSupport",
+        "PackArchive", "PackBuild", "PackCrypto", "PackDelivery", "PackDeltas", "PackDownloads", "PackEncoding", "PackFiles", "PackFormat",
+        "PackGate", "PackManifest", "PackPages", "PackPayload", "PackProject", "PackReading", "PackRemote", "PackServer", "PackServing",
+        "PackStore", "PackTransport", "PackTrust", "PackWork", "TestSupport",
       ],
       path: "Tests/packer-fuzz",
       swiftSettings: settings),
@@ -259,8 +262,8 @@ let package = Package(
     .testTarget(
       name: "PackDeliveryTests",
       dependencies: [
-        "AppleValues", "PackBuild", "PackCrypto", "PackDelivery", "PackFiles", "PackFormat", "PackLog", "PackManifest",
-        "PackPages", "PackTrust", "PackWork", "TestSupport",
+        "AppleValues", "PackBuild", "PackCrypto", "PackDelivery", "PackFiles", "PackFormat", "PackLog", "PackManifest", "PackPages",
+        "PackTrust", "PackWork", "TestSupport",
         .target(name: "CMalloc", condition: .when(platforms: [.linux])),
       ],
       swiftSettings: leafSettings),
@@ -276,10 +279,9 @@ let package = Package(
     .testTarget(
       name: "PackRuntimeTests",
       dependencies: [
-        "PackApp", "PackArchive", "PackBuild", "PackCrypto", "PackDelivery", "PackDownloads", "PackEncoding", "PackFiles", "PackFormat",
-        "PackLog", "PackManifest", "PackOnDemand", "PackPages", "PackPayload", "PackReading", "PackRuntime", "PackServing", "PackStore",
-        "PackTrust",
-        "PackWork", "TestSupport",
+        "PackApp", "PackArchive", "PackBuild", "PackCrypto", "PackDelivery", "PackDeltas", "PackDownloads", "PackEncoding", "PackFiles",
+        "PackFormat", "PackLog", "PackManifest", "PackOnDemand", "PackPages", "PackPayload", "PackReading", "PackRuntime", "PackServing",
+        "PackStore", "PackTrust", "PackWork", "TestSupport",
         .target(name: "CMalloc", condition: .when(platforms: [.linux])),
       ],
       swiftSettings: leafSettings),
@@ -302,7 +304,7 @@ let package = Package(
       swiftSettings: leafSettings),
     .testTarget(
       name: "VectorTests",
-      dependencies: ["PackCrypto", "PackFiles", "PackFormat", "PackGate", "PackReading", "TestSupport"],
+      dependencies: ["PackCrypto", "PackDeltas", "PackFiles", "PackFormat", "PackGate", "PackReading", "TestSupport"],
       swiftSettings: leafSettings),
     .testTarget(
       name: "PackServerTests",
@@ -315,15 +317,16 @@ let package = Package(
     .testTarget(
       name: "PackingTests",
       dependencies: [
-        "PackArchive", "PackBuild", "PackCrypto", "PackEncoding", "PackFiles", "PackFormat", "PackGate", "PackManifest", "PackPages",
-        "PackProject", "PackReading", "PackStore", "PackTrust", "PackWork", "TestSupport",
+        "PackArchive", "PackBuild", "PackCrypto", "PackDeltas", "PackEncoding", "PackFiles", "PackFormat", "PackGate", "PackManifest",
+        "PackPages", "PackProject", "PackReading", "PackStore", "PackTrust", "PackWork", "TestSupport",
       ],
       swiftSettings: leafSettings),
     .testTarget(
       name: "PackerBenchTests", dependencies: ["packer-bench", "PackEncoding", "PackFormat", "TestSupport"],
       swiftSettings: leafSettings),
     .testTarget(
-      name: "FuzzTests", dependencies: ["packer-fuzz", "PackCrypto", "PackFiles", "PackFormat", "PackReading", "PackWork", "TestSupport"],
+      name: "FuzzTests",
+      dependencies: ["packer-fuzz", "PackCrypto", "PackDeltas", "PackFiles", "PackFormat", "PackReading", "PackWork", "TestSupport"],
       swiftSettings: leafSettings),
     .testTarget(
       name: "PackerCommandTests", dependencies: ["packer", "PackFormat", "TestSupport"], exclude: ["Scripts"],

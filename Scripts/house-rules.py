@@ -31,8 +31,10 @@ GRAPH = {
     # A downloader extension links this target, so it has no cryptography and no C library.
     "PackDelivery": "PackFiles PackFormat PackLog PackManifest",
     "PackReading": "PackCrypto PackFiles PackFormat PackPayload PackWork",
+    # Not in PackReading: an app that only reads packs cannot open deltas, and should not carry them.
+    "PackDeltas": "PackCrypto PackFiles PackFormat PackPayload PackReading PackWork",
     "PackServing": "PackCrypto PackFormat PackPayload PackReading PackWork",
-    "PackStore": "PackCrypto PackEncoding PackFiles PackFormat PackLog PackManifest PackPages PackPayload PackReading PackTrust PackWork",
+    "PackStore": "PackCrypto PackDeltas PackEncoding PackFiles PackFormat PackLog PackManifest PackPages PackPayload PackReading PackTrust PackWork",
     "PackDownloads": "PackCrypto PackFiles PackFormat PackLog PackWork",
     "PackOnDemand": "PackDelivery PackDownloads PackFiles PackFormat PackManifest PackPages PackReading PackStore PackTrust PackWork",
     "PackRuntime": "PackCrypto PackDownloads PackFormat PackLog PackManifest PackOnDemand PackPayload PackReading PackServing PackStore PackTrust",
@@ -44,11 +46,11 @@ GRAPH = {
     # Packing side.
     "PackArchive": "PackEncoding PackFormat",
     "PackProject": "PackCrypto PackFiles PackFormat PackManifest PackReading PackWork",
-    "PackBuild": "PackArchive PackCrypto PackEncoding PackFiles PackFormat PackManifest PackPages PackPayload PackProject PackReading PackStore PackTrust PackWork",
-    "PackGate": "PackArchive PackBuild PackCrypto PackEncoding PackFiles PackFormat PackManifest PackPages PackPayload PackProject PackReading PackTrust PackWork",
-    "PackServer": "PackBuild PackFiles PackFormat PackManifest PackProject PackReading PackServing PackStore PackTrust PackWork",
+    "PackBuild": "PackArchive PackCrypto PackDeltas PackEncoding PackFiles PackFormat PackManifest PackPages PackPayload PackProject PackReading PackStore PackTrust PackWork",
+    "PackGate": "PackArchive PackBuild PackCrypto PackDeltas PackEncoding PackFiles PackFormat PackManifest PackPages PackPayload PackProject PackReading PackTrust PackWork",
+    "PackServer": "PackBuild PackDeltas PackFiles PackFormat PackManifest PackProject PackReading PackServing PackStore PackTrust PackWork",
     "PackSimulator": "PackBuild PackCrypto PackDelivery PackDownloads PackFiles PackFormat PackManifest PackOnDemand PackPages PackProject PackReading PackStore PackTrust PackWork",
-    "packer": "PackBuild PackCrypto PackDelivery PackFiles PackFormat PackGate PackManifest PackPages PackPayload PackProject PackReading PackServer PackServing PackSimulator PackStore PackTrust PackWork",
+    "packer": "PackBuild PackCrypto PackDelivery PackDeltas PackFiles PackFormat PackGate PackManifest PackPages PackPayload PackProject PackReading PackServer PackServing PackSimulator PackStore PackTrust PackWork",
 }
 
 # External libraries, and the folder name that may import each.

@@ -169,7 +169,7 @@ package struct ContentTable: Sendable {
 
 extension RandomAccessCollection where Index == Int {
   /// Returns the first index whose element satisfies `predicate`. The elements must be sorted so that all that do not satisfy it come first.
-  func partitioningIndex(_ predicate: (Element) -> Bool) -> Int {
+  package func partitioningIndex(_ predicate: (Element) -> Bool) -> Int {
     var low = startIndex
     var high = endIndex
     while low < high {

@@ -22,23 +22,6 @@ extension Pack {
       try Pack(start, path: path, key: key, files: files, backend: backend)
     }
   }
-
-  /// Opens a delta whose start was read, over its bases, with the key that a provider returns for it.
-  ///
-  /// - Parameter newFiles: Gets the new contents. Nothing else may be opened with it.
-  /// - Throws: as ``open(_:key:over:contentLimit:keeper:files:backend:)``, and the errors of the provider.
-  package static func open(
-    _ start: PackStart, path: String, keys: some KeyProvider, over bases: [any DeltaBase],
-    contentLimit: UInt64 = Limits.contentSizeWithoutManifest, keeper: (any DigestKeeper)? = nil, newFiles: NewFiles? = nil,
-    files: any FileSystem, backend: any CryptoBackend
-  ) async throws(PackError) -> Pack {
-    let key = try await keys.checkedKey(for: KeyRequest(start, path: path))
-    return try await WorkerPool.value { (pool) throws(PackError) in
-      let source = try PackSource(start, path: path, key: key, files: files, backend: backend)
-      return try Pack(
-        delta: source, over: bases, contentLimit: contentLimit, keeper: keeper, newFiles: newFiles, checkpoint: pool.checkpoint)
-    }
-  }
 }
 
 extension KeyRequest {

@@ -18,8 +18,8 @@ public final class Pack: Sendable {
   package let source: PackSource
   package let table: SeekTable
   package let index: PackIndex
-  /// What is needed to read a delta over its bases. Nil for a full pack.
-  let layer: DeltaLayer?
+  /// Where the content of a delta is read. Nil for a full pack.
+  package let layer: (any PackLayer)?
   /// Readers that wait for their next use; the most recently used one is last.
   private let idle = Monitor<[PackReader]>([])
   private static let idleReaders = 4
@@ -73,55 +73,20 @@ public final class Pack: Sendable {
     idle.withLock { $0.append(reader) }
   }
 
-  /// Opens a delta over its bases (FORMAT.md §13). A full pack is opened as without bases.
+  /// Makes a pack of a delta that was opened over its bases.
   ///
-  /// Opening reads the whole delta and what it needs of the bases: it computes the digests of all new contents, and compares the content root. With
-  /// digests that were kept, it reads the head and the list only. Then the pack is used like a full one. Memory while opening: 48 bytes for each record
-  /// of the bases besides the list of the first one, 64 for each new content, and one window of 4 MiB. An open delta takes about 60 bytes and the path
-  /// for each record, and 24 bytes for each content and range of a base. Each concurrent operation takes a window, and what a reader of each base
-  /// takes.
-  ///
-  /// - Parameters:
-  ///   - key: that of the delta.
-  ///   - bases: the packs or trees that the delta names, in that order. Each may be a delta itself; at most three deltas lie over each other.
-  ///   - contentLimit: the maximum size of a delta's content in bytes, for callers that know what to expect.
-  ///   - keeper: keeps the digests for the next time.
-  /// - Throws: as ``open(_:key:)``, and ``PackError/Code/wrongBase`` if the bases are not those that the delta names.
-  package static func open(
-    _ path: String, key: borrowing PackKey, over bases: [any DeltaBase], contentLimit: UInt64 = Limits.contentSizeWithoutManifest,
-    keeper: (any DigestKeeper)? = nil, files: any FileSystem = SystemFiles(), backend: any CryptoBackend = CryptoBackends.standard
-  ) throws(PackError) -> Pack {
-    let start = try PackStart(path, files: files)
-    guard start.header.kind == .delta, !bases.isEmpty else { return try Pack(start, path: path, key: key, files: files, backend: backend) }
-    let source = try PackSource(start, path: path, key: key, files: files, backend: backend)
-    return try Pack(delta: source, over: bases, contentLimit: contentLimit, keeper: keeper)
-  }
-
-  /// Opens a delta whose header was opened.
-  ///
-  /// - Parameters:
-  ///   - newFiles: Gets the new contents.
-  ///   - checkpoint: Called between windows. If it throws, the work ends.
-  init(
-    delta source: PackSource, over bases: [any DeltaBase], contentLimit: UInt64 = Limits.contentSizeWithoutManifest,
-    keeper: (any DigestKeeper)? = nil, newFiles: NewFiles? = nil, checkpoint: @escaping () throws(PackError) -> Void = {}
+  /// - Parameter segments: the reader that the delta was opened with.
+  package init(
+    _ source: PackSource, _ segments: SegmentReader, table: SeekTable, index: DerivedIndex, layer: any PackLayer
   ) throws(PackError) {
     self.source = source
-    let segments = try SegmentReader(source)
-    do throws(PackError) {
-      try segments.openLastSegment()
-      var opening = try DeltaOpening(source, segments, over: bases, keeper: keeper, newFiles: newFiles, checkpoint: checkpoint)
-      let opened = try opening.open(contentLimit: contentLimit)
-      (table, index, layer) = (opened.table, .derived(opened.index), opened.layer)
-    } catch {
-      throw error.about(source)
-    }
+    self.table = table
+    self.index = .derived(index)
+    self.layer = layer
     let reader = try PackReader(self, segments: segments)
     idle.withLock { $0.append(reader) }
   }
 
-  /// The largest number of deltas over each other that can be read.
-  package static let mostDeltas = DeltaOpening.mostLayers
   /// The number of deltas over each other, this pack included; 0 for a full pack.
   package var deltaDepth: Int { layer?.depth ?? 0 }
 
@@ -140,7 +105,7 @@ public final class Pack: Sendable {
   /// The digest of the tree (32 bytes). It is equal for equal trees, regardless of their order, compression and key.
   public var contentRoot: [UInt8] { index.head.contentRoot }
   /// The content roots of the packs that a delta is read over, 32 bytes each. Empty for a full pack.
-  package var baseRoots: [[UInt8]] { layer?.bases.map(\.contentRoot) ?? [] }
+  package var baseRoots: [[UInt8]] { layer?.baseRoots ?? [] }
   /// The size of the largest decompressed frame in bytes. It determines how much memory a reader needs.
   package var largestFrame: UInt32 { table.largestFrame }
 
@@ -289,6 +254,13 @@ public final class Pack: Sendable {
     } catch {
       throw error.about(source)
     }
+  }
+}
+
+extension Pack {
+  /// Returns the error for a delta that is opened without its bases.
+  package static func needsBases(_ path: String) -> PackError {
+    PackError(.unsupported, of: path, "is a delta, which can be read only over the packs that it was made for", advice: .chooseBase)
   }
 }
 

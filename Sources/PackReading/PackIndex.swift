@@ -28,6 +28,11 @@ package struct DerivedIndex: Sendable {
   package let head: IndexHead
   let blocks: [IndexBlock]
 
+  package init(head: IndexHead, blocks: [IndexBlock]) {
+    self.head = head
+    self.blocks = blocks
+  }
+
   func block(holding path: Span<UInt8>) -> Int? {
     var low = 0
     var high = blocks.count

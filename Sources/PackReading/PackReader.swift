@@ -3,7 +3,7 @@ package final class PackReader {
   private let table: SeekTable
   private let index: PackIndex
   /// Reads the pieces of a delta, which has no frames of a tar. Nil for a full pack.
-  private let delta: DeltaReader?
+  private let delta: (any PieceReader)?
   private let segments: SegmentReader
   private let frames: FrameReader
   private let digest: any DigestContext
@@ -11,7 +11,7 @@ package final class PackReader {
   /// The frame whose content is in `frame`.
   private var frameNumber: Int?
   /// The number of the frame that is in memory and need not be read again.
-  var heldFrame: Int? { frameNumber }
+  package var heldFrame: Int? { frameNumber }
   /// Whether the frame was read to its end, so it is unlikely to be needed again soon.
   var isSpent = true
   private let blocks: IndexCache
@@ -29,7 +29,7 @@ package final class PackReader {
     self.segments = segments
     frames = try FrameReader(source: segments, table: pack.table)
     digest = try pack.source.backend.makeDigest()
-    delta = try pack.layer.map { (layer) throws(PackError) in try DeltaReader(layer, segments: segments) }
+    delta = try pack.layer.map { (layer) throws(PackError) in try layer.makeReader(segments) }
   }
 
   deinit {

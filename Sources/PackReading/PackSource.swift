@@ -32,7 +32,8 @@ package final class PackSource: Sendable {
     }
   }
 
-  func makeKeptDigestsCipher() throws(PackError) -> any CipherContext { try opened.schedule.makeKeptDigestsCipher() }
+  /// Creates the cipher for the digests of a delta's new contents.
+  package func makeKeptDigestsCipher() throws(PackError) -> any CipherContext { try opened.schedule.makeKeptDigestsCipher() }
 
   /// Creates a cipher for one reader.
   fileprivate func makeCipher() throws(PackError) -> SegmentCipher {
@@ -141,7 +142,7 @@ package final class SegmentReader: ByteSource {
   }
 
   /// Opens the last segment, which authenticates the length of the pack (FORMAT.md §3.4).
-  func openLastSegment() throws(PackError) {
+  package func openLastSegment() throws(PackError) {
     let layout = source.layout
     let last = layout.segmentCount - 1
     let range = layout.packRange(ofSegment: last)

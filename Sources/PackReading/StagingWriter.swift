@@ -1,11 +1,11 @@
-import PackFiles
-import PackFormat
+package import PackFiles
+package import PackFormat
 
 /// Creates the files and directories of a tree below a new directory that nothing else writes to. Used by one worker only.
 ///
 /// Every path component is opened from the handle of its parent without following links, and every file is created exclusively. So nothing outside
 /// the directory can be reached. Two entries that the file system treats as the same name cause an error instead of overwriting each other.
-final class StagingWriter {
+package final class StagingWriter {
   private let root: OpenFile
   private let files: any FileSystem
   private let output: String
@@ -19,14 +19,14 @@ final class StagingWriter {
   /// The maximum number of directories kept open, one handle each. Enough for the directories of one frame.
   private static let mostHandles = 64
 
-  init(_ output: OutputDirectory, files: any FileSystem) {
+  package init(_ output: OutputDirectory, files: any FileSystem) {
     root = output.root
     self.files = files
     self.output = output.path
   }
 
   /// Creates an empty file or a directory.
-  func make(_ path: Span<UInt8>, _ kind: IndexRecord.Kind) throws(PackError) {
+  package func make(_ path: Span<UInt8>, _ kind: IndexRecord.Kind) throws(PackError) {
     if kind == .directory {
       _ = try directory(path)
     } else {
@@ -35,7 +35,7 @@ final class StagingWriter {
   }
 
   /// Creates a file with all of its content.
-  func make(_ path: Span<UInt8>, _ kind: IndexRecord.Kind, content: Span<UInt8>) throws(PackError) {
+  package func make(_ path: Span<UInt8>, _ kind: IndexRecord.Kind, content: Span<UInt8>) throws(PackError) {
     let file = try create(path, isExecutable: kind == .executable)
     do {
       try files.writeAll(file, at: 0, content)
@@ -58,7 +58,7 @@ final class StagingWriter {
   }
 
   /// Creates a file with the content of an open one, which shares its space. Returns false if the volume cannot do that.
-  func clone(_ source: OpenFile, as path: Span<UInt8>, _ kind: IndexRecord.Kind) throws(PackError) -> Bool {
+  package func clone(_ source: OpenFile, as path: Span<UInt8>, _ kind: IndexRecord.Kind) throws(PackError) -> Bool {
     let (parent, name) = try place(path)
     let mode = Self.mode(of: kind)
     let file: OpenFile
@@ -77,7 +77,9 @@ final class StagingWriter {
   ///
   /// - Parameter status: The status of the file that is meant.
   /// - Returns: its status with the new name; nil if the volume cannot do that, or if the file's name leads to another file.
-  func link(_ source: (directory: OpenFile, name: String), _ status: FileStatus, as path: Span<UInt8>) throws(PackError) -> FileStatus? {
+  package func link(
+    _ source: (directory: OpenFile, name: String), _ status: FileStatus, as path: Span<UInt8>
+  ) throws(PackError) -> FileStatus? {
     let (parent, name) = try place(path)
     do throws(FileFailure) {
       try files.link(source.name, in: source.directory, as: name, in: parent)
@@ -94,12 +96,12 @@ final class StagingWriter {
   }
 
   /// Creates an empty file, to be written by its handle.
-  func create(_ path: Span<UInt8>, _ kind: IndexRecord.Kind) throws(PackError) -> OpenFile {
+  package func create(_ path: Span<UInt8>, _ kind: IndexRecord.Kind) throws(PackError) -> OpenFile {
     try create(path, isExecutable: kind == .executable)
   }
 
   /// Writes a part of a file that ``create(_:_:)`` created.
-  func write(_ content: Span<UInt8>, to file: OpenFile, at offset: UInt64, _ path: Span<UInt8>) throws(PackError) {
+  package func write(_ content: Span<UInt8>, to file: OpenFile, at offset: UInt64, _ path: Span<UInt8>) throws(PackError) {
     do {
       try files.writeAll(file, at: offset, content)
     } catch {
@@ -108,7 +110,7 @@ final class StagingWriter {
   }
 
   /// The permissions of a file.
-  static func mode(of kind: IndexRecord.Kind) -> UInt32 { kind == .executable ? 0o755 : 0o644 }
+  package static func mode(of kind: IndexRecord.Kind) -> UInt32 { kind == .executable ? 0o755 : 0o644 }
 
   private func create(_ path: Span<UInt8>, isExecutable: Bool) throws(PackError) -> OpenFile {
     let (parent, name) = try place(path)
@@ -131,7 +133,7 @@ final class StagingWriter {
   }
 
   /// Syncs a file that was written by its handle.
-  func finish(_ file: OpenFile, _ path: Span<UInt8>) throws(PackError) {
+  package func finish(_ file: OpenFile, _ path: Span<UInt8>) throws(PackError) {
     guard !files.syncsWholeVolumes else { return }
     do {
       try files.sync(file)

@@ -1,4 +1,5 @@
 import PackBuild
+import PackDeltas
 import PackFiles
 import PackFormat
 import PackManifest

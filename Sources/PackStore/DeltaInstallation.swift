@@ -1,4 +1,5 @@
 import PackCrypto
+import PackDeltas
 import PackFiles
 import PackFormat
 import PackManifest
@@ -437,13 +438,13 @@ struct DeltaInstallation: Sendable {
       throw error
     }
     guard let new = newFiles.result else { preconditionFailure("opening a delta writes its new contents") }
-    let made: MadeFiles
+    let cloned: ClonedFiles
     do throws(PackError) {
       // A file with names in two packs would count in both, and removing one of them would free nothing.
       let own = zip(bases.held, bases.opened).filter { $0.0.record.id == id }
-      made = try await fill(new, with: pack, linking: Set(own.map(\.1.basePath)))
+      cloned = try await fill(new, with: pack, linking: Set(own.map(\.1.basePath)))
       for (base, opened) in own {
-        if let size = made.linkedSpace[opened.basePath] { content.links.append(PackRecord.Link(bytes: base.content.bytes, size: size)) }
+        if let size = cloned.linkedSpace[opened.basePath] { content.links.append(PackRecord.Link(bytes: base.content.bytes, size: size)) }
       }
       let whole = try await WorkerPool.value { (_) throws(PackError) in try directory.sizeOnDevice(name) }
       content.sizeOnDevice = whole.less(content.links.reduce(0) { $0.adding($1.size) })
@@ -459,9 +460,8 @@ struct DeltaInstallation: Sendable {
       throw PackError(.internalError, of: directory.path(name), "could not be moved into place")
     }
     await takeFiles(deltas, deltas.map { _ in false })
-    installation.finish(
-      installed,
-      InstallCost(written: order.entry.contentSize.less(made.sharedBytes), sharedFiles: made.sharedFiles, copiedFiles: made.copiedFiles))
+    let written = order.entry.contentSize.less(cloned.sharedBytes)
+    installation.finish(installed, InstallCost(written: written, sharedFiles: cloned.sharedFiles, copiedFiles: cloned.copiedFiles))
     return installed
   }
 
@@ -483,14 +483,14 @@ struct DeltaInstallation: Sendable {
   }
 
   /// Adds everything besides the new contents of a pack, and syncs the tree.
-  private func fill(_ new: NewFiles.Result, with pack: Pack, linking linked: Set<String>) async throws(PackError) -> MadeFiles {
-    let made = try await WorkerPool.value { (pool) throws(PackError) in
+  private func fill(_ new: NewFiles.Result, with pack: Pack, linking linked: Set<String>) async throws(PackError) -> ClonedFiles {
+    let cloned = try await WorkerPool.value { (pool) throws(PackError) in
       var cloning = try TreeCloning(pack, into: new.output, besides: new.made, linking: linked, pool: pool)
       return try cloning.run()
     }
-    try await TreeWalk.run(pack, into: new.output, jobs: nil, phase: .unpacking, made: made, progress: installation.progress)
+    try await TreeWalk.run(pack, into: new.output, jobs: nil, phase: .unpacking, made: cloned.made, progress: installation.progress)
     installation.progress?(PackProgress(phase: .syncing, done: pack.contentSize, total: pack.contentSize))
     try await WorkerPool.value { (_) throws(PackError) in try new.output.commit() }
-    return made
+    return cloned
   }
 }

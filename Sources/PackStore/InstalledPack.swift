@@ -1,3 +1,4 @@
+import PackDeltas
 public import PackManifest
 import PackReading
 

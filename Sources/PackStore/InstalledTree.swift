@@ -1,4 +1,5 @@
 import PackCrypto
+import PackDeltas
 import PackFiles
 import PackFormat
 import PackReading

@@ -1,3 +1,4 @@
+import PackDeltas
 package import PackFormat
 import PackManifest
 import PackReading

@@ -1,3 +1,4 @@
+import PackDeltas
 import PackFormat
 import PackManifest
 import PackReading

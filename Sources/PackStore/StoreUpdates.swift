@@ -1,3 +1,4 @@
+import PackDeltas
 package import PackFormat
 package import PackManifest
 import PackPages

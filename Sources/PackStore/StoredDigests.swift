@@ -1,3 +1,4 @@
+import PackDeltas
 import PackFiles
 import PackFormat
 import PackReading

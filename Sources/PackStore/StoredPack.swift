@@ -1,3 +1,4 @@
+import PackDeltas
 import PackFormat
 import PackReading
 import PackWork

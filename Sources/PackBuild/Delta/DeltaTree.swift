@@ -1,3 +1,4 @@
+import PackDeltas
 import PackFormat
 import PackPayload
 import PackReading

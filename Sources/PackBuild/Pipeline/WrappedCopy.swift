@@ -1,4 +1,5 @@
 package import PackCrypto
+import PackDeltas
 package import PackFiles
 package import PackFormat
 package import PackReading

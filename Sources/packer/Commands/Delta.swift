@@ -1,5 +1,6 @@
 import ArgumentParser
 import PackBuild
+import PackDeltas
 import PackFormat
 import PackManifest
 import PackProject

@@ -1,4 +1,5 @@
 import ArgumentParser
+import PackDeltas
 import PackFormat
 import PackManifest
 import PackProject

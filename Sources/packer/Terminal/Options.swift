@@ -1,6 +1,7 @@
 import ArgumentParser
 import PackBuild
 import PackCrypto
+import PackDeltas
 import PackFormat
 import PackManifest
 import PackProject

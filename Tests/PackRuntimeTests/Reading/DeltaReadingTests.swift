@@ -1,6 +1,7 @@
 import Foundation
 import PackBuild
 import PackCrypto
+import PackDeltas
 import PackFiles
 import PackFormat
 import PackReading

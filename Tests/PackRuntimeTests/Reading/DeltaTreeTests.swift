@@ -1,6 +1,7 @@
 import Foundation
 import PackBuild
 import PackCrypto
+import PackDeltas
 import PackFiles
 import PackFormat
 import PackReading
@@ -139,15 +140,15 @@ struct DeltaTreeTests {
   }
 
   /// Fills a directory as the store does.
-  private func fill(_ pack: Pack, _ files: any FileSystem) async throws(PackError) -> MadeFiles {
+  private func fill(_ pack: Pack, _ files: any FileSystem) async throws(PackError) -> ClonedFiles {
     let output = try OutputDirectory(directory("out"), files: files)
-    let made = try await WorkerPool.value { (pool) throws(PackError) in
+    let cloned = try await WorkerPool.value { (pool) throws(PackError) in
       var cloning = try TreeCloning(pack, into: output, linking: [directory("tree")], pool: pool)
       return try cloning.run()
     }
-    try await TreeWalk.run(pack, into: output, jobs: 2, phase: .unpacking, made: made, progress: nil)
+    try await TreeWalk.run(pack, into: output, jobs: 2, phase: .unpacking, made: cloned.made, progress: nil)
     try output.commit(mode: 0o755)
-    return made
+    return cloned
   }
 
   @Test(
@@ -164,9 +165,9 @@ struct DeltaTreeTests {
       #expect(!FileManager.default.fileExists(atPath: directory("out")))
       return
     }
-    let made = try await fill(pack, files)
-    #expect(made.sharedFiles + made.copiedFiles == 4)
-    if way == "no links" { #expect(made.copiedFiles == 4 && made.sharedBytes == 0) }
+    let cloned = try await fill(pack, files)
+    #expect(cloned.sharedFiles + cloned.copiedFiles == 4)
+    if way == "no links" { #expect(cloned.copiedFiles == 4 && cloned.sharedBytes == 0) }
     let isSame = try SampleTree(reading: directory("out")) == new
     #expect(isSame)
     #expect(try SampleTree(reading: directory("tree")) == old)

@@ -3,11 +3,12 @@ import PackCrypto
 import PackFiles
 import PackFormat
 import PackManifest
+import PackReading
 import PackWork
 import TestSupport
 import Testing
 
-@testable import PackReading
+@testable import PackDeltas
 @testable import PackStore
 
 @Suite("Digests that are kept beside deltas", .bounded)

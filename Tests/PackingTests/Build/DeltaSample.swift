@@ -1,5 +1,6 @@
 import Foundation
 import PackCrypto
+import PackDeltas
 import PackFiles
 import PackFormat
 import TestSupport

@@ -1,5 +1,6 @@
 import Foundation
 import PackCrypto
+import PackDeltas
 import PackEncoding
 import PackFiles
 import PackFormat

@@ -1,5 +1,6 @@
 import Foundation
 import PackCrypto
+import PackDeltas
 import PackFormat
 import PackManifest
 import PackReading

@@ -1,5 +1,6 @@
 import Dispatch
 import PackCrypto
+import PackDeltas
 import PackFiles
 import PackFormat
 import PackGate

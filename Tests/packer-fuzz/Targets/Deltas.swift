@@ -13,10 +13,10 @@ extension FuzzTarget {
   static let deltas = FuzzTarget(
     "deltas", largestInput: 8192, rounds: 300,
     files: [
-      "Sources/PackFormat/DeltaHead.swift", "Sources/PackFormat/Varint.swift", "Sources/PackReading/DeltaOpening.swift",
-      "Sources/PackReading/DeltaLayer.swift", "Sources/PackReading/DerivedTree.swift",
-      "Sources/PackReading/TreeLayout.swift", "Sources/PackReading/TreeList.swift",
-      "Sources/PackReading/BaseRecords.swift",
+      "Sources/PackFormat/DeltaHead.swift", "Sources/PackFormat/Varint.swift", "Sources/PackDeltas/DeltaOpening.swift",
+      "Sources/PackDeltas/DeltaLayer.swift", "Sources/PackDeltas/DerivedTree.swift",
+      "Sources/PackDeltas/TreeLayout.swift", "Sources/PackDeltas/TreeList.swift",
+      "Sources/PackDeltas/BaseRecords.swift",
     ],
     seeds: { try DeltaSample.base.get().seeds() },
     run: { (input) throws(BrokenPromise) in

@@ -1,11 +1,11 @@
 package import PackFiles
-import PackFormat
+package import PackFormat
+package import PackReading
 package import PackWork
 
-/// The files of a tree that exist already, and need not be written.
-package struct MadeFiles: Sendable {
-  /// A bit for each record of the index.
-  private var bits: [UInt64] = []
+/// The files that a tree has from bases, and those that it had before.
+package struct ClonedFiles: Sendable {
+  package fileprivate(set) var made: MadeFiles
   /// The number of files that share their space on the volume with a file of a base, and their sizes together.
   package fileprivate(set) var sharedFiles = 0
   package fileprivate(set) var sharedBytes: UInt64 = 0
@@ -13,18 +13,6 @@ package struct MadeFiles: Sendable {
   package fileprivate(set) var copiedFiles = 0
   /// The space, in bytes, of files that are second names of files of a base, by the path of the base.
   package fileprivate(set) var linkedSpace: [String: UInt64] = [:]
-
-  package init() {}
-
-  mutating func insert(_ number: Int) {
-    while bits.count <= number / 64 { bits.append(0) }
-    bits[number / 64] |= 1 << UInt64(number % 64)
-  }
-
-  var isEmpty: Bool { bits.isEmpty }
-
-  /// Whether the file of a record exists.
-  func contains(_ number: Int) -> Bool { number / 64 < bits.count && bits[number / 64] & 1 << UInt64(number % 64) != 0 }
 }
 
 /// Makes those files of a delta's tree whose content an unpacked base has whole, without decoding anything.
@@ -41,7 +29,7 @@ package struct TreeCloning {
   private let linked: Set<String>
   private var canClone = true
   private var recent: TreeFiles?
-  private var made: MadeFiles
+  private var cloned: ClonedFiles
 
   /// - Parameters:
   ///   - output: A new directory, which gets the files.
@@ -50,7 +38,7 @@ package struct TreeCloning {
   package init(
     _ pack: Pack, into output: OutputDirectory, besides made: MadeFiles = MadeFiles(), linking linked: Set<String>, pool: WorkerPool
   ) throws(PackError) {
-    self.made = made
+    cloned = ClonedFiles(made: made)
     self.linked = linked
     self.pack = pack
     self.output = output
@@ -63,10 +51,10 @@ package struct TreeCloning {
   /// Makes the files.
   ///
   /// - Throws: ``PackError/Code/sourceChanged`` if a file of the base does not have the bytes any more that it had when it was opened.
-  package mutating func run() throws(PackError) -> MadeFiles {
+  package mutating func run() throws(PackError) -> ClonedFiles {
     let pack = pack
     try pack.forEachRecord { (block, row) throws(PackError) in try make(block, row) }
-    return made
+    return cloned
   }
 
   private mutating func make(_ block: IndexBlock, _ row: Int) throws(PackError) {
@@ -78,14 +66,14 @@ package struct TreeCloning {
     try block.withPath(of: row) { (path) throws(PackError) in
       let source = opener(of: tree)
       if try share(source, number, as: path, kind) {
-        made.sharedFiles += 1
-        made.sharedBytes = made.sharedBytes.adding(block.size(of: row))
+        cloned.sharedFiles += 1
+        cloned.sharedBytes = cloned.sharedBytes.adding(block.size(of: row))
       } else {
         try copy(try source.open(number).file, tree, number, to: path, kind, expected)
-        made.copiedFiles += 1
+        cloned.copiedFiles += 1
       }
     }
-    made.insert(block.number * Limits.recordsPerBlock + row)
+    cloned.made.insert(block.number * Limits.recordsPerBlock + row)
   }
 
   private mutating func opener(of tree: BaseTree) -> TreeFiles {
@@ -114,7 +102,7 @@ package struct TreeCloning {
     guard isSame, status.linkCount == 1, status.mode == StagingWriter.mode(of: kind) else { return false }
     guard let now = try writer.link(source.place(of: number), status, as: path) else { return false }
     try tree.accept(number, status, now: now)
-    made.linkedSpace[tree.basePath, default: 0] += status.allocatedSize
+    cloned.linkedSpace[tree.basePath, default: 0] += status.allocatedSize
     return true
   }
 
@@ -156,7 +144,7 @@ package struct TreeCloning {
 extension Pack {
   /// Returns the file of an unpacked base that has the content which starts at an offset of the row. Nil if it is new, or lies in a pack.
   func origin(at offset: UInt64) -> (tree: BaseTree, number: Int)? {
-    guard let layer else { return nil }
+    guard let layer = layer as? DeltaLayer else { return nil }
     let number = table.frame(holding: offset)
     guard number >= layer.windows.count else { return nil }
     let parts = layer.parts[layer.pieces[number - layer.windows.count]]

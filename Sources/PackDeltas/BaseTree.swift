@@ -1,6 +1,7 @@
 package import PackCrypto
 package import PackFiles
 package import PackFormat
+import PackReading
 import PackWork
 
 /// An unpacked pack on the disk as the base of a delta.

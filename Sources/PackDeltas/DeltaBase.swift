@@ -1,4 +1,5 @@
 package import PackFormat
+import PackReading
 
 /// What a delta needs of a tree that it is read over: a pack, or the files of an unpacked one (FORMAT.md §13.3).
 ///
@@ -70,7 +71,7 @@ private final class PackContentReader: BaseReader {
         try reader.withFrame { (content) throws(PackError) in
           var whole = buffer.mutableByteSpan
           let start = Int(part.lowerBound - place.lowerBound)
-          PackReading.copy(content.extracting(start..<start + part.count), to: &whole, at: target + Int(part.lowerBound - range.lowerBound))
+          PackFormat.copy(content.extracting(start..<start + part.count), to: &whole, at: target + Int(part.lowerBound - range.lowerBound))
         }
         position = part.upperBound
       }

@@ -1,5 +1,6 @@
 package import PackFiles
 package import PackFormat
+package import PackReading
 import PackWork
 
 /// Writes the new contents of a delta to files while the delta is opened, so that nothing is decompressed twice to install it.

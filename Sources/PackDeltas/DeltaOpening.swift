@@ -1,5 +1,6 @@
 import PackFormat
 import PackPayload
+import PackReading
 
 /// Opens a delta over its bases: steps 1 to 5 of FORMAT.md §13.7, and the content root.
 ///
@@ -18,17 +19,34 @@ struct DeltaOpening {
   private var tree: DerivedTree
 
   /// What was opened.
-  struct Result {
+  private struct Result {
     let layer: DeltaLayer
     let table: SeekTable
     let index: DerivedIndex
   }
 
-  /// The largest number of deltas over each other.
-  static let mostLayers = 3
+  /// Opens a delta whose header was opened.
+  ///
+  /// - Parameters:
+  ///   - newFiles: Gets the new contents.
+  ///   - checkpoint: Called between windows. If it throws, the work ends.
+  static func open(
+    _ source: PackSource, over bases: [any DeltaBase], contentLimit: UInt64 = Limits.contentSizeWithoutManifest,
+    keeper: (any DigestKeeper)? = nil, newFiles: NewFiles? = nil, checkpoint: @escaping () throws(PackError) -> Void = {}
+  ) throws(PackError) -> Pack {
+    let segments = try SegmentReader(source)
+    let opened: Result
+    do throws(PackError) {
+      try segments.openLastSegment()
+      var opening = try Self(source, segments, over: bases, keeper: keeper, newFiles: newFiles, checkpoint: checkpoint)
+      opened = try opening.open(contentLimit: contentLimit)
+    } catch {
+      throw error.about(source)
+    }
+    return try Pack(source, segments, table: opened.table, index: opened.index, layer: opened.layer)
+  }
 
-  /// - Parameter checkpoint: Called between windows. If it throws, the work ends.
-  init(
+  private init(
     _ source: PackSource, _ segments: SegmentReader, over bases: [any DeltaBase], keeper: (any DigestKeeper)?, newFiles: NewFiles?,
     checkpoint: @escaping () throws(PackError) -> Void
   ) throws(PackError) {
@@ -96,9 +114,9 @@ struct DeltaOpening {
         "pack is a delta over content \(root.prefix(8).hex), but \(printable(base.basePath)) has content \(base.contentRoot.prefix(8).hex)",
         advice: .chooseBase)
     }
-    guard bases.allSatisfy({ $0.deltaDepth < mostLayers }) else {
+    guard bases.allSatisfy({ $0.deltaDepth < Pack.mostDeltas }) else {
       throw PackError(
-        .limitExceeded, "pack is a delta over \(mostLayers) deltas, more than can be read",
+        .limitExceeded, "pack is a delta over \(Pack.mostDeltas) deltas, more than can be read",
         advice: .developer("open it over a full pack with the content of its base"))
     }
   }
@@ -108,7 +126,7 @@ struct DeltaOpening {
   /// Reads the list and the windows.
   ///
   /// - Parameter contentLimit: the largest size of the target's content in bytes. It bounds the work, too.
-  mutating func open(contentLimit: UInt64) throws(PackError) -> Result {
+  private mutating func open(contentLimit: UInt64) throws(PackError) -> Result {
     let places = places()
     try tree.add(list: try list(places))
     guard tree.contentSize <= contentLimit else {

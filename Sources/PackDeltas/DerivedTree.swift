@@ -1,5 +1,6 @@
 import PackFormat
 import PackPayload
+import PackReading
 
 /// The records of the target of a delta, while it is opened, as blocks of an index.
 struct DerivedTree {

@@ -1,5 +1,6 @@
 import PackFormat
 import PackPayload
+import PackReading
 
 /// What is needed to read the content of a delta over its bases. Shared by all readers of the pack.
 ///
@@ -8,7 +9,7 @@ import PackPayload
 /// who goes through all pieces decompresses each frame once.
 ///
 /// Memory: 24 bytes for each window, 24 for each range and for each content of a base.
-package final class DeltaLayer: Sendable {
+final class DeltaLayer: PackLayer {
   /// Bytes that are copied from a base.
   struct Source {
     /// The number of the base; ``listNumber`` for the list of the first base.
@@ -52,14 +53,16 @@ package final class DeltaLayer: Sendable {
     self.pieces = pieces
   }
 
-  /// The number of deltas over each other, this one included, counting only the longest way.
   var depth: Int { 1 + (bases.map(\.deltaDepth).max() ?? 0) }
+  var baseRoots: [[UInt8]] { bases.map(\.contentRoot) }
+
+  func makeReader(_ segments: SegmentReader) throws(PackError) -> any PieceReader { try DeltaReader(self, segments: segments) }
 }
 
 /// Reads the pieces of a delta for one reader.
 ///
 /// Memory: a prefix of at most 3 MiB, a compressed window of at most 1 MiB, and for each base what a reader of that base takes.
-final class DeltaReader {
+final class DeltaReader: PieceReader {
   private let layer: DeltaLayer
   private let segments: SegmentReader
   private let decoder: DecompressionContext
@@ -79,7 +82,6 @@ final class DeltaReader {
     wipe(&compressed)
   }
 
-  /// Reads a piece to the beginning of `buffer`, which must be large enough.
   func read(_ number: Int, into buffer: inout [UInt8]) throws(PackError) {
     if number < layer.windows.count {
       try read(layer.windows[number], number, into: &buffer)

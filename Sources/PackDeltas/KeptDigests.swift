@@ -1,5 +1,6 @@
 import PackCrypto
 import PackFormat
+import PackReading
 import PackWork
 
 /// Keeps some bytes for each delta, so that opening it again need not decompress it.

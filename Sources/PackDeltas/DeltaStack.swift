@@ -1,5 +1,7 @@
+package import PackCrypto
 package import PackFiles
 package import PackFormat
+package import PackReading
 
 /// Opens packs of which some are deltas, each over those of the others that it names.
 ///
@@ -52,7 +54,7 @@ package struct DeltaStack: ~Copyable {
     } catch {
       throw error.about(path)
     }
-    return try Pack(delta: source, over: bases)
+    return try DeltaOpening.open(source, over: bases)
   }
 
   /// Returns the pack with a content root.
@@ -111,44 +113,5 @@ package struct DeltaStack: ~Copyable {
     }
     roots[number] = root
     return root
-  }
-}
-
-extension Pack {
-  /// Returns the error for a delta that is opened without its bases.
-  static func needsBases(_ path: String) -> PackError {
-    PackError(.unsupported, of: path, "is a delta, which can be read only over the packs that it was made for", advice: .chooseBase)
-  }
-
-  /// Opens a pack as far as that needs no other: a full one as always; of a delta, the header, the last segment and the head.
-  ///
-  /// - Throws: the errors of opening a pack.
-  package static func openAlone(
-    _ path: String, key: borrowing PackKey, files: any FileSystem = SystemFiles()
-  ) throws(PackError) -> (start: PackStart, source: PackSource) {
-    let start = try PackStart(path, files: files)
-    guard start.header.kind == .delta else {
-      return (start, try Pack(start, path: path, key: key, files: files, backend: CryptoBackends.standard).source)
-    }
-    let source = try PackSource(start, path: path, key: key, files: files, backend: CryptoBackends.standard)
-    _ = try DeltaOpening.head(source)
-    return (start, source)
-  }
-}
-
-/// What a delta says about itself.
-package struct DeltaSummary: Sendable {
-  /// Its head.
-  package let head: DeltaHead
-
-  /// Reads the head of a delta. Needs no base.
-  ///
-  /// - Throws: ``PackError/Code/usage`` for a full pack, or the error of the pack.
-  package static func read(_ path: String, key: borrowing PackKey, files: any FileSystem = SystemFiles()) throws(PackError) -> DeltaSummary
-  {
-    let start = try PackStart(path, files: files)
-    guard start.header.kind == .delta else { throw PackError(.usage, of: path, "is not a delta") }
-    let source = try PackSource(start, path: path, key: key, files: files, backend: CryptoBackends.standard)
-    return DeltaSummary(head: try DeltaOpening.head(source))
   }
 }

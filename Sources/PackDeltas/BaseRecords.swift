@@ -1,4 +1,5 @@
 import PackFormat
+import PackReading
 
 /// The records of all bases of a delta, numbered as FORMAT.md §13.3 says: 48 bytes for each, and the list of the first base.
 ///
