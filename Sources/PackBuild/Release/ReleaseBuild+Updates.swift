@@ -101,13 +101,14 @@ extension ReleaseBuild {
       for (number, edition) in (editions[decision.id] ?? []).enumerated() {
         let list = editions[decision.id] ?? []
         let middle = Self.middle(of: number).map { list[$0].pack }
-        let missing = [edition.pack, middle].compactMap(\.self).first { basePath(of: $0, existing) == nil }
-        let reason = number >= 2 * Self.mostDeltas ? Self.tooOld : missing.map(absence)
+        let isTooOld = number >= 2 * Self.mostDeltas
+        let missing = isTooOld ? nil : [edition.pack, middle].compactMap(\.self).first { basePath(of: $0, existing) == nil }
+        let reason = isTooOld ? Self.tooOld : missing.map(absence)
         updates.append(
           ReleaseBuildReport.Update(
             id: decision.id, version: edition.pack.version, manifest: edition.manifest, basePack: nil,
-            base: edition.pack.contentRoot, via: middle?.version, action: reason == nil ? .planned : .omitted, reason: reason, size: nil,
-            restSize: nil, packSize: nil))
+            base: edition.pack.contentRoot, via: middle?.version, action: reason == nil ? .planned : .omitted, reason: reason,
+            missingFile: missing.map { Self.fileName($0.id, $0.sha256) }, size: nil, restSize: nil, packSize: nil))
       }
       if let base = decision.pack.base.flatMap({ bases[$0] }), let root = base.census?.contentRoot ?? base.made?.contentRoot,
         let version = base.edition?.version ?? base.made?.version
@@ -115,10 +116,20 @@ extension ReleaseBuild {
         updates.append(
           ReleaseBuildReport.Update(
             id: decision.id, version: version, manifest: nil, basePack: base.id, base: root, via: nil, action: .planned, reason: nil,
-            size: nil, restSize: nil, packSize: nil))
+            missingFile: nil, size: nil, restSize: nil, packSize: nil))
       }
     }
     return updates
+  }
+
+  /// Returns a warning if deltas were not made because files of earlier packs are missing.
+  func lackingFiles(_ updates: [ReleaseBuildReport.Update]) -> ReleaseBuildReport.Remark? {
+    let missing = Set(updates.compactMap(\.missingFile)).sorted()
+    guard let folder = configuration.updates?.packs, let first = missing.first else { return nil }
+    let more = missing.count > 1 ? " and \(missing.count - 1) more" : ""
+    return .warning(
+      "\(folder) lacks \(first)\(more): players of those releases download the full pack",
+      hint: "bring the files back, for example from where they were uploaded")
   }
 
   /// Returns what players of each earlier release download, newest first.
@@ -215,12 +226,13 @@ extension ReleaseBuild {
     }
 
     func outcome(
-      _ action: ReleaseBuildReport.Update.Action, _ record: BuildRecord.Delta? = nil, reason: String? = nil
+      _ action: ReleaseBuildReport.Update.Action, _ record: BuildRecord.Delta? = nil, reason: String? = nil, missingFile: String? = nil
     ) -> UpdateOutcome {
       UpdateOutcome(
         update: ReleaseBuildReport.Update(
           id: made.id, version: base.version.number, manifest: base.manifest, basePack: base.packName, base: root,
-          via: middle?.pack.version, action: action, reason: reason, size: record?.size, restSize: middle?.last.size, packSize: made.size),
+          via: middle?.pack.version, action: action, reason: reason, missingFile: missingFile, size: record?.size,
+          restSize: middle?.last.size, packSize: made.size),
         record: record)
     }
 
@@ -283,7 +295,7 @@ extension ReleaseBuild {
     switch wanted.base {
     case .pack(let other): base = try Pack(staged.path(of: other.file), key: key, files: files, backend: backend)
     case .edition(let edition):
-      guard let path = basePath(of: edition.pack, existing) else { return wanted.omitted(absence(of: edition.pack)) }
+      guard let path = basePath(of: edition.pack, existing) else { return omitted(wanted, lacking: edition.pack) }
       do throws(PackError) {
         base = try open(path, as: edition.pack, key: key)
       } catch {
@@ -293,7 +305,7 @@ extension ReleaseBuild {
     let name = "\(wanted.made.id)-\(wanted.base.version.number).delta"
     let target: Pack
     if let middle = wanted.middle?.pack {
-      guard let path = basePath(of: middle, existing) else { return wanted.omitted(absence(of: middle)) }
+      guard let path = basePath(of: middle, existing) else { return omitted(wanted, lacking: middle) }
       do throws(PackError) {
         target = try open(path, as: middle, key: key)
       } catch {
@@ -343,6 +355,10 @@ extension ReleaseBuild {
     var places = existing.map { ["\($0.path)/\(Self.fileName(pack.id, pack.sha256))"] } ?? []
     if let settings = configuration.updates { places.append(ReleasedPacks(settings.packs, files: files).path(of: pack)) }
     return places.first { (try? files.status(of: $0, in: nil, following: .followed))?.kind == .file }
+  }
+
+  private func omitted(_ wanted: WantedDelta, lacking pack: ReleaseLock.Pack) -> UpdateOutcome {
+    wanted.outcome(.omitted, reason: absence(of: pack), missingFile: Self.fileName(pack.id, pack.sha256))
   }
 
   private func absence(of pack: ReleaseLock.Pack) -> String {

@@ -87,7 +87,9 @@ package struct ReleaseBuild: Sendable {
     }
     let editions = try editions(of: decisions, history)
     guard let trust else {
-      return try trial(decisions, plannedUpdates(to: decisions, from: editions, existing: existing), existing, remarks)
+      let updates = plannedUpdates(to: decisions, from: editions, existing: existing)
+      if let remark = lackingFiles(updates) { remarks.append(remark) }
+      return try trial(decisions, updates, existing, remarks)
     }
 
     // Otherwise it would be noticed after everything is packed.
@@ -111,6 +113,7 @@ package struct ReleaseBuild: Sendable {
       let updates = try await makeUpdates(
         to: decisions, from: editions, key: key, existing: existing, into: staged, progress: progress)
       Self.name(bases: updates, in: &items)
+      if let remark = lackingFiles(updates.map(\.update)) { remarks.append(remark) }
       let release = try finish(
         items, decisions, updates, rootKeyID: configuration.perPackKeys ? "\(key.id)" : nil, signers: signers, trust: trust, lock: lock,
         existing: existing,

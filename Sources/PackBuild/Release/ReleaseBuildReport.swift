@@ -62,6 +62,8 @@ package struct ReleaseBuildReport: Sendable {
     package let action: Action
     /// Why there is no delta, in a few words. Nil if there is one.
     package let reason: String?
+    /// The name of the file that a delta would be made from and that is missing. Nil if nothing is missing.
+    package let missingFile: String?
     /// The size of the delta in bytes, also of one that is not worth it. Nil if it was not made.
     package let size: UInt64?
     /// The size in bytes of the delta that leads on from an edition in between. Nil without one.

@@ -190,10 +190,19 @@ package struct ReleaseRecording: Sendable {
   /// Compares a file of the release with what the build made.
   private func checkFile(_ name: String, size: UInt64, sha256: [UInt8]) throws(PackError) {
     let path = "\(dist)/\(name)"
-    let found = try FileDigest.run(path, in: nil, title: path, files: files, backend: CryptoBackends.standard)
+    let found = try fileDigest(path)
     guard found.size == size else { throw changed("\(path) is \(found.size) bytes, but \(size) bytes were built") }
     guard found.sha256 == sha256 else {
       throw changed("\(path) has the SHA-256 \(found.sha256.hex), but the build made \(sha256.hex)")
+    }
+  }
+
+  private func fileDigest(_ path: String) throws(PackError) -> (size: UInt64, sha256: [UInt8]) {
+    do throws(PackError) {
+      return try FileDigest.run(path, in: nil, title: path, files: files, backend: CryptoBackends.standard)
+    } catch {
+      guard error.code == .missingInput else { throw error }
+      throw error.advising(.developer("bring the whole release back, or build again with 'packer build'"))
     }
   }
 

@@ -93,15 +93,22 @@ package struct ReleasedPacks: Sendable {
   }
 
   private func makeDirectory() throws(PackError) {
+    var isNew = true
     do throws(FileFailure) {
       try files.makeDirectory(directory, mode: 0o755, in: nil)
     } catch {
       guard error.isExisting else { throw error.writing(directory) }
+      isNew = false
     }
     // Packs are large. Who keeps them in version control empties the file.
     let ignored = "\(directory)/.gitignore"
     guard isMissing(ignored) else { return }
-    try OutputFile.write(Array("*.pack\n".utf8), to: ignored, files: files)
+    do throws(PackError) {
+      try OutputFile.write(Array("*.pack\n".utf8), to: ignored, files: files)
+    } catch {
+      if isNew { try? files.remove(directory, .directory, in: nil) }
+      throw error
+    }
   }
 
   private func isMissing(_ path: String) -> Bool {

@@ -140,7 +140,8 @@ struct StoreInstall: Verb {
     guard !outcome.displaced.isEmpty else { return .done }
     throw PackError(
       quota == nil ? .noSpace : .quotaExceeded, of: store.directory,
-      "has no room for all packs; without any version now: \(outcome.displaced.joined(separator: ", "))")
+      "has no room for all packs; without any version now: \(outcome.displaced.joined(separator: ", "))",
+      hint: quota == nil ? "free space on the volume, and install again" : "raise --quota, and install again")
   }
 
   /// Returns how many packs came as deltas, and what that saved; nil if none did.

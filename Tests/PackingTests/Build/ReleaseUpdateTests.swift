@@ -207,6 +207,20 @@ struct ReleaseUpdateTests {
     #expect(try sample.deltas().isEmpty)
   }
 
+  @Test("are missed in a warning if the packs of the last release are missing, also in a trial run", arguments: [false, true])
+  func missingPacks(isTrial: Bool) async throws {
+    let sample = try UpdatedProject()
+    try await sample.release(1...1)
+    let name = try #require(sample.directory.names(in: "released").first { $0.hasPrefix("core-") })
+    try sample.project.remove("released/\(name)")
+    try sample.project.remove("dist/\(name)")
+    try sample.change(2)
+    let report = try await sample.project.build(on: 2) { $0.isTrial = isTrial }
+    let warnings = report.remarks.filter { $0.isWarning && $0.message.contains("released lacks \(name): players") }
+    #expect(warnings.count == 1 && warnings[0].hint != nil)
+    #expect(report.updates.map(\.missingFile) == [name] && report.updates[0].action == .omitted)
+  }
+
   @Test("are made again if the pack changes before its release")
   func changedAgain() async throws {
     let sample = try UpdatedProject()
@@ -463,6 +477,25 @@ struct ReleasedPacksTests {
       try sample.record()
       #expect(sample.project.contents(of: "released") == after, "\(counting.calls[number])")
     }
+  }
+
+  @Test("leave no empty folder if the disk is full when it is made")
+  func fullDiskAtFirst() async throws {
+    let sample = try UpdatedProject()
+    try await sample.project.build()
+    let files = FaultyFiles { $0.operation == .write ? .failure(.fullDisk) : nil }
+    #expect(throws: PackError.self) { try sample.record { $0.files = files } }
+    try #require(files.calls.contains { $0.operation == .makeDirectory })
+    #expect(!sample.directory.names().contains("released"))
+  }
+
+  @Test("of a release that lacks a file are not recorded, and the error says what to do")
+  func missingDelta() async throws {
+    let sample = try UpdatedProject()
+    try await sample.update()
+    try sample.project.remove(sample.path(of: try #require(try sample.deltas().first)))
+    let error = #expect(throws: PackError.self) { try sample.record() }
+    #expect(error?.code == .missingInput && error?.advice?.description.contains("packer build") == true)
   }
 
   @Test("are removed again if the release cannot be recorded, unless they were there before")
