@@ -90,8 +90,7 @@ final class ContentSurvey: Sendable {
   func shared(ids: [String]) -> [SharedContent] {
     state.withLock { state in
       state.contents.values.filter { $0.packs.count > 1 }.map { place in
-        SharedContent(
-          packs: place.packs.map { ids[$0] }.sorted(), path: place.path, size: place.size, surplus: UInt64(place.packs.count - 1))
+        SharedContent(packs: place.packs.map { ids[$0] }.sorted(), path: place.path, size: place.size)
       }
     }.sorted { ($1.size, $0.path) < ($0.size, $1.path) }
   }

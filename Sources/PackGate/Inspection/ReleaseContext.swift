@@ -305,8 +305,6 @@ struct SharedContent: Sendable, Hashable {
   var path: String
   /// The size of one copy in bytes.
   var size: UInt64
-  /// The number of copies beyond the first.
-  var surplus: UInt64
 }
 
 /// The inspected Info.plist of the app.

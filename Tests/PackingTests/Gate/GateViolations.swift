@@ -762,7 +762,7 @@ struct Violation: Sendable, CustomTestStringConvertible {
       sample.release.packs[1].emptyDirectories = ["'levels'"]
     },
     Violation("PK6006", "the same files in two packs", .warning, hint: "a shared pack") { sample in
-      sample.release.shared = [SharedContent(packs: ["core", "game-kart"], path: "lib/phaser.js", size: 1 << 20, surplus: 1)]
+      sample.release.shared = [SharedContent(packs: ["core", "game-kart"], path: "lib/phaser.js", size: 1 << 20)]
     },
     Violation("PK6007", "two managed packs whose ids differ only in case", hint: "another id", also: ["PK2013", "PK2014", "PK5013"]) {
       sample in

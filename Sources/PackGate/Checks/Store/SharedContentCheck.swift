@@ -16,18 +16,19 @@ enum SharedContentCheck: ReleaseCheck {
     struct Group {
       var files: UInt64 = 0
       var wasted: UInt64 = 0
-      var largest: [SharedContent] = []
     }
     var groups: [[String]: Group] = [:]
+    var largest: SharedContent?
     let bases = Dictionary(release.entries.map { ($0.id, $0.basePack) }) { first, _ in first }
     for content in release.shared {
       // A pack is a delta over its base, if there is one.
       let covered = content.packs.filter { id in (bases[id] ?? nil).map(content.packs.contains) ?? false }.count
-      guard content.packs.count - covered > 1 else { continue }
+      let copies = content.packs.count - covered
+      guard copies > 1 else { continue }
+      if largest.map({ ($0.size, content.path) < (content.size, $0.path) }) ?? true { largest = content }
       var group = groups[content.packs, default: Group()]
       group.files += 1
-      group.wasted = group.wasted.adding(content.size.times(content.surplus))
-      group.largest.append(content)
+      group.wasted = group.wasted.adding(content.size.times(UInt64(copies - 1)))
       groups[content.packs] = group
     }
     let total = groups.values.reduce(0 as UInt64) { $0.adding($1.wasted) }
@@ -36,7 +37,6 @@ enum SharedContentCheck: ReleaseCheck {
     let lines = sorted.prefix(10).map { packs, group in
       "\(packs.joined(separator: ", ")): \(group.files) \(group.files == 1 ? "file" : "files"), \(SizeText.short(group.wasted)) wasted"
     }
-    let largest = release.shared.max { ($0.size, $1.path) < ($1.size, $0.path) }
     return [
       finding(
         "\(SizeText.short(total)) of files are duplicates of files in other packs, such as '\(largest?.path ?? "")' of \(SizeText.short(largest?.size ?? 0)) in \(largest?.packs.joined(separator: " and ") ?? "")",
