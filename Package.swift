@@ -180,6 +180,7 @@ let package = Package(
         "PackProject", "PackReading", "PackStore", "PackTrust", "PackWork",
       ],
       swiftSettings: settings),
+    .target(name: "PackAnalysis", dependencies: ["PackFormat", "PackReading"], swiftSettings: smallCode),
     .target(
       name: "PackGate",
       dependencies: [
@@ -206,8 +207,9 @@ let package = Package(
     .executableTarget(
       name: "packer",
       dependencies: [
-        "PackBuild", "PackCrypto", "PackDelivery", "PackDeltas", "PackFiles", "PackFormat", "PackGate", "PackManifest", "PackPages",
-        "PackPayload", "PackProject", "PackReading", "PackServer", "PackServing", "PackSimulator", "PackStore", "PackTrust", "PackWork",
+        "PackAnalysis", "PackBuild", "PackCrypto", "PackDelivery", "PackDeltas", "PackFiles", "PackFormat", "PackGate", "PackManifest",
+        "PackPages", "PackPayload", "PackProject", "PackReading", "PackServer", "PackServing", "PackSimulator", "PackStore", "PackTrust",
+        "PackWork",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: smallCode),
@@ -317,8 +319,8 @@ let package = Package(
     .testTarget(
       name: "PackingTests",
       dependencies: [
-        "PackArchive", "PackBuild", "PackCrypto", "PackDeltas", "PackEncoding", "PackFiles", "PackFormat", "PackGate", "PackManifest",
-        "PackPages", "PackProject", "PackReading", "PackStore", "PackTrust", "PackWork", "TestSupport",
+        "PackAnalysis", "PackArchive", "PackBuild", "PackCrypto", "PackDeltas", "PackEncoding", "PackFiles", "PackFormat", "PackGate",
+        "PackManifest", "PackPages", "PackProject", "PackReading", "PackStore", "PackTrust", "PackWork", "TestSupport",
       ],
       swiftSettings: leafSettings),
     .testTarget(

@@ -47,10 +47,11 @@ GRAPH = {
     "PackArchive": "PackEncoding PackFormat",
     "PackProject": "PackCrypto PackFiles PackFormat PackManifest PackReading PackWork",
     "PackBuild": "PackArchive PackCrypto PackDeltas PackEncoding PackFiles PackFormat PackManifest PackPages PackPayload PackProject PackReading PackStore PackTrust PackWork",
+    "PackAnalysis": "PackFormat PackReading",
     "PackGate": "PackArchive PackBuild PackCrypto PackDeltas PackEncoding PackFiles PackFormat PackManifest PackPages PackPayload PackProject PackReading PackTrust PackWork",
     "PackServer": "PackBuild PackDeltas PackFiles PackFormat PackManifest PackProject PackReading PackServing PackStore PackTrust PackWork",
     "PackSimulator": "PackBuild PackCrypto PackDelivery PackDownloads PackFiles PackFormat PackManifest PackOnDemand PackPages PackProject PackReading PackStore PackTrust PackWork",
-    "packer": "PackBuild PackCrypto PackDelivery PackDeltas PackFiles PackFormat PackGate PackManifest PackPages PackPayload PackProject PackReading PackServer PackServing PackSimulator PackStore PackTrust PackWork",
+    "packer": "PackAnalysis PackBuild PackCrypto PackDelivery PackDeltas PackFiles PackFormat PackGate PackManifest PackPages PackPayload PackProject PackReading PackServer PackServing PackSimulator PackStore PackTrust PackWork",
 }
 
 # External libraries, and the folder name that may import each.

@@ -56,6 +56,8 @@ final class DeltaLayer: PackLayer {
   var depth: Int { 1 + (bases.map(\.deltaDepth).max() ?? 0) }
   var baseRoots: [[UInt8]] { bases.map(\.contentRoot) }
 
+  func compressedSize(ofPiece number: Int) -> UInt64 { number < windows.count ? UInt64(windows[number].compressedSize) : 0 }
+
   func makeReader(_ segments: SegmentReader) throws(PackError) -> any PieceReader { try DeltaReader(self, segments: segments) }
 }
 

@@ -14,7 +14,7 @@ package final class NewFiles: Sendable {
     /// The whole tree, the files that were not written included.
     package let tree: TreeCount
     package let output: OutputDirectory
-    package fileprivate(set) var made = MadeFiles()
+    package fileprivate(set) var made = RecordSet()
   }
 
   private let prepare: @Sendable (TreeCount) throws(PackError) -> OutputDirectory
@@ -42,7 +42,7 @@ package final class NewFiles: Sendable {
   final class Writer {
     private let writer: StagingWriter
     private var file: OpenFile?
-    fileprivate var made = MadeFiles()
+    fileprivate var made = RecordSet()
 
     fileprivate init(_ writer: StagingWriter) {
       self.writer = writer

@@ -5,7 +5,7 @@ package import PackWork
 
 /// The files that a tree has from bases, and those that it had before.
 package struct ClonedFiles: Sendable {
-  package fileprivate(set) var made: MadeFiles
+  package fileprivate(set) var made: RecordSet
   /// The number of files that share their space on the volume with a file of a base, and their sizes together.
   package fileprivate(set) var sharedFiles = 0
   package fileprivate(set) var sharedBytes: UInt64 = 0
@@ -36,7 +36,7 @@ package struct TreeCloning {
   ///   - made: The files that it has already.
   ///   - linked: The paths of the bases whose files may get second names.
   package init(
-    _ pack: Pack, into output: OutputDirectory, besides made: MadeFiles = MadeFiles(), linking linked: Set<String>, pool: WorkerPool
+    _ pack: Pack, into output: OutputDirectory, besides made: RecordSet = RecordSet(), linking linked: Set<String>, pool: WorkerPool
   ) throws(PackError) {
     cloned = ClonedFiles(made: made)
     self.linked = linked

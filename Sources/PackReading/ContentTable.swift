@@ -102,17 +102,19 @@ package struct ContentTable: Sendable {
     self.blocksWithEmpty = blocksWithEmpty
   }
 
-  /// Calls `body` with the path and kind of every record without content, including directories, in the order of the paths.
+  /// Calls `body` with the path, kind and number of every record without content, including directories, in the order of the paths.
   ///
   /// - Parameter reader: a reader with the cache that the table was made with, so that the records are those that were checked.
   func forEachEmpty(
-    reader: PackReader, pool: WorkerPool, _ body: (Span<UInt8>, IndexRecord.Kind) throws(PackError) -> Void
+    reader: PackReader, pool: WorkerPool, _ body: (Span<UInt8>, IndexRecord.Kind, Int) throws(PackError) -> Void
   ) throws(PackError) {
     for number in blocksWithEmpty {
       try pool.checkpoint()
       let block = try reader.block(Int(number), isKept: false)
       for row in 0..<block.count where block.size(of: row) == 0 {
-        try block.withPath(of: row) { (path) throws(PackError) in try body(path, block.kind(of: row)) }
+        try block.withPath(of: row) { (path) throws(PackError) in
+          try body(path, block.kind(of: row), Int(number) * Limits.recordsPerBlock + row)
+        }
       }
     }
   }

@@ -9,6 +9,9 @@ package protocol PackLayer: Sendable {
   /// The content roots of the bases, 32 bytes each.
   var baseRoots: [[UInt8]] { get }
 
+  /// Returns the bytes that a piece takes in the payload of the delta; 0 if it comes from a base.
+  func compressedSize(ofPiece number: Int) -> UInt64
+
   /// Makes a reader for exclusive use.
   ///
   /// - Parameter segments: reads the payload of the delta.

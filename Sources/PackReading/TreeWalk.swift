@@ -40,7 +40,7 @@ package final class TreeWalk: Sendable {
   private let counter: ProgressCounter
   private let strictness: Strictness
   private let makeObserver: (@Sendable () -> any FrameObserver)?
-  private let made: MadeFiles
+  private let skipped: RecordSet
   private let queue: FrameQueue
   private let spanning: SpanningDigests
   /// The contents that span several frames and whose files have been created.
@@ -48,10 +48,10 @@ package final class TreeWalk: Sendable {
 
   private init(
     _ pack: Pack, table: ContentTable, blocks: IndexCache, output: OutputDirectory?, strictness: Strictness, pool: WorkerPool,
-    counter: ProgressCounter, made: MadeFiles, makeObserver: (@Sendable () -> any FrameObserver)?
+    counter: ProgressCounter, skipped: RecordSet, makeObserver: (@Sendable () -> any FrameObserver)?
   ) {
     self.pack = pack
-    self.made = made
+    self.skipped = skipped
     self.table = table
     self.blocks = blocks
     self.output = output
@@ -70,13 +70,14 @@ package final class TreeWalk: Sendable {
   /// - Parameters:
   ///   - output: the directory to write the tree to; nothing is written if nil. Throws if its volume has no room for the tree.
   ///   - blocks: the index cache that all workers share; a new one if nil.
-  ///   - made: files that the output has already. They are not written, and what is needed only for them is not read.
+  ///   - skipped: records that are not written, such as files that the output has already. What is needed only for them is not read. If this is not nil,
+  ///     the caller has checked the space.
   ///   - makeObserver: creates the observer of one worker.
   ///   - onStop: called if the work stops early, so that an observer that waits does not wait forever.
   ///   - beforeEmpty: called after the last frame, before files and directories without content are written. May wait.
   package static func run(
     _ pack: Pack, into output: OutputDirectory?, blocks: IndexCache? = nil, jobs: Int?, phase: PackProgress.Phase,
-    strictness: Strictness = .client, made: MadeFiles? = nil, progress: ProgressHandler?,
+    strictness: Strictness = .client, skipped: RecordSet? = nil, progress: ProgressHandler?,
     makeObserver: (@Sendable () -> any FrameObserver)? = nil,
     onStop: (@Sendable () -> Void)? = nil, beforeEmpty: (@Sendable () throws(PackError) -> Void)? = nil
   ) async throws(PackError) {
@@ -91,14 +92,14 @@ package final class TreeWalk: Sendable {
         let table = try ContentTable(pack, reader: reader, pool: pool)
         try Self.authenticateRest(of: pack, strictness, by: reader)
         // The space was checked before the first files were made.
-        if made == nil { try output?.checkSpace(table.count.diskSize) }
+        if skipped == nil { try output?.checkSpace(table.count.diskSize) }
         return table
       }
       let counter = ProgressCounter(phase, total: pack.contentSize, handler: progress)
       try await WorkerPool.run(workers) { pool in
         TreeWalk(
           pack, table: table, blocks: blocks, output: output, strictness: strictness, pool: pool, counter: counter,
-          made: made ?? MadeFiles(), makeObserver: makeObserver)
+          skipped: skipped ?? RecordSet(), makeObserver: makeObserver)
       } work: { (pool, walk) throws(PackError) in
         // Registered by each worker, because a worker that waits in an observer must not depend on one that never started.
         if let onStop { pool.onStop(onStop) }
@@ -108,8 +109,8 @@ package final class TreeWalk: Sendable {
       try await WorkerPool.value { (pool) throws(PackError) in
         try beforeEmpty?()
         let writer = StagingWriter(output, files: pack.source.files)
-        try table.forEachEmpty(reader: try PackReader(pack, blocks: blocks), pool: pool) { (path, kind) throws(PackError) in
-          try writer.make(path, kind)
+        try table.forEachEmpty(reader: try PackReader(pack, blocks: blocks), pool: pool) { (path, kind, number) throws(PackError) in
+          if skipped?.contains(number) != true { try writer.make(path, kind) }
         }
       }
     } catch {
@@ -147,7 +148,7 @@ package final class TreeWalk: Sendable {
     while let (number, records) = try queue.claim(reader: reader) {
       try pool.checkpoint()
       let items = table.items(in: pack.table[number].tarRange)
-      guard !isMade(items) else {
+      guard !isSkipped(items) else {
         counter.add(items.reduce(0) { $0 + UInt64($1.range.clamped(to: pack.table[number].tarRange).count) })
         continue
       }
@@ -161,7 +162,7 @@ package final class TreeWalk: Sendable {
           let part = whole.clamped(to: place)
           let start = Int(part.lowerBound - place.lowerBound)
           let bytes = content.extracting(start..<start + part.count)
-          if isMade(group) {
+          if isSkipped(group) {
             // Other parts of it may be in frames that are not read.
           } else if part == whole {
             try deliver(group, bytes, records, reader: reader, digest: digest, writer: writer)
@@ -176,9 +177,9 @@ package final class TreeWalk: Sendable {
     try pool.checkpoint()
   }
 
-  /// Whether all of these items are files that exist.
-  private func isMade(_ items: ArraySlice<ContentTable.Item>) -> Bool {
-    !made.isEmpty && !items.isEmpty && items.allSatisfy { made.contains($0.number) }
+  /// Whether none of these items is wanted.
+  private func isSkipped(_ items: ArraySlice<ContentTable.Item>) -> Bool {
+    !skipped.isEmpty && !items.isEmpty && items.allSatisfy { skipped.contains($0.number) }
   }
 
   /// Throws if there are nonzero bytes after contents or in the last 1024 bytes of the tar.
@@ -210,7 +211,7 @@ package final class TreeWalk: Sendable {
     for index in group.indices {
       try records.withRecord(of: index, in: table, reader: reader) { (path, kind, expected) throws(PackError) in
         try Self.check(actual, expected, path)
-        if !made.contains(table.items[index].number) { try writer?.make(path, kind, content: content) }
+        if !skipped.contains(table.items[index].number) { try writer?.make(path, kind, content: content) }
       }
     }
   }
@@ -227,13 +228,13 @@ package final class TreeWalk: Sendable {
         guard begun.insert(whole.lowerBound).inserted else { return }
         for index in group.indices {
           try records.withRecord(of: index, in: table, reader: reader) { (path, kind, _) throws(PackError) in
-            if !made.contains(table.items[index].number) { try writer.make(path, kind) }
+            if !skipped.contains(table.items[index].number) { try writer.make(path, kind) }
           }
         }
       }
       for index in group.indices {
         try records.withRecord(of: index, in: table, reader: reader) { (path, _, _) throws(PackError) in
-          guard !made.contains(table.items[index].number) else { return }
+          guard !skipped.contains(table.items[index].number) else { return }
           try writer.write(path, at: part.lowerBound - whole.lowerBound, content: content)
         }
       }

@@ -488,7 +488,7 @@ struct DeltaInstallation: Sendable {
       var cloning = try TreeCloning(pack, into: new.output, besides: new.made, linking: linked, pool: pool)
       return try cloning.run()
     }
-    try await TreeWalk.run(pack, into: new.output, jobs: nil, phase: .unpacking, made: cloned.made, progress: installation.progress)
+    try await TreeWalk.run(pack, into: new.output, jobs: nil, phase: .unpacking, skipped: cloned.made, progress: installation.progress)
     installation.progress?(PackProgress(phase: .syncing, done: pack.contentSize, total: pack.contentSize))
     try await WorkerPool.value { (_) throws(PackError) in try new.output.commit() }
     return cloned

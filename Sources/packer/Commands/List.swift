@@ -1,4 +1,5 @@
 import ArgumentParser
+import PackAnalysis
 import PackFormat
 import PackPayload
 import PackProject
@@ -13,10 +14,14 @@ struct List: Verb {
       With -l each line has the type (- file, d directory), x for an executable, the size in bytes, the first 12 digits of the \
       SHA-256 of the content, and the path.
 
+      --packed adds what each file takes in the pack: its part of the frames that it is in. Files with the same content are stored once, and \
+      count for the first path. These sizes and those of the index, tags and header add up to the size of the pack.
+
       Examples:
         packer ls game.pack --key game.key
-        packer ls game.pack --key game.key -l
-        packer ls game.pack --key game.key --json
+        packer ls game.pack --key game.key --sort packed --human | head
+        packer ls game.pack --key game.key --tree --packed
+        packer ls game.pack --key game.key --include 'levels/**' --json
       """)
 
   @Argument(help: "The pack.", completion: .file())
@@ -25,6 +30,21 @@ struct List: Verb {
   @Flag(name: [.customShort("l"), .customLong("long")], help: "Also show type, size and digest.")
   var isLong = false
 
+  @Flag(name: .customLong("packed"), help: "Also show what each file takes in the pack; implies -l.")
+  var showsPacked = false
+
+  @Flag(name: .customLong("human"), help: "Show sizes as 3.1 MB; implies -l.")
+  var isHuman = false
+
+  @Option(
+    help: ArgumentHelp("Sort by path, size or packed; by size or packed the largest is first, and is shown.", valueName: "order"),
+    completion: .list(EntryList.Order.allCases.map(\.rawValue)))
+  var sort: String?
+
+  @Flag(name: .customLong("tree"), help: "Show directories with the sums of what is in them, and what is in them below.")
+  var isTree = false
+
+  @OptionGroup var part: PartOption
   @OptionGroup var bases: BaseOptions
   @OptionGroup var key: KeyOptions
   @OptionGroup var output: OutputOptions
@@ -32,36 +52,128 @@ struct List: Verb {
   var isQuiet: Bool { output.isQuiet }
 
   func run(in session: Session) async throws(PackError) -> Outcome {
+    let order = try order()
+    let selection = try part.selection()
     let resolved = try session.key(key, for: file)
     try naming(file) { () throws(PackError) in
       let pack = try bases.open(file, key: resolved.key)
-      guard isLong || session.console.isJSON else {
-        // Paths are printed from the block directly: no entry has to be created for them.
-        try pack.forEachBlock { (block) throws(PackError) in
-          try Task.checkCancelled()
-          session.console.lines(block.pathLines())
-          try session.console.checkOutput()
-        }
-        return
+      guard order == nil, selection == nil, !showsPacked, !isHuman, !isTree else {
+        return try list(pack, order ?? .path, selection, on: session.console)
       }
-      let width = String(pack.contentSize).count
-      try pack.forEachEntry { (entry) throws(PackError) in
-        try Task.checkCancelled()
-        session.console.result(EntryRecord(entry), [isLong ? Self.line(entry, width) : entry.path])
-        try session.console.checkOutput()
-      }
+      try list(pack, on: session.console)
     }
     return .done
   }
 
-  private static func line(_ entry: Entry, _ width: Int) -> String {
-    switch entry.kind {
-    case .directory:
-      "d- \(Table.right("-", width)) \(Table.left("-", 12)) \(entry.path)"
-    case .file:
-      "-\(entry.isExecutable ? "x" : "-") \(Table.right("\(entry.size)", width)) \(entry.sha256.prefix(6).hex) \(entry.path)"
+  private func order() throws(PackError) -> EntryList.Order? {
+    try sort.map { (text) throws(PackError) in
+      guard let order = EntryList.Order(rawValue: text) else {
+        throw PackError(.usage, "--sort is '\(text)'", hint: "use path, size or packed")
+      }
+      return order
     }
   }
+
+  /// Lists everything in the order of the paths, while it is read.
+  private func list(_ pack: Pack, on console: Console) throws(PackError) {
+    guard isLong || console.isJSON else {
+      // Paths are printed from the block directly: no entry has to be created for them.
+      return try pack.forEachBlock { (block) throws(PackError) in
+        try Task.checkCancelled()
+        console.lines(block.pathLines())
+        try console.checkOutput()
+      }
+    }
+    let line = EntryLine(widest: pack.contentSize)
+    try pack.forEachEntry { (entry) throws(PackError) in
+      try Task.checkCancelled()
+      console.result(EntryRecord(entry), [isLong ? line.text(of: entry) : entry.path])
+      try console.checkOutput()
+    }
+  }
+
+  private func list(_ pack: Pack, _ order: EntryList.Order, _ selection: PathSelection?, on console: Console) throws(PackError) {
+    let packed = showsPacked || order == .packed ? try PackedSizes(pack) : nil
+    var used: Set<Int> = []
+    var list = try EntryList(pack, packed) { (entry) throws(PackError) in
+      try Task.checkCancelled()
+      guard let selection else { return true }
+      let matches = selection.matches(entry.path, isDirectory: entry.kind == .directory)
+      used.formUnion(matches)
+      return !matches.isEmpty
+    }
+    try selection?.check(used, of: pack)
+    if isTree { list.makeTree(by: order) } else { list.sort(by: order) }
+    let isPlain = !isLong && !isHuman && !isTree && packed == nil && order == .path
+    let line = EntryLine(
+      widest: isHuman ? 0 : list.items.map(\.size).max() ?? 0,
+      widestPacked: packed.map { _ in isHuman ? 0 : list.items.map(\.packedSize).max() ?? 0 }, isHuman: isHuman, isTree: isTree)
+    for item in list.items {
+      console.result(EntryRecord(item, isPacked: packed != nil), [isPlain ? item.path : line.text(of: item)])
+      try console.checkOutput()
+    }
+    if let packed { show(packed, pack, list, on: console) }
+  }
+
+  /// Prints what the parts of the pack take that belong to no file.
+  private func show(_ packed: PackedSizes, _ pack: Pack, _ list: EntryList, on console: Console) {
+    let record = PackedRecord(packed, pack)
+    guard !console.isJSON else { return console.result(record, []) }
+    func size(_ bytes: UInt64) -> String { isHuman ? "\(ByteCount(bytes))" : Table.grouped(Int64(clamping: bytes)) }
+    let parts = [("all files", packed.total)] + packed.parts.map { ($0.name, $0.size) }
+    let unit = isHuman ? "" : " bytes"
+    console.note("\(file): \(size(pack.layout.packSize))\(unit): \(parts.map { "\($0.0) \(size($0.1))" }.joined(separator: ", "))")
+  }
+}
+
+/// The option that chooses a part of a pack.
+struct PartOption: ParsableArguments {
+  @Option(
+    name: .customLong("include"),
+    help: ArgumentHelp(
+      "Only paths that match, and what is in directories that match: 'levels/**', '*.png'. Repeatable.", valueName: "glob"))
+  var includes: [String] = []
+
+  /// Nil for the whole pack.
+  func selection() throws(PackError) -> PathSelection? { includes.isEmpty ? nil : try PathSelection(includes) }
+}
+
+/// Writes entries in columns.
+private struct EntryLine {
+  private let width: Int
+  /// Nil without the column of packed sizes.
+  private let packedWidth: Int?
+  private let isHuman: Bool
+  private let isTree: Bool
+
+  init(widest: UInt64, widestPacked: UInt64? = nil, isHuman: Bool = false, isTree: Bool = false) {
+    // The longest is '999.9 MB'.
+    width = isHuman ? 8 : String(widest).count
+    packedWidth = widestPacked.map { isHuman ? 8 : String($0).count }
+    self.isHuman = isHuman
+    self.isTree = isTree
+  }
+
+  func text(of entry: Entry) -> String { text(of: entry, size: entry.size, packedSize: 0) + " \(entry.path)" }
+
+  func text(of item: EntryList.Item) -> String {
+    let columns = text(of: isTree ? nil : item.entry, size: item.size, packedSize: item.packedSize)
+    guard isTree else { return "\(columns) \(item.path)" }
+    let isDirectory = item.entry?.kind != .file
+    return columns + "  " + String(repeating: "  ", count: item.depth) + item.name + (isDirectory ? "/" : "")
+  }
+
+  private func text(of entry: Entry?, size: UInt64, packedSize: UInt64) -> String {
+    let isDirectory = entry?.kind == .directory
+    var columns = [Table.right(isDirectory ? "-" : text(size), width)]
+    if let packedWidth { columns.append(Table.right(isDirectory ? "-" : text(packedSize), packedWidth)) }
+    guard let entry else { return "  " + columns.joined(separator: "  ") }
+    let type = isDirectory ? "d-" : "-\(entry.isExecutable ? "x" : "-")"
+    let digest = isDirectory ? Table.left("-", 12) : entry.sha256.prefix(6).hex
+    return ([type] + columns + [digest]).joined(separator: " ")
+  }
+
+  private func text(_ bytes: UInt64) -> String { isHuman ? "\(ByteCount(bytes))" : "\(bytes)" }
 }
 
 private struct EntryRecord: Encodable {
@@ -71,6 +183,9 @@ private struct EntryRecord: Encodable {
   let size: UInt64
   let isExecutable: Bool
   let sha256: String?
+  var packedSize: UInt64?
+  /// The number of files in a directory of a tree.
+  var files: Int?
 
   init(_ entry: Entry) {
     path = entry.path
@@ -78,5 +193,34 @@ private struct EntryRecord: Encodable {
     size = entry.size
     isExecutable = entry.isExecutable
     sha256 = entry.kind == .directory ? nil : entry.sha256.hex
+  }
+
+  init(_ item: EntryList.Item, isPacked: Bool) {
+    path = item.path
+    kind = item.entry?.kind == .file ? "file" : "directory"
+    size = item.size
+    isExecutable = item.entry?.isExecutable ?? false
+    sha256 = item.entry.flatMap { $0.kind == .directory ? nil : $0.sha256.hex }
+    files = item.entry == nil ? item.files : nil
+    packedSize = isPacked ? item.packedSize : nil
+  }
+}
+
+/// What a pack is made of. Sizes are in bytes.
+private struct PackedRecord: Encodable {
+  struct Part: Encodable {
+    let name: String
+    let size: UInt64
+  }
+
+  let type = "pack"
+  let packSize: UInt64
+  let files: UInt64
+  let parts: [Part]
+
+  init(_ packed: PackedSizes, _ pack: Pack) {
+    packSize = pack.layout.packSize
+    files = packed.total
+    parts = packed.parts.map { Part(name: $0.name, size: $0.size) }
   }
 }

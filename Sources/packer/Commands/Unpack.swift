@@ -10,11 +10,13 @@ struct Unpack: Verb {
     commandName: "unpack",
     abstract: "Unpacks a pack into a directory.",
     discussion: """
-      The directory must be new or empty. It appears whole or not at all. The pack is checked as by 'packer verify'.
+      The directory must be new or empty. It appears whole or not at all. The pack is checked as by 'packer verify'. With --include only \
+      matching files are read, and each is compared with its digest.
 
       Examples:
         packer unpack game.pack -C restored --key game.key
         packer unpack game.pack -C restored --key env:GAME_KEY --json
+        packer unpack game.pack -C levels --key game.key --include 'levels/**'
       """)
 
   @Argument(help: "The pack.", completion: .file())
@@ -23,6 +25,7 @@ struct Unpack: Verb {
   @Option(name: [.customShort("C"), .customLong("directory")], help: "The directory to make.", completion: .directory)
   var directory: String
 
+  @OptionGroup var part: PartOption
   @OptionGroup var check: CheckOptions
   @OptionGroup var threads: JobsOption
   @OptionGroup var bases: BaseOptions
@@ -35,21 +38,32 @@ struct Unpack: Verb {
   func run(in session: Session) async throws(PackError) -> Outcome {
     let jobs = try threads.count()
     let name = try check.name()
+    let selection = try part.selection()
     let resolved = try session.key(key, for: file)
-    let pack = try await naming(file) { () async throws(PackError) in
+    let (pack, part) = try await naming(file) { () async throws(PackError) in
       let pack = try bases.open(file, key: resolved.key)
       if let name { try pack.checkName(name) }
+      let part = try selection.map { (selection) throws(PackError) in try PackPart(pack, selection) }
+      let allowsUnportablePaths = try check.allowsUnportablePaths(in: file)
       try await session.withProgress { (progress) async throws(PackError) in
-        try await PackUnpacking.run(
-          pack, to: directory, allowsUnportablePaths: try check.allowsUnportablePaths(in: file), jobs: jobs, progress: progress)
+        if let part {
+          try await part.unpack(to: directory, allowsUnportablePaths: allowsUnportablePaths, jobs: jobs, progress: progress)
+        } else {
+          try await PackUnpacking.run(
+            pack, to: directory, allowsUnportablePaths: allowsUnportablePaths, jobs: jobs, progress: progress)
+        }
       }
-      return pack
+      return (pack, part)
     }
-    let entries = Table.count(pack.entryCount, "entry", "entries")
+    let entries = part?.entryCount ?? pack.entryCount
+    let contentSize = part?.contentSize ?? pack.contentSize
+    // That of a part would be another one.
+    let contentRoot = part == nil ? pack.contentRoot.hex : nil
+    let counts = Table.count(entries, "entry", "entries") + (part == nil ? "" : " of \(pack.entryCount)")
+    let facts = [counts, "\(ByteCount(contentSize))"] + (contentRoot.map { ["content root \($0)"] } ?? [])
     session.console.result(
-      UnpackRecord(
-        directory: directory, entries: pack.entryCount, contentSize: pack.contentSize, contentRoot: pack.contentRoot.hex),
-      ["\(directory): \(entries), \(ByteCount(pack.contentSize)), content root \(pack.contentRoot.hex)"])
+      UnpackRecord(directory: directory, entries: entries, contentSize: contentSize, contentRoot: contentRoot),
+      ["\(directory): \(facts.joined(separator: ", "))"])
     return .done
   }
 }
@@ -59,5 +73,6 @@ private struct UnpackRecord: Encodable {
   let directory: String
   let entries: Int
   let contentSize: UInt64
-  let contentRoot: String
+  /// Nil for a part of a pack.
+  let contentRoot: String?
 }

@@ -18,7 +18,8 @@ struct Verify: Verb {
 
       For single packs, every tag and every digest is checked, and the index is compared with the archive as an independent reader sees it. \
       With --against, every difference from the directory is a finding. A delta is checked over its bases, which --base or the other arguments name: \
-      all of the delta, and what it takes from them. The exit status is the largest of all packs.
+      all of the delta, and what it takes from them. With --include only matching files are read, and each is compared with its digest. The exit \
+      status is the largest of all packs.
 
       Exit status of a release, the first that applies: 11 wrong key, 14 signature not trusted, 12 damaged, 13 truncated, 3 would not fit an \
       app version already released, 1 findings, 2 only budgets of the team exceeded, 0 none of these. 65 means that the configuration is wrong.
@@ -34,6 +35,8 @@ struct Verify: Verb {
 
   @Argument(help: "A release directory or manifest, or packs. (default: dist beside packer.yml)", completion: .file())
   var files: [String] = []
+
+  @OptionGroup var part: PartOption
 
   @Option(name: .customLong("against"), help: "The directory that the pack was made from.", completion: .directory)
   var tree: String?
@@ -61,6 +64,9 @@ struct Verify: Verb {
         .usage, "--exclude and --follow-symlinks need a directory to compare with",
         hint: "give it with --against DIR")
     }
+    guard tree == nil || part.includes.isEmpty else {
+      throw PackError(.usage, "--against compares whole packs, and --include was given", hint: "give one of them")
+    }
     guard try isRelease() else { return try await verifyPacks(in: session) }
     let gate = ReleaseGate(options: release, key: key, jobs: try threads.count(), isJSON: output.isJSON)
     return try await gate.run(files.first, in: session)
@@ -79,7 +85,7 @@ struct Verify: Verb {
       }
       let options = [
         ("--base", !bases.bases.isEmpty), ("--against", tree != nil), ("--name", check.nameText != nil),
-        ("--allow-unportable-paths", check.allowsUnportablePaths),
+        ("--allow-unportable-paths", check.allowsUnportablePaths), ("--include", !part.includes.isEmpty),
       ]
       if let option = options.first(where: { $0.1 })?.0 {
         throw PackError(
@@ -99,6 +105,7 @@ struct Verify: Verb {
   private func verifyPacks(in session: Session) async throws(PackError) -> Outcome {
     let jobs = try threads.count()
     let name = try check.name()
+    let selection = try part.selection()
     // Before a key is read.
     if files.count == 1, !ReleasePlaces.exists(files[0]) {
       throw PackError(.missingInput, of: files[0], "does not exist", hint: "make a release with 'packer build', or name a pack")
@@ -108,21 +115,47 @@ struct Verify: Verb {
     for file in files {
       try Task.checkCancelled()
       do throws(PackError) {
-        let report = try await naming(file) { () async throws(PackError) in
+        let checked: Checked = try await naming(file) { () async throws(PackError) in
           try await session.withProgress { (progress) async throws(PackError) in
             let pack = try bases.open(file, key: resolved.key, besides: files.filter { $0 != file })
             if let name { try pack.checkName(name) }
-            return try await PackVerification.run(
-              pack, against: tree, excludes: excludes, followsSymlinks: followsSymlinks,
-              allowsUnportablePaths: try check.allowsUnportablePaths(in: file), jobs: jobs, progress: progress)
+            let allowsUnportablePaths = try check.allowsUnportablePaths(in: file)
+            if let selection {
+              let part = try PackPart(pack, selection)
+              try await part.verify(allowsUnportablePaths: allowsUnportablePaths, jobs: jobs, progress: progress)
+              return .part(part, pack)
+            }
+            let report = try await PackVerification.run(
+              pack, against: tree, excludes: excludes, followsSymlinks: followsSymlinks, allowsUnportablePaths: allowsUnportablePaths,
+              jobs: jobs, progress: progress)
+            return .whole(report)
           }
         }
-        outcomes.add(show(report, of: file, on: session.console))
+        outcomes.add(show(checked, of: file, on: session.console))
       } catch {
         try outcomes.add(error, of: file, to: session.console)
       }
     }
     return outcomes.worst
+  }
+
+  /// What was checked.
+  private enum Checked {
+    case whole(VerificationReport)
+    case part(PackPart, Pack)
+  }
+
+  private func show(_ checked: Checked, of file: String, on console: Console) -> Outcome {
+    switch checked {
+    case .whole(let report): show(report, of: file, on: console)
+    case .part(let part, let pack): show(part, of: pack, file, on: console)
+    }
+  }
+
+  private func show(_ part: PackPart, of pack: Pack, _ file: String, on console: Console) -> Outcome {
+    let counts = "\(part.entryCount) of \(Table.count(pack.entryCount, "entry", "entries"))"
+    console.result(PartRecord(file: file, part, of: pack), ["\(file): ok, \(counts), \(ByteCount(part.contentSize))"])
+    return .done
   }
 
   private func show(_ report: VerificationReport, of file: String, on console: Console) -> Outcome {
@@ -155,6 +188,23 @@ private struct FindingRecord: Encodable {
     kind = finding.kind.rawValue
     path = finding.path
     message = finding.message
+  }
+}
+
+/// The result for a part of a pack.
+private struct PartRecord: Encodable {
+  let type = "file"
+  let file: String
+  let ok = true
+  let entries: Int
+  let entriesOfPack: Int
+  let contentSize: UInt64
+
+  init(file: String, _ part: PackPart, of pack: Pack) {
+    self.file = file
+    entries = part.entryCount
+    entriesOfPack = pack.entryCount
+    contentSize = part.contentSize
   }
 }
 

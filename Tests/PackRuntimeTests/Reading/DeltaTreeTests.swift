@@ -22,6 +22,8 @@ struct DeltaTreeTests {
       [
         "a/level.bin": .init(random.bytes(3 << 20)), "a/small.txt": .init(Array("small".utf8)), "a b/ü.txt": .init(Array("ü".utf8)),
         "empty": .init([]), "run": .init([1, 2, 3], isExecutable: true), "same.bin": .init(random.bytes(70_000)),
+        // The same name in directories whose names are equally long.
+        "one/same.txt": .init(Array("one".utf8)), "two/same.txt": .init(Array("two".utf8)),
       ], emptyDirectories: ["a-", "void/deep"])
     old = tree
     tree.files["a/level.bin"]?.bytes[1 << 20] ^= 1
@@ -146,7 +148,7 @@ struct DeltaTreeTests {
       var cloning = try TreeCloning(pack, into: output, linking: [directory("tree")], pool: pool)
       return try cloning.run()
     }
-    try await TreeWalk.run(pack, into: output, jobs: 2, phase: .unpacking, made: cloned.made, progress: nil)
+    try await TreeWalk.run(pack, into: output, jobs: 2, phase: .unpacking, skipped: cloned.made, progress: nil)
     try output.commit(mode: 0o755)
     return cloned
   }
@@ -166,10 +168,29 @@ struct DeltaTreeTests {
       return
     }
     let cloned = try await fill(pack, files)
-    #expect(cloned.sharedFiles + cloned.copiedFiles == 4)
-    if way == "no links" { #expect(cloned.copiedFiles == 4 && cloned.sharedBytes == 0) }
+    #expect(cloned.sharedFiles + cloned.copiedFiles == 6)
+    if way == "no links" { #expect(cloned.copiedFiles == 6 && cloned.sharedBytes == 0) }
     let isSame = try SampleTree(reading: directory("out")) == new
     #expect(isSame)
     #expect(try SampleTree(reading: directory("tree")) == old)
+  }
+
+  @Test("new contents are written while the delta is opened, also one of several windows")
+  func newContents() async throws {
+    let path = try await delta()
+    let newFiles = NewFiles { (_) throws(PackError) in try OutputDirectory(directory("out"), files: SystemFiles()) }
+    let bytes = (0..<32).map { UInt8($0) }
+    let pack = try await Pack.open(
+      try PackStart(path, files: SystemFiles()), path: path, keys: KeyRing(try PackKey(bytes: bytes.byteSpan)), over: [try tree()],
+      newFiles: newFiles, files: SystemFiles(), backend: CryptoBackends.standard)
+    let written = try #require(newFiles.result)
+    let cloned = try await WorkerPool.value { (pool) throws(PackError) in
+      var cloning = try TreeCloning(pack, into: written.output, besides: written.made, linking: [], pool: pool)
+      return try cloning.run()
+    }
+    try await TreeWalk.run(pack, into: written.output, jobs: 1, phase: .unpacking, skipped: cloned.made, progress: nil)
+    try written.output.commit(mode: 0o755)
+    let isSame = try SampleTree(reading: directory("out")) == new
+    #expect(isSame)
   }
 }

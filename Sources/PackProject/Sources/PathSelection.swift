@@ -1,0 +1,39 @@
+package import PackFormat
+package import PackReading
+
+/// The paths that match one of some patterns, and everything below a directory that does.
+///
+/// The patterns are those of `exclude` in packer.yml: one without a slash matches a name at any depth, `*` and `?` stay inside one component, and `**`
+/// crosses them.
+package struct PathSelection: Sendable {
+  private let globs: [Glob]
+  /// The patterns as they were written.
+  package let patterns: [String]
+
+  /// - Throws: ``PackError/Code/usage`` for an empty pattern.
+  package init(_ patterns: [String]) throws(PackError) {
+    guard patterns.allSatisfy({ $0.contains { $0 != "/" } }) else {
+      throw PackError(.usage, "a pattern is empty", hint: "write one such as 'levels/**' or '*.png'")
+    }
+    self.patterns = patterns
+    globs = patterns.map(Glob.init)
+  }
+
+  /// Throws if a pattern matched nothing.
+  ///
+  /// - Parameter used: the numbers of the patterns that matched something.
+  package func check(_ used: Set<Int>, of pack: Pack) throws(PackError) {
+    guard let number = patterns.indices.first(where: { !used.contains($0) }) else { return }
+    throw PackError(.noSuchEntry, "nothing in the pack matches '\(printable(patterns[number].utf8))'", advice: .chooseEntry)
+      .about(pack.source)
+  }
+
+  /// Returns the numbers of the patterns that match a path, or a directory that it is in.
+  package func matches(_ path: String, isDirectory: Bool) -> [Int] {
+    var places = [path[...]]
+    while let slash = places.last?.lastIndex(of: "/") { places.append(path[..<slash]) }
+    return globs.indices.filter { number in
+      places.enumerated().contains { globs[number].matches(String($0.element), isDirectory: isDirectory || $0.offset > 0) }
+    }
+  }
+}

@@ -1,0 +1,117 @@
+import PackAnalysis
+import PackDeltas
+import PackFormat
+import PackReading
+import TestSupport
+import Testing
+
+@testable import PackBuild
+
+@Suite("What files take in a pack", .bounded)
+struct PackedSizesTests {
+  private func check(
+    _ pack: Pack, _ path: String, in directory: TemporaryDirectory, sourceLocation: SourceLocation = #_sourceLocation
+  ) throws {
+    let packed = try PackedSizes(pack)
+    let size = UInt64(directory.bytes(of: path)?.count ?? 0)
+    #expect(packed.total + packed.parts.reduce(0) { $0 + $1.size } == size, sourceLocation: sourceLocation)
+    #expect(packed.sizes.count == pack.entryCount && packed.sizes.reduce(0, +) == packed.total, sourceLocation: sourceLocation)
+  }
+
+  @Test("adds up to the size of the pack, with frames of any size", arguments: [65_536, 1 << 20])
+  func sums(frameSize: Int) async throws {
+    var random = SeededGenerator(seed: .random(in: 0...UInt64.max))
+    print("seed \(random.seed)")
+    for _ in 0..<4 {
+      let directory = try TemporaryDirectory()
+      var tree = SampleTree(emptyDirectories: ["empty"])
+      for number in 0..<Int.random(in: 0...60, using: &random) {
+        let size = Int.random(in: 0...[100, 5000, 200_000].randomElement(using: &random)!, using: &random)
+        tree.files["d\(number % 7)/\(number)"] = .init(number % 3 == 0 ? random.bytes(size) : [UInt8](repeating: 7, count: size))
+      }
+      try tree.write(to: "tree", in: directory)
+      var job = PackJob(source: directory("tree"), output: directory("p.pack"), name: try PackName("p"))
+      (job.frameSize, job.segmentSize) = (frameSize, 4096)
+      _ = try await job.run(key: try sampleKey())
+      try check(try Pack.open(directory("p.pack"), key: try sampleKey()), "p.pack", in: directory)
+    }
+  }
+
+  @Test("adds up to the size of a delta, in which files of the base take nothing")
+  func delta() async throws {
+    var random = SeededGenerator(seed: 4)
+    let old = SampleTree(["same": .init(random.bytes(100_000)), "changed": .init(random.bytes(100_000))])
+    var new = old
+    new.files["changed"]?.bytes[50_000] ^= 1
+    new.files["new"] = .init(random.bytes(3000))
+    let sample = try await DeltaSample(old, new)
+    try await sample.make()
+    let pack = try Pack.open(sample.directory("out.delta"), key: try sampleKey(), over: [sample.old])
+    try check(pack, "out.delta", in: sample.directory)
+    let list = try EntryList(pack, try PackedSizes(pack))
+    let sizes = Dictionary(uniqueKeysWithValues: list.items.map { ($0.path, $0.packedSize) })
+    #expect(sizes["same"] == 0)
+    // Both are in one window, and divide its bytes.
+    let (changed, added) = (sizes["changed"] ?? 0, sizes["new"] ?? 0)
+    #expect(changed > 0 && added > 0 && (3000..<4000).contains(changed + added), "\(sizes)")
+  }
+
+  @Test("counts a content for the first path, and a file alone in its frames for all of them")
+  func shares() async throws {
+    var random = SeededGenerator(seed: 5)
+    let directory = try TemporaryDirectory()
+    let large = random.bytes(65_536 * 3)
+    let tree = SampleTree(["b.png": .init(large), "a.png": .init(large), "c.txt": .init([UInt8](repeating: 65, count: 9000))])
+    try tree.write(to: "tree", in: directory)
+    var job = PackJob(source: directory("tree"), output: directory("p.pack"), name: try PackName("p"))
+    (job.frameSize, job.segmentSize) = (65_536, 4096)
+    _ = try await job.run(key: try sampleKey())
+    let pack = try Pack.open(directory("p.pack"), key: try sampleKey())
+    let packed = try PackedSizes(pack)
+    #expect(packed.sizes[1] == 0 && (1..<1000).contains(packed.sizes[2]))
+    // What does not compress takes its length and what its frames' headers take.
+    #expect((UInt64(large.count)..<UInt64(large.count) + 1000).contains(packed.sizes[0]))
+  }
+}
+
+@Suite("Entries of a pack in order and as a tree", .bounded)
+struct EntryListTests {
+  private func pack(_ directory: TemporaryDirectory) async throws -> Pack {
+    var tree = SampleTree(emptyDirectories: ["none/here"])
+    for (path, size) in [("a/b/one", 10), ("a/b/two", 300), ("a/c", 50), ("a-b", 200), ("z", 200)] {
+      tree.files[path] = .init([UInt8](repeating: UInt8(size & 0xFF), count: size))
+    }
+    try tree.write(to: "tree", in: directory)
+    _ = try await PackJob(source: directory("tree"), output: directory("p.pack"), name: try PackName("p")).run(key: try sampleKey())
+    return try Pack.open(directory("p.pack"), key: try sampleKey())
+  }
+
+  @Test("sorts by size, the largest first, and by path if sizes are equal")
+  func order() async throws {
+    let directory = try TemporaryDirectory()
+    var list = try EntryList(try await pack(directory)) { $0.path != "a/c" }
+    #expect(list.items.map(\.path) == ["a-b", "a/b/one", "a/b/two", "none/here", "z"])
+    list.sort(by: .size)
+    #expect(list.items.map(\.path) == ["a/b/two", "a-b", "z", "a/b/one", "none/here"])
+  }
+
+  @Test("puts each directory before what is in it, with the sums", arguments: EntryList.Order.allCases)
+  func tree(order: EntryList.Order) async throws {
+    let directory = try TemporaryDirectory()
+    let pack = try await pack(directory)
+    let packed = try PackedSizes(pack)
+    var list = try EntryList(pack, packed)
+    list.makeTree(by: order)
+    let paths = list.items.map { $0.entry == nil ? $0.path + "/" : $0.path }
+    switch order {
+    case .path: #expect(paths == ["a-b", "a/", "a/b/", "a/b/one", "a/b/two", "a/c", "none/", "none/here", "z"])
+    case .size, .packed: #expect(paths.first == "a/" && Array(paths.suffix(2)) == ["none/", "none/here"])
+    }
+    if order == .size { #expect(paths == ["a/", "a/b/", "a/b/two", "a/b/one", "a/c", "a-b", "z", "none/", "none/here"]) }
+    let top = try #require(list.items.first { $0.path == "a" })
+    #expect(top.size == 360 && top.files == 3 && top.depth == 0)
+    let below = try #require(list.items.first { $0.path == "a/b" })
+    #expect(below.size == 310 && below.files == 2 && below.name == "b" && below.depth == 1)
+    #expect(list.items.filter { $0.depth == 0 }.reduce(0) { $0 + $1.packedSize } == packed.total)
+  }
+}
