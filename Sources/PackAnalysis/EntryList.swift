@@ -53,6 +53,21 @@ package struct EntryList: Sendable {
     self.items = items
   }
 
+  /// The sums of some entries.
+  package struct Sum: Hashable, Sendable {
+    package let entries: Int
+    /// The bytes of all contents.
+    package let size: UInt64
+    /// Their bytes in the pack.
+    package let packedSize: UInt64
+  }
+
+  /// The sums of all entries. Call it before directories are added.
+  package var sum: Sum {
+    Sum(
+      entries: items.count, size: items.reduce(0) { $0.adding($1.size) }, packedSize: items.reduce(0) { $0.adding($1.packedSize) })
+  }
+
   /// Sorts the entries. Those that are equal stay in the order of their paths.
   package mutating func sort(by order: Order) {
     guard let value = Self.value(order) else { return }

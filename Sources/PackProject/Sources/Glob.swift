@@ -17,20 +17,36 @@ struct Glob: Sendable {
   }
 
   func matches(_ path: String, isDirectory: Bool) -> Bool {
-    guard isDirectory || !isDirectoryOnly else { return false }
-    return Self.matches(components[...], path.unicodeScalars.split(separator: "/").map { Array($0) }[...])
+    matches(Self.components(of: path)[...], isDirectory: isDirectory)
   }
 
-  private static func matches(_ pattern: ArraySlice<[Unicode.Scalar]>, _ path: ArraySlice<[Unicode.Scalar]>) -> Bool {
-    guard let first = pattern.first else { return path.isEmpty }
-    if first == ["*", "*"] {
-      // A trailing ** matches everything below a directory, but not the directory itself.
-      if pattern.count == 1 { return !path.isEmpty }
-      return path.indices.contains { matches(pattern.dropFirst(), path[$0...]) }
-        || matches(pattern.dropFirst(), path.suffix(0))
+  /// Returns the components of a path.
+  static func components(of path: String) -> [[Unicode.Scalar]] { path.unicodeScalars.split(separator: "/").map { Array($0) } }
+
+  /// Returns whether a path matches whose components are known.
+  ///
+  /// Only the last `**` is ever retried, so the time is at most proportional to pattern × path.
+  func matches(_ path: ArraySlice<[Unicode.Scalar]>, isDirectory: Bool) -> Bool {
+    guard isDirectory || !isDirectoryOnly else { return false }
+    var (number, place) = (0, path.startIndex)
+    var star: (number: Int, place: Int)?
+    while place < path.endIndex {
+      if number < components.count, components[number] == ["*", "*"] {
+        // A trailing ** matches everything below a directory, but not the directory itself.
+        if number == components.count - 1 { return true }
+        number += 1
+        star = (number, place)
+      } else if number < components.count, Self.matches(components[number][...], path[place][...]) {
+        number += 1
+        place += 1
+      } else if let last = star {
+        star = (last.number, last.place + 1)
+        (number, place) = (last.number, last.place + 1)
+      } else {
+        return false
+      }
     }
-    guard let name = path.first, matches(first[...], name[...]) else { return false }
-    return matches(pattern.dropFirst(), path.dropFirst())
+    return number == components.count
   }
 
   /// Matches one component. Only the last `*` is ever retried, so the time is at most proportional to pattern × name.

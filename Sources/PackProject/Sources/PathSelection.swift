@@ -16,7 +16,8 @@ package struct PathSelection: Sendable {
       throw PackError(.usage, "a pattern is empty", hint: "write one such as 'levels/**' or '*.png'")
     }
     self.patterns = patterns
-    globs = patterns.map(Glob.init)
+    // Shells complete paths with './' in front.
+    globs = patterns.map { Glob($0.hasPrefix("./") ? String($0.dropFirst()) : $0) }
   }
 
   /// Throws if a pattern matched nothing.
@@ -30,10 +31,11 @@ package struct PathSelection: Sendable {
 
   /// Returns the numbers of the patterns that match a path, or a directory that it is in.
   package func matches(_ path: String, isDirectory: Bool) -> [Int] {
-    var places = [path[...]]
-    while let slash = places.last?.lastIndex(of: "/") { places.append(path[..<slash]) }
+    let components = Glob.components(of: path)
     return globs.indices.filter { number in
-      places.enumerated().contains { globs[number].matches(String($0.element), isDirectory: isDirectory || $0.offset > 0) }
+      (1...components.count).contains { count in
+        globs[number].matches(components.prefix(count), isDirectory: isDirectory || count < components.count)
+      }
     }
   }
 }

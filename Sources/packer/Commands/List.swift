@@ -14,12 +14,16 @@ struct List: Verb {
       With -l each line has the type (- file, d directory), x for an executable, the size in bytes, the first 12 digits of the \
       SHA-256 of the content, and the path.
 
-      --packed adds what each file takes in the pack: its part of the frames that it is in. Files with the same content are stored once, and \
-      count for the first path. These sizes and those of the index, tags and header add up to the size of the pack.
+      --packed adds what each file takes in the pack. Files are compressed together in frames, whose bytes are divided by the lengths of the files: \
+      one that compresses badly beside one that compresses well counts too little. Files with the same content are stored once, and count for the \
+      first path; in a delta, files that its base has take nothing. These sizes and those of the index, tags and header add up to the size of the pack.
+
+      --include takes patterns as 'exclude' in packer.yml: * and ? stay inside a name, ** crosses directories, and a pattern without a slash \
+      matches at any depth.
 
       Examples:
         packer ls game.pack --key game.key
-        packer ls game.pack --key game.key --sort packed --human | head
+        packer ls game.pack --key game.key --sort size --human | head
         packer ls game.pack --key game.key --tree --packed
         packer ls game.pack --key game.key --include 'levels/**' --json
       """)
@@ -103,26 +107,35 @@ struct List: Verb {
       return !matches.isEmpty
     }
     try selection?.check(used, of: pack)
+    let chosen = list.sum
     if isTree { list.makeTree(by: order) } else { list.sort(by: order) }
     let isPlain = !isLong && !isHuman && !isTree && packed == nil && order == .path
     let line = EntryLine(
       widest: isHuman ? 0 : list.items.map(\.size).max() ?? 0,
-      widestPacked: packed.map { _ in isHuman ? 0 : list.items.map(\.packedSize).max() ?? 0 }, isHuman: isHuman, isTree: isTree)
+      widestPacked: packed.map { _ in isHuman ? 0 : list.items.map(\.packedSize).max() ?? 0 }, isHuman: isHuman, isTree: isTree,
+      isLong: isLong || !isTree)
     for item in list.items {
-      console.result(EntryRecord(item, isPacked: packed != nil), [isPlain ? item.path : line.text(of: item)])
+      console.result(EntryRecord(item, isPacked: packed != nil, isTree: isTree), [isPlain ? item.path : line.text(of: item)])
       try console.checkOutput()
     }
-    if let packed { show(packed, pack, list, on: console) }
+    if isTree || selection != nil { show(chosen, of: pack, packed, on: console) }
+    if let packed { show(packed, pack, on: console) }
   }
 
+  /// Prints the sums of what was listed.
+  private func show(_ chosen: EntryList.Sum, of pack: Pack, _ packed: PackedSizes?, on console: Console) {
+    guard !console.isJSON else { return console.result(SumRecord(chosen, isPacked: packed != nil), []) }
+    let inPack = packed == nil ? "" : ", \(text(chosen.packedSize)) of the pack"
+    console.note("\(file): \(chosen.entries) of \(Table.count(pack.entryCount, "entry", "entries")), \(text(chosen.size))\(inPack)")
+  }
+
+  private func text(_ bytes: UInt64) -> String { isHuman ? "\(ByteCount(bytes))" : "\(Table.grouped(Int64(clamping: bytes))) bytes" }
+
   /// Prints what the parts of the pack take that belong to no file.
-  private func show(_ packed: PackedSizes, _ pack: Pack, _ list: EntryList, on console: Console) {
-    let record = PackedRecord(packed, pack)
-    guard !console.isJSON else { return console.result(record, []) }
-    func size(_ bytes: UInt64) -> String { isHuman ? "\(ByteCount(bytes))" : Table.grouped(Int64(clamping: bytes)) }
+  private func show(_ packed: PackedSizes, _ pack: Pack, on console: Console) {
+    guard !console.isJSON else { return console.result(PackedRecord(packed, pack), []) }
     let parts = [("all files", packed.total)] + packed.parts.map { ($0.name, $0.size) }
-    let unit = isHuman ? "" : " bytes"
-    console.note("\(file): \(size(pack.layout.packSize))\(unit): \(parts.map { "\($0.0) \(size($0.1))" }.joined(separator: ", "))")
+    console.note("\(file): \(text(pack.layout.packSize)): \(parts.map { "\($0.0) \(text($0.1))" }.joined(separator: ", "))")
   }
 }
 
@@ -145,31 +158,35 @@ private struct EntryLine {
   private let packedWidth: Int?
   private let isHuman: Bool
   private let isTree: Bool
+  private let isLong: Bool
 
-  init(widest: UInt64, widestPacked: UInt64? = nil, isHuman: Bool = false, isTree: Bool = false) {
+  init(widest: UInt64, widestPacked: UInt64? = nil, isHuman: Bool = false, isTree: Bool = false, isLong: Bool = true) {
     // The longest is '999.9 MB'.
     width = isHuman ? 8 : String(widest).count
     packedWidth = widestPacked.map { isHuman ? 8 : String($0).count }
     self.isHuman = isHuman
     self.isTree = isTree
+    self.isLong = isLong
   }
 
   func text(of entry: Entry) -> String { text(of: entry, size: entry.size, packedSize: 0) + " \(entry.path)" }
 
   func text(of item: EntryList.Item) -> String {
-    let columns = text(of: isTree ? nil : item.entry, size: item.size, packedSize: item.packedSize)
+    let columns = text(of: item.entry, size: item.size, packedSize: item.packedSize)
     guard isTree else { return "\(columns) \(item.path)" }
     let isDirectory = item.entry?.kind != .file
     return columns + "  " + String(repeating: "  ", count: item.depth) + item.name + (isDirectory ? "/" : "")
   }
 
   private func text(of entry: Entry?, size: UInt64, packedSize: UInt64) -> String {
-    let isDirectory = entry?.kind == .directory
-    var columns = [Table.right(isDirectory ? "-" : text(size), width)]
-    if let packedWidth { columns.append(Table.right(isDirectory ? "-" : text(packedSize), packedWidth)) }
-    guard let entry else { return "  " + columns.joined(separator: "  ") }
-    let type = isDirectory ? "d-" : "-\(entry.isExecutable ? "x" : "-")"
-    let digest = isDirectory ? Table.left("-", 12) : entry.sha256.prefix(6).hex
+    // A directory of a tree has a size: that of what is in it.
+    let isDirectory = entry.map { $0.kind == .directory } ?? true
+    let isEmpty = isDirectory && entry != nil
+    var columns = [Table.right(isEmpty ? "-" : text(size), width)]
+    if let packedWidth { columns.append(Table.right(isEmpty ? "-" : text(packedSize), packedWidth)) }
+    guard isLong else { return "  " + columns.joined(separator: "  ") }
+    let type = isDirectory ? "d-" : "-\(entry?.isExecutable == true ? "x" : "-")"
+    let digest = entry.flatMap { isDirectory ? nil : $0.sha256.prefix(6).hex } ?? Table.left("-", 12)
     return ([type] + columns + [digest]).joined(separator: " ")
   }
 
@@ -195,14 +212,26 @@ private struct EntryRecord: Encodable {
     sha256 = entry.kind == .directory ? nil : entry.sha256.hex
   }
 
-  init(_ item: EntryList.Item, isPacked: Bool) {
+  init(_ item: EntryList.Item, isPacked: Bool, isTree: Bool) {
     path = item.path
     kind = item.entry?.kind == .file ? "file" : "directory"
     size = item.size
     isExecutable = item.entry?.isExecutable ?? false
     sha256 = item.entry.flatMap { $0.kind == .directory ? nil : $0.sha256.hex }
-    files = item.entry == nil ? item.files : nil
+    files = isTree && kind == "directory" ? item.files : nil
     packedSize = isPacked ? item.packedSize : nil
+  }
+}
+
+/// The sums of what was listed. Sizes are in bytes.
+private struct SumRecord: Encodable {
+  let type = "sum"
+  let entries: Int
+  let size: UInt64
+  let packedSize: UInt64?
+
+  init(_ sum: EntryList.Sum, isPacked: Bool) {
+    (entries, size, packedSize) = (sum.entries, sum.size, isPacked ? sum.packedSize : nil)
   }
 }
 
@@ -215,12 +244,13 @@ private struct PackedRecord: Encodable {
 
   let type = "pack"
   let packSize: UInt64
-  let files: UInt64
+  /// The sum of what all files take.
+  let packedSize: UInt64
   let parts: [Part]
 
   init(_ packed: PackedSizes, _ pack: Pack) {
     packSize = pack.layout.packSize
-    files = packed.total
+    packedSize = packed.total
     parts = packed.parts.map { Part(name: $0.name, size: $0.size) }
   }
 }

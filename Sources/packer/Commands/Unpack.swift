@@ -62,7 +62,8 @@ struct Unpack: Verb {
     let counts = Table.count(entries, "entry", "entries") + (part == nil ? "" : " of \(pack.entryCount)")
     let facts = [counts, "\(ByteCount(contentSize))"] + (contentRoot.map { ["content root \($0)"] } ?? [])
     session.console.result(
-      UnpackRecord(directory: directory, entries: entries, contentSize: contentSize, contentRoot: contentRoot),
+      UnpackRecord(
+        directory: directory, entries: entries, entriesOfPack: pack.entryCount, contentSize: contentSize, contentRoot: contentRoot),
       ["\(directory): \(facts.joined(separator: ", "))"])
     return .done
   }
@@ -72,6 +73,7 @@ private struct UnpackRecord: Encodable {
   let type = "directory"
   let directory: String
   let entries: Int
+  let entriesOfPack: Int
   let contentSize: UInt64
   /// Nil for a part of a pack.
   let contentRoot: String?

@@ -85,8 +85,12 @@ struct Verify: Verb {
       }
       let options = [
         ("--base", !bases.bases.isEmpty), ("--against", tree != nil), ("--name", check.nameText != nil),
-        ("--allow-unportable-paths", check.allowsUnportablePaths), ("--include", !part.includes.isEmpty),
+        ("--allow-unportable-paths", check.allowsUnportablePaths),
       ]
+      if !part.includes.isEmpty {
+        throw PackError(
+          .usage, "--include is for single packs, and a release was given", hint: "name its packs, as in dist/*.pack")
+      }
       if let option = options.first(where: { $0.1 })?.0 {
         throw PackError(
           .usage, "\(option) is for single packs, and a release was given", hint: "packer.yml sets it for each pack of a release")

@@ -22,8 +22,8 @@ struct DeltaTreeTests {
       [
         "a/level.bin": .init(random.bytes(3 << 20)), "a/small.txt": .init(Array("small".utf8)), "a b/ü.txt": .init(Array("ü".utf8)),
         "empty": .init([]), "run": .init([1, 2, 3], isExecutable: true), "same.bin": .init(random.bytes(70_000)),
-        // The same name in directories whose names are equally long.
-        "one/same.txt": .init(Array("one".utf8)), "two/same.txt": .init(Array("two".utf8)),
+        // The same name in directories that follow each other and whose names are equally long.
+        "r1/same.txt": .init(Array("one".utf8)), "r2/same.txt": .init(Array("two".utf8)),
       ], emptyDirectories: ["a-", "void/deep"])
     old = tree
     tree.files["a/level.bin"]?.bytes[1 << 20] ^= 1

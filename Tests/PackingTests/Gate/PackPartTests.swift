@@ -38,13 +38,16 @@ struct PackPartTests {
   func unpacking(patterns: [String], starts: String) async throws {
     let part = try PackPart(try await pack(), try PathSelection(patterns))
     let wanted = starts.split(separator: " ").map(String.init)
-    func isWanted(_ path: String) -> Bool { wanted.isEmpty || wanted.contains { path == $0 || $0.hasSuffix("/") && path.hasPrefix($0) } }
+    // By bytes, because a combining mark may follow a slash.
+    func isWanted(_ path: String) -> Bool {
+      wanted.isEmpty || wanted.contains { path == $0 || $0.hasSuffix("/") && path.utf8.starts(with: $0.utf8) }
+    }
     let expected = SampleTree(
       tree.files.filter { isWanted($0.key) }, emptyDirectories: tree.emptyDirectories.filter { isWanted($0) || isWanted($0 + "/") })
     #expect(part.entryCount == expected.files.count + expected.emptyDirectories.count && part.contentSize == UInt64(expected.contentSize))
     try await part.unpack(to: directory("out"), allowsUnportablePaths: true, jobs: 2)
-    let found = try SampleTree(reading: directory("out"))
-    #expect(found == expected)
+    let isSame = try SampleTree(reading: directory("out")) == expected
+    #expect(isSame)
     try await part.verify(allowsUnportablePaths: true, jobs: 2)
   }
 
@@ -105,7 +108,8 @@ struct PackPartTests {
     let pack = try Pack.open(sample.directory("out.delta"), key: try sampleKey(), over: [sample.old])
     let part = try PackPart(pack, try PathSelection(["200000.bin", "text"]))
     try await part.unpack(to: directory("out"), allowsUnportablePaths: true)
-    let found = try SampleTree(reading: directory("out"))
-    #expect(found.files == new.files.filter { $0.key == "size/200000.bin" || $0.key.hasPrefix("text/") })
+    let wanted = new.files.filter { $0.key == "size/200000.bin" || $0.key.utf8.starts(with: "text/".utf8) }
+    let isSame = try SampleTree(reading: directory("out")).files == wanted
+    #expect(isSame)
   }
 }

@@ -336,6 +336,31 @@ struct DirectoryScanTests {
   func hostilePattern() {
     let pattern = Glob(String(repeating: "*a", count: 60) + "b")
     #expect(!pattern.matches(String(repeating: "a", count: 250), isDirectory: false))
+    let deep = Glob(String(repeating: "**/a/", count: 60) + "b")
+    #expect(!deep.matches((0..<250).map { _ in "a" }.joined(separator: "/"), isDirectory: false))
+  }
+
+  @Test("a pattern with ** matches as its definition says: any number of components, but at the end at least one")
+  func definition() {
+    func matches(_ pattern: ArraySlice<Substring>, _ path: ArraySlice<Substring>) -> Bool {
+      guard let first = pattern.first else { return path.isEmpty }
+      if first == "**" {
+        if pattern.count == 1 { return !path.isEmpty }
+        return (path.startIndex...path.endIndex).contains { matches(pattern.dropFirst(), path[$0...]) }
+      }
+      return path.first == first && matches(pattern.dropFirst(), path.dropFirst())
+    }
+    var random = SeededGenerator(seed: .random(in: 0...UInt64.max))
+    print("seed \(random.seed)")
+    var matching = 0
+    for _ in 0..<5000 {
+      let pattern = (0..<Int.random(in: 2...6, using: &random)).map { _ in ["**", "**", "a", "b"].randomElement(using: &random) ?? "" }
+      let path = (0..<Int.random(in: 1...6, using: &random)).map { _ in ["a", "b"].randomElement(using: &random) ?? "" }
+      let (text, expected) = (pattern.joined(separator: "/"), matches(pattern.map { $0[...] }[...], path.map { $0[...] }[...]))
+      #expect(Glob(text).matches(path.joined(separator: "/"), isDirectory: false) == expected, "\(text) \(path)")
+      if expected { matching += 1 }
+    }
+    #expect(matching > 500)
   }
 
   @Test("an excluded path is not checked")
