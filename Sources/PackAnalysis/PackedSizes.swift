@@ -28,6 +28,8 @@ package struct PackedSizes: Sendable {
   }
 
   /// Reads the index.
+  ///
+  /// - Throws: ``PackError/Code/damagedPayload`` if contents overlap without being the same.
   package init(_ pack: Pack) throws(PackError) {
     sizes = [UInt64](repeating: 0, count: pack.entryCount)
     var contents: [Content] = []
@@ -39,6 +41,10 @@ package struct PackedSizes: Sendable {
     }
     contents.sort { ($0.range.lowerBound, $0.number) < ($1.range.lowerBound, $1.number) }
     contents = contents.enumerated().filter { $0.offset == 0 || contents[$0.offset - 1].range != $0.element.range }.map(\.element)
+    for (left, right) in zip(contents, contents.dropFirst()) where left.range.upperBound > right.range.lowerBound {
+      throw PackError(.damagedPayload, "the content of two entries overlaps at byte \(right.range.lowerBound) of the tar")
+        .about(pack.source)
+    }
     var first = 0
     var unused: UInt64 = 0
     for number in 0..<pack.table.dataFrameCount {
@@ -63,8 +69,8 @@ package struct PackedSizes: Sendable {
     var (passed, given) = (0 as UInt64, 0 as UInt64)
     for (content, length) in zip(contents, lengths) {
       passed += length
-      // Contents of a hostile index may overlap, so the product may need more than 64 bits.
-      let share = all.dividingFullWidth(compressed.multipliedFullWidth(by: passed)).quotient
+      // A frame and its content are less than 2^32 bytes.
+      let share = compressed * passed / all
       sizes[content.number] += share - given
       given = share
     }

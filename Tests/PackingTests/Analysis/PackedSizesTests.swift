@@ -1,4 +1,5 @@
 import PackAnalysis
+import PackCrypto
 import PackDeltas
 import PackFormat
 import PackReading
@@ -54,6 +55,28 @@ struct PackedSizesTests {
     // Both are in one window, and divide its bytes.
     let (changed, added) = (sizes["changed"] ?? 0, sizes["new"] ?? 0)
     #expect(changed > 0 && added > 0 && (3000..<4000).contains(changed + added), "\(sizes)")
+  }
+
+  @Test("are refused or add up for every hostile pack that opens, and overlapping contents are refused")
+  func hostile() throws {
+    let directory = try TemporaryDirectory()
+    var (refused, checked) = (Set<String>(), 0)
+    for name in TestVector.all where name.hasPrefix("hostile/") {
+      let vector = try TestVector(named: name)
+      try directory.write(vector.pack, to: "p.pack")
+      for secret in vector.keys {
+        guard let key = try? secret.packKey(), let pack = try? Pack.open(directory("p.pack"), key: key) else { continue }
+        do throws(PackError) {
+          _ = try PackedSizes(pack)
+        } catch {
+          refused.insert(name)
+          continue
+        }
+        try check(pack, "p.pack", in: directory)
+        checked += 1
+      }
+    }
+    #expect(refused.contains("hostile/match-overlap.vector") && checked > 50, "\(checked) checked")
   }
 
   @Test("counts a content for the first path, and a file alone in its frames for all of them")
