@@ -5,7 +5,7 @@ package import PackReading
 ///
 /// A frame holds parts of several files, and its compressed size is divided among them by their lengths in it. The sizes of all files and of all other
 /// parts add up to the size of the pack. A content that several files have counts for the first of them, and a delta has only what its bases lack.
-/// Memory: 8 bytes for each entry, and 24 for each file while they are computed.
+/// Memory: 8 bytes for each entry, and about 80 for each file while they are computed.
 package struct PackedSizes: Sendable {
   /// A part of the pack that belongs to no file.
   package struct Part: Hashable, Sendable {
@@ -37,7 +37,7 @@ package struct PackedSizes: Sendable {
       guard block.size(of: row) > 0 else { return }
       let start = block.offset(of: row)
       contents.append(
-        Content(range: start..<start.adding(block.size(of: row)), number: block.number * Limits.recordsPerBlock + row))
+        Content(range: start..<start.adding(block.size(of: row)), number: block.number(of: row)))
     }
     contents.sort { ($0.range.lowerBound, $0.number) < ($1.range.lowerBound, $1.number) }
     contents = contents.enumerated().filter { $0.offset == 0 || contents[$0.offset - 1].range != $0.element.range }.map(\.element)
@@ -82,7 +82,7 @@ package struct PackedSizes: Sendable {
     let tags = layout.segmentCount * UInt64(SegmentLayout.tagSize)
     let payload = layout.payloadSize
     if unused > 0 { parts.append(Part(name: "frames without file content", size: unused)) }
-    parts.append(Part(name: pack.layer == nil ? "index and seek table" : "list and places", size: payload - total - unused))
+    parts.append(Part(name: pack.layer == nil ? "index and seek table" : "head and list", size: payload - total - unused))
     parts.append(Part(name: "tags", size: tags))
     parts.append(Part(name: "header", size: layout.packSize - payload - tags))
   }

@@ -143,6 +143,9 @@ package final class IndexBlock: Sendable {
   /// The memory that the block uses, in bytes.
   package var memorySize: Int { bytes.capacity + MemoryLayout<UInt32>.stride * starts.capacity + 128 }
 
+  /// Returns the number in the index of record `row`.
+  package func number(of row: Int) -> Int { number * Limits.recordsPerBlock + row }
+
   /// Calls `body` with the bytes of the block.
   package func withBytes<Failure: Error>(_ body: (Span<UInt8>) throws(Failure) -> Void) throws(Failure) {
     let bytes = bytes

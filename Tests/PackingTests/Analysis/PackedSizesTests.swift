@@ -16,6 +16,12 @@ struct PackedSizesTests {
     let packed = try PackedSizes(pack)
     let size = UInt64(directory.bytes(of: path)?.count ?? 0)
     #expect(packed.total + packed.parts.reduce(0) { $0 + $1.size } == size, sourceLocation: sourceLocation)
+    // Nothing of a frame is lost when it is divided.
+    let frames = (0..<pack.table.dataFrameCount).reduce(0 as UInt64) { sum, number in
+      sum + (pack.layer?.compressedSize(ofPiece: number) ?? UInt64(pack.table[number].compressedSize))
+    }
+    let unused = packed.parts.first { $0.name == "frames without file content" }?.size ?? 0
+    #expect(packed.total + unused == frames, sourceLocation: sourceLocation)
     #expect(packed.sizes.count == pack.entryCount && packed.sizes.reduce(0, +) == packed.total, sourceLocation: sourceLocation)
   }
 
@@ -136,5 +142,23 @@ struct EntryListTests {
     let below = try #require(list.items.first { $0.path == "a/b" })
     #expect(below.size == 310 && below.files == 2 && below.name == "b" && below.depth == 1)
     #expect(list.items.filter { $0.depth == 0 }.reduce(0) { $0 + $1.packedSize } == packed.total)
+  }
+
+  @Test("puts names that begin with a combining mark into their directories")
+  func combining() async throws {
+    let directory = try TemporaryDirectory()
+    var random = SeededGenerator(seed: 3)
+    let sample = SampleTree.awkward(&random)
+    try sample.write(to: "tree", in: directory)
+    var job = PackJob(source: directory("tree"), output: directory("p.pack"), name: try PackName("p"))
+    job.allowsUnportablePaths = true
+    _ = try await job.run(key: try sampleKey())
+    var list = try EntryList(try Pack.open(directory("p.pack"), key: try sampleKey()))
+    list.makeTree(by: .path)
+    let text = try #require(list.items.first { $0.path == "text" })
+    #expect(text.files == sample.files.keys.count { $0.utf8.starts(with: "text/".utf8) })
+    let paths = list.items.filter { $0.entry == nil }.map { Array($0.path.utf8) }
+    #expect(Set(paths).count == paths.count, "each directory once")
+    #expect(list.items.contains { Array($0.name.utf8) == Array("\u{301}accent first.txt".utf8) && $0.depth == 1 })
   }
 }
