@@ -88,21 +88,9 @@ package struct DiskTree {
       return Record(path: path, kind: .directory, size: 0, digest: [UInt8](repeating: 0, count: 32), status: item.status)
     }
     let file = try readable { () throws(FileFailure) in try files.open(item.name, .readUnlinked, in: tree) }
-    let size = try hash(file, &buffer)
+    let size = try files.hash(file, by: digest, buffer: &buffer, name: self.path, each: checkpoint)
     return Record(
       path: path, kind: item.status.isExecutable ? .executable : .file, size: size, digest: try digest.finish(), status: item.status)
-  }
-
-  private func hash(_ file: OpenFile, _ buffer: inout [UInt8]) throws(PackError) -> UInt64 {
-    var offset: UInt64 = 0
-    while true {
-      try checkpoint()
-      var span = buffer.mutableByteSpan
-      let count = try files.read(file, at: offset, filling: &span, name: path)
-      if count > 0 { try digest.update(buffer.byteSpan.extracting(first: count)) }
-      offset += UInt64(count)
-      if count < buffer.count { return offset }
-    }
   }
 
   private func readable<Result>(_ body: () throws(FileFailure) -> Result) throws(PackError) -> Result {

@@ -73,7 +73,7 @@ package struct TreeCloning {
         cloned.copiedFiles += 1
       }
     }
-    cloned.made.insert(block.number * Limits.recordsPerBlock + row)
+    cloned.made.insert(block.number(of: row))
   }
 
   private mutating func opener(of tree: BaseTree) -> TreeFiles {

@@ -78,7 +78,7 @@ package struct ContentTable: Sendable {
         } else {
           items.append(
             Item(
-              offset: block.offset(of: row), number: number * Limits.recordsPerBlock + row,
+              offset: block.offset(of: row), number: block.number(of: row),
               size: size, pathLength: block.withPath(of: row) { $0.count }))
         }
       }
@@ -113,7 +113,7 @@ package struct ContentTable: Sendable {
       let block = try reader.block(Int(number), isKept: false)
       for row in 0..<block.count where block.size(of: row) == 0 {
         try block.withPath(of: row) { (path) throws(PackError) in
-          try body(path, block.kind(of: row), Int(number) * Limits.recordsPerBlock + row)
+          try body(path, block.kind(of: row), block.number(of: row))
         }
       }
     }

@@ -93,7 +93,7 @@ package final class PackReader {
   package func record(at path: String) throws(PackError) -> (record: IndexRecord, number: Int)? {
     let bytes = Array(path.utf8)
     guard let (block, row) = try find(bytes.byteSpan) else { return nil }
-    return (block.record(row), block.number * Limits.recordsPerBlock + row)
+    return (block.record(row), block.number(of: row))
   }
 
   /// Returns the place of a path's record. Returns nil if the pack has no such entry.

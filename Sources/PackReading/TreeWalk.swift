@@ -63,7 +63,7 @@ package final class TreeWalk: Sendable {
     spanning = SpanningDigests(backend: pack.source.backend, pool: pool)
   }
 
-  /// Reads a whole pack: every tag, every frame, every digest.
+  /// Reads a pack: every tag, every frame and every digest that is not needed for skipped records only.
   ///
   /// The whole index is checked, and the tree counted, before anything is written.
   ///
@@ -91,7 +91,7 @@ package final class TreeWalk: Sendable {
         let reader = try PackReader(pack, blocks: blocks)
         let table = try ContentTable(pack, reader: reader, pool: pool)
         try Self.authenticateRest(of: pack, strictness, by: reader)
-        // The space was checked before the first files were made.
+        // Otherwise the caller has checked it.
         if skipped == nil { try output?.checkSpace(table.count.diskSize) }
         return table
       }
@@ -179,7 +179,7 @@ package final class TreeWalk: Sendable {
 
   /// Whether none of these items is wanted.
   private func isSkipped(_ items: ArraySlice<ContentTable.Item>) -> Bool {
-    !skipped.isEmpty && !items.isEmpty && items.allSatisfy { skipped.contains($0.number) }
+    !skipped.isEmpty && items.allSatisfy { skipped.contains($0.number) }
   }
 
   /// Throws if there are nonzero bytes after contents or in the last 1024 bytes of the tar.

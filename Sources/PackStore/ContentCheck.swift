@@ -1,3 +1,4 @@
+import PackDeltas
 import PackFiles
 import PackFormat
 import PackManifest
@@ -78,8 +79,7 @@ struct ContentCheck {
     }
     var buffer = [UInt8](repeating: 0, count: 256 << 10)
     let digest = try directory.backend.makeDigest()
-    _ = try InstalledTree(files: directory.files, backend: directory.backend).hash(
-      file, by: digest, buffer: &buffer, path: directory.path(name), each: pool.checkpoint)
+    _ = try directory.files.hash(file, by: digest, buffer: &buffer, name: directory.path(name), each: pool.checkpoint)
     return try digest.finish()
   }
 

@@ -1,3 +1,4 @@
+import PackDeltas
 import PackFiles
 import PackFormat
 import PackReading
@@ -60,8 +61,7 @@ struct InstallFile: Sendable {
   func digest(of open: OpenFile, each: () throws(PackError) -> Void) throws(PackError) -> [UInt8] {
     var buffer = [UInt8](repeating: 0, count: 256 << 10)
     let digest = try directory.backend.makeDigest()
-    _ = try InstalledTree(files: directory.files, backend: directory.backend).hash(
-      open, by: digest, buffer: &buffer, path: path, each: each)
+    _ = try directory.files.hash(open, by: digest, buffer: &buffer, name: path, each: each)
     return try digest.finish()
   }
 

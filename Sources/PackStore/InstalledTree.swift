@@ -71,19 +71,4 @@ struct InstalledTree {
     }
     return isSound ? try root.finish() : nil
   }
-
-  /// Adds the content of an open file to a digest. Returns the length of the file in bytes.
-  func hash(
-    _ file: OpenFile, by digest: any DigestContext, buffer: inout [UInt8], path: String, each: () throws(PackError) -> Void
-  ) throws(PackError) -> UInt64 {
-    var offset: UInt64 = 0
-    while true {
-      try each()
-      var span = buffer.mutableByteSpan
-      let count = try files.read(file, at: offset, filling: &span, name: path)
-      if count > 0 { try digest.update(buffer.byteSpan.extracting(first: count)) }
-      offset += UInt64(count)
-      if count < buffer.count { return offset }
-    }
-  }
 }

@@ -128,7 +128,7 @@ extension ReleaseBuild {
     guard let folder = configuration.updates?.packs, let first = missing.first else { return nil }
     let more = missing.count > 1 ? " and \(missing.count - 1) more" : ""
     return .warning(
-      "\(folder) lacks \(first)\(more): players of those releases download the full pack",
+      "\(folder) lacks \(first)\(more): players who have these versions download the full pack",
       hint: "bring the files back, for example from where they were uploaded")
   }
 

@@ -26,7 +26,7 @@ package struct PackPart {
     try pack.forEachRecord { (block, row) throws(PackError) in
       let matches = selection.matches(block.path(of: row), isDirectory: block.kind(of: row) == .directory)
       used.formUnion(matches)
-      guard !matches.isEmpty else { return others.insert(block.number * Limits.recordsPerBlock + row) }
+      guard !matches.isEmpty else { return others.insert(block.number(of: row)) }
       entryCount += 1
       contentSize = contentSize.adding(block.size(of: row))
       try block.withPath(of: row) { (path) throws(PackError) in

@@ -8,7 +8,7 @@ package import PackReading
 package struct PathSelection: Sendable {
   private let globs: [Glob]
   /// The patterns as they were written.
-  package let patterns: [String]
+  private let patterns: [String]
 
   /// - Throws: ``PackError/Code/usage`` for an empty pattern.
   package init(_ patterns: [String]) throws(PackError) {

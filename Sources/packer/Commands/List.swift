@@ -34,18 +34,18 @@ struct List: Verb {
   @Flag(name: [.customShort("l"), .customLong("long")], help: "Also show type, size and digest.")
   var isLong = false
 
-  @Flag(name: .customLong("packed"), help: "Also show what each file takes in the pack; implies -l.")
+  @Flag(name: .customLong("packed"), help: "Also show what each file takes in the pack; implies -l without --tree.")
   var showsPacked = false
 
-  @Flag(name: .customLong("human"), help: "Show sizes as 3.1 MB; implies -l.")
+  @Flag(name: .customLong("human"), help: "Show sizes as 3.1 MB; implies -l without --tree.")
   var isHuman = false
 
   @Option(
-    help: ArgumentHelp("Sort by path, size or packed; by size or packed the largest is first, and is shown.", valueName: "order"),
+    help: ArgumentHelp("Sort by path, or by size or packed: the largest first, with sizes.", valueName: "order"),
     completion: .list(EntryList.Order.allCases.map(\.rawValue)))
   var sort: String?
 
-  @Flag(name: .customLong("tree"), help: "Show directories with the sums of what is in them, and what is in them below.")
+  @Flag(name: .customLong("tree"), help: "Show a tree, in which each directory has the sums of what is in it.")
   var isTree = false
 
   @OptionGroup var part: PartOption

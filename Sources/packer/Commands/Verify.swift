@@ -18,7 +18,7 @@ struct Verify: Verb {
 
       For single packs, every tag and every digest is checked, and the index is compared with the archive as an independent reader sees it. \
       With --against, every difference from the directory is a finding. A delta is checked over its bases, which --base or the other arguments name: \
-      all of the delta, and what it takes from them. With --include only matching files are read, and each is compared with its digest. The exit \
+      all of the delta, and what it takes from them. With --include only matching files are read and compared with their digests, and the index is not compared with the archive. The exit \
       status is the largest of all packs.
 
       Exit status of a release, the first that applies: 11 wrong key, 14 signature not trusted, 12 damaged, 13 truncated, 3 would not fit an \
