@@ -180,7 +180,12 @@ let package = Package(
         "PackProject", "PackReading", "PackStore", "PackTrust", "PackWork",
       ],
       swiftSettings: settings),
-    .target(name: "PackAnalysis", dependencies: ["PackFormat", "PackReading"], swiftSettings: smallCode),
+    .target(
+      name: "PackAnalysis",
+      dependencies: [
+        "PackBuild", "PackCrypto", "PackDeltas", "PackFiles", "PackFormat", "PackManifest", "PackProject", "PackReading", "PackStore",
+      ],
+      swiftSettings: smallCode),
     .target(
       name: "PackGate",
       dependencies: [
@@ -272,7 +277,8 @@ let package = Package(
     .testTarget(
       name: "PackSimulatorTests",
       dependencies: [
-        "PackBuild", "PackCrypto", "PackDelivery", "PackFiles", "PackFormat", "PackManifest", "PackOnDemand", "PackProject", "PackReading",
+        "PackAnalysis", "PackBuild", "PackCrypto", "PackDelivery", "PackFiles", "PackFormat", "PackManifest", "PackOnDemand", "PackProject",
+        "PackReading",
         "PackSimulator", "PackStore", "PackTrust", "PackWork", "TestSupport",
       ],
       swiftSettings: leafSettings),

@@ -47,7 +47,7 @@ GRAPH = {
     "PackArchive": "PackEncoding PackFormat",
     "PackProject": "PackCrypto PackFiles PackFormat PackManifest PackReading PackWork",
     "PackBuild": "PackArchive PackCrypto PackDeltas PackEncoding PackFiles PackFormat PackManifest PackPages PackPayload PackProject PackReading PackStore PackTrust PackWork",
-    "PackAnalysis": "PackFormat PackReading",
+    "PackAnalysis": "PackBuild PackCrypto PackDeltas PackFiles PackFormat PackManifest PackProject PackReading PackStore",
     "PackGate": "PackArchive PackBuild PackCrypto PackDeltas PackEncoding PackFiles PackFormat PackManifest PackPages PackPayload PackProject PackReading PackTrust PackWork",
     "PackServer": "PackBuild PackDeltas PackFiles PackFormat PackManifest PackProject PackReading PackServing PackStore PackTrust PackWork",
     "PackSimulator": "PackBuild PackCrypto PackDelivery PackDownloads PackFiles PackFormat PackManifest PackOnDemand PackPages PackProject PackReading PackStore PackTrust PackWork",

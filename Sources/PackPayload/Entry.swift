@@ -22,6 +22,9 @@ public struct Entry: Hashable, Sendable {
   /// Where the content starts in the tar, in bytes.
   package let offset: UInt64
 
+  /// The kind as it is in a record.
+  package var recordKind: IndexRecord.Kind { kind == .directory ? .directory : isExecutable ? .executable : .file }
+
   package init(_ record: IndexRecord, digest: Span<UInt8>) {
     path = String(decoding: record.path, as: UTF8.self)
     kind = record.kind == .directory ? .directory : .file

@@ -105,7 +105,7 @@ final class SimulatedTransport: Transport {
       try sink.write(bytes.byteSpan)
       done += UInt64(bytes.count)
     }
-    world.transfer(done - offset)
+    world.transfer(done - offset, of: pack)
     guard isCut else { return }
     world.timeline.tell(
       .app, "\(pack): the connection is cut at byte \(done) of \(size)", pack: pack, error: .plain("the connection is cut"),

@@ -21,6 +21,7 @@ final class SimulatedWorld: Sendable {
     /// The number of starts of the app that have ended.
     var launches = 0
     var sources: [String: Source] = [:]
+    var traffic = SimulationReport.Traffic()
   }
 
   let clock: VirtualClock
@@ -39,6 +40,7 @@ final class SimulatedWorld: Sendable {
     state.withLock { state in
       state.faults = PendingFaults(faults, packs: packs)
       state.launches = 0
+      state.traffic = SimulationReport.Traffic()
     }
   }
 
@@ -96,8 +98,17 @@ final class SimulatedWorld: Sendable {
 
   // MARK: Network
 
-  /// Advances the clock by the time of a transfer.
-  func transfer(_ bytes: UInt64) {
+  /// Advances the clock by the time of a transfer, and counts its bytes.
+  ///
+  /// - Parameter name: that of the pack or the page; nil for the manifest.
+  func transfer(_ bytes: UInt64, of name: String?) {
     clock.advance(milliseconds: NetworkSpeed.latency + speed.milliseconds(bytes))
+    count(bytes, of: name)
   }
+
+  /// Counts bytes that came over the network.
+  func count(_ bytes: UInt64, of name: String?) { state.withLock { $0.traffic.add(bytes, of: name) } }
+
+  /// What came over the network since the faults were set.
+  var traffic: SimulationReport.Traffic { state.withLock { $0.traffic } }
 }

@@ -127,7 +127,7 @@ extension Simulation {
     }
     var document = published.document
     if world.strikes(.truncate, nil) { document.removeLast(document.count / 2) }
-    world.transfer(UInt64(document.count))
+    world.transfer(UInt64(document.count), of: nil)
     do throws(PackError) {
       _ = try await process.delivery.adopt(document)
       tell(.app, "fetches manifest \(published.manifest.version)")

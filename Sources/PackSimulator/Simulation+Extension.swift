@@ -64,7 +64,7 @@ extension Simulation {
       let left = daemon.remaining.map { ", which leaves \($0.essential) of essential downloads" } ?? ""
       tell(.system, "downloads manifest \(published.manifest.version): \(document.count) bytes\(left)")
     }
-    world.transfer(UInt64(document.count))
+    world.transfer(UInt64(document.count), of: nil)
     return document
   }
 
@@ -275,6 +275,7 @@ extension Simulation {
       guard time <= left else {
         clock.advance(milliseconds: left)
         let came = min(world.speed.bytes(within: left - min(left, NetworkSpeed.latency)), size - min(size, download.received))
+        world.count(came, of: pack)
         if let exceeded = daemon.charge(came, to: download) {
           daemon.end(download.identifier)
           return try fail(
@@ -293,7 +294,7 @@ extension Simulation {
     try began(download, toApp: toApp)
     if world.strikes(.truncate, pack) {
       let part = (size - min(size, download.received)) / 2
-      world.transfer(part)
+      world.transfer(part, of: pack)
       _ = daemon.charge(part, to: download)
       return try fail(
         download, .plain("the connection is cut"), .other, "the connection is cut after \(part) bytes", isInjected: true, toApp: toApp)
@@ -301,7 +302,7 @@ extension Simulation {
     let injected = world.servedSize(of: pack, declared: download.size)
     let served = injected ?? size
     if let exceeded = daemon.charge(served - min(served, download.received), to: download) {
-      world.transfer(min(served, download.size))
+      world.transfer(min(served, download.size), of: pack)
       return try fail(
         download, exceeded, .backgroundAssets(code: 204),
         "gets \(served) bytes instead of the declared \(download.size), more than the remaining allowance",
@@ -309,7 +310,7 @@ extension Simulation {
     }
     // The system accepts only the declared size.
     let taken = min(served, download.size)
-    world.transfer(taken - min(taken, download.received))
+    world.transfer(taken - min(taken, download.received), of: pack)
     guard served == download.size else {
       return try fail(
         download, .plain("the size is not the declared one"), .other, "gets \(served) bytes instead of the declared \(download.size)",

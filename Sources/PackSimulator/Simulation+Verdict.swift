@@ -11,6 +11,7 @@ extension Simulation {
     report.events = world.timeline.events
     report.launches = launches
     report.duration = clock.milliseconds
+    report.traffic = world.traffic
     let state = try SharedState(directory: group, files: CrashInjectingFiles(), clock: clock)
     let content = try state.content()
     let records = Dictionary(content.records.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })

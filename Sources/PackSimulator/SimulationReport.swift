@@ -1,4 +1,5 @@
 import PackDelivery
+import PackFormat
 package import PackManifest
 
 /// The result of a simulation.
@@ -17,6 +18,33 @@ package struct SimulationReport: Sendable {
   package var launches = 0
   /// The simulated time in milliseconds.
   package var duration: UInt64 = 0
+  /// What came over the network.
+  package var traffic = Traffic()
+
+  /// The bytes that came over the network, also those of transfers that failed.
+  package struct Traffic: Hashable, Sendable {
+    /// Of manifests.
+    package private(set) var manifests: UInt64 = 0
+    /// Of pages.
+    package private(set) var pages: UInt64 = 0
+    /// Of packs and deltas, by the names of the packs.
+    package private(set) var packs: [String: UInt64] = [:]
+
+    /// Of all packs and deltas.
+    package var packSize: UInt64 { packs.values.reduce(0) { $0.adding($1) } }
+
+    mutating func add(_ bytes: UInt64, of name: String?) {
+      guard let name else {
+        manifests = manifests.adding(bytes)
+        return
+      }
+      guard !DeliveryName.isPage(name) else {
+        pages = pages.adding(bytes)
+        return
+      }
+      packs[name] = packs[name, default: 0].adding(bytes)
+    }
+  }
 
   /// The result for a pack.
   package struct PackOutcome: Hashable, Sendable {

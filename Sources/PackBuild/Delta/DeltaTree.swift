@@ -43,10 +43,3 @@ struct DeltaTree: Sendable {
       hint: "publish the full pack, or split the tree into several packs")
   }
 }
-
-extension Entry {
-  /// The kind as it is in a record.
-  var recordKind: IndexRecord.Kind {
-    kind == .directory ? .directory : isExecutable ? .executable : .file
-  }
-}

@@ -310,7 +310,8 @@ extension ReleaseBuild {
           reason: action == .packed ? reason : nil,
           contentSize: decision.census?.contentSize ?? 0, entry: nil, omitted: decision.census?.omitted ?? []))
     }
-    return ReleaseBuildReport(output: output, items: items, updates: updates, downloads: [], release: nil, remarks: remarks)
+    return ReleaseBuildReport(
+      output: output, items: items, updates: updates, downloads: [], change: nil, room: [], release: nil, remarks: remarks)
   }
 }
 

@@ -124,8 +124,11 @@ package struct ReleaseBuild: Sendable {
       _ = try ExistingRelease.look(at: output, files: files)
       try checkpoint()
       try staged.commit()
+      let entries = items.compactMap(\.entry)
       return ReleaseBuildReport(
-        output: output, items: items, updates: updates.map(\.update), downloads: downloads, release: release, remarks: remarks)
+        output: output, items: items, updates: updates.map(\.update), downloads: downloads,
+        change: lock.released.map { ReleaseBuildReport.Change(from: $0, to: entries) },
+        room: AppRoom.all(lock.apps, packs: entries, manifestSize: release.manifestSize), release: release, remarks: remarks)
     } catch {
       throw staged.naming(error)
     }

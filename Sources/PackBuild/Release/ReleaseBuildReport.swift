@@ -95,6 +95,24 @@ package struct ReleaseBuildReport: Sendable {
     static func warning(_ message: String, hint: String? = nil) -> Remark { Remark(isWarning: true, message: message, hint: hint) }
   }
 
+  /// What differs from the last release.
+  package struct Change: Hashable, Sendable {
+    /// The manifest version of the last release.
+    package let manifest: UInt64
+    /// The numbers of packs.
+    package let changed: Int
+    package let added: Int
+    package let removed: Int
+
+    init(from last: ReleaseLock.Release, to entries: [ManifestPack]) {
+      let before = Dictionary(last.packs.filter { !$0.isRemoved }.map { ($0.id, $0.sha256) }) { first, _ in first }
+      manifest = last.manifestVersion
+      added = entries.count { before[$0.id] == nil }
+      changed = entries.count { entry in before[entry.id].map { $0 != entry.sha256 } ?? false }
+      removed = before.count - (entries.count - added)
+    }
+  }
+
   /// The parts of a release besides its packs.
   package struct Release: Sendable {
     /// The manifest.
@@ -121,6 +139,10 @@ package struct ReleaseBuildReport: Sendable {
   package let updates: [Update]
   /// What players of earlier releases download, newest first. Empty in a trial run.
   package let downloads: [ReleaseUpdate]
+  /// What differs from the last release. Nil in a trial run, and if nothing was released.
+  package let change: Change?
+  /// What is left of the budgets of app versions that players use. Empty in a trial run.
+  package let room: [AppRoom]
   /// The release. Nil in a trial run.
   package let release: Release?
   /// Notes and warnings.

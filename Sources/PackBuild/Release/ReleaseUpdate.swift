@@ -39,8 +39,17 @@ package struct ReleaseUpdate: Hashable, Sendable {
   ///   - entries: All packs of the newer release.
   ///   - deltas: The deltas that it offers, by the ids of their packs.
   package init(from release: ReleaseLock.Release, to entries: [ManifestPack], by deltas: [String: [ManifestDelta]]) {
-    manifest = release.manifestVersion
-    let held = Dictionary(release.packs.filter { !$0.isRemoved }.map { ($0.id, $0) }) { first, _ in first }
+    self.init(from: release.manifestVersion, having: release.packs, to: entries, by: deltas)
+  }
+
+  /// - Parameters:
+  ///   - manifest: The manifest version of the release that the player has.
+  ///   - packs: All its packs.
+  package init(
+    from manifest: UInt64, having packs: [ReleaseLock.Pack], to entries: [ManifestPack], by deltas: [String: [ManifestDelta]]
+  ) {
+    self.manifest = manifest
+    let held = Dictionary(packs.filter { !$0.isRemoved }.map { ($0.id, $0) }) { first, _ in first }
     let groups = DeviceProfile.Platform.groups(of: entries).map { group in
       // What another pack may be read over: what the player has, or gets before it.
       let bases = Dictionary(group.packs.filter { held[$0.id] != nil || $0.delivery != .onDemand }.map { ($0.id, $0) }) { first, _ in first
@@ -48,7 +57,7 @@ package struct ReleaseUpdate: Hashable, Sendable {
       return group.packs.compactMap { Self.pack($0, held[$0.id], $0.basePack.flatMap { bases[$0]?.contentRoot }, deltas[$0.id] ?? []) }
     }
     func size(_ packs: [Pack]) -> UInt64 { packs.reduce(0) { $0.adding($1.size) } }
-    packs = groups.max { size($0) < size($1) } ?? []
+    self.packs = groups.max { size($0) < size($1) } ?? []
   }
 
   private static func pack(_ entry: ManifestPack, _ held: ReleaseLock.Pack?, _ base: [UInt8]?, _ deltas: [ManifestDelta]) -> Pack? {

@@ -1,6 +1,6 @@
 import PackCrypto
 package import PackFiles
-import PackFormat
+package import PackFormat
 import PackManifest
 import PackProject
 
@@ -68,6 +68,21 @@ package struct ReleasedPacks: Sendable {
         hint: "restore it from version control, or remove it: players of that release then get full packs")
     }
     return released
+  }
+
+  /// Returns the release with a manifest version.
+  ///
+  /// - Parameter last: the last release, whose record may be missing.
+  /// - Throws: ``PackError/Code/missingInput`` if there is no record of it.
+  package func release(_ version: UInt64, orLast last: ReleaseLock.Release) throws(PackError) -> ReleaseLock.Release {
+    if version == last.manifestVersion { return last }
+    let records = try records()
+    guard let record = records.first(where: { $0.version == version }) else {
+      let known = records.prefix(20).map { "\($0.version)" }.joined(separator: ", ")
+      throw PackError(
+        .missingInput, of: directory, "has no record of manifest \(version)", hint: known.isEmpty ? nil : "recorded are \(known)")
+    }
+    return try release(record)
   }
 
   // MARK: Keeping

@@ -1,3 +1,4 @@
+import PackBuild
 import PackCrypto
 import PackFiles
 import PackFormat

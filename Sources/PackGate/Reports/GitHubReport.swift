@@ -1,3 +1,4 @@
+import PackBuild
 package import PackFormat
 
 extension PackError {
@@ -41,7 +42,7 @@ package enum GitHubReport {
   ///
   /// - Parameter limit: the largest size in bytes.
   package static func summary(_ report: ReleaseReport, isStrict: Bool, limit: Int = largestSummary) -> String {
-    var text = "### packer verify\n\n\(cell(TextReport.verdict(report, isStrict: isStrict)))\n\n"
+    var text = "### packer verify\n\n\(MarkdownText.cell(TextReport.verdict(report, isStrict: isStrict)))\n\n"
     if !report.budget.isEmpty {
       text += "| Budget | needed | Info.plist | released apps |\n|---|--:|--:|--:|\n"
       for row in report.budget {
@@ -53,10 +54,10 @@ package enum GitHubReport {
     guard !report.findings.isEmpty else { return text.utf8.count <= limit ? text : "" }
     text += "| | Rule | Finding | What to do |\n|---|---|---|---|\n"
     for (number, finding) in report.findings.enumerated() {
-      let phone = finding.phone.map { "<br>on a phone: \(cell("\($0)"))" } ?? ""
-      let remedy = finding.acceptedBecause.map { "accepted: \(cell($0))" } ?? finding.hint.map(cell) ?? ""
+      let phone = finding.phone.map { "<br>on a phone: \(MarkdownText.cell("\($0)"))" } ?? ""
+      let remedy = finding.acceptedBecause.map { "accepted: \(MarkdownText.cell($0))" } ?? finding.hint.map(MarkdownText.cell) ?? ""
       let row =
-        "| \(finding.isAccepted ? "accepted" : finding.level.rawValue) | \(finding.rule.id) | \(cell(finding.headline))\(phone) | \(remedy) |\n"
+        "| \(finding.isAccepted ? "accepted" : finding.level.rawValue) | \(finding.rule.id) | \(MarkdownText.cell(finding.headline))\(phone) | \(remedy) |\n"
       let rest = "\nand \(report.findings.count - number) more\n"
       guard text.utf8.count + row.utf8.count + rest.utf8.count <= limit else {
         return text.utf8.count + rest.utf8.count <= limit ? text + rest : ""
@@ -103,20 +104,6 @@ package enum GitHubReport {
       switch scalar {
       case ":": result += "%3A"
       case ",": result += "%2C"
-      default: result.unicodeScalars.append(scalar)
-      }
-    }
-  }
-
-  /// Returns a text with the escapes for one cell of a table: without line breaks and markup.
-  private static func cell(_ text: String) -> String {
-    text.unicodeScalars.reduce(into: "") { result, scalar in
-      switch scalar {
-      case "|", "\\", "`", "*", "_", "[", "]", "#", "~": result += "\\\(scalar)"
-      case "<": result += "&lt;"
-      case ">": result += "&gt;"
-      case "&": result += "&amp;"
-      case "\n", "\r": result += " "
       default: result.unicodeScalars.append(scalar)
       }
     }

@@ -219,7 +219,3 @@ final class PackRewriter {
     try index.finish(head, frames: frames, by: encoder) { (bytes) throws(PackError) in try stream.append(bytes) }
   }
 }
-
-extension Entry {
-  fileprivate var recordKind: IndexRecord.Kind { kind == .directory ? .directory : isExecutable ? .executable : .file }
-}

@@ -171,11 +171,14 @@ struct Build: Verb {
       return
     }
     for download in report.downloads { console.result(UpdateDownloadRecord(download), []) }
+    for room in report.room { console.result(AppRoomRecord(room), []) }
     let summary = Self.summary(report, release, packed: packed)
     // With -q only the line with the counts.
     console.result(
       BuiltRecord(report, release, packed: packed),
-      console.isQuiet ? Array(summary.suffix(3).prefix(1)) : summary + Self.downloadLines(report.downloads))
+      console.isQuiet
+        ? Array(summary.suffix(3).prefix(1))
+        : summary + Self.changeLines(report) + Self.downloadLines(report.downloads) + Self.roomLines(report.room))
   }
 
   private static func packRows(_ report: ReleaseBuildReport) -> [String] {
@@ -222,6 +225,34 @@ struct Build: Verb {
     if let most = others.map(\.size).max() {
       lines.append("  players of \(Table.count(others.count, "earlier release", "earlier releases")) download at most \(ByteCount(most))")
     }
+    return lines
+  }
+
+  /// Returns how many packs differ from the last release.
+  private static func changeLines(_ report: ReleaseBuildReport) -> [String] {
+    guard let change = report.change else { return [] }
+    let counts = [(change.changed, "changed"), (change.added, "added"), (change.removed, "removed")].filter { $0.0 > 0 }
+    guard let first = counts.first else { return [] }
+    let words = ["\(Table.count(first.0, "pack", "packs")) \(first.1)"] + counts.dropFirst().map { "\($0.0) \($0.1)" }
+    return ["  since manifest \(change.manifest): \(words.joined(separator: ", ")); 'packer diff' shows the files"]
+  }
+
+  /// The largest number of app versions that the summary names.
+  private static let mostApps = 3
+
+  /// Returns what is left of the budgets of the app versions with the least room.
+  private static func roomLines(_ room: [AppRoom]) -> [String] {
+    let tight = room.compactMap { app in app.tightest.map { (title: app.title, amount: $0) } }.sorted { left, right in
+      guard left.amount.fits == right.amount.fits else { return !left.amount.fits }
+      return left.amount.fits ? left.amount.difference < right.amount.difference : left.amount.difference > right.amount.difference
+    }
+    var lines = tight.prefix(mostApps).map { title, amount in
+      amount.fits
+        ? "  app \(title): \(ByteCount(amount.difference)) of \(amount.key) left"
+        : "  app \(title): \(ByteCount(amount.difference)) more than \(amount.key) allows"
+    }
+    let others = tight.count - lines.count
+    if others > 0 { lines.append("  \(Table.count(others, "other app version has", "other app versions have")) more left") }
     return lines
   }
 
@@ -324,7 +355,7 @@ private struct BuiltUpdateRecord: Encodable {
 }
 
 /// What players of an earlier release download. Sizes are in bytes.
-private struct UpdateDownloadRecord: Encodable {
+struct UpdateDownloadRecord: Encodable {
   struct Pack: Encodable {
     let id: String
     let size: UInt64
@@ -335,12 +366,14 @@ private struct UpdateDownloadRecord: Encodable {
   let type = "download"
   let fromManifest: UInt64
   let size: UInt64
+  let sizeWithApp: UInt64
   let packSize: UInt64
   let packs: [Pack]
 
   init(_ update: ReleaseUpdate) {
     fromManifest = update.manifest
     size = update.size
+    sizeWithApp = update.sizeWithApp
     packSize = update.packSize
     packs = update.packs.map { Pack(id: $0.id, size: $0.size, packSize: $0.packSize, deltas: $0.deltas) }
   }
@@ -361,6 +394,10 @@ private struct BuiltRecord: Encodable {
   let manifestVersion: UInt64
   let manifestSize: UInt64
   let isManifestUnchanged: Bool
+  /// The numbers of packs that differ from the last release.
+  let changed: Int?
+  let added: Int?
+  let removed: Int?
   let signers: [String]
   let expires: String
   let budget: [String: UInt64]
@@ -373,6 +410,7 @@ private struct BuiltRecord: Encodable {
     manifestVersion = release.manifest.version
     manifestSize = release.manifestSize
     isManifestUnchanged = release.isManifestUnchanged
+    (changed, added, removed) = (report.change?.changed, report.change?.added, report.change?.removed)
     signers = release.signers
     expires = "\(release.manifest.expires)"
     budget = Dictionary(uniqueKeysWithValues: release.budget.install.named.map { ($0.key, $0.bytes) })

@@ -206,6 +206,7 @@ struct Rehearsal {
     let table = RehearsalText.lines(report.packs)
     for (pack, line) in zip(report.packs, table) { console.result(PackOutcomeRecord(pack), [line]) }
     if !output.isQuiet { console.result(CostRecord(report.cost), RehearsalText.lines(report, memoryLimit: settings.memoryLimit)) }
+    console.result(TrafficRecord(report.traffic), [])
     for finding in report.findings { console.result(SimulationFindingRecord(finding), RehearsalText.lines(finding)) }
     let verdict =
       report.findings.isEmpty
@@ -297,6 +298,10 @@ enum RehearsalText {
     return Table.fields([
       ("extension", "\(Table.count(cost.calls, "call", "calls")), \(Table.count(cost.operations, "file operation", "file operations"))"),
       ("runtime", "\(cost.runtime) ms counted, of \(SimulationReport.ExtensionCost.runtimeLimit) ms per day"),
+      (
+        "network",
+        "\(ByteCount(report.traffic.packSize)) of packs, \(ByteCount(report.traffic.pages.adding(report.traffic.manifests))) of manifests and pages"
+      ),
       ("memory", "about \(cost.memory) of \(limit) bytes, estimated from the size of the manifest"),
     ])
   }
@@ -395,6 +400,25 @@ private struct CostRecord: Encodable {
     runtimeMilliseconds = cost.runtime
     refusedCalls = cost.refusedCalls
     memoryEstimate = cost.memory
+  }
+}
+
+/// The bytes that came over the network, also those of transfers that failed.
+private struct TrafficRecord: Encodable {
+  struct Pack: Encodable {
+    let id: String
+    let size: UInt64
+  }
+
+  let type = "traffic"
+  let manifests: UInt64
+  let pages: UInt64
+  let packSize: UInt64
+  let packs: [Pack]
+
+  init(_ traffic: SimulationReport.Traffic) {
+    (manifests, pages, packSize) = (traffic.manifests, traffic.pages, traffic.packSize)
+    packs = traffic.packs.sorted { $0.key.precedes($1.key) }.map { Pack(id: $0.key, size: $0.value) }
   }
 }
 

@@ -1,3 +1,4 @@
+import PackBuild
 import PackFormat
 import PackManifest
 

@@ -1,3 +1,4 @@
+import PackBuild
 import PackManifest
 
 /// PK3003.

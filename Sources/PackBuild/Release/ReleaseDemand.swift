@@ -1,26 +1,26 @@
 import PackFormat
-import PackManifest
+package import PackManifest
 
 /// The sizes that a release needs on a device in bytes, without headroom. Packs of all languages count, because a device may have all of them.
-struct ReleaseDemand: Hashable, Sendable {
+package struct ReleaseDemand: Hashable, Sendable {
   /// The size of the essential packs and the manifest, as served.
-  let essentialDownload: UInt64
+  package let essentialDownload: UInt64
   /// The size of the prefetch packs, as served.
-  let otherDownload: UInt64
+  package let otherDownload: UInt64
   /// The size of the essential packs on the device.
-  let essentialInstalled: UInt64
+  package let essentialInstalled: UInt64
   /// The size of the prefetch packs on the device.
-  let otherInstalled: UInt64
+  package let otherInstalled: UInt64
   /// The size of the on-demand packs, as served. They do not count against any allowance.
-  let onDemandDownload: UInt64
+  package let onDemandDownload: UInt64
   /// The size of the largest essential pack, as served. A failed essential pack is queued again as a non-essential one.
-  let largestEssential: UInt64
+  package let largestEssential: UInt64
   /// The size of the prefetch packs and the largest essential pack, as served.
-  let largestRetry: UInt64
-  let hasEssential: Bool
+  package let largestRetry: UInt64
+  package let hasEssential: Bool
 
   /// - Parameter platform: The platform of the device. If nil, each number is that of the platform for which it is largest.
-  init(_ packs: [ManifestPack], for platform: DeviceProfile.Platform? = nil, manifestSize: UInt64) {
+  package init(_ packs: [ManifestPack], for platform: DeviceProfile.Platform? = nil, manifestSize: UInt64) {
     let groups = DeviceProfile.Platform.groups(of: packs)
     let demands = groups.filter { platform.map($0.platforms.contains) ?? true }.map {
       ReleaseDemand(all: $0.packs, manifestSize: manifestSize)
@@ -52,7 +52,7 @@ struct ReleaseDemand: Hashable, Sendable {
   }
 
   /// The size for each of Apple's keys, in ascending order of the keys.
-  var named: [(key: String, bytes: UInt64)] {
+  package var named: [(key: String, bytes: UInt64)] {
     [
       (BudgetKey.download, otherDownload), (BudgetKey.essentialDownload, essentialDownload),
       (BudgetKey.essentialInstalled, essentialInstalled), (BudgetKey.installed, otherInstalled),
@@ -61,18 +61,18 @@ struct ReleaseDemand: Hashable, Sendable {
 
   /// Returns whether a number of the Info.plist is large enough. An allowance must be larger than the download, because the system treats an
   /// allowance that is used up to the last byte as exceeded.
-  static func fits(_ needed: UInt64, in limit: UInt64, _ key: String) -> Bool {
+  package static func fits(_ needed: UInt64, in limit: UInt64, _ key: String) -> Bool {
     BudgetKey.isAllowance(key) ? needed < limit : needed <= limit
   }
 }
 
 /// Apple's keys for the four sizes.
-enum BudgetKey {
-  static let download = "BADownloadAllowance"
-  static let essentialDownload = "BAEssentialDownloadAllowance"
-  static let essentialInstalled = "BAEssentialMaxInstallSize"
-  static let installed = "BAMaxInstallSize"
-  static let all = [download, essentialDownload, essentialInstalled, installed]
+package enum BudgetKey {
+  package static let download = "BADownloadAllowance"
+  package static let essentialDownload = "BAEssentialDownloadAllowance"
+  package static let essentialInstalled = "BAEssentialMaxInstallSize"
+  package static let installed = "BAMaxInstallSize"
+  package static let all = [download, essentialDownload, essentialInstalled, installed]
 
-  static func isAllowance(_ key: String) -> Bool { key == download || key == essentialDownload }
+  package static func isAllowance(_ key: String) -> Bool { key == download || key == essentialDownload }
 }

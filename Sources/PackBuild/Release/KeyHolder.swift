@@ -1,18 +1,19 @@
 import PackCrypto
 import PackDeltas
-import PackFiles
-import PackFormat
-import PackManifest
-import PackProject
-import PackReading
+package import PackFiles
+package import PackFormat
+package import PackManifest
+package import PackProject
+package import PackReading
 
 /// Holds the content key for all threads.
-final class KeyHolder: Sendable {
+package final class KeyHolder: Sendable {
   private let resolved: ResolvedKey?
   /// The id of the key; nil if there is no key.
-  let id: String?
+  package let id: String?
 
-  init(_ resolved: consuming ResolvedKey?) {
+  /// - Parameter resolved: nil if there is no key.
+  package init(_ resolved: consuming ResolvedKey?) {
     id =
       switch resolved {
       case .some(let resolved): "\(resolved.key.id)"
@@ -22,7 +23,7 @@ final class KeyHolder: Sendable {
   }
 
   /// Returns whether the key of a pack is derived from this key.
-  func isRoot(of entry: ManifestPack) -> Bool {
+  package func isRoot(of entry: ManifestPack) -> Bool {
     guard id != entry.keyID, let name = try? PackName(entry.id) else { return false }
     switch resolved {
     case .some(let resolved):
@@ -33,7 +34,7 @@ final class KeyHolder: Sendable {
   }
 
   /// Opens a pack. Returns nil if there is no key.
-  func open(_ path: String, files: any FileSystem) throws(PackError) -> Pack? {
+  package func open(_ path: String, files: any FileSystem) throws(PackError) -> Pack? {
     switch resolved {
     case .some(let resolved): try Pack(path, key: resolved.key, files: files, backend: CryptoBackends.standard)
     case .none: nil
@@ -41,7 +42,7 @@ final class KeyHolder: Sendable {
   }
 
   /// Opens a delta over its bases, which proves its content root. Returns nil if there is no key.
-  func open(_ path: String, over bases: [Pack], files: any FileSystem) throws(PackError) -> Pack? {
+  package func open(_ path: String, over bases: [Pack], files: any FileSystem) throws(PackError) -> Pack? {
     switch resolved {
     case .some(let resolved): try Pack.open(path, key: resolved.key, over: bases, files: files, backend: CryptoBackends.standard)
     case .none: nil

@@ -1,0 +1,289 @@
+package import PackBuild
+import PackCrypto
+package import PackFiles
+package import PackFormat
+import PackManifest
+package import PackProject
+package import PackReading
+
+/// Compares two releases, packs or trees, in any mix.
+///
+/// Packs that did not change are not opened. Memory: that of ``FileList`` for both editions of one pack at a time, and about 600 bytes and both paths for
+/// each path that differs.
+package struct Comparison: Sendable {
+  /// One of the two sides.
+  package enum Side: Sendable {
+    /// A directory with files.
+    case folder(String)
+    /// An open pack, and its path.
+    case pack(Pack, path: String)
+    /// The directories that a configuration packs.
+    case sources(PackerConfiguration)
+    case release(ComparedRelease)
+
+    var title: String {
+      switch self {
+      case .folder(let path), .pack(_, let path): path
+      case .sources(let configuration): "the sources of \(configuration.path)"
+      case .release(let release): release.title
+      }
+    }
+  }
+
+  private let before: Side
+  private let after: Side
+  private let key: KeyHolder
+  private let files: any FileSystem
+  /// The number of threads that read directories.
+  package var jobs = 1
+  /// Which paths of directories are left out, as `packer pack` takes them. Configurations have their own.
+  package var excludes: [String] = []
+  package var followsSymlinks = false
+  /// The releases that players may have.
+  package var history: ReleaseHistory?
+  /// The app versions that players use.
+  package var apps: [ReleaseLock.App] = []
+
+  /// - Parameter key: the key of the packs of releases. Without it, their files are not compared.
+  package init(from before: Side, to after: Side, key: KeyHolder, files: any FileSystem = SystemFiles()) {
+    (self.before, self.after, self.key, self.files) = (before, after, key, files)
+  }
+
+  /// Compares both sides.
+  ///
+  /// A pack of a release that is missing is no error, nor is an earlier one with another key: the report says why its files are not compared.
+  ///
+  /// - Throws: the error of a directory, of a pack, or of a record; ``PackError/Code/usage`` if the sides have nothing in common.
+  package func run(progress: ProgressHandler? = nil) async throws(PackError) -> DifferenceReport {
+    let update = update
+    let updates = Dictionary((update?.packs ?? []).map { ($0.id, $0) }) { first, _ in first }
+    var packs: [PackDifference] = []
+    for pair in try pairs() {
+      if Task.isCancelled { throw PackError(.cancelled, "cancelled") }
+      packs.append(try await compare(pair, pair.after?.id.flatMap { updates[$0] }, progress: progress))
+    }
+    packs = packs.enumerated().sorted { left, right in
+      let ranks = (Self.rank(left.element.kind), Self.rank(right.element.kind))
+      guard ranks.0 == ranks.1 else { return ranks.0 < ranks.1 }
+      return (right.element.cost, left.offset) < (left.element.cost, right.offset)
+    }.map(\.element)
+    var room: [AppRoom] = []
+    if let offer { room = AppRoom.all(apps, packs: offer.entries, manifestSize: offer.manifestSize) }
+    return DifferenceReport(before: before.title, after: after.title, packs: packs, downloads: try downloads(update), room: room)
+  }
+
+  /// What players download comes first, then what they lose, then what stays.
+  private static func rank(_ kind: PackDifference.Kind) -> Int {
+    switch kind {
+    case .added, .changed, .repacked: 0
+    case .removed: 1
+    case .unchanged: 2
+    }
+  }
+
+  // MARK: Downloads
+
+  private var offer: ComparedRelease.Offer? { if case .release(let release) = after { release.offer } else { nil } }
+
+  /// What players with the release before download. Nil if one side is no release.
+  private var update: ReleaseUpdate? {
+    guard case .release(let old) = before, let offer else { return nil }
+    return ReleaseUpdate(from: old.manifestVersion, having: old.packs, to: offer.entries, by: offer.deltas)
+  }
+
+  /// Returns what players of the release before, and of all others that they may have, download.
+  private func downloads(_ first: ReleaseUpdate?) throws(PackError) -> [ReleaseUpdate] {
+    guard let offer, case .release(let new) = after else { return [] }
+    var updates = first.map { [$0] } ?? []
+    try history?.forEachRelease { release in
+      let update = ReleaseUpdate(from: release, to: offer.entries, by: offer.deltas)
+      if release.manifestVersion < new.manifestVersion, !updates.contains(update) { updates.append(update) }
+    }
+    return updates.filter { !$0.packs.isEmpty }.enumerated().sorted { ($1.element.manifest, $0.offset) < ($0.element.manifest, $1.offset) }
+      .map(\.element)
+  }
+
+  // MARK: Pairs
+
+  /// A tree that can be compared with another one.
+  private struct Member {
+    enum Content {
+      case folder(String, excludes: [String], followsSymlinks: Bool)
+      case pack(Pack)
+      /// A pack of a release, with its path; nil if it is missing.
+      case file(String?, ReleaseLock.Pack)
+    }
+
+    /// The name of the pack; nil if the tree has none.
+    var id: String?
+    let content: Content
+    var entry: ManifestPack?
+
+    var released: ReleaseLock.Pack? { if case .file(_, let pack) = content { pack } else { nil } }
+
+    var edition: PackDifference.Edition {
+      switch content {
+      case .folder: PackDifference.Edition(version: nil, packSize: nil, delivery: nil)
+      case .pack(let pack): PackDifference.Edition(version: pack.header.packVersion, packSize: pack.layout.packSize, delivery: nil)
+      case .file(_, let pack): PackDifference.Edition(version: pack.version, packSize: pack.size, delivery: entry?.delivery)
+      }
+    }
+  }
+
+  private typealias Pair = (before: Member?, after: Member?)
+
+  private func pairs() throws(PackError) -> [Pair] {
+    let old = try members(of: before)
+    let new = try members(of: after)
+    switch (old, new) {
+    case (nil, nil): return [(single(before), single(after))]
+    case (let old?, let new?): return Self.pairs(old, new)
+    case (let old?, nil): return try pairs(old, with: after).map { ($0.many, $0.other) }
+    case (nil, let new?): return try pairs(new, with: before).map { ($0.other, $0.many) }
+    }
+  }
+
+  /// Returns the packs of a side that has several; nil for a single tree.
+  private func members(of side: Side) throws(PackError) -> [Member]? {
+    switch side {
+    case .folder, .pack: return nil
+    case .sources(let configuration):
+      return configuration.packs.map { pack in
+        let content = Member.Content.folder(pack.root, excludes: pack.excludes, followsSymlinks: pack.followsSymlinks)
+        return Member(id: pack.id.text, content: content)
+      }
+    case .release(let release):
+      let entries = Dictionary((release.offer?.entries ?? []).map { ($0.id, $0) }) { first, _ in first }
+      return release.packs.map { Member(id: $0.id, content: .file(release.path(of: $0), $0), entry: entries[$0.id]) }
+    }
+  }
+
+  private func single(_ side: Side) -> Member? {
+    switch side {
+    case .folder(let path): Member(content: .folder(path, excludes: excludes, followsSymlinks: followsSymlinks))
+    case .pack(let pack, _): Member(content: .pack(pack))
+    case .sources, .release: nil
+    }
+  }
+
+  /// Pairs packs by their names.
+  private static func pairs(_ old: [Member], _ new: [Member]) -> [Pair] {
+    let known = Dictionary(new.map { ($0.id, $0) }) { first, _ in first }
+    let names = Set(old.map(\.id))
+    return old.map { ($0, known[$0.id]) } + new.filter { !names.contains($0.id) }.map { (nil, $0) }
+  }
+
+  /// Pairs packs with a single tree: a pack with the one of its name, a directory with the only one, or its directories with those of their names.
+  private func pairs(_ many: [Member], with side: Side) throws(PackError) -> [(many: Member?, other: Member?)] {
+    guard let other = single(side) else { return [] }
+    if case .pack(let pack) = other.content {
+      for member in many {
+        guard let name = try? PackName(member.id ?? ""), try PackID.bytes(for: name) == pack.header.packID else { continue }
+        return [(member, Member(id: member.id, content: other.content))]
+      }
+      throw PackError(
+        .usage, of: side.title, "was made under a name that no pack of the other side has", hint: "name the pack to compare it with")
+    }
+    if many.count == 1 { return [(many[0], Member(id: many[0].id, content: other.content))] }
+    let ids = Set(many.map(\.id))
+    let inner = try directories(in: side.title).map { name in
+      Member(id: name, content: .folder("\(side.title)/\(name)", excludes: excludes, followsSymlinks: followsSymlinks))
+    }
+    guard inner.contains(where: { ids.contains($0.id) }) else {
+      throw PackError(
+        .usage, of: side.title, "has no directory with the name of a pack, and the other side has \(many.count) packs",
+        hint: "name the pack to compare it with")
+    }
+    return Self.pairs(many, inner).map { ($0.before, $0.after) }
+  }
+
+  private func directories(in path: String) throws(PackError) -> [String] {
+    do throws(FileFailure) {
+      let directory = try files.open(path, .directory, in: nil)
+      return try files.names(in: directory).map(\.text).filter { name in
+        (try? files.status(of: name, in: directory, following: .asThemselves))?.kind == .directory && SourceRules.junk(name) == nil
+      }.sorted { $0.precedes($1) }
+    } catch {
+      throw error.reading(path)
+    }
+  }
+
+  // MARK: One pair
+
+  /// - Parameter update: what players with the release before download of it.
+  private func compare(
+    _ pair: Pair, _ update: ReleaseUpdate.Pack?, progress: ProgressHandler?
+  ) async throws(PackError) -> PackDifference {
+    func difference(
+      _ kind: PackDifference.Kind, _ files: TreeChanges? = nil, obstacle: String? = nil, packRest: UInt64? = nil, updateRest: UInt64? = nil
+    ) -> PackDifference {
+      PackDifference(
+        id: pair.after?.id ?? pair.before?.id, kind: kind, before: pair.before?.edition, after: pair.after?.edition, files: files,
+        obstacle: obstacle, update: update, packRest: packRest, updateRest: updateRest)
+    }
+    if let old = pair.before?.released, let new = pair.after?.released, old.contentRoot == new.contentRoot {
+      return difference(old.sha256 == new.sha256 ? .unchanged : .repacked)
+    }
+    let kind: PackDifference.Kind = pair.before == nil ? .added : pair.after == nil ? .removed : .changed
+    let new = try await tree(pair.after, progress: progress)
+    let old: Tree
+    do throws(PackError) {
+      old = try await tree(pair.before, progress: progress)
+    } catch {
+      // Keys change from release to release, and one is given.
+      guard error.code == .wrongKey || error.code == .notWrapped, let released = pair.before?.released else { throw error }
+      return difference(kind, obstacle: "version \(released.version) was made with another key, \(released.keyID)")
+    }
+    guard let before = old.list, let after = new.list else { return difference(kind, obstacle: old.obstacle ?? new.obstacle) }
+    let costs = try costs(of: update, pair, old.pack, after)
+    let changes = TreeChanges(from: before, to: after, updates: costs?.sizes)
+    let isSame = kind == .changed && changes.changes.isEmpty
+    return difference(isSame ? .unchanged : kind, changes, packRest: after.restSize, updateRest: costs?.rest)
+  }
+
+  /// A tree that was read.
+  private struct Tree {
+    /// Nil if it cannot be read.
+    var list: FileList?
+    var pack: Pack?
+    var obstacle: String?
+  }
+
+  private func tree(_ member: Member?, progress: ProgressHandler?) async throws(PackError) -> Tree {
+    switch member?.content {
+    case nil: return Tree(list: .empty)
+    case .folder(let path, let excludes, let followsSymlinks):
+      return Tree(
+        list: try await FileList(
+          of: path, excludes: excludes, followsSymlinks: followsSymlinks, jobs: jobs, files: files, progress: progress))
+    case .pack(let pack): return Tree(list: try FileList(pack), pack: pack)
+    case .file(nil, let pack): return Tree(obstacle: "\(ManifestPack.publishedName(pack.id, pack.sha256)) is missing")
+    case .file(let path?, _):
+      guard let pack = try key.open(path, files: files) else { return Tree(obstacle: "no key was given") }
+      return Tree(list: try FileList(pack), pack: pack)
+    }
+  }
+
+  /// Returns the bytes that players download of each file; nil if that is not known, because there is nothing to download, or more than one delta.
+  private func costs(
+    of update: ReleaseUpdate.Pack?, _ pair: Pair, _ base: Pack?, _ after: FileList
+  ) throws(PackError) -> (sizes: [UInt64], rest: UInt64)? {
+    guard let update, case .release(let release) = self.after else { return nil }
+    if update.deltas == 0 { return after.restSize.map { (after.items.map { $0.packedSize ?? 0 }, $0) } }
+    guard update.deltas == 1, let base, let new = pair.after?.released else { return nil }
+    let deltas = offer?.deltas[update.id] ?? []
+    guard
+      let delta = deltas.first(where: { $0.size == update.size && $0.target == nil && $0.bases == [base.contentRoot] }),
+      let path = release.path(of: delta, to: update.id)
+    else { return nil }
+    do throws(PackError) {
+      guard let pack = try key.open(path, over: [base], files: files), pack.contentRoot == new.contentRoot else { return nil }
+      let packed = try PackedSizes(pack)
+      return (packed.sizes, packed.parts.reduce(0) { $0.adding($1.size) })
+    } catch {
+      // Damage is a finding of the gate. The sizes come from the manifest.
+      guard error.code != .cancelled else { throw error }
+      return nil
+    }
+  }
+}

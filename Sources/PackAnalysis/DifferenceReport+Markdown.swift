@@ -1,0 +1,95 @@
+import PackBuild
+import PackFormat
+
+extension DifferenceReport {
+  /// The report for a pull request: packs, the most expensive files of each, downloads and budgets.
+  ///
+  /// - Parameter mostFiles: the largest number of files that are listed for each pack.
+  package func markdown(mostFiles: Int) -> [UInt8] {
+    var lines = ["### \(MarkdownText.cell(before)) → \(MarkdownText.cell(after))", "", summary, ""]
+    let shown = packs.filter { $0.kind != .unchanged }
+    if isAboutReleases, !shown.isEmpty {
+      lines += ["| Pack | | Version | Size | Update |", "|---|---|---|--:|--:|"]
+      for pack in shown {
+        let versions = Self.change(pack.before?.version.map { "\($0)" }, pack.after?.version.map { "\($0)" })
+        let sizes = Self.change(pack.before?.packSize.map(Self.size), pack.after?.packSize.map(Self.size))
+        let update = pack.update.map { Self.size($0.size) + ($0.deltas > 0 ? " (delta)" : "") } ?? ""
+        lines.append("| \(MarkdownText.cell(pack.id ?? "")) | \(pack.kind.rawValue) | \(versions) | \(sizes) | \(update) |")
+      }
+      lines.append("")
+    }
+    for pack in shown { lines += Self.files(of: pack, most: mostFiles) }
+    if !downloads.isEmpty {
+      lines += ["| Players with | download | without deltas | with a new app |", "|---|--:|--:|--:|"]
+      for update in downloads {
+        let sizes = [update.size, update.packSize, update.sizeWithApp].map(Self.size)
+        lines.append("| manifest \(update.manifest) | \(sizes.joined(separator: " | ")) |")
+      }
+      lines.append("")
+    }
+    if let first = room.first {
+      lines += ["| Left in app | \(first.amounts.map { "`\($0.key)`" }.joined(separator: " | ")) |"]
+      lines += ["|---|\(String(repeating: "--:|", count: first.amounts.count))"]
+      for app in room {
+        let cells = app.amounts.map { $0.fits ? Self.size($0.difference) : "**\(Self.size($0.difference)) too much**" }
+        lines.append("| \(MarkdownText.cell(app.title)) | \(cells.joined(separator: " | ")) |")
+      }
+      lines.append("")
+    }
+    return Array((lines.joined(separator: "\n")).utf8)
+  }
+
+  private static func files(of pack: PackDifference, most: Int) -> [String] {
+    if let obstacle = pack.obstacle { return ["\(MarkdownText.cell(pack.id ?? "")): \(MarkdownText.cell(obstacle))", ""] }
+    guard let changes = pack.files?.changes, !changes.isEmpty else { return [] }
+    let counts = "\(changes.count) \(changes.count == 1 ? "file" : "files")"
+    var lines = [
+      "<details><summary>\(pack.id.map { "\(MarkdownText.cell($0)): " } ?? "")\(counts)</summary>", "",
+      "| | File | Size | In the pack | Update |", "|---|---|--:|--:|--:|",
+    ]
+    for change in changes.prefix(most) {
+      let moved = change.kind == .renamed ? change.before.map { "\(MarkdownText.cell($0.path)) → " } ?? "" : ""
+      let size = change.after?.size == change.before?.size ? nil : change.before.map { Self.size($0.size) }
+      let cells = [
+        change.kind.rawValue, moved + MarkdownText.cell(change.path), Self.change(size, change.after.map { Self.size($0.size) }),
+        change.after?.packedSize.map(Self.size) ?? "", change.updateSize.map(Self.size) ?? "",
+      ]
+      lines.append("| \(cells.joined(separator: " | ")) |")
+    }
+    if changes.count > most { lines.append("| | and \(changes.count - most) more | | | |") }
+    return lines + ["", "</details>", ""]
+  }
+
+  private static func change(_ before: String?, _ after: String?) -> String {
+    guard let before, before != after else { return after ?? "" }
+    return after.map { "\(before) → \($0)" } ?? before
+  }
+
+  private static func size(_ bytes: UInt64) -> String { "\(ByteCount(bytes))" }
+
+  /// The numbers of packs or files that differ, as a sentence without a period.
+  package var summary: String {
+    guard isAboutReleases else {
+      let files = packs.compactMap(\.files)
+      let kinds: [(TreeChanges.Change.Kind, String)] = [
+        (.added, "added"), (.removed, "removed"), (.renamed, "renamed"), (.changed, "changed"), (.mode, "changed in mode"),
+      ]
+      let changes = files.flatMap(\.changes)
+      let parts = kinds.compactMap { kind, word in
+        let count = changes.count { $0.kind == kind }
+        return count > 0 ? "\(count) \(word)" : nil
+      }
+      return (parts + ["\(files.reduce(0) { $0 + $1.unchanged.count }) unchanged"]).joined(separator: ", ")
+    }
+    let words: [(PackDifference.Kind, String)] = [
+      (.changed, "changed"), (.added, "added"), (.removed, "removed"), (.repacked, "packed again without changes"),
+      (.unchanged, "unchanged"),
+    ]
+    let counts = words.filter { count($0.0) > 0 }.map { "\(count($0.0)) \($0.1)" }.joined(separator: ", ")
+    guard let sizes = packSizes else { return "\(packs.count == 1 ? "pack" : "packs"): \(counts)" }
+    let more = sizes.after > sizes.before
+    let difference = more ? sizes.after - sizes.before : sizes.before - sizes.after
+    let growth = difference == 0 ? "" : ", \(Self.size(difference)) \(more ? "more" : "less")"
+    return "\(packs.count == 1 ? "pack" : "packs"): \(counts); \(Self.size(sizes.after))\(growth)"
+  }
+}

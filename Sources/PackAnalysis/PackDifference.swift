@@ -1,0 +1,79 @@
+package import PackBuild
+import PackFormat
+package import PackManifest
+
+/// What differs between two editions of a pack, or between two trees.
+package struct PackDifference: Sendable {
+  /// How the pack differs.
+  package enum Kind: String, Hashable, Sendable, CaseIterable {
+    case changed
+    case added
+    case removed
+    /// It has the same files, and was packed again: with another key or other settings.
+    case repacked
+    case unchanged
+  }
+
+  /// One of the two editions.
+  package struct Edition: Hashable, Sendable {
+    /// The version; nil outside a release.
+    package let version: UInt64?
+    /// The size of the pack as served, in bytes; nil for a directory, or if it is not known.
+    package let packSize: UInt64?
+    /// When it is downloaded; nil if that is not known.
+    package let delivery: DeliveryClass?
+  }
+
+  /// The name of the pack; nil for trees that have none.
+  package let id: String?
+  package let kind: Kind
+  /// Nil if it was added.
+  package let before: Edition?
+  /// Nil if it was removed.
+  package let after: Edition?
+  /// What differs in it; nil if that is not known, or if nothing does.
+  package let files: TreeChanges?
+  /// Why it is not known which files differ; nil if it is known, or if none does.
+  package let obstacle: String?
+  /// What players who have the release before download; nil if nothing, or if that is not known.
+  package let update: ReleaseUpdate.Pack?
+  /// The bytes of the pack after that belong to no file: its index, tags and header. Nil if they are not known.
+  package let packRest: UInt64?
+  /// The bytes of what players download that belong to no file; nil if they are not known.
+  package let updateRest: UInt64?
+
+  /// What it costs in bytes: to download, or if that is not known, the pack, or without a pack, what differs in it.
+  package var cost: UInt64 {
+    if let update { return update.size }
+    guard kind != .unchanged, kind != .removed else { return 0 }
+    return after?.packSize ?? files.map { TreeChanges.sum($0.changes).size } ?? 0
+  }
+}
+
+/// What differs between two releases, packs or trees, and what it costs.
+package struct DifferenceReport: Sendable {
+  /// What was compared, for people.
+  package let before: String
+  package let after: String
+  /// All packs, unchanged ones included: the most expensive first.
+  package let packs: [PackDifference]
+  /// What players of earlier releases download, newest first.
+  package let downloads: [ReleaseUpdate]
+  /// What is left of the budgets of app versions that players use.
+  package let room: [AppRoom]
+
+  /// The number of packs of one kind.
+  package func count(_ kind: PackDifference.Kind) -> Int { packs.count { $0.kind == kind } }
+
+  /// Whether it is about releases, whose packs have names.
+  package var isAboutReleases: Bool { packs.contains { $0.id != nil } }
+
+  /// The sizes of all packs as served, before and after, in bytes. Nil if one of them is not known.
+  package var packSizes: (before: UInt64, after: UInt64)? {
+    func sum(_ editions: [PackDifference.Edition]) -> UInt64? {
+      editions.reduce(0 as UInt64?) { sum, edition in edition.packSize.flatMap { size in sum.map { $0.adding(size) } } }
+    }
+    guard let before = sum(packs.compactMap(\.before)), let after = sum(packs.compactMap(\.after)) else { return nil }
+    return (before, after)
+  }
+}

@@ -1,0 +1,59 @@
+package import PackManifest
+
+/// What a release leaves of the install budget of an app version that players use.
+package struct AppRoom: Hashable, Sendable {
+  /// One of the four numbers in its Info.plist. Sizes are in bytes.
+  package struct Amount: Hashable, Sendable {
+    /// Apple's key, such as `BAMaxInstallSize`.
+    package let key: String
+    /// The number in the Info.plist.
+    package let limit: UInt64
+    /// What the release needs.
+    package let needed: UInt64
+
+    /// Whether the system refuses downloads that exceed the number. Otherwise it is only shown to players.
+    package var isAllowance: Bool { BudgetKey.isAllowance(key) }
+    /// Whether the release fits.
+    package var fits: Bool { ReleaseDemand.fits(needed, in: limit, key) }
+    /// The most that the release may need: an allowance must not be used up.
+    private var most: UInt64 { isAllowance ? limit - min(limit, 1) : limit }
+    /// What is left, or if the release does not fit, what it needs too much.
+    package var difference: UInt64 { fits ? most - needed : needed - most }
+  }
+
+  /// The version, as the team writes it.
+  package let version: String
+  /// The platform of this build of the version. Nil if it has one build.
+  package let platform: String?
+  /// The version for messages, with its platform if it has one.
+  package let title: String
+  /// The numbers, in ascending order of their keys.
+  package let amounts: [Amount]
+
+  /// Returns what a release leaves in each app version that is not retired and has a budget.
+  ///
+  /// - Parameters:
+  ///   - packs: All packs of the release.
+  ///   - manifestSize: The size of its manifest in bytes.
+  package static func all(_ apps: [ReleaseLock.App], packs: [ManifestPack], manifestSize: UInt64) -> [AppRoom] {
+    apps.filter { !$0.isRetired }.compactMap { app in
+      guard let budget = app.budget else { return nil }
+      let demand = ReleaseDemand(packs, for: app.device, manifestSize: manifestSize).named
+      let amounts = budget.named.compactMap { key, limit in
+        demand.first { $0.key == key }.map { Amount(key: key, limit: limit, needed: $0.bytes) }
+      }
+      return AppRoom(version: app.version, platform: app.platform, title: app.title, amounts: amounts)
+    }
+  }
+
+  /// The number of which least is left, or most is missing. Allowances come first, because no download waits for the others; one that the release does
+  /// not need does not count.
+  package var tightest: Amount? {
+    let needed = amounts.filter { $0.needed > 0 || !$0.fits }
+    let allowances = needed.filter(\.isAllowance)
+    return (allowances.isEmpty ? needed : allowances).min { left, right in
+      guard left.fits == right.fits else { return !left.fits }
+      return left.fits ? left.difference < right.difference : left.difference > right.difference
+    }
+  }
+}

@@ -1,0 +1,391 @@
+import ArgumentParser
+import PackAnalysis
+import PackBuild
+import PackFormat
+import PackManifest
+import PackProject
+import PackReading
+import PackWork
+
+/// `packer diff`
+struct Diff: Verb {
+  static let configuration = CommandConfiguration(
+    commandName: "diff",
+    abstract: "Shows what differs between two releases, packs or folders, and what it costs.",
+    discussion: """
+      Each side is a release (its directory or manifest), a pack, a folder with files, or a packer.yml for the folders that it packs. Without \
+      arguments, the last recorded release is compared with dist; with one, that with dist.
+
+      Files that were added, removed, renamed or changed are listed for each pack, the most expensive first: with their sizes, what they take in the \
+      pack (see 'packer ls --packed'), and what players who have the release before download of them. Also shows what players of all earlier \
+      releases download, and what is left of the budgets of released apps. Differences do not change the exit status, and signatures are not checked: \
+      'packer verify' checks.
+
+      Examples:
+        packer diff
+        packer diff --since 12 --format markdown > comment.md
+        packer diff old/dist dist --key game.key --all
+        packer diff game-1.pack game-2.pack --key game.key
+        packer diff dist packer.yml --key game.key --json
+      """)
+
+  @Argument(help: ArgumentHelp("The one side, then the other.", valueName: "before> <after"), completion: .file())
+  var sides: [String] = []
+
+  @Option(help: ArgumentHelp("Compare with the recorded release with this manifest version. (default: the last one)", valueName: "version"))
+  var since: UInt64?
+
+  @Option(
+    help: ArgumentHelp("What to print: text, or markdown for a pull request.", valueName: "format"),
+    completion: .list(Format.allCases.map(\.rawValue)))
+  var format = Format.text
+
+  @Flag(name: .customLong("all"), help: "List all files, not only the most expensive ones.")
+  var showsAll = false
+
+  @Option(
+    name: .customLong("exclude"),
+    help: ArgumentHelp("Leave out the paths of folders that match a pattern, as 'packer pack' does. Repeatable.", valueName: "glob"))
+  var excludes: [String] = []
+
+  @Flag(name: .customLong("follow-symlinks"), help: "Follow symbolic links inside folders.")
+  var followsSymlinks = false
+
+  @Option(
+    name: [.customShort("c"), .customLong("config")],
+    help: ArgumentHelp("The configuration. (default: packer.yml, if it exists)", valueName: "file"), completion: .file())
+  var configuration: String?
+
+  @OptionGroup var lockFile: LockOption
+  @OptionGroup var bases: BaseOptions
+  @OptionGroup var key: KeyOptions
+  @OptionGroup var threads: JobsOption
+  @OptionGroup var output: OutputOptions
+
+  /// The forms of the report.
+  enum Format: String, CaseIterable, ExpressibleByArgument {
+    case text
+    case markdown
+  }
+
+  var isQuiet: Bool { output.isQuiet }
+
+  func validate() throws {
+    guard sides.count <= 2 else { throw ValidationError("'\(sides[2])' is a third side: name two") }
+    guard since == nil || sides.count < 2 else { throw ValidationError("--since names the side before, and both sides were given") }
+    guard !output.isJSON || format == .text else { throw ValidationError("--json and --format markdown exclude each other") }
+  }
+
+  /// The largest number of files that are listed for each pack without `--all`.
+  private static let mostFiles = 10
+
+  func run(in session: Session) async throws(PackError) -> Outcome {
+    let configuration = try ReleasePlaces.configuration(at: configuration)
+    let jobs = try threads.count()
+    let place = sides.count == 2 || since != nil && sides.count == 1 ? sides[sides.count - 1] : nil
+    let target = place ?? ReleasePlaces.place(ReleaseFile.folder, beside: configuration)
+    if place == nil { try ReleasePlaces.checkPresence(of: nil, configuration: configuration) }
+    let lock = try ReleasePlaces.lockFile(lockFile.lock, beside: configuration, of: target).map { (path) throws(PackError) in
+      try ReleaseLock.read(path)
+    }
+    let earlier = sides.count == 2 || since == nil && sides.count == 1 ? sides[0] : nil
+    let resolved = try key(configuration, earlier, target, in: session)
+    let before =
+      if let earlier { try side(earlier, besides: target, resolved) } else {
+        Comparison.Side.release(try recorded(lock, configuration, target))
+      }
+    let after = try side(target, besides: earlier, resolved)
+    var comparison = Comparison(from: before, to: after, key: KeyHolder(resolved))
+    (comparison.excludes, comparison.followsSymlinks) = (excludes, followsSymlinks)
+    comparison.jobs = jobs ?? WorkerPool.defaultSize
+    if let lock {
+      comparison.apps = lock.apps
+      comparison.history = configuration.flatMap { ReleaseHistory(lock, $0) }
+    }
+    let report = try await session.withProgress { [comparison] (progress) async throws(PackError) in
+      try await comparison.run(progress: progress)
+    }
+    show(report, on: session.console)
+    return .done
+  }
+
+  // MARK: Sides
+
+  /// Whether a path is that of one pack, which has to be opened.
+  private func isPack(_ path: String) -> Bool {
+    !ReleasePlaces.isDirectory(path) && !path.hasSuffix(".json") && !path.hasSuffix(".yml") && !path.hasSuffix(".yaml")
+  }
+
+  /// Returns the key. Packs that were named need it; without it, the files of releases are not compared.
+  private func key(
+    _ configuration: PackerConfiguration?, _ before: String?, _ after: String, in session: Session
+  ) throws(PackError) -> ResolvedKey? {
+    if let pack = [before, after].compactMap(\.self).first(where: isPack) {
+      guard configuration?.key == nil || !key.references.isEmpty else { return try session.key(key, configured: configuration?.key) }
+      return try session.key(key, for: pack)
+    }
+    if let before, [before, after].allSatisfy({ ReleasePlaces.isDirectory($0) && !isRelease($0) }) { return nil }
+    do throws(PackError) {
+      return try session.key(key, configured: configuration?.key)
+    } catch {
+      guard key.references.isEmpty, error.code == .noKey || error.code == .missingInput else { throw error }
+      session.console.warning(
+        "no key was given: files are not compared, only packs", hint: "give the key with --key REF, or name it in packer.yml")
+      return nil
+    }
+  }
+
+  private func isRelease(_ path: String) -> Bool {
+    ReleasePlaces.exists(path.hasSuffix("/") ? path + ReleaseFile.manifest : "\(path)/\(ReleaseFile.manifest)")
+  }
+
+  private func side(_ path: String, besides other: String?, _ resolved: borrowing ResolvedKey?) throws(PackError) -> Comparison.Side {
+    if path.hasSuffix(".yml") || path.hasSuffix(".yaml") { return .sources(try PackerConfiguration.read(path)) }
+    if path.hasSuffix(".json") || isRelease(path) { return .release(try ComparedRelease(reading: path)) }
+    if ReleasePlaces.isDirectory(path) { return .folder(path) }
+    let others = other.map { isPack($0) ? [$0] : [] } ?? []
+    switch resolved {
+    case .some(let resolved):
+      let pack = try naming(path) { () throws(PackError) in try bases.open(path, key: resolved.key, besides: others) }
+      return .pack(pack, path: path)
+    case .none: throw PackError(.noKey, "no key was given", hint: "give the key of \(path) with --key REF")
+    }
+  }
+
+  /// Returns the recorded release that `--since` names, or the last one.
+  private func recorded(
+    _ lock: ReleaseLock?, _ configuration: PackerConfiguration?, _ target: String
+  ) throws(PackError) -> ComparedRelease {
+    guard let lock, let last = lock.released else {
+      throw PackError(
+        .missingInput, "no release was recorded, so there is none to compare \(target) with",
+        hint: "name both sides, as in: packer diff old/dist dist")
+    }
+    let folder = ReleasedPacks(
+      configuration?.updates?.packs ?? ReleasePlaces.place(ReleaseFile.released, beside: configuration))
+    let release = try since.map { (version) throws(PackError) in try folder.release(version, orLast: last) } ?? last
+    return ComparedRelease(release, in: folder, or: ReleasePlaces.directory(of: target))
+  }
+
+  // MARK: Output
+
+  private func show(_ report: DifferenceReport, on console: Console) {
+    if format == .markdown {
+      console.lines(report.markdown(mostFiles: showsAll ? .max : Self.mostFiles))
+      return
+    }
+    console.result(DifferenceRecord(report), ["before: \(report.before)", "after:  \(report.after)", report.summary])
+    for pack in report.packs where pack.kind != .unchanged {
+      let text = DifferenceText(pack, mostFiles: showsAll ? .max : Self.mostFiles)
+      console.result(PackDifferenceRecord(pack), text.heading + (console.isQuiet ? [] : text.files))
+      if console.isJSON {
+        for change in pack.files?.changes ?? [] { console.result(FileChangeRecord(change, in: pack), []) }
+      }
+    }
+    let downloads = report.downloads.map { update in
+      let whole = update.size < update.packSize ? "instead of \(ByteCount(update.packSize))" : ""
+      let app = update.sizeWithApp > update.size ? "\(ByteCount(update.sizeWithApp)) with a new app" : ""
+      return ["players with manifest \(update.manifest)", "\(ByteCount(update.size))", whole, app]
+    }
+    if !downloads.isEmpty, !console.isJSON { console.output(lines: ["download"]) }
+    for (update, line) in zip(report.downloads, Table.columns(downloads, numbers: [1])) {
+      console.result(UpdateDownloadRecord(update), [line.trimmingEnd])
+    }
+    let rows = report.room.flatMap { room in room.amounts.map { [room.title, $0.key, DifferenceText.room($0)] } }
+    if !rows.isEmpty, !console.isJSON { console.output(lines: ["left in released apps"] + Table.columns(rows, numbers: [])) }
+    if console.isJSON { for room in report.room { console.result(AppRoomRecord(room), []) } }
+  }
+}
+
+/// Formats what differs in a pack as lines of text.
+struct DifferenceText {
+  let heading: [String]
+  let files: [String]
+
+  init(_ pack: PackDifference, mostFiles: Int) {
+    heading = Self.heading(pack)
+    let changes = pack.files?.changes ?? []
+    guard !changes.isEmpty else {
+      files = pack.obstacle.map { ["  files are not compared: \($0)"] } ?? []
+      return
+    }
+    let hasPack = changes.contains { $0.after?.packedSize != nil }
+    let hasUpdate = changes.contains { $0.updateSize != nil }
+    var rows = [["", "", "size"] + (hasPack ? ["in the pack"] : []) + (hasUpdate ? ["update"] : []) + ["path"]]
+    for change in changes.prefix(mostFiles) {
+      let growth = change.before.flatMap { before in change.after.map { Self.growth(before.size, $0.size) } } ?? ""
+      var row = [change.kind.rawValue, growth, (change.after ?? change.before).map { "\(ByteCount($0.size))" } ?? ""]
+      if hasPack { row.append(change.after?.packedSize.map { "\(ByteCount($0))" } ?? "") }
+      if hasUpdate { row.append(change.updateSize.map { "\(ByteCount($0))" } ?? "") }
+      rows.append(row + [change.kind == .renamed ? "\(change.before?.path ?? "") -> \(change.path)" : change.path])
+    }
+    var lines = Table.columns(rows, numbers: hasPack && hasUpdate ? [1, 2, 3, 4] : hasPack || hasUpdate ? [1, 2, 3] : [1, 2])
+    let rest = changes.dropFirst(mostFiles)
+    if !rest.isEmpty {
+      let sum = TreeChanges.sum(rest)
+      let costs = [
+        hasPack ? "\(ByteCount(sum.packedSize)) in the pack" : nil, hasUpdate ? "\(ByteCount(sum.updateSize)) to download" : nil,
+      ]
+      lines.append("  \((["and \(rest.count) more, \(ByteCount(sum.size))"] + costs.compactMap(\.self)).joined(separator: ", "))")
+    }
+    files = lines
+  }
+
+  private static func heading(_ pack: PackDifference) -> [String] {
+    guard let id = pack.id else { return [] }
+    var parts = ["\(pack.kind == .repacked ? "packed again without changes" : pack.kind.rawValue)"]
+    // A directory has neither version nor packed size.
+    let before = pack.after == nil || pack.after?.version != nil ? pack.before : nil
+    parts +=
+      [
+        change(before?.version.map { "\($0)" }, pack.after?.version.map { "\($0)" }).map { "version \($0)" },
+        change(before?.packSize.map { "\(ByteCount($0))" }, pack.after?.packSize.map { "\(ByteCount($0))" }),
+      ].compactMap(\.self)
+    if let old = pack.before?.delivery, let new = pack.after?.delivery, old != new { parts.append("\(old.rawValue) -> \(new.rawValue)") }
+    if let update = pack.update {
+      let way = update.deltas == 0 ? "the whole pack" : update.deltas == 1 ? "a delta" : "\(update.deltas) deltas"
+      parts.append("players download \(ByteCount(update.size)), \(way)")
+    }
+    return ["\(id): \(parts.joined(separator: ", "))"]
+  }
+
+  private static func change(_ before: String?, _ after: String?) -> String? {
+    guard let before, before != after else { return after }
+    return after.map { "\(before) -> \($0)" } ?? before
+  }
+
+  private static func growth(_ before: UInt64, _ after: UInt64) -> String {
+    before == after ? "" : after > before ? "+\(ByteCount(after - before))" : "-\(ByteCount(before - after))"
+  }
+
+  static func room(_ amount: AppRoom.Amount) -> String {
+    amount.fits
+      ? "\(ByteCount(amount.difference)) of \(ByteCount(amount.limit))"
+      : "none: needs \(ByteCount(amount.difference)) more than \(ByteCount(amount.limit))"
+  }
+}
+
+extension String {
+  fileprivate var trimmingEnd: String {
+    var text = self[...]
+    while text.last == " " { text.removeLast() }
+    return String(text)
+  }
+}
+
+// MARK: Records
+
+private struct DifferenceRecord: Encodable {
+  let type = "difference"
+  let before: String
+  let after: String
+  /// The number of packs of each kind.
+  let packs: [String: Int]
+  let packSizeBefore: UInt64?
+  let packSizeAfter: UInt64?
+
+  init(_ report: DifferenceReport) {
+    (before, after) = (report.before, report.after)
+    packs = Dictionary(uniqueKeysWithValues: PackDifference.Kind.allCases.map { ($0.rawValue, report.count($0)) })
+    packSizeBefore = report.packSizes?.before
+    packSizeAfter = report.packSizes?.after
+  }
+}
+
+/// A pack that differs. Sizes are in bytes. The sizes of its files and of the rest add up to that of the pack, and to what players download.
+private struct PackDifferenceRecord: Encodable {
+  struct Edition: Encodable {
+    let version: UInt64?
+    let packSize: UInt64?
+    let delivery: String?
+
+    init(_ edition: PackDifference.Edition) {
+      (version, packSize, delivery) = (edition.version, edition.packSize, edition.delivery?.rawValue)
+    }
+  }
+
+  struct Unchanged: Encodable {
+    let files: Int
+    let size: UInt64
+    let packedSize: UInt64?
+    let updateSize: UInt64?
+  }
+
+  let type = "pack"
+  let id: String?
+  let change: String
+  let before: Edition?
+  let after: Edition?
+  let obstacle: String?
+  let unchanged: Unchanged?
+  /// What belongs to no file.
+  let packRest: UInt64?
+  let updateSize: UInt64?
+  let updateRest: UInt64?
+  /// The number of deltas that players download; 0 for the whole pack.
+  let deltas: Int?
+
+  init(_ pack: PackDifference) {
+    id = pack.id
+    change = pack.kind.rawValue
+    before = pack.before.map(Edition.init)
+    after = pack.after.map(Edition.init)
+    obstacle = pack.obstacle
+    unchanged = pack.files.map { files in
+      Unchanged(
+        files: files.unchanged.count, size: files.unchanged.size, packedSize: pack.packRest.map { _ in files.unchanged.packedSize },
+        updateSize: pack.updateRest.map { _ in files.unchanged.updateSize })
+    }
+    packRest = pack.packRest
+    updateSize = pack.update?.size
+    updateRest = pack.updateRest
+    deltas = pack.update?.deltas
+  }
+}
+
+private struct FileChangeRecord: Encodable {
+  let type = "file"
+  let pack: String?
+  let change: String
+  let path: String
+  let oldPath: String?
+  let oldSize: UInt64?
+  let size: UInt64?
+  let packedSize: UInt64?
+  let updateSize: UInt64?
+
+  init(_ change: TreeChanges.Change, in pack: PackDifference) {
+    self.pack = pack.id
+    self.change = change.kind.rawValue
+    path = change.path
+    oldPath = change.kind == .renamed ? change.before?.path : nil
+    oldSize = change.before?.size
+    size = change.after?.size
+    packedSize = change.after?.packedSize
+    updateSize = change.updateSize
+  }
+}
+
+/// What a release leaves of the budget of an app version. Sizes are in bytes.
+struct AppRoomRecord: Encodable {
+  struct Amount: Encodable {
+    let key: String
+    let limit: UInt64
+    let needed: UInt64
+    let fits: Bool
+    /// What is left, or if it does not fit, what is missing.
+    let difference: UInt64
+  }
+
+  let type = "room"
+  let appVersion: String
+  let platform: String?
+  let amounts: [Amount]
+
+  init(_ room: AppRoom) {
+    (appVersion, platform) = (room.version, room.platform)
+    amounts = room.amounts.map {
+      Amount(key: $0.key, limit: $0.limit, needed: $0.needed, fits: $0.fits, difference: $0.difference)
+    }
+  }
+}
