@@ -69,7 +69,12 @@ package struct Comparison: Sendable {
     }.map(\.element)
     var room: [AppRoom] = []
     if let offer { room = AppRoom.all(apps, packs: offer.entries, manifestSize: offer.manifestSize) }
-    return DifferenceReport(before: before.title, after: after.title, packs: packs, downloads: try downloads(update), room: room)
+    var isOutOfOrder = false
+    if case .release(let old) = before, case .release(let new) = after, new.offer != nil {
+      isOutOfOrder = new.manifestVersion < old.manifestVersion
+    }
+    return DifferenceReport(
+      before: before.title, after: after.title, packs: packs, downloads: try downloads(update), room: room, isOutOfOrder: isOutOfOrder)
   }
 
   /// What players download comes first, then what they lose, then what stays.
@@ -119,6 +124,7 @@ package struct Comparison: Sendable {
     let content: Content
     var entry: ManifestPack?
 
+    var isFolder: Bool { if case .folder = content { true } else { false } }
     var released: ReleaseLock.Pack? { if case .file(_, let pack) = content { pack } else { nil } }
 
     var edition: PackDifference.Edition {
@@ -190,6 +196,11 @@ package struct Comparison: Sendable {
       Member(id: name, content: .folder("\(side.title)/\(name)", excludes: excludes, followsSymlinks: followsSymlinks))
     }
     guard inner.contains(where: { ids.contains($0.id) }) else {
+      if try names(in: side.title).contains(where: { $0.hasSuffix(".pack") }) {
+        throw PackError(
+          .missingInput, of: "\(side.title)/\(ReleaseFile.manifest)", "does not exist",
+          hint: "name a release, or one of the packs in \(side.title)")
+      }
       throw PackError(
         .usage, of: side.title, "has no directory with the name of a pack, and the other side has \(many.count) packs",
         hint: "name the pack to compare it with")
@@ -198,11 +209,14 @@ package struct Comparison: Sendable {
   }
 
   private func directories(in path: String) throws(PackError) -> [String] {
+    try names(in: path).filter { name in
+      (try? files.status(of: "\(path)/\(name)", in: nil, following: .asThemselves))?.kind == .directory && SourceRules.junk(name) == nil
+    }.sorted { $0.precedes($1) }
+  }
+
+  private func names(in path: String) throws(PackError) -> [String] {
     do throws(FileFailure) {
-      let directory = try files.open(path, .directory, in: nil)
-      return try files.names(in: directory).map(\.text).filter { name in
-        (try? files.status(of: name, in: directory, following: .asThemselves))?.kind == .directory && SourceRules.junk(name) == nil
-      }.sorted { $0.precedes($1) }
+      return try files.names(in: try files.open(path, .directory, in: nil)).map(\.text)
     } catch {
       throw error.reading(path)
     }
@@ -215,30 +229,40 @@ package struct Comparison: Sendable {
     _ pair: Pair, _ update: ReleaseUpdate.Pack?, progress: ProgressHandler?
   ) async throws(PackError) -> PackDifference {
     func difference(
-      _ kind: PackDifference.Kind, _ files: TreeChanges? = nil, obstacle: String? = nil, packRest: UInt64? = nil, updateRest: UInt64? = nil
+      _ kind: PackDifference.Kind, _ files: TreeChanges? = nil, obstacle: String? = nil, packRest: UInt64? = nil, costs: Costs? = nil
     ) -> PackDifference {
       PackDifference(
         id: pair.after?.id ?? pair.before?.id, kind: kind, before: pair.before?.edition, after: pair.after?.edition, files: files,
-        obstacle: obstacle, update: update, packRest: packRest, updateRest: updateRest)
+        obstacle: obstacle, update: update, updateObstacle: costs?.obstacle, packRest: packRest, updateRest: costs?.rest)
     }
     if let old = pair.before?.released, let new = pair.after?.released, old.contentRoot == new.contentRoot {
       return difference(old.sha256 == new.sha256 ? .unchanged : .repacked)
     }
     let kind: PackDifference.Kind = pair.before == nil ? .added : pair.after == nil ? .removed : .changed
-    let new = try await tree(pair.after, progress: progress)
-    let old: Tree
-    do throws(PackError) {
-      old = try await tree(pair.before, progress: progress)
-    } catch {
-      // Keys change from release to release, and one is given.
-      guard error.code == .wrongKey || error.code == .notWrapped, let released = pair.before?.released else { throw error }
-      return difference(kind, obstacle: "version \(released.version) was made with another key, \(released.keyID)")
+    var (old, new) = (Tree(), Tree())
+    // Directories first, because their content root may say that a pack need not be opened.
+    if pair.before?.isFolder ?? true { old = try await tree(pair.before, progress: progress) }
+    if pair.after?.isFolder ?? true { new = try await tree(pair.after, progress: progress) }
+    if kind == .changed, let root = (pair.before?.released ?? pair.after?.released)?.contentRoot, let list = old.list ?? new.list,
+      try list.contentRoot() == root
+    {
+      return difference(.unchanged)
+    }
+    if pair.after?.isFolder == false { new = try await tree(pair.after, progress: progress) }
+    if pair.before?.isFolder == false {
+      do throws(PackError) {
+        old = try await tree(pair.before, progress: progress)
+      } catch {
+        // Keys change from release to release, and one is given.
+        guard error.code == .wrongKey || error.code == .notWrapped, let released = pair.before?.released else { throw error }
+        return difference(kind, obstacle: "version \(released.version) was made with another key, \(released.keyID)")
+      }
     }
     guard let before = old.list, let after = new.list else { return difference(kind, obstacle: old.obstacle ?? new.obstacle) }
     let costs = try costs(of: update, pair, old.pack, after)
     let changes = TreeChanges(from: before, to: after, updates: costs?.sizes)
     let isSame = kind == .changed && changes.changes.isEmpty
-    return difference(isSame ? .unchanged : kind, changes, packRest: after.restSize, updateRest: costs?.rest)
+    return difference(isSame ? .unchanged : kind, changes, packRest: after.restSize, costs: costs)
   }
 
   /// A tree that was read.
@@ -258,32 +282,48 @@ package struct Comparison: Sendable {
           of: path, excludes: excludes, followsSymlinks: followsSymlinks, jobs: jobs, files: files, progress: progress))
     case .pack(let pack): return Tree(list: try FileList(pack), pack: pack)
     case .file(nil, let pack): return Tree(obstacle: "\(ManifestPack.publishedName(pack.id, pack.sha256)) is missing")
-    case .file(let path?, _):
+    case .file(let path?, let released):
       guard let pack = try key.open(path, files: files) else { return Tree(obstacle: "no key was given") }
+      guard pack.contentRoot == released.contentRoot else {
+        throw PackError(
+          .wrongPack, of: path, "has other content than the release says", hint: "bring the file back, or build the release again")
+      }
       return Tree(list: try FileList(pack), pack: pack)
     }
   }
 
-  /// Returns the bytes that players download of each file; nil if that is not known, because there is nothing to download, or more than one delta.
-  private func costs(
-    of update: ReleaseUpdate.Pack?, _ pair: Pair, _ base: Pack?, _ after: FileList
-  ) throws(PackError) -> (sizes: [UInt64], rest: UInt64)? {
+  /// What players download of each file.
+  private struct Costs {
+    /// The bytes for each file of the pack after.
+    var sizes: [UInt64]?
+    /// The bytes that belong to no file.
+    var rest: UInt64?
+    /// Why they are not known.
+    var obstacle: String?
+  }
+
+  /// Returns what players download of each file; nil if they download nothing.
+  private func costs(of update: ReleaseUpdate.Pack?, _ pair: Pair, _ base: Pack?, _ after: FileList) throws(PackError) -> Costs? {
     guard let update, case .release(let release) = self.after else { return nil }
-    if update.deltas == 0 { return after.restSize.map { (after.items.map { $0.packedSize ?? 0 }, $0) } }
-    guard update.deltas == 1, let base, let new = pair.after?.released else { return nil }
-    let deltas = offer?.deltas[update.id] ?? []
-    guard
-      let delta = deltas.first(where: { $0.size == update.size && $0.target == nil && $0.bases == [base.contentRoot] }),
-      let path = release.path(of: delta, to: update.id)
-    else { return nil }
+    if update.deltas == 0 { return Costs(sizes: after.items.map { $0.packedSize ?? 0 }, rest: after.restSize) }
+    guard update.deltas == 1 else { return Costs(obstacle: "players download \(update.deltas) deltas") }
+    let delta = (offer?.deltas[update.id] ?? []).first { delta in
+      delta.size == update.size && delta.target == nil && delta.bases == [base?.contentRoot ?? []]
+    }
+    guard let delta, let base, let new = pair.after?.released else { return Costs(obstacle: "the delta is over another pack") }
+    let name = ManifestPack.publishedName(update.id, delta.sha256)
+    guard let path = release.path(of: delta, to: update.id) else { return Costs(obstacle: "\(name) is missing") }
     do throws(PackError) {
-      guard let pack = try key.open(path, over: [base], files: files), pack.contentRoot == new.contentRoot else { return nil }
+      guard let pack = try key.open(path, over: [base], files: files) else { return nil }
+      guard pack.contentRoot == new.contentRoot, pack.layout.packSize == delta.size else {
+        return Costs(obstacle: "\(name) is another delta")
+      }
       let packed = try PackedSizes(pack)
-      return (packed.sizes, packed.parts.reduce(0) { $0.adding($1.size) })
+      return Costs(sizes: packed.sizes, rest: packed.parts.reduce(0) { $0.adding($1.size) })
     } catch {
-      // Damage is a finding of the gate. The sizes come from the manifest.
+      // Damage of a delta is a finding of the gate, and devices download the full pack then.
       guard error.code != .cancelled else { throw error }
-      return nil
+      return Costs(obstacle: error.message)
     }
   }
 }

@@ -1,26 +1,39 @@
 import PackBuild
 import PackFormat
+import PackManifest
 
 extension DifferenceReport {
   /// The report for a pull request: packs, the most expensive files of each, downloads and budgets.
   ///
-  /// - Parameter mostFiles: the largest number of files that are listed for each pack.
-  package func markdown(mostFiles: Int) -> [UInt8] {
+  /// - Parameters:
+  ///   - mostFiles: the largest number of files that are listed for each pack.
+  ///   - limit: the number of bytes after which no further files are listed.
+  package func markdown(mostFiles: Int, limit: Int) -> [UInt8] {
     var lines = ["### \(MarkdownText.cell(before)) → \(MarkdownText.cell(after))", "", summary, ""]
-    let shown = packs.filter { $0.kind != .unchanged }
+    let shown = packs.filter(\.isChanged)
     if isAboutReleases, !shown.isEmpty {
       lines += ["| Pack | | Version | Size | Update |", "|---|---|---|--:|--:|"]
       for pack in shown {
         let versions = Self.change(pack.before?.version.map { "\($0)" }, pack.after?.version.map { "\($0)" })
         let sizes = Self.change(pack.before?.packSize.map(Self.size), pack.after?.packSize.map(Self.size))
         let update = pack.update.map { Self.size($0.size) + ($0.deltas > 0 ? " (delta)" : "") } ?? ""
-        lines.append("| \(MarkdownText.cell(pack.id ?? "")) | \(pack.kind.rawValue) | \(versions) | \(sizes) | \(update) |")
+        let delivery = pack.delivery.map { ", \($0.before.rawValue) → \($0.after.rawValue)" } ?? ""
+        lines.append("| \(MarkdownText.code(pack.id ?? "")) | \(pack.kind.rawValue)\(delivery) | \(versions) | \(sizes) | \(update) |")
       }
       lines.append("")
     }
-    for pack in shown { lines += Self.files(of: pack, most: mostFiles) }
+    var size = lines.reduce(0) { $0 + $1.utf8.count + 1 }
+    for (number, pack) in shown.enumerated() {
+      let files = Self.files(of: pack, most: mostFiles)
+      size += files.reduce(0) { $0 + $1.utf8.count + 1 }
+      guard size <= limit else {
+        lines += ["The files of \(shown.count - number) more are not listed.", ""]
+        break
+      }
+      lines += files
+    }
     if !downloads.isEmpty {
-      lines += ["| Players with | download | without deltas | with a new app |", "|---|--:|--:|--:|"]
+      lines += ["| Players with all packs of | download | without deltas | with a new app |", "|---|--:|--:|--:|"]
       for update in downloads {
         let sizes = [update.size, update.packSize, update.sizeWithApp].map(Self.size)
         lines.append("| manifest \(update.manifest) | \(sizes.joined(separator: " | ")) |")
@@ -40,18 +53,19 @@ extension DifferenceReport {
   }
 
   private static func files(of pack: PackDifference, most: Int) -> [String] {
-    if let obstacle = pack.obstacle { return ["\(MarkdownText.cell(pack.id ?? "")): \(MarkdownText.cell(obstacle))", ""] }
+    if let obstacle = pack.obstacle { return ["\(MarkdownText.code(pack.id ?? "")): \(MarkdownText.cell(obstacle))", ""] }
     guard let changes = pack.files?.changes, !changes.isEmpty else { return [] }
-    let counts = "\(changes.count) \(changes.count == 1 ? "file" : "files")"
+    let counts = "\(changes.count) \(changes.count == 1 ? "path" : "paths")"
     var lines = [
-      "<details><summary>\(pack.id.map { "\(MarkdownText.cell($0)): " } ?? "")\(counts)</summary>", "",
+      "<details><summary>\(pack.id.map { "\($0): " } ?? "")\(counts)</summary>", "",
       "| | File | Size | In the pack | Update |", "|---|---|--:|--:|--:|",
     ]
     for change in changes.prefix(most) {
-      let moved = change.kind == .renamed ? change.before.map { "\(MarkdownText.cell($0.path)) → " } ?? "" : ""
+      let moved = change.kind == .renamed ? change.before.map { "\(MarkdownText.code($0.path)) → " } ?? "" : ""
       let size = change.after?.size == change.before?.size ? nil : change.before.map { Self.size($0.size) }
       let cells = [
-        change.kind.rawValue, moved + MarkdownText.cell(change.path), Self.change(size, change.after.map { Self.size($0.size) }),
+        change.kind.rawValue, moved + MarkdownText.code(change.path) + (change.note.map { " (\($0))" } ?? ""),
+        Self.change(size, change.after.map { Self.size($0.size) }),
         change.after?.packedSize.map(Self.size) ?? "", change.updateSize.map(Self.size) ?? "",
       ]
       lines.append("| \(cells.joined(separator: " | ")) |")

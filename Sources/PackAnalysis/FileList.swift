@@ -25,6 +25,17 @@ package struct FileList: Sendable {
   /// What belongs to no file: index, tags, header. Nil outside a pack. In bytes.
   package let restSize: UInt64?
 
+  /// The digest that names the tree (FORMAT.md §4.8), 32 bytes.
+  package func contentRoot() throws(PackError) -> [UInt8] {
+    let root = try ContentRoot(backend: CryptoBackends.standard)
+    let none = [UInt8](repeating: 0, count: 32)
+    for item in items {
+      let digest = item.kind == .directory ? none : item.sha256
+      try root.add(path: Array(item.path.utf8).byteSpan, kind: item.kind, size: item.size, digest: digest.byteSpan)
+    }
+    return try root.finish()
+  }
+
   private init(items: [Item], restSize: UInt64?) { (self.items, self.restSize) = (items, restSize) }
 
   /// No files.

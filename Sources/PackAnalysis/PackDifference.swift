@@ -37,10 +37,21 @@ package struct PackDifference: Sendable {
   package let obstacle: String?
   /// What players who have the release before download; nil if nothing, or if that is not known.
   package let update: ReleaseUpdate.Pack?
+  /// Why it is not known what players download of each file; nil if it is known, or if they download nothing.
+  package let updateObstacle: String?
   /// The bytes of the pack after that belong to no file: its index, tags and header. Nil if they are not known.
   package let packRest: UInt64?
   /// The bytes of what players download that belong to no file; nil if they are not known.
   package let updateRest: UInt64?
+
+  /// When it is downloaded, before and now, if that differs and is known.
+  package var delivery: (before: DeliveryClass, after: DeliveryClass)? {
+    guard let old = before?.delivery, let new = after?.delivery, old != new else { return nil }
+    return (old, new)
+  }
+
+  /// Whether anything about it differs.
+  package var isChanged: Bool { kind != .unchanged || delivery != nil }
 
   /// What it costs in bytes: to download, or if that is not known, the pack, or without a pack, what differs in it.
   package var cost: UInt64 {
@@ -61,6 +72,8 @@ package struct DifferenceReport: Sendable {
   package let downloads: [ReleaseUpdate]
   /// What is left of the budgets of app versions that players use.
   package let room: [AppRoom]
+  /// Whether the release after is not newer than the one before, so that devices refuse it.
+  package let isOutOfOrder: Bool
 
   /// The number of packs of one kind.
   package func count(_ kind: PackDifference.Kind) -> Int { packs.count { $0.kind == kind } }

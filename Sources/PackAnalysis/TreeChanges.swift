@@ -24,6 +24,18 @@ package struct TreeChanges: Sendable {
     /// The bytes of it that players download. Nil if that is not known.
     package let updateSize: UInt64?
 
+    /// What else differs, for people: whether it can be executed, or whether it is a directory. Nil if nothing does.
+    package var note: String? {
+      guard let before, let after, before.kind != after.kind else { return nil }
+      switch (before.kind, after.kind) {
+      case (_, .directory): return "now a directory"
+      case (.directory, _): return "was a directory"
+      case (_, .executable): return "now executable"
+      default: return "no longer executable"
+      }
+    }
+    /// Whether it is a directory, or if it was removed, was one.
+    package var isDirectory: Bool { (after ?? before)?.kind == .directory }
     /// The path now, or if it was removed, before.
     package var path: String { after?.path ?? before?.path ?? "" }
     /// What it costs in bytes: to download, or if that is not known, in the pack, or without a pack, its size. 0 if it was removed.
@@ -39,6 +51,10 @@ package struct TreeChanges: Sendable {
     package fileprivate(set) var packedSize: UInt64 = 0
     /// To download.
     package fileprivate(set) var updateSize: UInt64 = 0
+    /// The number of files that are gone. They are not in the other numbers.
+    package fileprivate(set) var removed = 0
+    /// Of their contents.
+    package fileprivate(set) var removedSize: UInt64 = 0
   }
 
   /// The paths that differ: the most expensive first, then the largest, then in byte order. What was removed comes last.
@@ -121,7 +137,12 @@ package struct TreeChanges: Sendable {
   /// The sum of some changes.
   package static func sum(_ changes: some Sequence<Change>) -> Sum {
     changes.reduce(into: Sum()) { sum, change in
-      if let after = change.after { sum.add(after, change.updateSize) } else { sum.count += 1 }
+      guard let after = change.after else {
+        sum.removed += 1
+        sum.removedSize = sum.removedSize.adding(change.before?.size ?? 0)
+        return
+      }
+      sum.add(after, change.updateSize)
     }
   }
 }

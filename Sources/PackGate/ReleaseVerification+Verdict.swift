@@ -76,9 +76,9 @@ extension ReleaseVerification {
   }
 
   /// Whether a rule is checked or counted as skipped. Without a built app, the rules about it are neither, because its Info.plist says enough of the
-  /// release; an option that names one of them asks for it.
+  /// release, nor are those about a recorded run without one; an option that names one of them asks for it.
   private func appliesTo(_ release: ReleaseContext, _ rule: ReleaseRule) -> Bool {
-    guard release.app == nil, rule.needs.contains(.app) else { return true }
+    guard release.app == nil && rule.needs.contains(.app) || release.run == nil && rule.needs.contains(.run) else { return true }
     return (only + required).contains(rule.id)
   }
 

@@ -19,13 +19,19 @@ package final class GameSite: Site {
   private let stock: GameStock
   private let options: PackResponder.Options
   private let allowsServiceWorkers: Bool
+  private let recorder: LoadRecorder?
 
   /// Opens the packs to be served.
   ///
-  /// - Parameter allowsServiceWorkers: whether games may register service workers, which stay in the browser and answer later requests.
+  /// - Parameters:
+  ///   - allowsServiceWorkers: whether games may register service workers, which stay in the browser and answer later requests.
+  ///   - recorder: what records the requests, and what browsers report about other hosts; nil to record nothing.
   /// - Throws: if a pack or the manifest is damaged, missing or untrusted, or a pack needs another key.
-  package init(_ stock: GameStock, options: PackResponder.Options, allowsServiceWorkers: Bool = false) throws(PackError) {
+  package init(
+    _ stock: GameStock, options: PackResponder.Options, allowsServiceWorkers: Bool = false, recorder: LoadRecorder? = nil
+  ) throws(PackError) {
     self.stock = stock
+    self.recorder = recorder
     self.options = options
     self.allowsServiceWorkers = allowsServiceWorkers
     let first = try stock.load(replacing: nil)
@@ -101,13 +107,51 @@ package final class GameSite: Site {
     guard let game = shelf.game(named: name) else {
       return .text(404, "There is no pack '\(name)' here.\n", isHead: isHead)
     }
+    if bodyLimit(of: request) > 0 { return .text(204, "", isHead: true) }
     return try respond(game, to: request)
+  }
+
+  // MARK: Recording
+
+  /// The path to which browsers report requests to other hosts. No game can have an answer to POST there.
+  private static let reportPath = ".well-known/packer-report"
+
+  /// Has browsers report what is not from the origin of the page, and load it all the same.
+  private static let reportPolicy =
+    "default-src 'self' 'unsafe-inline' 'unsafe-eval' data: blob:; report-uri /\(reportPath)"
+
+  package func bodyLimit(of request: PackRequest) -> Int {
+    guard recorder != nil, request.method == "POST", RequestTarget(request.target)?.path == Self.reportPath else { return 0 }
+    return 64 << 10
+  }
+
+  package func take(_ body: [UInt8], of request: PackRequest) {
+    let host = Self.host(of: request)
+    guard case .name(let name) = HostField(host), Self.isOwn(request, of: host), let game = shelf.withLock({ $0.game(named: name) }) else {
+      return
+    }
+    recorder?.take(report: body, of: game.id)
   }
 
   private func respond(_ game: Game, to request: PackRequest) throws(PackError) -> SiteReply {
     let pack = try pack(of: game)
+    guard let recorder else { return try respond(game, pack, to: request).reply }
+    var (reply, near) = try respond(game, pack, to: request)
+    reply.headers.append("Content-Security-Policy-Report-Only", Self.reportPolicy)
+    if let target = RequestTarget(request.target) {
+      let path = target.isDirectory ? target.path + options.indexName : target.path
+      let isFallback = try reply.status < 400 && path.utf8.count <= Limits.pathLength ? pack.find(path) == nil : false
+      recorder.note(request, for: game, pack, path: path, file: isFallback ? options.fallback ?? path : path, reply, near: near)
+    }
+    return reply
+  }
+
+  /// - Returns: the reply, and for a path that does not exist, the one that was probably meant.
+  private func respond(_ game: Game, _ pack: Pack, to request: PackRequest) throws(PackError) -> (reply: SiteReply, near: String?) {
     let response = try PackResponder(pack, options: options).respond(to: request)
-    guard response.status == 404, let target = RequestTarget(request.target) else { return SiteReply(response, note: note(on: game)) }
+    guard response.status == 404, let target = RequestTarget(request.target) else {
+      return (SiteReply(response, note: note(on: game)), nil)
+    }
     // For a person who develops the game: most often the case of a letter is wrong, which other servers and file systems do not mind.
     var nearest = NearestPath(to: target.path)
     try pack.forEachEntry { (entry) throws(PackError) in nearest.look(at: entry.path) }
@@ -115,7 +159,7 @@ package final class GameSite: Site {
       "There is no file '\(printable(target.path.utf8))' in pack '\(game.id)'.", near: nearest.path,
       headers: HeaderFields(response.headers.fields.filter { $0.name != "Content-Length" }), isHead: request.method == "HEAD")
     reply.note = [note(on: game), reply.note].compactMap(\.self).joined(separator: "; ")
-    return reply
+    return (reply, nearest.path)
   }
 
   /// The note for the log about the game that answers, if there are several.

@@ -8,6 +8,17 @@ package protocol Site: Sendable {
   ///
   /// - Throws: an error for the log of the server. The client gets status 500.
   func reply(to request: PackRequest) throws(PackError) -> SiteReply
+
+  /// Returns the largest body that is read of a request, in bytes; 0 if its body is ignored. Must not block.
+  func bodyLimit(of request: PackRequest) -> Int
+
+  /// Takes the body of a request for which ``bodyLimit(of:)`` is not 0, before the reply to it. Runs on a thread that may block.
+  func take(_ body: [UInt8], of request: PackRequest)
+}
+
+extension Site {
+  package func bodyLimit(of request: PackRequest) -> Int { 0 }
+  package func take(_ body: [UInt8], of request: PackRequest) {}
 }
 
 /// The reply to a request, with a body that is read while it is sent.

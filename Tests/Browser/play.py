@@ -312,6 +312,33 @@ def check(game, packer, place, keep, clock):
     return wrong, told
 
 
+def record(packer, place):
+    """Chromium, started by packer: what is not in the pack, and what is on other hosts, also from a worker and a socket."""
+    tree = place / "recorded"
+    tree.mkdir()
+    (tree / "index.html").write_text(
+        '<!doctype html><link rel=stylesheet href=style.css><img src="https://tracker.example.com/pixel.gif"><script src=main.js></script>')
+    (tree / "style.css").write_text("body { background: url(Gone.png) }")
+    (tree / "main.js").write_text('new Worker("worker.js"); new WebSocket("wss://socket.example.net/"); fetch("data.bin", {headers: {Range: "bytes=0-9"}})')
+    (tree / "worker.js").write_text('fetch("https://api.example.org/score", {method: "POST"}).catch(() => 0)')
+    (tree / "data.bin").write_bytes(bytes(100))
+    key, pack, run = place / "recorded.key", place / "recorded.pack", place / "run.json"
+    subprocess.run([packer, "key", "new", "-q", "-o", key], check=True, capture_output=True)
+    subprocess.run([packer, "pack", tree, "-o", pack, "--key", key, "-q"], check=True, capture_output=True)
+    program = shutil.which("chromium") or "/usr/bin/chromium"
+    done = subprocess.run(
+        [packer, "serve", pack, "--key", key, "--port", "0", "--record", run, "--browser", program, "--for", "8"], capture_output=True, text=True, timeout=90)
+    if done.returncode != 0:
+        return [f"serve --record ends with {done.returncode}: {done.stderr}"]
+    found = next(iter(json.loads(run.read_text())["packs"].values()))
+    foreign = {entry["url"] for entry in found["foreign"]}
+    expected = {"https://tracker.example.com/pixel.gif", "wss://socket.example.net/", "https://api.example.org/score"}
+    wrong = [] if foreign == expected else [f"other hosts: {foreign}"]
+    if [entry["path"] for entry in found["missing"]] != ["Gone.png"] or found["unused"]:
+        wrong.append(f"missing {found['missing']}, unused {found['unused']}")
+    return wrong
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--packer", default=os.environ.get("PACKER", ROOT / ".build/debug/packer"))
@@ -340,6 +367,13 @@ def main():
             for line in wrong:
                 failed = True
                 print(f"{game.name}: wrong: {line}", file=sys.stderr)
+        if not options.game:
+            start = time.monotonic()
+            wrong = record(pathlib.Path(options.packer).resolve(), pathlib.Path(place))
+            print(f"recorded run: {time.monotonic() - start:.1f} s", file=sys.stderr)
+            for line in wrong:
+                failed = True
+                print(f"recorded run: wrong: {line}", file=sys.stderr)
     sys.exit(1 if failed else 0)
 
 

@@ -590,6 +590,81 @@ def ending(place):
         taken.communicate()
 
 
+def recording(place):
+    """What browsers load is written down when the server stops, and the gate reports the faults in it."""
+    project = place / "recorded"
+    game = project / "game"
+    (game / "img").mkdir(parents=True)
+    (game / "index.html").write_text("<img src=img/Hero.png>")
+    (game / "img/hero.png").write_bytes(b"picture")
+    (game / "unused.bin").write_bytes(bytes(4000))
+    run("key", "new", "-o", project / "key")
+    run("key", "new", "--signing", "-o", project / "sign.key")
+    (project / "packer.yml").write_text(
+        'serve: {baseURL: "https://cdn.example.com/"}\nkey: file:key\nsignKey: file:sign.key\npacks:\n  - {id: g, root: game, delivery: prefetch}\n')
+    run("build", "-c", project / "packer.yml", "--quiet")
+    # It takes the options of Chromium, and loads its last word.
+    fake = place / "fake-browser"
+    fake.write_text("""#!/usr/bin/env python3
+import sys, time, urllib.error, urllib.request
+assert sys.argv[1] == "--headless=new" and any(word.startswith("--user-data-dir=") for word in sys.argv)
+origin, host = sys.argv[-1].rstrip("/"), sys.argv[-1].split("/")[2]
+plain = "http://127.0.0.1:" + host.split(":")[1]
+def get(path, data=None, **fields):
+    request = urllib.request.Request(plain + path, data=data, headers={"Host": host, **fields})
+    try:
+        with urllib.request.urlopen(request) as response:
+            return response.status, response.headers
+    except urllib.error.HTTPError as error:
+        return error.code, error.headers
+    except OSError:
+        return 0, {}
+policy = get("/")[1]["Content-Security-Policy-Report-Only"]
+where = policy.split("report-uri ")[1]
+assert get("/img/Hero.png")[0] == 404 and get("/favicon.ico")[0] == 404
+get("/img/hero.png", Range="bytes=1-2")
+def report(url, origin=origin):
+    return get(where, b'{"csp-report":{"blocked-uri":"' + url + b'","effective-directive":"img-src","status-code":200}}', Origin=origin)[0]
+assert report(b"https://tracker.example.com/p.gif") == 204 and report(b"https://tracker.example.com/p.gif") == 204
+assert report(b"https://forged.example.com/", "http://other.localhost") == 403
+assert get(where, b"not JSON")[0] == 204 and get(where, bytes(70000))[0] == 0 and get("/index.html", b"x")[0] == 405
+time.sleep(60)
+""")
+    fake.chmod(0o755)
+    record = project / "run.json"
+    done = subprocess.run(
+        [PACKER, "serve", project / "dist", "--port", "0", "--record", record, "--browser", fake, "--for", "3"], capture_output=True, text=True, timeout=60)
+    expect(done.returncode == 0 and "g: 4 requests" not in done.stderr, f"a recorded run ends with {done.returncode}: {done.stderr}")
+    expect("1 path is not in the pack; 1 address on other hosts; 1 of 3 files never asked for, 4.0 kB" in done.stdout, f"its summary is {done.stdout}")
+    pack = json.loads(record.read_text())["packs"]["g"]
+    expect([(at["path"], at["status"]) for at in pack["requests"]][:4] == [("index.html", 200), ("img/Hero.png", 404), ("favicon.ico", 404), ("img/hero.png", 206)],
+           f"the requests are {pack['requests']}")
+    expect(pack["missing"] == [{"near": "img/hero.png", "path": "img/Hero.png"}], f"missing: {pack['missing']}")
+    expect(pack["foreign"] == [{"directive": "img-src", "url": "https://tracker.example.com/p.gif"}], f"foreign: {pack['foreign']}")
+    expect(pack["unused"] == [{"path": "unused.bin", "size": 4000}], f"unused: {pack['unused']}")
+    gate = [PACKER, "verify", project / "dist", "-c", project / "packer.yml", "--run", record, "--strict", "--only", "PK601"]
+    found = subprocess.run(gate, capture_output=True, text=True)
+    expect(found.returncode == 1 and "PK6013: g: its pack has no 'img/Hero.png', but has 'img/hero.png'" in found.stdout, f"the gate says {found.stdout}")
+    expect("PK6014: g: it asks for https://tracker.example.com/p.gif (img-src)" in found.stdout, f"the gate says {found.stdout}")
+    (game / "index.html").write_text("<img src=img/hero.png>")
+    run("build", "-c", project / "packer.yml", "--quiet")
+    found = subprocess.run(gate, capture_output=True, text=True)
+    expect(found.returncode == 0 and "PK6015" in found.stdout, f"an old run: {found.returncode}, {found.stdout}")
+
+    # A browser that ends, and one that does not exist: nothing is written, and what was there stays.
+    before = record.read_bytes()
+    for program in ("/bin/true", "no-such-browser"):
+        failed = subprocess.run(
+            [PACKER, "serve", project / "dist", "--port", "0", "--record", record, "--browser", program, "--for", "9"], capture_output=True, text=True, timeout=60)
+        expect(failed.returncode == 66 and record.read_bytes() == before, f"{program}: {failed.returncode}, {failed.stderr}")
+    # Ctrl-C ends the recording, and the file is whole.
+    with packer_serve(PACKER, project / "dist", "--key", project / "key", "--record", record) as served:
+        port = served.port
+        urllib.request.urlopen(urllib.request.Request(f"http://127.0.0.1:{port}/", headers={"Host": f"g.localhost:{port}"})).read()
+    expect(json.loads(record.read_text())["packs"]["g"]["requestCount"] == 1, "the file is not that of the last run")
+    expect(sorted(path.name for path in project.iterdir()) == ["dist", "game", "key", "packer.yml", "run.json", "sign.key"], "something is left behind")
+
+
 def main():
     seed = int(os.environ.get("PACKER_TEST_SEED", random.randrange(1 << 32)))
     print(f"PACKER_TEST_SEED={seed}", file=sys.stderr)
@@ -605,7 +680,7 @@ def main():
             (tree / f"many/{number}.bin").write_bytes(dice.randbytes(dice.randrange(1, 200_000)))
         run("key", "new", "-o", place / "key")
         run("pack", tree, "-o", place / "t.pack", "--key", place / "key", "--quiet")
-        parts = sys.argv[1:] or ["connections", "too-many", "crowd", "choices", "versions", "release", "ending"]
+        parts = sys.argv[1:] or ["connections", "too-many", "crowd", "choices", "versions", "release", "recording", "ending"]
         with packer_serve(PACKER, place / "t.pack", "--key", place / "key") as served:
             globals()["HOST"] = served.host
             if "connections" in parts:
@@ -627,6 +702,8 @@ def main():
             silent(dist)
             https(dist, place)
             foreign(dist, place)
+        if "recording" in parts:
+            recording(place)
         if "ending" in parts:
             ending(place)
     sys.exit(1 if failures else 0)

@@ -99,16 +99,19 @@ package struct ReleaseBuildReport: Sendable {
   package struct Change: Hashable, Sendable {
     /// The manifest version of the last release.
     package let manifest: UInt64
-    /// The numbers of packs.
+    /// The numbers of packs. One that was packed again has the same files, but another key or other settings.
     package let changed: Int
+    package let repacked: Int
     package let added: Int
     package let removed: Int
 
     init(from last: ReleaseLock.Release, to entries: [ManifestPack]) {
-      let before = Dictionary(last.packs.filter { !$0.isRemoved }.map { ($0.id, $0.sha256) }) { first, _ in first }
+      let before = Dictionary(last.packs.filter { !$0.isRemoved }.map { ($0.id, $0) }) { first, _ in first }
       manifest = last.manifestVersion
       added = entries.count { before[$0.id] == nil }
-      changed = entries.count { entry in before[entry.id].map { $0 != entry.sha256 } ?? false }
+      changed = entries.count { entry in before[entry.id].map { $0.contentRoot != entry.contentRoot } ?? false }
+      repacked = entries.count { entry in before[entry.id].map { $0.contentRoot == entry.contentRoot && $0.sha256 != entry.sha256 } ?? false
+      }
       removed = before.count - (entries.count - added)
     }
   }

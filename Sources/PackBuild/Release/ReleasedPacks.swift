@@ -80,7 +80,8 @@ package struct ReleasedPacks: Sendable {
     guard let record = records.first(where: { $0.version == version }) else {
       let known = records.prefix(20).map { "\($0.version)" }.joined(separator: ", ")
       throw PackError(
-        .missingInput, of: directory, "has no record of manifest \(version)", hint: known.isEmpty ? nil : "recorded are \(known)")
+        .missingInput, of: directory, "has no record of manifest \(version)",
+        hint: known.isEmpty ? "bring the folder back, or name both sides" : "recorded are \(known)")
     }
     return try release(record)
   }

@@ -105,6 +105,9 @@ enum ReleaseChecks {
     EmbeddedPackCheck.self,
     MisspelledReferenceCheck.self,
     UpdateBurdenCheck.self,
+    MissingAtRunCheck.self,
+    ForeignHostCheck.self,
+    OtherRunCheck.self,
   ]
 }
 

@@ -51,6 +51,8 @@ struct ReleaseContext: Sendable {
   var plist: PlistSighting?
   /// The built app from which the Info.plist was taken.
   var app: BuiltApp?
+  /// What browsers loaded of its packs; nil if that is not known.
+  var run: LoadRun?
   /// The publisher's keys documents; nil if the configuration names no file of them.
   var keys: KeysSighting?
   /// The places on this machine where a root signing key was found.
@@ -139,6 +141,7 @@ struct ReleaseContext: Sendable {
     if lock != nil { inputs.insert(.lock) }
     if configuration != nil { inputs.insert(.configuration) }
     if hasSources { inputs.insert(.sources) }
+    if run != nil { inputs.insert(.run) }
     return inputs
   }
 }

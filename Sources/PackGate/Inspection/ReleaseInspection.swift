@@ -33,6 +33,7 @@ struct ReleaseInspection: Sendable {
       wording: options.wording)
     release.published = options.published
     release.app = options.app
+    release.run = options.run
     release.keys = try options.configuration?.keysFile.map { (path) throws(PackError) in try KeysSighting(path) }
     release.rootKeyPlaces = RootKeySearch(files: files).places(options.configuration)
     guard let manifest = release.manifest.manifest else { return release }

@@ -124,6 +124,8 @@ package enum ReleaseInput: String, Hashable, Sendable, CaseIterable {
   case configuration = "packer.yml"
   /// The directories that `packer.yml` packs.
   case sources = "source directories"
+  /// What browsers loaded. Rules that need it are left out without it, unless an option names them.
+  case run = "recorded run"
 
   /// The reason for a skipped rule, with the option that provides the missing input.
   package var absence: String {
@@ -139,6 +141,7 @@ package enum ReleaseInput: String, Hashable, Sendable, CaseIterable {
     case .lock: "no lock file (--lock FILE)"
     case .configuration: "no packer.yml (--config FILE)"
     case .sources: "no source directories"
+    case .run: "no recorded run (--run FILE)"
     }
   }
 }

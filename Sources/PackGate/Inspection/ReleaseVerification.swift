@@ -17,6 +17,8 @@ package struct ReleaseVerification: Sendable {
   package var plist: String?
   /// The built app, whose Info.plist counts instead of ``plist``; nil if it is not known.
   package var app: BuiltApp?
+  /// What browsers loaded of its packs; nil if that is not known.
+  package var run: LoadRun?
   /// The platform of the Info.plist; nil if it says so itself.
   package var platform: DeviceProfile.Platform?
   /// The lock file.

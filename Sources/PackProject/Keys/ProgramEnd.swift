@@ -8,7 +8,7 @@ import PackFormat
 #endif
 
 /// The end of a program.
-enum ProgramEnd {
+package enum ProgramEnd {
   /// Waits until a program ends. Throws unless it ends by itself with status 0.
   ///
   /// - Parameters:
@@ -52,6 +52,31 @@ enum ProgramEnd {
     guard unsafe waitpid(process, &status, WNOHANG) == 0 else { return }
     _ = signal(SIGKILL, to: process)
     while unsafe waitpid(process, &status, 0) == -1, errno == EINTR {}
+  }
+
+  /// Ends a program that has its own process group, and what it started: asks it first, and kills what is left after a time.
+  ///
+  /// - Parameter patience: the time that it has to end by itself.
+  package static func stopGroup(_ process: Int32, patience: Duration) {
+    var status: CInt = 0
+    let deadline = ContinuousClock.now + patience
+    _ = signal(SIGTERM, to: -process)
+    while unsafe waitpid(process, &status, WNOHANG) == 0 {
+      guard ContinuousClock.now < deadline else {
+        _ = signal(SIGKILL, to: -process)
+        while unsafe waitpid(process, &status, 0) == -1, errno == EINTR {}
+        return
+      }
+      usleep(20_000)
+    }
+    // What it started may outlive it.
+    _ = signal(SIGKILL, to: -process)
+  }
+
+  /// Whether a program still runs. One that has ended is waited for.
+  package static func isRunning(_ process: Int32) -> Bool {
+    var status: CInt = 0
+    return unsafe waitpid(process, &status, WNOHANG) == 0
   }
 
   private static func signal(_ number: CInt, to process: Int32) -> CInt {

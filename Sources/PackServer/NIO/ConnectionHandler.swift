@@ -15,6 +15,8 @@ final class ConnectionHandler: ChannelInboundHandler {
   private var context: ChannelHandlerContext?
   private var exchange: Exchange?
   private var isRequestUnderWay = false
+  /// A request whose body is being read.
+  private var arriving: (head: HTTPRequestHead, body: [UInt8], limit: Int)?
   /// Whether the client closed its side: it still reads the reply, but sends no more requests.
   private var isInputClosed = false
   private var deadline: Scheduled<Void>?
@@ -98,31 +100,45 @@ final class ConnectionHandler: ChannelInboundHandler {
     switch unwrapInboundIn(data) {
     case .head(let head):
       isRequestUnderWay = true
-      begin(head, context)
-    case .body:
-      // Request bodies are ignored.
-      break
+      let limit = serverState.site.bodyLimit(of: Self.request(head))
+      if limit > 0, exchange == nil { arriving = (head, [], limit) } else { begin(head, context) }
+    case .body(let bytes):
+      // Other bodies are ignored.
+      guard let waiting = arriving else { break }
+      guard waiting.body.count + bytes.readableBytes <= waiting.limit else {
+        arriving = nil
+        context.close(promise: nil)
+        break
+      }
+      arriving?.body += bytes.readableBytesView
     case .end:
       isRequestUnderWay = false
+      guard let (head, body, _) = arriving else { break }
+      arriving = nil
+      begin(head, body: body, context)
     }
   }
 
-  private func begin(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
+  private static func request(_ head: HTTPRequestHead) -> PackRequest {
+    PackRequest(method: head.method.rawValue, target: head.uri, headers: HeaderFields(head.headers.map { .init($0.name, $0.value) }))
+  }
+
+  private func begin(_ head: HTTPRequestHead, body: [UInt8]? = nil, _ context: ChannelHandlerContext) {
     guard exchange == nil else { return }
     deadline?.cancel()
-    let request = PackRequest(
-      method: head.method.rawValue, target: head.uri, headers: HeaderFields(head.headers.map { .init($0.name, $0.value) }))
+    let request = Self.request(head)
     let hasBody =
       head.headers.contains(name: "Transfer-Encoding") || (head.headers.first(name: "Content-Length").map { $0 != "0" } ?? false)
     // HTTP/1.0 and lower versions.
     let isOldProtocol = head.version.major < 1 || head.version.major == 1 && head.version.minor == 0
     let exchange = Exchange(
-      request, closesAfterwards: !head.isKeepAlive || hasBody || serverState.isDraining, isOldProtocol: isOldProtocol)
+      request, closesAfterwards: !head.isKeepAlive || hasBody && body == nil || serverState.isDraining, isOldProtocol: isOldProtocol)
     self.exchange = exchange
     let bound = NIOLoopBound((self, exchange), eventLoop: context.eventLoop)
     let loop = context.eventLoop
     let isMissingHost = !isOldProtocol && head.headers["Host"].count != 1
     serverState.submit { [serverState] in
+      if let body, !isMissingHost { serverState.site.take(body, of: request) }
       let made = isMissingHost ? MadeReply.missingHost : MadeReply(serverState.site, request)
       loop.execute { bound.value.0.answer(made, bound.value.1) }
     }

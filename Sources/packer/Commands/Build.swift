@@ -231,7 +231,9 @@ struct Build: Verb {
   /// Returns how many packs differ from the last release.
   private static func changeLines(_ report: ReleaseBuildReport) -> [String] {
     guard let change = report.change else { return [] }
-    let counts = [(change.changed, "changed"), (change.added, "added"), (change.removed, "removed")].filter { $0.0 > 0 }
+    let counts = [
+      (change.changed, "changed"), (change.added, "added"), (change.removed, "removed"), (change.repacked, "packed again without changes"),
+    ].filter { $0.0 > 0 }
     guard let first = counts.first else { return [] }
     let words = ["\(Table.count(first.0, "pack", "packs")) \(first.1)"] + counts.dropFirst().map { "\($0.0) \($0.1)" }
     return ["  since manifest \(change.manifest): \(words.joined(separator: ", ")); 'packer diff' shows the files"]

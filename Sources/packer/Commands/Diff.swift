@@ -14,19 +14,21 @@ struct Diff: Verb {
     abstract: "Shows what differs between two releases, packs or folders, and what it costs.",
     discussion: """
       Each side is a release (its directory or manifest), a pack, a folder with files, or a packer.yml for the folders that it packs. Without \
-      arguments, the last recorded release is compared with dist; with one, that with dist.
+      arguments, the last recorded release is the side before, and dist the side after. One argument is the side before.
 
       Files that were added, removed, renamed or changed are listed for each pack, the most expensive first: with their sizes, what they take in the \
-      pack (see 'packer ls --packed'), and what players who have the release before download of them. Also shows what players of all earlier \
-      releases download, and what is left of the budgets of released apps. Differences do not change the exit status, and signatures are not checked: \
-      'packer verify' checks.
+      pack, and what players who have the release before download of them. Files are compressed together, and the bytes of a frame or a part of a \
+      delta are divided by the lengths of the files: a small change in a large file beside a new file counts too much, the new file too little.
+
+      Also shows what players of recorded releases download, without manifests and pages, if they have all its packs, and what is left of the \
+      budgets of released apps. Differences do not change the exit status, and signatures are not checked: 'packer verify' checks.
 
       Examples:
         packer diff
         packer diff --since 12 --format markdown > comment.md
         packer diff old/dist dist --key game.key --all
         packer diff game-1.pack game-2.pack --key game.key
-        packer diff dist packer.yml --key game.key --json
+        packer diff dist packer.yml --json
       """)
 
   @Argument(help: ArgumentHelp("The one side, then the other.", valueName: "before> <after"), completion: .file())
@@ -76,19 +78,28 @@ struct Diff: Verb {
     guard !output.isJSON || format == .text else { throw ValidationError("--json and --format markdown exclude each other") }
   }
 
+  /// The largest number of bytes of a report in Markdown without `--all`. GitHub takes comments of 65,536 characters.
+  private static let longestComment = 60_000
   /// The largest number of files that are listed for each pack without `--all`.
   private static let mostFiles = 10
 
   func run(in session: Session) async throws(PackError) -> Outcome {
-    let configuration = try ReleasePlaces.configuration(at: configuration)
+    if let side = sides.first(where: \.isEmpty) {
+      throw PackError(.usage, "a side is '\(side)'", hint: "name a release, a pack or a folder")
+    }
+    let configuration = try readConfiguration()
     let jobs = try threads.count()
     let place = sides.count == 2 || since != nil && sides.count == 1 ? sides[sides.count - 1] : nil
     let target = place ?? ReleasePlaces.place(ReleaseFile.folder, beside: configuration)
     if place == nil { try ReleasePlaces.checkPresence(of: nil, configuration: configuration) }
-    let lock = try ReleasePlaces.lockFile(lockFile.lock, beside: configuration, of: target).map { (path) throws(PackError) in
-      try ReleaseLock.read(path)
-    }
     let earlier = sides.count == 2 || since == nil && sides.count == 1 ? sides[0] : nil
+    guard bases.bases.isEmpty || [earlier, target].compactMap(\.self).contains(where: isPack) else {
+      throw PackError(.usage, "--base is for a delta, and no side is a pack", hint: "name the delta as a side")
+    }
+    // That of another project says nothing about two sides that were named.
+    let hasLock = configuration != nil || lockFile.lock != nil || sides.isEmpty
+    let lockPath = hasLock ? ReleasePlaces.lockFile(lockFile.lock, beside: configuration, of: target) : nil
+    let lock = try lockPath.map { (path) throws(PackError) in try ReleaseLock.read(path) }
     let resolved = try key(configuration, earlier, target, in: session)
     let before =
       if let earlier { try side(earlier, besides: target, resolved) } else {
@@ -111,9 +122,22 @@ struct Diff: Verb {
 
   // MARK: Sides
 
+  /// Reads the configuration: the one that was named, a side that is one, that above a release that is a side, or without sides the one in the working
+  /// directory. Returns nil if there is none.
+  private func readConfiguration() throws(PackError) -> PackerConfiguration? {
+    if let configuration { return try ReleasePlaces.configuration(at: configuration) }
+    if let side = sides.last(where: isConfiguration) { return try ReleasePlaces.configuration(at: side) }
+    if sides.count < 2 { return try ReleasePlaces.configuration(at: nil) }
+    let releases = sides.reversed().filter { $0.hasSuffix(".json") || isRelease($0) }
+    guard let path = releases.lazy.compactMap(ReleasePlaces.configuration(above:)).first else { return nil }
+    return try ReleasePlaces.configuration(at: path)
+  }
+
+  private func isConfiguration(_ path: String) -> Bool { path.hasSuffix(".yml") || path.hasSuffix(".yaml") }
+
   /// Whether a path is that of one pack, which has to be opened.
   private func isPack(_ path: String) -> Bool {
-    !ReleasePlaces.isDirectory(path) && !path.hasSuffix(".json") && !path.hasSuffix(".yml") && !path.hasSuffix(".yaml")
+    !ReleasePlaces.isDirectory(path) && !path.hasSuffix(".json") && !isConfiguration(path)
   }
 
   /// Returns the key. Packs that were named need it; without it, the files of releases are not compared.
@@ -140,7 +164,7 @@ struct Diff: Verb {
   }
 
   private func side(_ path: String, besides other: String?, _ resolved: borrowing ResolvedKey?) throws(PackError) -> Comparison.Side {
-    if path.hasSuffix(".yml") || path.hasSuffix(".yaml") { return .sources(try PackerConfiguration.read(path)) }
+    if isConfiguration(path) { return .sources(try PackerConfiguration.read(path)) }
     if path.hasSuffix(".json") || isRelease(path) { return .release(try ComparedRelease(reading: path)) }
     if ReleasePlaces.isDirectory(path) { return .folder(path) }
     let others = other.map { isPack($0) ? [$0] : [] } ?? []
@@ -171,13 +195,16 @@ struct Diff: Verb {
 
   private func show(_ report: DifferenceReport, on console: Console) {
     if format == .markdown {
-      console.lines(report.markdown(mostFiles: showsAll ? .max : Self.mostFiles))
+      console.lines(report.markdown(mostFiles: showsAll ? .max : Self.mostFiles, limit: showsAll ? .max : Self.longestComment))
       return
     }
     console.result(DifferenceRecord(report), ["before: \(report.before)", "after:  \(report.after)", report.summary])
-    for pack in report.packs where pack.kind != .unchanged {
+    if report.isOutOfOrder {
+      console.warning("\(report.after) is older than \(report.before): devices refuse it", hint: "name the older release first")
+    }
+    for pack in report.packs where pack.isChanged {
       let text = DifferenceText(pack, mostFiles: showsAll ? .max : Self.mostFiles)
-      console.result(PackDifferenceRecord(pack), text.heading + (console.isQuiet ? [] : text.files))
+      console.result(PackDifferenceRecord(pack), text.heading + text.files)
       if console.isJSON {
         for change in pack.files?.changes ?? [] { console.result(FileChangeRecord(change, in: pack), []) }
       }
@@ -185,9 +212,9 @@ struct Diff: Verb {
     let downloads = report.downloads.map { update in
       let whole = update.size < update.packSize ? "instead of \(ByteCount(update.packSize))" : ""
       let app = update.sizeWithApp > update.size ? "\(ByteCount(update.sizeWithApp)) with a new app" : ""
-      return ["players with manifest \(update.manifest)", "\(ByteCount(update.size))", whole, app]
+      return ["manifest \(update.manifest)", "\(ByteCount(update.size))", whole, app]
     }
-    if !downloads.isEmpty, !console.isJSON { console.output(lines: ["download"]) }
+    if !downloads.isEmpty, !console.isJSON { console.output(lines: ["download by players who have all packs of"]) }
     for (update, line) in zip(report.downloads, Table.columns(downloads, numbers: [1])) {
       console.result(UpdateDownloadRecord(update), [line.trimmingEnd])
     }
@@ -205,8 +232,9 @@ struct DifferenceText {
   init(_ pack: PackDifference, mostFiles: Int) {
     heading = Self.heading(pack)
     let changes = pack.files?.changes ?? []
+    let obstacle = pack.updateObstacle.map { ["  what players download of each file is not known: \($0)"] } ?? []
     guard !changes.isEmpty else {
-      files = pack.obstacle.map { ["  files are not compared: \($0)"] } ?? []
+      files = (pack.obstacle.map { ["  files are not compared: \($0)"] } ?? []) + obstacle
       return
     }
     let hasPack = changes.contains { $0.after?.packedSize != nil }
@@ -214,25 +242,33 @@ struct DifferenceText {
     var rows = [["", "", "size"] + (hasPack ? ["in the pack"] : []) + (hasUpdate ? ["update"] : []) + ["path"]]
     for change in changes.prefix(mostFiles) {
       let growth = change.before.flatMap { before in change.after.map { Self.growth(before.size, $0.size) } } ?? ""
-      var row = [change.kind.rawValue, growth, (change.after ?? change.before).map { "\(ByteCount($0.size))" } ?? ""]
-      if hasPack { row.append(change.after?.packedSize.map { "\(ByteCount($0))" } ?? "") }
-      if hasUpdate { row.append(change.updateSize.map { "\(ByteCount($0))" } ?? "") }
-      rows.append(row + [change.kind == .renamed ? "\(change.before?.path ?? "") -> \(change.path)" : change.path])
+      func cell(_ size: UInt64?) -> String { change.isDirectory ? "" : size.map { "\(ByteCount($0))" } ?? "" }
+      var row = [change.kind.rawValue, growth, cell((change.after ?? change.before)?.size)]
+      if hasPack { row.append(cell(change.after?.packedSize)) }
+      if hasUpdate { row.append(cell(change.updateSize)) }
+      let path = change.path + (change.isDirectory ? "/" : "")
+      let moved = change.kind == .renamed ? "\(change.before?.path ?? "") -> \(path)" : path
+      rows.append(row + [moved + (change.note.map { " (\($0))" } ?? "")])
     }
     var lines = Table.columns(rows, numbers: hasPack && hasUpdate ? [1, 2, 3, 4] : hasPack || hasUpdate ? [1, 2, 3] : [1, 2])
     let rest = changes.dropFirst(mostFiles)
     if !rest.isEmpty {
       let sum = TreeChanges.sum(rest)
-      let costs = [
-        hasPack ? "\(ByteCount(sum.packedSize)) in the pack" : nil, hasUpdate ? "\(ByteCount(sum.updateSize)) to download" : nil,
-      ]
-      lines.append("  \((["and \(rest.count) more, \(ByteCount(sum.size))"] + costs.compactMap(\.self)).joined(separator: ", "))")
+      var parts: [String] = []
+      if sum.count > 0 {
+        parts.append("\(ByteCount(sum.size)) in \(sum.count)")
+        if hasPack { parts.append("\(ByteCount(sum.packedSize)) in the pack") }
+        if hasUpdate { parts.append("\(ByteCount(sum.updateSize)) to download") }
+      }
+      if sum.removed > 0 { parts.append("\(sum.removed) removed, \(ByteCount(sum.removedSize))") }
+      lines.append("  and \(rest.count) more: \(parts.joined(separator: ", "))")
     }
-    files = lines
+    files = lines + obstacle
   }
 
   private static func heading(_ pack: PackDifference) -> [String] {
-    guard let id = pack.id else { return [] }
+    // Without packs, there is nothing to say of trees.
+    guard let id = pack.id ?? (pack.before?.packSize == nil && pack.after?.packSize == nil ? nil : "pack") else { return [] }
     var parts = ["\(pack.kind == .repacked ? "packed again without changes" : pack.kind.rawValue)"]
     // A directory has neither version nor packed size.
     let before = pack.after == nil || pack.after?.version != nil ? pack.before : nil
@@ -241,7 +277,7 @@ struct DifferenceText {
         change(before?.version.map { "\($0)" }, pack.after?.version.map { "\($0)" }).map { "version \($0)" },
         change(before?.packSize.map { "\(ByteCount($0))" }, pack.after?.packSize.map { "\(ByteCount($0))" }),
       ].compactMap(\.self)
-    if let old = pack.before?.delivery, let new = pack.after?.delivery, old != new { parts.append("\(old.rawValue) -> \(new.rawValue)") }
+    if let delivery = pack.delivery { parts.append("\(delivery.before.rawValue) -> \(delivery.after.rawValue)") }
     if let update = pack.update {
       let way = update.deltas == 0 ? "the whole pack" : update.deltas == 1 ? "a delta" : "\(update.deltas) deltas"
       parts.append("players download \(ByteCount(update.size)), \(way)")
@@ -322,6 +358,8 @@ private struct PackDifferenceRecord: Encodable {
   let packRest: UInt64?
   let updateSize: UInt64?
   let updateRest: UInt64?
+  /// Why what players download of each file is not known.
+  let updateObstacle: String?
   /// The number of deltas that players download; 0 for the whole pack.
   let deltas: Int?
 
@@ -339,6 +377,7 @@ private struct PackDifferenceRecord: Encodable {
     packRest = pack.packRest
     updateSize = pack.update?.size
     updateRest = pack.updateRest
+    updateObstacle = pack.updateObstacle
     deltas = pack.update?.deltas
   }
 }
@@ -349,6 +388,9 @@ private struct FileChangeRecord: Encodable {
   let change: String
   let path: String
   let oldPath: String?
+  /// What it is now, and what it was: a file, an executable or a directory.
+  let kind: String?
+  let oldKind: String?
   let oldSize: UInt64?
   let size: UInt64?
   let packedSize: UInt64?
@@ -359,10 +401,20 @@ private struct FileChangeRecord: Encodable {
     self.change = change.kind.rawValue
     path = change.path
     oldPath = change.kind == .renamed ? change.before?.path : nil
+    kind = change.after.map { Self.name($0.kind) }
+    oldKind = change.before.map { Self.name($0.kind) }
     oldSize = change.before?.size
     size = change.after?.size
     packedSize = change.after?.packedSize
     updateSize = change.updateSize
+  }
+
+  private static func name(_ kind: IndexRecord.Kind) -> String {
+    switch kind {
+    case .file: "file"
+    case .executable: "executable"
+    case .directory: "directory"
+    }
   }
 }
 

@@ -1,6 +1,7 @@
 import ArgumentParser
 import PackBuild
 import PackCrypto
+import PackFiles
 import PackFormat
 import PackProject
 import PackReading
@@ -18,8 +19,8 @@ struct Serve: Verb {
       single pack, and lists the packs of a release that 'packer build' made. If the pack or the manifest is replaced, the new version is \
       served.
 
-      Only this machine is served: the address is 127.0.0.1 (and ::1), requests for other host names are refused, and nothing is \
-      written to disk. Ctrl-C stops the server after the current responses.
+      Only this machine is served: the address is 127.0.0.1 (and ::1), requests for other host names are refused, and no \
+      content is written to disk. Ctrl-C stops the server after the current responses.
 
       With --cdn, the folder is served unchanged, encrypted and without a key, as a CDN would serve it. The options below add the faults of \
       a CDN; they apply to packs unless --only names other files.
@@ -30,10 +31,16 @@ struct Serve: Verb {
 
       A connection that fails is reported: once for each cause, or every time with -v. Files with keys are never served.
 
+      With --record, what browsers ask for is written to a file when the server stops: paths in order with times and sizes, paths that are not in \
+      the pack, what pages wanted from other hosts, and files that were never asked for. 'packer verify --run' reports the faults among these. \
+      --browser loads each pack in a headless browser for the time of --for, without anybody at the screen.
+
       Examples:
         packer serve game.pack --key game.key --open
         packer serve dist --key arcade.key -v
         packer serve dist --pack chess --key arcade.key --isolated --port 0
+        packer serve dist --key arcade.key --record run.json
+        packer serve dist --record run.json --browser chromium --for 30
         packer serve --cdn dist --slow 500KiB
         packer serve --cdn dist --host 0.0.0.0 --certificate ../certificate
         packer serve --cdn dist --status 503 --times 2
@@ -77,6 +84,21 @@ struct Serve: Verb {
   @Option(name: .customLong("csp"), help: ArgumentHelp("The Content-Security-Policy header of every response.", valueName: "policy"))
   var contentSecurityPolicy: String?
 
+  @Option(
+    name: .customLong("record"), help: ArgumentHelp("Write what browsers ask for to this file.", valueName: "file"), completion: .file())
+  var recordPath: String?
+
+  @Option(
+    name: .customLong("browser"),
+    help: ArgumentHelp(
+      "Load each pack in this browser, without a window: chromium, or another one that takes its options.", valueName: "program"))
+  var browser: String?
+
+  @Option(
+    name: .customLong("for"),
+    help: ArgumentHelp("Stop after this many seconds; with --browser, of each pack. (default: until Ctrl-C)", valueName: "seconds"))
+  var seconds: Int?
+
   @Flag(name: [.customShort("v"), .customLong("verbose")], help: "Print every request: status, bytes sent, bytes decrypted.")
   var isVerbose = false
 
@@ -87,6 +109,10 @@ struct Serve: Verb {
 
   func run(in session: Session) async throws(PackError) -> Outcome {
     try Bounds.check(port, "--port", in: 0...65_535)
+    if let seconds { try Bounds.check(seconds, "--for", in: 1...86_400) }
+    guard browser == nil || seconds != nil else {
+      throw PackError(.usage, "--browser needs --for", hint: "say how long each pack is loaded, as in --for 30")
+    }
     return faults.isCDN ? try await serveFolder(in: session) : try await serveGames(in: session)
   }
 
@@ -113,8 +139,11 @@ struct Serve: Verb {
     options.fallback = fallback
     options.contentSecurityPolicy = contentSecurityPolicy
     let stock = GameStock(target, isRelease: isRelease, keys: KeyRing(resolved.key), trusting: trusted, only: only, bases: bases.bases)
-    let site = try GameSite(stock, options: options, allowsServiceWorkers: serviceWorkers)
+    let recorder = recordPath.map { _ in LoadRecorder() }
+    let site = try GameSite(stock, options: options, allowsServiceWorkers: serviceWorkers, recorder: recorder)
     try checkFallback(in: site)
+    // Before anybody plays for an hour.
+    let output = try recordPath.map { (path) throws(PackError) in try OutputFile(path, files: SystemFiles()) }
     let server = try await start(site, hosts: ["127.0.0.1", "::1"], in: session)
     let console = session.console
     let stopWatching = server.every(milliseconds: 500) {
@@ -132,10 +161,44 @@ struct Serve: Verb {
     let address = "http://127.0.0.1:\(server.port)/"
     tell(address, games: site, on: console)
     open(site.isSingle ? "\(site.games[0].origin(port: ":\(server.port)"))/" : address, in: session)
-    await untilStopped()
+    var failure: PackError?
+    if let browser, let seconds {
+      for game in site.games where failure == nil && !Task.isCancelled {
+        do throws(PackError) {
+          try await HeadlessBrowser(browser).show("\(game.origin(port: ":\(server.port)"))/", for: .seconds(seconds))
+        } catch {
+          failure = error
+        }
+      }
+    } else {
+      await untilStopped(after: seconds)
+    }
     stopWatching()
     await server.stop(within: 2)
-    throw PackError(.cancelled, "stopped")
+    if let failure { throw failure }
+    if let recorder, let output { try write(recorder.run(of: site), to: output, on: console) }
+    guard seconds != nil, !Task.isCancelled else { throw PackError(.cancelled, "stopped") }
+    return .done
+  }
+
+  private func write(_ run: LoadRun, to output: OutputFile, on console: Console) throws(PackError) {
+    let document = run.document
+    try output.write(document.byteSpan, at: 0, of: UInt64(document.count))
+    try output.commit()
+    for pack in run.packs {
+      let size = pack.requests.reduce(0 as UInt64) { $0.adding($1.size) }
+      let unused = pack.unused.reduce(0 as UInt64) { $0.adding($1.size) }
+      var parts = ["\(Table.count(pack.requestCount, "request", "requests")), \(ByteCount(size))"]
+      if !pack.missing.isEmpty { parts.append("\(Table.count(pack.missing.count, "path is", "paths are")) not in the pack") }
+      if !pack.foreign.isEmpty { parts.append("\(Table.count(pack.foreign.count, "address", "addresses")) on other hosts") }
+      if !pack.unused.isEmpty { parts.append("\(pack.unused.count) of \(pack.files) files never asked for, \(ByteCount(unused))") }
+      console.result(RecordedRecord(pack, file: recordPath ?? ""), ["\(pack.id): \(parts.joined(separator: "; "))"])
+      for missing in pack.missing.prefix(5) { console.note("\(pack.id): no \(missing.path)\(missing.near.map { ", but \($0)" } ?? "")") }
+      for foreign in pack.foreign.prefix(5) { console.note("\(pack.id): asks for \(foreign.url)") }
+    }
+    if run.packs.isEmpty {
+      console.warning("nothing was asked for, so \(recordPath ?? "") has no packs", hint: "open a pack's address in a browser")
+    }
   }
 
   /// Reads the key. If none was given, throws an error that names the key that the pack needs.
@@ -186,12 +249,11 @@ struct Serve: Verb {
 
   private func serveFolder(in session: Session) async throws(PackError) -> Outcome {
     guard key.references.isEmpty, bases.bases.isEmpty, only == nil, trust.isEmpty, !isIsolated, !serviceWorkers, fallback == nil,
-      contentSecurityPolicy == nil,
-      !opens
+      contentSecurityPolicy == nil, recordPath == nil, browser == nil, seconds == nil, !opens
     else {
       throw PackError(
         .usage,
-        "--cdn serves the folder unchanged, so --key, --base, --open, --pack, --trust, --isolated, --service-workers, --fallback and --csp do not apply"
+        "--cdn serves the folder unchanged, so --key, --base, --open, --pack, --trust, --isolated, --service-workers, --fallback, --csp, --record, --browser and --for do not apply"
       )
     }
     let (plan, isSeedChosen) = try faults.plan()
@@ -298,8 +360,12 @@ struct Serve: Verb {
     return exchange.isComplete ? line : line + ", cut off"
   }
 
-  /// Waits for the signal that ends the process.
-  private func untilStopped() async {
+  /// Waits for the signal that ends the process, or for some seconds.
+  private func untilStopped(after seconds: Int? = nil) async {
+    if let seconds {
+      try? await Task.sleep(for: .seconds(seconds))
+      return
+    }
     // The stream has no elements. It ends when the task is cancelled.
     let (stream, _) = AsyncStream<Never>.makeStream()
     for await _ in stream {}
@@ -424,6 +490,26 @@ private struct ServingRecord: Encodable {
   var authority: String?
   /// The addresses for other devices.
   var addresses: [String]?
+}
+
+/// A record of what browsers asked for in a pack. Sizes are in bytes.
+private struct RecordedRecord: Encodable {
+  let type = "recorded"
+  let file: String
+  let pack: String
+  let requests: Int
+  let missing: Int
+  let foreign: Int
+  let unused: Int
+  let unusedSize: UInt64
+
+  init(_ pack: LoadRun.Pack, file: String) {
+    self.file = file
+    self.pack = pack.id
+    requests = pack.requestCount
+    (missing, foreign, unused) = (pack.missing.count, pack.foreign.count, pack.unused.count)
+    unusedSize = pack.unused.reduce(0) { $0.adding($1.size) }
+  }
 }
 
 /// A record that new versions are served.

@@ -19,6 +19,11 @@ struct GateOptions: ParsableArguments {
   @Option(help: ArgumentHelp("The platform of that app. (default: that of the Info.plist, or enough for all)", valueName: "platform"))
   var platform: String?
 
+  @Option(
+    name: .customLong("run"), help: ArgumentHelp("Also check what 'packer serve --record' recorded.", valueName: "file"),
+    completion: .file())
+  var runPath: String?
+
   @OptionGroup var lockFile: LockOption
 
   @OptionGroup var published: PublishedOption
@@ -52,6 +57,7 @@ struct GateOptions: ParsableArguments {
   var given: String? {
     let options: [(String, Bool)] = [
       ("--config", configuration != nil), ("--plist", plist != nil), ("--app", app != nil), ("--platform", platform != nil),
+      ("--run", runPath != nil),
       ("--lock", lockFile.lock != nil),
       ("--published", published.published != nil), ("--trust", !keyTexts.trust.isEmpty),
       ("--quick", isQuick), ("--strict", isStrict), ("--only", !only.isEmpty), ("--ignore", !ignore.isEmpty),

@@ -45,6 +45,7 @@ struct ReleaseGate {
     }
     let inputs = [
       options.configuration ?? PackerConfiguration.defaultPath, options.lockFile.lock ?? ReleaseFile.lock, options.plist, options.app,
+      options.runPath,
     ]
     for (format, path) in files {
       do throws(PackError) {
@@ -78,6 +79,7 @@ struct ReleaseGate {
     verification.lock = ReleasePlaces.lockFile(options.lockFile.lock, beside: verification.configuration, of: verification.target)
     verification.plist = options.plist
     verification.app = try options.app.map { (path) throws(PackError) in try BuiltApp.read(path, isCancelled: { Task.isCancelled }) }
+    verification.run = try options.runPath.map { (path) throws(PackError) in try LoadRun.read(path) }
     verification.platform = try options.platform.map(DeviceProfile.Platform.init(option:))
     verification.isQuick = options.isQuick
     verification.only = options.only
@@ -87,7 +89,7 @@ struct ReleaseGate {
     verification.wording = { $0.hint }
     verification.trusted = try session.trustedKeys(options.keyTexts.trust, verification.configuration)
     verification.published = try published(verification)
-    let inputs = [configuration?.path, verification.lock, verification.plist, options.app].compactMap { $0 }
+    let inputs = [configuration?.path, verification.lock, verification.plist, options.app, options.runPath].compactMap { $0 }
     for (_, path) in files { try ReportFile.check(path, against: inputs, release: ReleasePlaces.directory(of: verification.target)) }
     let content = try hinting(at: target, configuration) { () throws(PackError) in try contentKey(configuration, in: session) }
     let report = try await look(verification, key: content, in: session)

@@ -41,6 +41,7 @@ struct GateSample {
       directory: "dist", keyID: Self.keyID, manifest: sighting, packs: packs.map(Self.sighting), plist: plist,
       lock: Self.lock(budget), configuration: configuration, now: now)
     release.app = try Self.app()
+    release.run = LoadRun()
     release.hasSources = true
   }
 
@@ -50,6 +51,14 @@ struct GateSample {
     verification.configuration = release.configuration
     change(&verification)
     return verification.judge(release)
+  }
+
+  /// Adds a recorded run of the second pack.
+  mutating func recordRun(_ body: (inout LoadRun.Pack) -> Void) {
+    let entry = release.entries[1]
+    var pack = LoadRun.Pack(id: entry.id, version: entry.version, contentRoot: entry.contentRoot, files: 1)
+    body(&pack)
+    release.run = LoadRun(packs: [pack])
   }
 
   /// Changes an entry of the manifest, and the matching values of its file.

@@ -758,6 +758,18 @@ struct Violation: Sendable, CustomTestStringConvertible {
     Violation("PK6011", "a name in the wrong case", .warning, hint: "write it as the file has it") { sample in
       sample.release.packs[1].misspelled = ["'index.html' names 'JS/main.js', but the file is 'js/main.js'"]
     },
+    Violation("PK6013", "a file that a game asked for in vain", .warning, hint: nil) { sample in
+      sample.recordRun { $0.missing = [LoadRun.Missing(path: "js/Main.js", near: "js/main.js")] }
+    },
+    Violation("PK6014", "a request to another host", .warning, hint: nil) { sample in
+      sample.recordRun { $0.foreign = [LoadRun.Foreign(url: "https://api.example.org/score", directive: "connect-src")] }
+    },
+    Violation("PK6015", "a run of another version", .note, hint: "packer serve dist --record run.json") { sample in
+      sample.recordRun { pack in
+        pack.contentRoot = GateSample.digest(99)
+        pack.missing = [LoadRun.Missing(path: "a", near: nil)]
+      }
+    },
     Violation("PK6008", "an empty directory", .note, hint: "exclude it") { sample in
       sample.release.packs[1].emptyDirectories = ["'levels'"]
     },

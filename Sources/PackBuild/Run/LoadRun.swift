@@ -1,0 +1,165 @@
+package import PackFiles
+package import PackFormat
+
+/// What browsers loaded while `packer serve --record` served packs: the content of its file.
+///
+/// Memory: about 200 bytes and the path for each request, of which each pack has at most ``mostRequests``.
+package struct LoadRun: Hashable, Sendable {
+  /// One pack.
+  package struct Pack: Hashable, Sendable {
+    /// The name of the pack in the manifest, or one for a single file.
+    package var id: String
+    package var version: UInt64
+    /// The digest of its tree, 32 bytes.
+    package var contentRoot: [UInt8]
+    /// The number of files.
+    package var files: Int
+    /// The requests, in the order in which they came: the first ones, if there were more than ``LoadRun/mostRequests``.
+    package var requests: [Request] = []
+    /// The number of all requests.
+    package var requestCount = 0
+    /// Paths that the pack does not have, in the order in which they were first asked for.
+    package var missing: [Missing] = []
+    /// Addresses on other hosts, in the order in which they were first asked for.
+    package var foreign: [Foreign] = []
+    /// The files that were never asked for, in byte order.
+    package var unused: [File] = []
+
+    package init(id: String, version: UInt64, contentRoot: [UInt8], files: Int) {
+      (self.id, self.version, self.contentRoot, self.files) = (id, version, contentRoot, files)
+    }
+  }
+
+  /// A request for a path in the pack.
+  package struct Request: Hashable, Sendable {
+    /// The time since the first request, in milliseconds.
+    package var milliseconds: UInt64
+    /// The path in the pack, as it was asked for if there is none.
+    package var path: String
+    /// The HTTP status of the response.
+    package var status: UInt64
+    /// The bytes of its body.
+    package var size: UInt64
+    /// The field `Range` of the request, if it was for a part.
+    package var range: String?
+
+    package init(milliseconds: UInt64, path: String, status: UInt64, size: UInt64, range: String?) {
+      (self.milliseconds, self.path, self.status, self.size, self.range) = (milliseconds, path, status, size, range)
+    }
+  }
+
+  /// A path that the pack does not have.
+  package struct Missing: Hashable, Sendable {
+    package var path: String
+    /// The path that was probably meant; nil if none is near.
+    package var near: String?
+
+    package init(path: String, near: String?) { (self.path, self.near) = (path, near) }
+  }
+
+  /// An address on another host.
+  package struct Foreign: Hashable, Sendable {
+    /// The address, as far as the browser says it: often only its origin.
+    package var url: String
+    /// What it was for, as in Content Security Policy: `img-src`, `connect-src` and so on.
+    package var directive: String
+
+    package init(url: String, directive: String) { (self.url, self.directive) = (url, directive) }
+  }
+
+  /// A file of the pack.
+  package struct File: Hashable, Sendable {
+    package var path: String
+    /// The length of the content in bytes.
+    package var size: UInt64
+
+    package init(path: String, size: UInt64) { (self.path, self.size) = (path, size) }
+  }
+
+  /// The packs, in the order in which they were first asked for. Packs that nobody asked for are not among them.
+  package var packs: [Pack]
+
+  /// The most requests that are kept for each pack.
+  package static let mostRequests = 100_000
+  /// The most missing paths, and the most foreign addresses, that are kept for each pack.
+  package static let mostNames = 1000
+
+  package init(packs: [Pack] = []) { self.packs = packs }
+
+  // MARK: The document
+
+  private static let format: UInt64 = 1
+
+  /// The bytes of the file. Equal values give equal bytes.
+  package var document: [UInt8] {
+    let packs = packs.map { RecordValue.Member(key: $0.id, value: $0.record) }
+    return RecordValue.sorted(["format": .number(Self.format), "packs": .object(packs)]).document
+  }
+
+  /// Reads a file.
+  ///
+  /// - Throws: ``PackError/Code/missingInput``, ``PackError/Code/cannotRead``, or ``PackError/Code/invalidRecord`` if it is no recorded run.
+  package static func read(_ path: String, files: any FileSystem = SystemFiles()) throws(PackError) -> LoadRun {
+    do throws(PackError) {
+      var root = try RecordFields(try RecordParser.parse(try files.contents(of: path, limit: largestSize)), "the run")
+      let format = try root.number("format")
+      guard format == Self.format else { throw PackError(.invalidRecord, "its format is \(format), which this packer does not know") }
+      guard case .object(let members) = try root.object("packs") else { throw PackError(.invalidRecord, "its 'packs' are not an object") }
+      let packs = try members.map { (member) throws(PackError) in try Pack(member.key, member.value) }
+      try root.finish()
+      return LoadRun(packs: packs)
+    } catch {
+      guard error.code == .invalidRecord else { throw error.about(path) }
+      throw error.about(path).advising(.developer("give a file that 'packer serve --record' wrote"))
+    }
+  }
+
+  /// No run of one pack with all its requests is that large.
+  private static let largestSize = 256 << 20
+}
+
+extension LoadRun.Pack {
+  fileprivate var record: RecordValue {
+    .sorted([
+      "contentRoot": .text(contentRoot.hex), "files": .number(UInt64(files)),
+      "foreign": .list(foreign.map { .sorted(["directive": .text($0.directive), "url": .text($0.url)]) }),
+      "missing": .list(missing.map { .sorted(["near": $0.near.map { .text($0) }, "path": .text($0.path)]) }),
+      "requestCount": .number(UInt64(requestCount)),
+      "requests": .list(
+        requests.map { request in
+          .sorted([
+            "milliseconds": .number(request.milliseconds), "path": .text(request.path), "range": request.range.map { .text($0) },
+            "size": .number(request.size), "status": .number(request.status),
+          ])
+        }),
+      "unused": .list(unused.map { .sorted(["path": .text($0.path), "size": .number($0.size)]) }), "version": .number(version),
+    ])
+  }
+
+  fileprivate init(_ id: String, _ value: RecordValue) throws(PackError) {
+    var fields = try RecordFields(value, "pack '\(id)'")
+    self.init(
+      id: id, version: try fields.number("version"), contentRoot: try fields.bytes("contentRoot", count: 32),
+      files: Int(clamping: try fields.number("files")))
+    requestCount = Int(clamping: try fields.number("requestCount"))
+    requests = try fields.list("requests").map { (value) throws(PackError) in
+      var fields = try RecordFields(value, "a request")
+      return LoadRun.Request(
+        milliseconds: try fields.number("milliseconds"), path: try fields.text("path"), status: try fields.number("status"),
+        size: try fields.number("size"), range: fields.has("range") ? try fields.text("range") : nil)
+    }
+    missing = try fields.list("missing").map { (value) throws(PackError) in
+      var fields = try RecordFields(value, "a missing file")
+      return LoadRun.Missing(path: try fields.text("path"), near: fields.has("near") ? try fields.text("near") : nil)
+    }
+    foreign = try fields.list("foreign").map { (value) throws(PackError) in
+      var fields = try RecordFields(value, "a foreign address")
+      return LoadRun.Foreign(url: try fields.text("url"), directive: try fields.text("directive"))
+    }
+    unused = try fields.list("unused").map { (value) throws(PackError) in
+      var fields = try RecordFields(value, "a file")
+      return LoadRun.File(path: try fields.text("path"), size: try fields.number("size"))
+    }
+    try fields.finish()
+  }
+}
