@@ -281,6 +281,8 @@ package struct Comparison: Sendable {
         list: try await FileList(
           of: path, excludes: excludes, followsSymlinks: followsSymlinks, jobs: jobs, files: files, progress: progress))
     case .pack(let pack): return Tree(list: try FileList(pack), pack: pack)
+    case .file(_, let pack) where pack.isDoubled:
+      return Tree(obstacle: "two branches released different content as version \(pack.version)")
     case .file(nil, let pack): return Tree(obstacle: "\(ManifestPack.publishedName(pack.id, pack.sha256)) is missing")
     case .file(let path?, let released):
       guard let pack = try key.open(path, files: files) else { return Tree(obstacle: "no key was given") }
@@ -319,6 +321,7 @@ package struct Comparison: Sendable {
         return Costs(obstacle: "\(name) is another delta")
       }
       let packed = try PackedSizes(pack)
+      guard packed.sizes.count == after.items.count else { return Costs(obstacle: "\(name) is another delta") }
       return Costs(sizes: packed.sizes, rest: packed.parts.reduce(0) { $0.adding($1.size) })
     } catch {
       // Damage of a delta is a finding of the gate, and devices download the full pack then.

@@ -7,31 +7,51 @@ extension DifferenceReport {
   ///
   /// - Parameters:
   ///   - mostFiles: the largest number of files that are listed for each pack.
-  ///   - limit: the number of bytes after which no further files are listed.
+  ///   - limit: the largest size in bytes, but for the tables of downloads and budgets. What is left out is counted.
   package func markdown(mostFiles: Int, limit: Int) -> [UInt8] {
     var lines = ["### \(MarkdownText.cell(before)) → \(MarkdownText.cell(after))", "", summary, ""]
     let shown = packs.filter(\.isChanged)
+    // Half of the room is for the packs, and the end is always there.
+    var left = limit - end.reduce(0) { $0 + $1.utf8.count + 1 }
     if isAboutReleases, !shown.isEmpty {
       lines += ["| Pack | | Version | Size | Update |", "|---|---|---|--:|--:|"]
+      var listed = 0
       for pack in shown {
-        let versions = Self.change(pack.before?.version.map { "\($0)" }, pack.after?.version.map { "\($0)" })
-        let sizes = Self.change(pack.before?.packSize.map(Self.size), pack.after?.packSize.map(Self.size))
-        let update = pack.update.map { Self.size($0.size) + ($0.deltas > 0 ? " (delta)" : "") } ?? ""
-        let delivery = pack.delivery.map { ", \($0.before.rawValue) → \($0.after.rawValue)" } ?? ""
-        lines.append("| \(MarkdownText.code(pack.id ?? "")) | \(pack.kind.rawValue)\(delivery) | \(versions) | \(sizes) | \(update) |")
+        let row = Self.row(pack)
+        guard row.utf8.count + 1 <= left - limit / 2 else { break }
+        left -= row.utf8.count + 1
+        lines.append(row)
+        listed += 1
       }
+      if listed < shown.count { lines.append("| and \(shown.count - listed) more | | | | |") }
       lines.append("")
     }
-    var size = lines.reduce(0) { $0 + $1.utf8.count + 1 }
-    for (number, pack) in shown.enumerated() {
+    var unlisted = 0
+    for pack in shown {
       let files = Self.files(of: pack, most: mostFiles)
-      size += files.reduce(0) { $0 + $1.utf8.count + 1 }
-      guard size <= limit else {
-        lines += ["The files of \(shown.count - number) more are not listed.", ""]
-        break
+      let size = files.reduce(0) { $0 + $1.utf8.count + 1 }
+      guard size <= left else {
+        unlisted += 1
+        continue
       }
+      left -= size
       lines += files
     }
+    if unlisted > 0 { lines += ["The files of \(unlisted) \(unlisted == 1 ? "pack is" : "packs are") not listed.", ""] }
+    return Array((lines + end).joined(separator: "\n").utf8)
+  }
+
+  private static func row(_ pack: PackDifference) -> String {
+    let versions = change(pack.before?.version.map { "\($0)" }, pack.after?.version.map { "\($0)" })
+    let sizes = change(pack.before?.packSize.map(size), pack.after?.packSize.map(size))
+    let update = pack.update.map { size($0.size) + ($0.deltas > 0 ? " (delta)" : "") } ?? ""
+    let delivery = pack.delivery.map { ", \($0.before.rawValue) → \($0.after.rawValue)" } ?? ""
+    return "| \(MarkdownText.code(pack.id ?? "")) | \(pack.kind.rawValue)\(delivery) | \(versions) | \(sizes) | \(update) |"
+  }
+
+  /// The tables of downloads and budgets.
+  private var end: [String] {
+    var lines: [String] = []
     if !downloads.isEmpty {
       lines += ["| Players with all packs of | download | without deltas | with a new app |", "|---|--:|--:|--:|"]
       for update in downloads {
@@ -49,7 +69,7 @@ extension DifferenceReport {
       }
       lines.append("")
     }
-    return Array((lines.joined(separator: "\n")).utf8)
+    return lines
   }
 
   private static func files(of pack: PackDifference, most: Int) -> [String] {

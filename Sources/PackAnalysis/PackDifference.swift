@@ -31,7 +31,7 @@ package struct PackDifference: Sendable {
   package let before: Edition?
   /// Nil if it was removed.
   package let after: Edition?
-  /// What differs in it; nil if that is not known, or if nothing does.
+  /// What differs in it; nil if that is not known, or if it was not read because nothing does.
   package let files: TreeChanges?
   /// Why it is not known which files differ; nil if it is known, or if none does.
   package let obstacle: String?
@@ -72,7 +72,7 @@ package struct DifferenceReport: Sendable {
   package let downloads: [ReleaseUpdate]
   /// What is left of the budgets of app versions that players use.
   package let room: [AppRoom]
-  /// Whether the release after is not newer than the one before, so that devices refuse it.
+  /// Whether the release after is older than the one before, so that devices refuse it.
   package let isOutOfOrder: Bool
 
   /// The number of packs of one kind.

@@ -117,8 +117,11 @@ package final class GameSite: Site {
   private static let reportPath = ".well-known/packer-report"
 
   /// Has browsers report what is not from the origin of the page, and load it all the same.
-  private static let reportPolicy =
-    "default-src 'self' 'unsafe-inline' 'unsafe-eval' data: blob:; report-uri /\(reportPath)"
+  ///
+  /// The address of reports is absolute, because workers may have others that it cannot be relative to.
+  private static func reportPolicy(_ host: String) -> String {
+    "default-src 'self' 'unsafe-inline' 'unsafe-eval' data: blob:; form-action 'self'; report-uri http://\(host)/\(reportPath)"
+  }
 
   package func bodyLimit(of request: PackRequest) -> Int {
     guard recorder != nil, request.method == "POST", RequestTarget(request.target)?.path == Self.reportPath else { return 0 }
@@ -130,17 +133,19 @@ package final class GameSite: Site {
     guard case .name(let name) = HostField(host), Self.isOwn(request, of: host), let game = shelf.withLock({ $0.game(named: name) }) else {
       return
     }
-    recorder?.take(report: body, of: game.id)
+    recorder?.take(report: body, of: game.id, at: host ?? "")
   }
 
   private func respond(_ game: Game, to request: PackRequest) throws(PackError) -> SiteReply {
     let pack = try pack(of: game)
     guard let recorder else { return try respond(game, pack, to: request).reply }
     var (reply, near) = try respond(game, pack, to: request)
-    reply.headers.append("Content-Security-Policy-Report-Only", Self.reportPolicy)
+    if let host = Self.host(of: request) { reply.headers.append("Content-Security-Policy-Report-Only", Self.reportPolicy(host)) }
     if let target = RequestTarget(request.target) {
       let path = target.isDirectory ? target.path + options.indexName : target.path
-      let isFallback = try reply.status < 400 && path.utf8.count <= Limits.pathLength ? pack.find(path) == nil : false
+      // Otherwise the reply has a file, and it is that one.
+      let hasFile = path.utf8.count <= Limits.pathLength ? try pack.find(path)?.kind == .file : false
+      let isFallback = [200, 206, 304].contains(reply.status) && !hasFile
       recorder.note(request, for: game, pack, path: path, file: isFallback ? options.fallback ?? path : path, reply, near: near)
     }
     return reply
@@ -158,7 +163,8 @@ package final class GameSite: Site {
     var reply = SiteReply.missing(
       "There is no file '\(printable(target.path.utf8))' in pack '\(game.id)'.", near: nearest.path,
       headers: HeaderFields(response.headers.fields.filter { $0.name != "Content-Length" }), isHead: request.method == "HEAD")
-    reply.note = [note(on: game), reply.note].compactMap(\.self).joined(separator: "; ")
+    let notes = [note(on: game), reply.note].compactMap(\.self)
+    reply.note = notes.isEmpty ? nil : notes.joined(separator: "; ")
     return (reply, nearest.path)
   }
 

@@ -1,5 +1,5 @@
 package import PackBuild
-package import PackFormat
+import PackFormat
 import PackReading
 import PackServing
 import PackWork
@@ -13,6 +13,23 @@ package final class LoadRecorder: Sendable {
     var used: Set<String> = []
     var knownMissing: Set<String> = []
     var knownForeign: Set<LoadRun.Foreign> = []
+
+    mutating func note(_ request: LoadRun.Request, file: String, near: String?) {
+      pack.requestCount += 1
+      pack.sentSize = pack.sentSize.adding(request.size)
+      if pack.requests.count < LoadRun.mostRequests { pack.requests.append(request) }
+      if request.status < 400 {
+        if used.count < Limits.records { used.insert(file) }
+      } else if request.status == 404, request.path != "favicon.ico", knownMissing.count < LoadRun.mostNames {
+        // Browsers ask for that icon by themselves.
+        if knownMissing.insert(request.path).inserted { pack.missing.append(LoadRun.Missing(path: request.path, near: near)) }
+      }
+    }
+
+    mutating func note(_ foreign: LoadRun.Foreign) {
+      guard knownForeign.count < LoadRun.mostNames, knownForeign.insert(foreign).inserted else { return }
+      pack.foreign.append(foreign)
+    }
   }
 
   private struct State {
@@ -36,88 +53,90 @@ package final class LoadRecorder: Sendable {
   ///   - path: the path that was asked for.
   ///   - file: the path of the file in the pack that the reply has, if there is one.
   ///   - near: for a path that the pack does not have, the one that was probably meant.
-  func note(_ request: PackRequest, for game: PackServer.Game, _ pack: Pack, path: String, file: String, _ reply: SiteReply, near: String?)
-  {
+  func note(
+    _ request: PackRequest, for game: PackServer.Game, _ pack: Pack, path: String, file: String, _ reply: SiteReply, near: String?
+  ) {
     let time = now()
+    let path = Self.shortened(path, Limits.pathLength)
+    let range = reply.status == 206 ? request.headers["Range"].map { Self.shortened($0, Self.longestRange) } : nil
     state.withLock { state in
       let start = state.start ?? time
       state.start = start
-      var recorded =
-        state.games[game.id]
-        ?? Game(
-          pack: LoadRun.Pack(id: game.id, version: game.version, contentRoot: pack.contentRoot, files: 0))
+      let elapsed = (time - start).components
+      let noted = LoadRun.Request(
+        milliseconds: UInt64(clamping: elapsed.seconds * 1000 + elapsed.attoseconds / 1_000_000_000_000_000), path: path,
+        status: UInt64(reply.status), size: reply.body?.length ?? 0, range: range)
       if state.games[game.id] == nil { state.order.append(game.id) }
-      if recorded.pack.contentRoot != pack.contentRoot {
-        // A new version is served from now on.
-        recorded = Game(pack: LoadRun.Pack(id: game.id, version: game.version, contentRoot: pack.contentRoot, files: 0))
+      // A new version is served from now on.
+      if state.games[game.id]?.pack.contentRoot != pack.contentRoot {
+        state.games[game.id] = Game(pack: LoadRun.Pack(id: game.id, version: game.version, contentRoot: pack.contentRoot))
       }
-      recorded.pack.requestCount += 1
-      if recorded.pack.requests.count < LoadRun.mostRequests {
-        let elapsed = (time - start).components
-        let milliseconds = UInt64(clamping: elapsed.seconds * 1000 + elapsed.attoseconds / 1_000_000_000_000_000)
-        recorded.pack.requests.append(
-          LoadRun.Request(
-            milliseconds: milliseconds, path: path, status: UInt64(reply.status), size: reply.body?.length ?? 0,
-            range: reply.status == 206 ? request.headers["Range"] : nil))
-      }
-      // Browsers ask for this icon by themselves.
-      if reply.status == 404, path != "favicon.ico" {
-        if recorded.knownMissing.count < LoadRun.mostNames, recorded.knownMissing.insert(path).inserted {
-          recorded.pack.missing.append(LoadRun.Missing(path: path, near: near))
-        }
-      } else if reply.status < 400, recorded.used.count < Limits.records {
-        recorded.used.insert(file)
-      }
-      state.games[game.id] = recorded
+      // In its place, because a copy of what was recorded so far would take longer with each request.
+      state.games[game.id]?.note(noted, file: file, near: near)
     }
   }
 
   /// Records a report of a browser that a page asked for an address on another host.
   ///
-  /// - Parameter body: a report of Content Security Policy (CSP3 §5.3). Other bodies are ignored.
-  func take(report body: [UInt8], of id: String) {
+  /// - Parameters:
+  ///   - body: a report of Content Security Policy (CSP3 §5.3). Other bodies are ignored, and reports that are about no other host.
+  ///   - id: the name of the game.
+  ///   - host: the host and port of its origin.
+  func take(report body: [UInt8], of id: String, at host: String) {
     guard case .object(let members) = try? RecordParser.parse(body), let report = members.first(where: { $0.key == "csp-report" })?.value,
       case .object(let fields) = report
     else { return }
     func text(_ key: String) -> String? {
       if case .text(let text) = fields.first(where: { $0.key == key })?.value { text } else { nil }
     }
-    guard let url = text("blocked-uri"), !url.isEmpty, url.utf8.count <= Self.longestAddress else { return }
+    guard let url = text("blocked-uri"), let address = Self.foreign(url, to: host) else { return }
     let directive = text("effective-directive") ?? text("violated-directive") ?? ""
-    let foreign = LoadRun.Foreign(url: url, directive: String(directive.prefix { $0 != " " }.prefix(40)))
-    state.withLock { state in
-      guard var game = state.games[id], game.knownForeign.count < LoadRun.mostNames, game.knownForeign.insert(foreign).inserted else {
-        return
-      }
-      game.pack.foreign.append(foreign)
-      state.games[id] = game
-    }
+    let foreign = LoadRun.Foreign(url: address, directive: String(directive.prefix { $0 != " " }.prefix(40)))
+    state.withLock { $0.games[id]?.note(foreign) }
+  }
+
+  /// Returns the address without its query, which may have secrets and differ each time; nil if it is not one of the network, or of the game itself.
+  private static func foreign(_ url: String, to host: String) -> String? {
+    let address = url.prefix { $0 != "?" && $0 != "#" }
+    guard address.utf8.count <= longestAddress, let mark = address.firstRange(of: "://"),
+      ["http", "https", "ws", "wss"].contains(address[..<mark.lowerBound].lowercased())
+    else { return nil }
+    return address[mark.upperBound...].prefix { $0 != "/" }.lowercased() == host.lowercased() ? nil : String(address)
+  }
+
+  private static func shortened(_ text: String, _ limit: Int) -> String {
+    text.utf8.count <= limit ? text : String(decoding: text.utf8.prefix(limit), as: UTF8.self)
   }
 
   private static let longestAddress = 2048
+  private static let longestRange = 200
+
+  /// Whether anything was asked for in a game.
+  package func hasRequests(for id: String) -> Bool { state.withLock { $0.games[id] != nil } }
 
   // MARK: The run
 
-  /// Returns what was recorded, with the files that were never asked for.
-  ///
-  /// - Throws: the error of a pack that cannot be opened any more.
-  package func run(of site: GameSite) throws(PackError) -> LoadRun {
+  /// Returns what was recorded, with the files that were never asked for. They are not known of a pack that was replaced or cannot be opened any more.
+  package func run(of site: GameSite) -> LoadRun {
     let state = state.withLock { $0 }
-    var run = LoadRun()
-    for id in state.order {
-      guard var game = state.games[id] else { continue }
-      if let served = site.games.first(where: { $0.id == id }) {
-        let pack = try site.pack(of: served)
-        if pack.contentRoot == game.pack.contentRoot {
+    let served = Dictionary(site.games.map { ($0.id, $0) }) { first, _ in first }
+    return LoadRun(
+      packs: state.order.compactMap { id in
+        guard let game = state.games[id] else { return nil }
+        var recorded = game.pack
+        guard let pack = served[id].flatMap({ try? site.pack(of: $0) }), pack.contentRoot == recorded.contentRoot else { return recorded }
+        var (count, unused) = (0, [LoadRun.File]())
+        do throws(PackError) {
           try pack.forEachEntry { entry in
             guard entry.kind == .file else { return }
-            game.pack.files += 1
-            if !game.used.contains(entry.path) { game.pack.unused.append(LoadRun.File(path: entry.path, size: entry.size)) }
+            count += 1
+            if !game.used.contains(entry.path) { unused.append(LoadRun.File(path: entry.path, size: entry.size)) }
           }
+        } catch {
+          return recorded
         }
-      }
-      run.packs.append(game.pack)
-    }
-    return run
+        (recorded.files, recorded.unused) = (count, unused)
+        return recorded
+      })
   }
 }

@@ -302,7 +302,7 @@ extension Simulation {
     let injected = world.servedSize(of: pack, declared: download.size)
     let served = injected ?? size
     if let exceeded = daemon.charge(served - min(served, download.received), to: download) {
-      world.transfer(min(served, download.size), of: pack)
+      world.transfer(min(served, download.size) - min(served, download.size, download.received), of: pack)
       return try fail(
         download, exceeded, .backgroundAssets(code: 204),
         "gets \(served) bytes instead of the declared \(download.size), more than the remaining allowance",

@@ -620,12 +620,13 @@ def get(path, data=None, **fields):
     except OSError:
         return 0, {}
 policy = get("/")[1]["Content-Security-Policy-Report-Only"]
-where = policy.split("report-uri ")[1]
+where = policy.split("report-uri ")[1].removeprefix(origin)
 assert get("/img/Hero.png")[0] == 404 and get("/favicon.ico")[0] == 404
 get("/img/hero.png", Range="bytes=1-2")
 def report(url, origin=origin):
     return get(where, b'{"csp-report":{"blocked-uri":"' + url + b'","effective-directive":"img-src","status-code":200}}', Origin=origin)[0]
-assert report(b"https://tracker.example.com/p.gif") == 204 and report(b"https://tracker.example.com/p.gif") == 204
+assert report(b"https://tracker.example.com/p.gif?id=1") == 204 and report(b"https://tracker.example.com/p.gif?id=2#x") == 204
+assert report(b"about") == 204 and report(b"chrome-extension://abc") == 204 and report(origin.encode() + b"/x") == 204
 assert report(b"https://forged.example.com/", "http://other.localhost") == 403
 assert get(where, b"not JSON")[0] == 204 and get(where, bytes(70000))[0] == 0 and get("/index.html", b"x")[0] == 405
 time.sleep(60)
@@ -657,6 +658,9 @@ time.sleep(60)
         failed = subprocess.run(
             [PACKER, "serve", project / "dist", "--port", "0", "--record", record, "--browser", program, "--for", "9"], capture_output=True, text=True, timeout=60)
         expect(failed.returncode == 66 and record.read_bytes() == before, f"{program}: {failed.returncode}, {failed.stderr}")
+    for path in (project / "dist/run.json", project / "dist/manifest.json", project / "key"):
+        refused = subprocess.run([PACKER, "serve", project / "dist", "--port", "0", "--record", path, "--for", "1"], capture_output=True, text=True, timeout=60)
+        expect(refused.returncode == 64 and "cannot be written to" in refused.stderr, f"--record {path}: {refused.returncode}, {refused.stderr}")
     # Ctrl-C ends the recording, and the file is whole.
     with packer_serve(PACKER, project / "dist", "--key", project / "key", "--record", record) as served:
         port = served.port

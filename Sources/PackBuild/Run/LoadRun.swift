@@ -3,7 +3,7 @@ package import PackFormat
 
 /// What browsers loaded while `packer serve --record` served packs: the content of its file.
 ///
-/// Memory: about 200 bytes and the path for each request, of which each pack has at most ``mostRequests``.
+/// Memory: about 200 bytes and the path for each request, of which each pack has at most ``mostRequests``, and half of that for each unused file.
 package struct LoadRun: Hashable, Sendable {
   /// One pack.
   package struct Pack: Hashable, Sendable {
@@ -12,21 +12,23 @@ package struct LoadRun: Hashable, Sendable {
     package var version: UInt64
     /// The digest of its tree, 32 bytes.
     package var contentRoot: [UInt8]
-    /// The number of files.
-    package var files: Int
+    /// The number of its files; nil if it was replaced while it was recorded.
+    package var files: Int?
     /// The requests, in the order in which they came: the first ones, if there were more than ``LoadRun/mostRequests``.
     package var requests: [Request] = []
     /// The number of all requests.
     package var requestCount = 0
+    /// The bytes of the bodies of all replies.
+    package var sentSize: UInt64 = 0
     /// Paths that the pack does not have, in the order in which they were first asked for.
     package var missing: [Missing] = []
     /// Addresses on other hosts, in the order in which they were first asked for.
     package var foreign: [Foreign] = []
-    /// The files that were never asked for, in byte order.
-    package var unused: [File] = []
+    /// The files that were never asked for, in byte order; nil if it was replaced while it was recorded.
+    package var unused: [File]?
 
-    package init(id: String, version: UInt64, contentRoot: [UInt8], files: Int) {
-      (self.id, self.version, self.contentRoot, self.files) = (id, version, contentRoot, files)
+    package init(id: String, version: UInt64, contentRoot: [UInt8]) {
+      (self.id, self.version, self.contentRoot) = (id, version, contentRoot)
     }
   }
 
@@ -34,7 +36,7 @@ package struct LoadRun: Hashable, Sendable {
   package struct Request: Hashable, Sendable {
     /// The time since the first request, in milliseconds.
     package var milliseconds: UInt64
-    /// The path in the pack, as it was asked for if there is none.
+    /// The path, decoded and with the name of the index if it is a directory.
     package var path: String
     /// The HTTP status of the response.
     package var status: UInt64
@@ -101,30 +103,34 @@ package struct LoadRun: Hashable, Sendable {
   /// - Throws: ``PackError/Code/missingInput``, ``PackError/Code/cannotRead``, or ``PackError/Code/invalidRecord`` if it is no recorded run.
   package static func read(_ path: String, files: any FileSystem = SystemFiles()) throws(PackError) -> LoadRun {
     do throws(PackError) {
-      var root = try RecordFields(try RecordParser.parse(try files.contents(of: path, limit: largestSize)), "the run")
+      var root = try RecordFields(try RecordFile.read(path, files: files), path)
       let format = try root.number("format")
-      guard format == Self.format else { throw PackError(.invalidRecord, "its format is \(format), which this packer does not know") }
-      guard case .object(let members) = try root.object("packs") else { throw PackError(.invalidRecord, "its 'packs' are not an object") }
-      let packs = try members.map { (member) throws(PackError) in try Pack(member.key, member.value) }
+      guard format == Self.format else {
+        throw PackError(.invalidRecord, of: path, "has format \(format), which this packer does not know")
+      }
+      guard case .object(let members) = try root.object("packs") else {
+        throw PackError(.invalidRecord, "'packs' of \(path) is not an object")
+      }
+      let packs = try members.map { (member) throws(PackError) in try Pack(member.key, member.value, of: path) }
       try root.finish()
       return LoadRun(packs: packs)
     } catch {
-      guard error.code == .invalidRecord else { throw error.about(path) }
-      throw error.about(path).advising(.developer("give a file that 'packer serve --record' wrote"))
+      guard error.code == .invalidRecord else { throw error }
+      throw error.advising(.developer("give a file that 'packer serve --record' wrote"))
     }
   }
 
-  /// No run of one pack with all its requests is that large.
-  private static let largestSize = 256 << 20
+  /// The largest file that is read, in bytes: that of hundreds of packs, unless all have most requests.
+  package static let largestSize = RecordFile.largestSize
 }
 
 extension LoadRun.Pack {
   fileprivate var record: RecordValue {
     .sorted([
-      "contentRoot": .text(contentRoot.hex), "files": .number(UInt64(files)),
+      "contentRoot": .text(contentRoot.hex), "files": files.map { .number(UInt64($0)) },
       "foreign": .list(foreign.map { .sorted(["directive": .text($0.directive), "url": .text($0.url)]) }),
       "missing": .list(missing.map { .sorted(["near": $0.near.map { .text($0) }, "path": .text($0.path)]) }),
-      "requestCount": .number(UInt64(requestCount)),
+      "requestCount": .number(UInt64(requestCount)), "sentSize": .number(sentSize),
       "requests": .list(
         requests.map { request in
           .sorted([
@@ -132,16 +138,16 @@ extension LoadRun.Pack {
             "size": .number(request.size), "status": .number(request.status),
           ])
         }),
-      "unused": .list(unused.map { .sorted(["path": .text($0.path), "size": .number($0.size)]) }), "version": .number(version),
+      "unused": unused.map { .list($0.map { .sorted(["path": .text($0.path), "size": .number($0.size)]) }) }, "version": .number(version),
     ])
   }
 
-  fileprivate init(_ id: String, _ value: RecordValue) throws(PackError) {
-    var fields = try RecordFields(value, "pack '\(id)'")
-    self.init(
-      id: id, version: try fields.number("version"), contentRoot: try fields.bytes("contentRoot", count: 32),
-      files: Int(clamping: try fields.number("files")))
+  fileprivate init(_ id: String, _ value: RecordValue, of path: String) throws(PackError) {
+    var fields = try RecordFields(value, "pack '\(id)' of \(path)")
+    self.init(id: id, version: try fields.number("version"), contentRoot: try fields.bytes("contentRoot", count: 32))
+    files = fields.has("files") ? Int(clamping: try fields.number("files")) : nil
     requestCount = Int(clamping: try fields.number("requestCount"))
+    sentSize = try fields.number("sentSize")
     requests = try fields.list("requests").map { (value) throws(PackError) in
       var fields = try RecordFields(value, "a request")
       return LoadRun.Request(
@@ -156,9 +162,11 @@ extension LoadRun.Pack {
       var fields = try RecordFields(value, "a foreign address")
       return LoadRun.Foreign(url: try fields.text("url"), directive: try fields.text("directive"))
     }
-    unused = try fields.list("unused").map { (value) throws(PackError) in
-      var fields = try RecordFields(value, "a file")
-      return LoadRun.File(path: try fields.text("path"), size: try fields.number("size"))
+    if fields.has("unused") {
+      unused = try fields.list("unused").map { (value) throws(PackError) in
+        var fields = try RecordFields(value, "a file")
+        return LoadRun.File(path: try fields.text("path"), size: try fields.number("size"))
+      }
     }
     try fields.finish()
   }

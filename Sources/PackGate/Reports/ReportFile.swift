@@ -20,7 +20,7 @@ package enum ReportFile {
   ) throws(PackError) {
     func refuse(_ reason: String) -> PackError {
       PackError(
-        .usage, "a report cannot be written to \(path): \(reason)", hint: "choose another file, as in --report junit=verify.xml")
+        .usage, "a report cannot be written to \(path): \(reason)", hint: "choose another file")
     }
     // A missing directory is reported when the report is written.
     guard let parts = PathParts(path), let parent = try? files.canonicalPath(of: parts.directory) else { return }

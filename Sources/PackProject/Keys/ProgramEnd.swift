@@ -56,27 +56,28 @@ package enum ProgramEnd {
 
   /// Ends a program that has its own process group, and what it started: asks it first, and kills what is left after a time.
   ///
-  /// - Parameter patience: the time that it has to end by itself.
+  /// - Parameters:
+  ///   - process: a program that was not waited for.
+  ///   - patience: the time that it has to end by itself.
   package static func stopGroup(_ process: Int32, patience: Duration) {
-    var status: CInt = 0
     let deadline = ContinuousClock.now + patience
     _ = signal(SIGTERM, to: -process)
-    while unsafe waitpid(process, &status, WNOHANG) == 0 {
-      guard ContinuousClock.now < deadline else {
-        _ = signal(SIGKILL, to: -process)
-        while unsafe waitpid(process, &status, 0) == -1, errno == EINTR {}
-        return
-      }
-      usleep(20_000)
-    }
-    // What it started may outlive it.
+    while !hasEnded(process), ContinuousClock.now < deadline { usleep(20_000) }
+    // What it started may outlive it. Its number cannot belong to another group before it was waited for.
     _ = signal(SIGKILL, to: -process)
+    var status: CInt = 0
+    while unsafe waitpid(process, &status, 0) == -1, errno == EINTR {}
   }
 
-  /// Whether a program still runs. One that has ended is waited for.
-  package static func isRunning(_ process: Int32) -> Bool {
-    var status: CInt = 0
-    return unsafe waitpid(process, &status, WNOHANG) == 0
+  /// Whether a program has ended. It is still to be waited for.
+  package static func hasEnded(_ process: Int32) -> Bool {
+    #if canImport(Darwin)
+      var information = siginfo_t()
+    #else
+      var information = unsafe siginfo_t()
+    #endif
+    guard unsafe waitid(P_PID, id_t(process), &information, WEXITED | WNOHANG | WNOWAIT) == 0 else { return true }
+    return unsafe information.si_signo == SIGCHLD
   }
 
   private static func signal(_ number: CInt, to process: Int32) -> CInt {

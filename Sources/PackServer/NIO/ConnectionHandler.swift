@@ -100,12 +100,13 @@ final class ConnectionHandler: ChannelInboundHandler {
     switch unwrapInboundIn(data) {
     case .head(let head):
       isRequestUnderWay = true
-      let limit = serverState.site.bodyLimit(of: Self.request(head))
-      if limit > 0, exchange == nil { arriving = (head, [], limit) } else { begin(head, context) }
+      let request = Self.request(head)
+      let limit = serverState.site.bodyLimit(of: request)
+      if limit > 0, exchange == nil { arriving = (head, [], limit) } else { begin(head, request, context) }
     case .body(let bytes):
       // Other bodies are ignored.
-      guard let waiting = arriving else { break }
-      guard waiting.body.count + bytes.readableBytes <= waiting.limit else {
+      guard let count = arriving?.body.count, let limit = arriving?.limit else { break }
+      guard count + bytes.readableBytes <= limit else {
         arriving = nil
         context.close(promise: nil)
         break
@@ -115,7 +116,7 @@ final class ConnectionHandler: ChannelInboundHandler {
       isRequestUnderWay = false
       guard let (head, body, _) = arriving else { break }
       arriving = nil
-      begin(head, body: body, context)
+      begin(head, Self.request(head), body: body, context)
     }
   }
 
@@ -123,10 +124,9 @@ final class ConnectionHandler: ChannelInboundHandler {
     PackRequest(method: head.method.rawValue, target: head.uri, headers: HeaderFields(head.headers.map { .init($0.name, $0.value) }))
   }
 
-  private func begin(_ head: HTTPRequestHead, body: [UInt8]? = nil, _ context: ChannelHandlerContext) {
+  private func begin(_ head: HTTPRequestHead, _ request: PackRequest, body: [UInt8]? = nil, _ context: ChannelHandlerContext) {
     guard exchange == nil else { return }
     deadline?.cancel()
-    let request = Self.request(head)
     let hasBody =
       head.headers.contains(name: "Transfer-Encoding") || (head.headers.first(name: "Content-Length").map { $0 != "0" } ?? false)
     // HTTP/1.0 and lower versions.

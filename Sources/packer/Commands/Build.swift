@@ -253,7 +253,12 @@ struct Build: Verb {
         ? "  app \(title): \(ByteCount(amount.difference)) of \(amount.key) left"
         : "  app \(title): \(ByteCount(amount.difference)) more than \(amount.key) allows"
     }
-    let others = tight.count - lines.count
+    let rest = tight.dropFirst(mostApps)
+    let exceeded = rest.count { !$0.amount.fits }
+    if exceeded > 0 {
+      lines.append("  \(Table.count(exceeded, "other app version allows", "other app versions allow")) less than the release needs")
+    }
+    let others = rest.count - exceeded
     if others > 0 { lines.append("  \(Table.count(others, "other app version has", "other app versions have")) more left") }
     return lines
   }
@@ -400,6 +405,7 @@ private struct BuiltRecord: Encodable {
   let changed: Int?
   let added: Int?
   let removed: Int?
+  let repacked: Int?
   let signers: [String]
   let expires: String
   let budget: [String: UInt64]
@@ -413,6 +419,7 @@ private struct BuiltRecord: Encodable {
     manifestSize = release.manifestSize
     isManifestUnchanged = release.isManifestUnchanged
     (changed, added, removed) = (report.change?.changed, report.change?.added, report.change?.removed)
+    repacked = report.change?.repacked
     signers = release.signers
     expires = "\(release.manifest.expires)"
     budget = Dictionary(uniqueKeysWithValues: release.budget.install.named.map { ($0.key, $0.bytes) })

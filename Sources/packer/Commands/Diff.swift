@@ -148,13 +148,13 @@ struct Diff: Verb {
       guard configuration?.key == nil || !key.references.isEmpty else { return try session.key(key, configured: configuration?.key) }
       return try session.key(key, for: pack)
     }
-    if let before, [before, after].allSatisfy({ ReleasePlaces.isDirectory($0) && !isRelease($0) }) { return nil }
+    if let before, [before, after].allSatisfy({ isConfiguration($0) || ReleasePlaces.isDirectory($0) && !isRelease($0) }) { return nil }
     do throws(PackError) {
       return try session.key(key, configured: configuration?.key)
     } catch {
       guard key.references.isEmpty, error.code == .noKey || error.code == .missingInput else { throw error }
       session.console.warning(
-        "no key was given: files are not compared, only packs", hint: "give the key with --key REF, or name it in packer.yml")
+        "files are not compared, only packs: \(error.message)", hint: "give the key with --key REF, or name it in packer.yml")
       return nil
     }
   }
@@ -194,14 +194,14 @@ struct Diff: Verb {
   // MARK: Output
 
   private func show(_ report: DifferenceReport, on console: Console) {
+    if report.isOutOfOrder {
+      console.warning("\(report.after) is older than \(report.before): devices refuse it", hint: "name the older release first")
+    }
     if format == .markdown {
       console.lines(report.markdown(mostFiles: showsAll ? .max : Self.mostFiles, limit: showsAll ? .max : Self.longestComment))
       return
     }
     console.result(DifferenceRecord(report), ["before: \(report.before)", "after:  \(report.after)", report.summary])
-    if report.isOutOfOrder {
-      console.warning("\(report.after) is older than \(report.before): devices refuse it", hint: "name the older release first")
-    }
     for pack in report.packs where pack.isChanged {
       let text = DifferenceText(pack, mostFiles: showsAll ? .max : Self.mostFiles)
       console.result(PackDifferenceRecord(pack), text.heading + text.files)
@@ -319,8 +319,11 @@ private struct DifferenceRecord: Encodable {
   let packs: [String: Int]
   let packSizeBefore: UInt64?
   let packSizeAfter: UInt64?
+  /// Whether the release after is older than the one before.
+  let isOutOfOrder: Bool
 
   init(_ report: DifferenceReport) {
+    isOutOfOrder = report.isOutOfOrder
     (before, after) = (report.before, report.after)
     packs = Dictionary(uniqueKeysWithValues: PackDifference.Kind.allCases.map { ($0.rawValue, report.count($0)) })
     packSizeBefore = report.packSizes?.before

@@ -3,6 +3,7 @@ import PackBuild
 import PackCrypto
 import PackFiles
 import PackFormat
+import PackGate
 import PackProject
 import PackReading
 import PackServer
@@ -96,7 +97,8 @@ struct Serve: Verb {
 
   @Option(
     name: .customLong("for"),
-    help: ArgumentHelp("Stop after this many seconds; with --browser, of each pack. (default: until Ctrl-C)", valueName: "seconds"))
+    help: ArgumentHelp(
+      "Stop after this many seconds; with --browser, show each pack as long. (default: until Ctrl-C)", valueName: "seconds"))
   var seconds: Int?
 
   @Flag(name: [.customShort("v"), .customLong("verbose")], help: "Print every request: status, bytes sent, bytes decrypted.")
@@ -110,8 +112,8 @@ struct Serve: Verb {
   func run(in session: Session) async throws(PackError) -> Outcome {
     try Bounds.check(port, "--port", in: 0...65_535)
     if let seconds { try Bounds.check(seconds, "--for", in: 1...86_400) }
-    guard browser == nil || seconds != nil else {
-      throw PackError(.usage, "--browser needs --for", hint: "say how long each pack is loaded, as in --for 30")
+    guard browser == nil || seconds != nil && recordPath != nil else {
+      throw PackError(.usage, "--browser needs --record and --for", hint: "for example: --record run.json --browser chromium --for 30")
     }
     return faults.isCDN ? try await serveFolder(in: session) : try await serveGames(in: session)
   }
@@ -143,7 +145,12 @@ struct Serve: Verb {
     let site = try GameSite(stock, options: options, allowsServiceWorkers: serviceWorkers, recorder: recorder)
     try checkFallback(in: site)
     // Before anybody plays for an hour.
-    let output = try recordPath.map { (path) throws(PackError) in try OutputFile(path, files: SystemFiles()) }
+    let output = try recordPath.map { (path) throws(PackError) in
+      try ReportFile.check(
+        path, against: [target] + bases.bases + (isRelease ? [] : key.references),
+        release: isRelease ? ReleasePlaces.directory(of: target) : "")
+      return try OutputFile(path, files: SystemFiles())
+    }
     let server = try await start(site, hosts: ["127.0.0.1", "::1"], in: session)
     let console = session.console
     let stopWatching = server.every(milliseconds: 500) {
@@ -162,10 +169,11 @@ struct Serve: Verb {
     tell(address, games: site, on: console)
     open(site.isSingle ? "\(site.games[0].origin(port: ":\(server.port)"))/" : address, in: session)
     var failure: PackError?
-    if let browser, let seconds {
+    if let browser, let seconds, let recorder {
       for game in site.games where failure == nil && !Task.isCancelled {
         do throws(PackError) {
-          try await HeadlessBrowser(browser).show("\(game.origin(port: ":\(server.port)"))/", for: .seconds(seconds))
+          try await HeadlessBrowser(browser).show(
+            "\(game.origin(port: ":\(server.port)"))/", for: .seconds(seconds), since: { recorder.hasRequests(for: game.id) })
         } catch {
           failure = error
         }
@@ -183,15 +191,21 @@ struct Serve: Verb {
 
   private func write(_ run: LoadRun, to output: OutputFile, on console: Console) throws(PackError) {
     let document = run.document
+    guard document.count <= LoadRun.largestSize else {
+      throw PackError(
+        .limitExceeded, "the run takes \(document.count) bytes, more than \(LoadRun.largestSize)",
+        hint: "record for a shorter time, or one pack")
+    }
     try output.write(document.byteSpan, at: 0, of: UInt64(document.count))
     try output.commit()
     for pack in run.packs {
-      let size = pack.requests.reduce(0 as UInt64) { $0.adding($1.size) }
-      let unused = pack.unused.reduce(0 as UInt64) { $0.adding($1.size) }
-      var parts = ["\(Table.count(pack.requestCount, "request", "requests")), \(ByteCount(size))"]
+      var parts = ["\(Table.count(pack.requestCount, "request", "requests")), \(ByteCount(pack.sentSize))"]
       if !pack.missing.isEmpty { parts.append("\(Table.count(pack.missing.count, "path is", "paths are")) not in the pack") }
       if !pack.foreign.isEmpty { parts.append("\(Table.count(pack.foreign.count, "address", "addresses")) on other hosts") }
-      if !pack.unused.isEmpty { parts.append("\(pack.unused.count) of \(pack.files) files never asked for, \(ByteCount(unused))") }
+      if let unused = pack.unused, let files = pack.files, !unused.isEmpty {
+        parts.append("\(unused.count) of \(files) files never asked for, \(ByteCount(unused.reduce(0) { $0.adding($1.size) }))")
+      }
+      if pack.unused == nil { parts.append("it was replaced, so that its unused files are not known") }
       console.result(RecordedRecord(pack, file: recordPath ?? ""), ["\(pack.id): \(parts.joined(separator: "; "))"])
       for missing in pack.missing.prefix(5) { console.note("\(pack.id): no \(missing.path)\(missing.near.map { ", but \($0)" } ?? "")") }
       for foreign in pack.foreign.prefix(5) { console.note("\(pack.id): asks for \(foreign.url)") }
@@ -242,7 +256,7 @@ struct Serve: Verb {
     console.flushOutput()
     let port = address.split(separator: ":").last.map { $0.dropLast() } ?? ""
     for game in site.games { console.note("\(game.id) is at \(game.origin(port: ":\(port)"))/") }
-    console.note("serving this machine only; Ctrl-C stops the server")
+    console.note("serving this machine only\(seconds == nil ? "; Ctrl-C stops the server" : "")")
   }
 
   // MARK: The release as files
@@ -498,17 +512,20 @@ private struct RecordedRecord: Encodable {
   let file: String
   let pack: String
   let requests: Int
+  let sentSize: UInt64
   let missing: Int
   let foreign: Int
-  let unused: Int
-  let unusedSize: UInt64
+  let files: Int?
+  let unused: Int?
+  let unusedSize: UInt64?
 
   init(_ pack: LoadRun.Pack, file: String) {
     self.file = file
     self.pack = pack.id
     requests = pack.requestCount
-    (missing, foreign, unused) = (pack.missing.count, pack.foreign.count, pack.unused.count)
-    unusedSize = pack.unused.reduce(0) { $0.adding($1.size) }
+    (sentSize, files) = (pack.sentSize, pack.files)
+    (missing, foreign, unused) = (pack.missing.count, pack.foreign.count, pack.unused?.count)
+    unusedSize = pack.unused?.reduce(0) { $0.adding($1.size) }
   }
 }
 

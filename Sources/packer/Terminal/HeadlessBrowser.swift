@@ -14,17 +14,19 @@ struct HeadlessBrowser {
 
   init(_ program: String) { self.program = program }
 
-  /// Shows an address for some time.
+  /// Shows an address for some time, from the first request on.
   ///
-  /// - Throws: ``PackError/Code/missingInput`` if the program cannot be started or ends before the time is over.
-  func show(_ address: String, for time: Duration) async throws(PackError) {
+  /// - Parameter hasBegun: whether the first request has come.
+  /// - Throws: ``PackError/Code/missingInput`` if the program cannot be started, ends before the time is over, or asks for nothing within a minute, ``PackError/Code/cannotWrite`` if its
+  ///   profile cannot be made.
+  func show(_ address: String, for time: Duration, since hasBegun: () -> Bool) async throws(PackError) {
     let profile = "\(StandardStreams.variable("TMPDIR") ?? "/tmp")/packer-browser-\(String(UInt64.random(in: 0 ... .max), radix: 36))"
     do throws(FileFailure) {
       try SystemFiles().makeDirectory(profile, mode: 0o700, in: nil)
     } catch {
       throw error.writing(profile)
     }
-    defer { try? SystemFiles().removeTree(profile, in: nil) }
+    defer { Self.remove(profile) }
     var words = [
       program, "--headless=new", "--user-data-dir=\(profile)", "--no-first-run", "--no-default-browser-check", "--disable-sync",
       "--disable-background-networking", "--disable-component-update", "--disable-extensions", "--mute-audio",
@@ -39,15 +41,38 @@ struct HeadlessBrowser {
     guard number == 0 else {
       throw PackError(.missingInput, of: program, "cannot be started", hint: "install it, or name another browser with --browser")
     }
-    let deadline = ContinuousClock.now + time
-    while ContinuousClock.now < deadline, !Task.isCancelled {
-      guard ProgramEnd.isRunning(process) else {
+    defer { ProgramEnd.stopGroup(process, patience: .seconds(3)) }
+    var deadline = ContinuousClock.now + Self.patience
+    var isShown = false
+    while !Task.isCancelled {
+      if !isShown, hasBegun() { (isShown, deadline) = (true, ContinuousClock.now + time) }
+      guard ContinuousClock.now < deadline else {
+        guard isShown else {
+          throw PackError(.missingInput, of: program, "asked for nothing within \(Self.patience.components.seconds) seconds")
+        }
+        return
+      }
+      guard !ProgramEnd.hasEnded(process) else {
         throw PackError(
           .missingInput, of: program, "ended before it was stopped",
-          hint: "run it yourself to see why: \(program) --headless=new \(address)")
+          hint: "see why it does not start: \(ShellWord.quoted(program)) --headless=new about:blank")
       }
       try? await Task.sleep(for: .milliseconds(100))
     }
-    ProgramEnd.stopGroup(process, patience: .seconds(3))
+  }
+
+  /// The time that it has to start, also on a machine that is busy.
+  private static let patience = Duration.seconds(60)
+
+  /// Removes a profile. Processes of the browser that were just killed may write a last file.
+  private static func remove(_ profile: String) {
+    for _ in 0..<20 {
+      do throws(FileFailure) {
+        return try SystemFiles().removeTree(profile, in: nil)
+      } catch {
+        if error.isMissing { return }
+        usleep(50_000)
+      }
+    }
   }
 }

@@ -7,16 +7,16 @@ import Testing
 @Suite("Recorded runs", .bounded)
 struct LoadRunTests {
   private static var sample: LoadRun {
-    var pack = LoadRun.Pack(id: "game", version: 3, contentRoot: [UInt8](repeating: 7, count: 32), files: 2)
+    var pack = LoadRun.Pack(id: "game", version: 3, contentRoot: [UInt8](repeating: 7, count: 32))
     pack.requests = [
       LoadRun.Request(milliseconds: 0, path: "index.html", status: 200, size: 10, range: nil),
       LoadRun.Request(milliseconds: 12, path: "a \"b\"\n.png", status: 206, size: 3, range: "bytes=0-2"),
     ]
-    pack.requestCount = 2
+    (pack.requestCount, pack.sentSize, pack.files) = (2, 13, 2)
     pack.missing = [LoadRun.Missing(path: "X", near: nil), LoadRun.Missing(path: "Y", near: "y")]
     pack.foreign = [LoadRun.Foreign(url: "https://example.com", directive: "img-src")]
     pack.unused = [LoadRun.File(path: "z", size: 9)]
-    return LoadRun(packs: [pack, LoadRun.Pack(id: "another", version: 1, contentRoot: [UInt8](repeating: 8, count: 32), files: 0)])
+    return LoadRun(packs: [pack, LoadRun.Pack(id: "another", version: 1, contentRoot: [UInt8](repeating: 8, count: 32))])
   }
 
   @Test("are read as they were written, packs in their order")

@@ -56,7 +56,7 @@ struct GateSample {
   /// Adds a recorded run of the second pack.
   mutating func recordRun(_ body: (inout LoadRun.Pack) -> Void) {
     let entry = release.entries[1]
-    var pack = LoadRun.Pack(id: entry.id, version: entry.version, contentRoot: entry.contentRoot, files: 1)
+    var pack = LoadRun.Pack(id: entry.id, version: entry.version, contentRoot: entry.contentRoot)
     body(&pack)
     release.run = LoadRun(packs: [pack])
   }

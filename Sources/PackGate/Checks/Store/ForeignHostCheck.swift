@@ -5,7 +5,10 @@ import PackManifest
 enum ForeignHostCheck: ReleaseCheck {
   static let rule = ReleaseRule(
     "PK6014", "a game asks other hosts", .warning, needs: [.manifest, .run],
-    what: "No game asked another host for anything, while 'packer serve --record' recorded it.",
+    what: """
+      No page loaded anything from another host or sent anything there, while 'packer serve --record' recorded it. Links to other hosts and frames in \
+      a sandbox are not noticed.
+      """,
     onPhone: """
       Without a network, the request fails, and the game with it if it waits for the reply. With one, the other host learns the address of the player, \
       which belongs in the privacy details of the app.
