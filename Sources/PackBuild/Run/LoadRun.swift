@@ -78,7 +78,7 @@ package struct LoadRun: Hashable, Sendable {
     package init(path: String, size: UInt64) { (self.path, self.size) = (path, size) }
   }
 
-  /// The packs, in the order in which they were first asked for. Packs that nobody asked for are not among them.
+  /// The packs, in the order of their first requests. Packs without requests are left out.
   package var packs: [Pack]
 
   /// The most requests that are kept for each pack.
