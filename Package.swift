@@ -100,8 +100,8 @@ let package = Package(
     .target(name: "PackEncoding", dependencies: ["PackFormat", zstd], swiftSettings: settings),
     .target(name: "PackManifest", dependencies: ["PackFormat"], swiftSettings: settings),
     .target(
-      name: "PackPages", dependencies: ["PackCrypto", "PackFiles", "PackFormat", "PackManifest", "PackPayload"], swiftSettings: settings),
-    .target(name: "PackTrust", dependencies: ["PackCrypto", "PackFormat", "PackManifest"], swiftSettings: settings),
+      name: "PackPages", dependencies: ["PackCrypto", "PackFiles", "PackFormat", "PackManifest", "PackPayload"], swiftSettings: smallCode),
+    .target(name: "PackTrust", dependencies: ["PackCrypto", "PackFormat", "PackManifest"], swiftSettings: smallCode),
     .target(
       name: "PackDelivery", dependencies: ["PackFiles", "PackFormat", "PackLog", "PackManifest"], swiftSettings: smallCode),
     .target(name: "PackWork", dependencies: ["PackFormat"], swiftSettings: settings),
@@ -120,7 +120,7 @@ let package = Package(
         "PackCrypto", "PackDeltas", "PackEncoding", "PackFiles", "PackFormat", "PackLog", "PackManifest", "PackPages", "PackPayload",
         "PackReading", "PackTrust", "PackWork",
       ],
-      swiftSettings: settings),
+      swiftSettings: smallCode),
     .target(
       name: "PackDownloads", dependencies: ["PackCrypto", "PackFiles", "PackFormat", "PackLog", "PackWork"], swiftSettings: smallCode),
     .target(
@@ -201,7 +201,7 @@ let package = Package(
         .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"),
       ],
-      swiftSettings: settings),
+      swiftSettings: smallCode),
     .target(
       name: "PackSimulator",
       dependencies: [

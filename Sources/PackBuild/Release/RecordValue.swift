@@ -18,7 +18,7 @@ package enum RecordValue: Hashable, Sendable {
   }
 
   /// Returns an object with its keys in ascending byte order. Members that are nil are left out.
-  static func sorted(_ members: [String: RecordValue?]) -> RecordValue {
+  package static func sorted(_ members: [String: RecordValue?]) -> RecordValue {
     .object(
       members.compactMap { (key, value) in value.map { Member(key: key, value: $0) } }
         .sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) })

@@ -170,8 +170,8 @@ struct Build: Verb {
         ["\(report.output): nothing was written, \(packed) of \(Table.count(report.items.count, "pack", "packs")) would be packed"])
       return
     }
-    for download in report.downloads { console.result(UpdateDownloadRecord(download), []) }
-    for room in report.room { console.result(AppRoomRecord(room), []) }
+    for download in report.downloads { console.result(RecordValue(download), []) }
+    for room in report.room { console.result(RecordValue(room), []) }
     let summary = Self.summary(report, release, packed: packed)
     // With -q only the line with the counts.
     console.result(
@@ -361,28 +361,18 @@ private struct BuiltUpdateRecord: Encodable {
   }
 }
 
-/// What players of an earlier release download. Sizes are in bytes.
-struct UpdateDownloadRecord: Encodable {
-  struct Pack: Encodable {
-    let id: String
-    let size: UInt64
-    let packSize: UInt64
-    let deltas: Int
-  }
-
-  let type = "download"
-  let fromManifest: UInt64
-  let size: UInt64
-  let sizeWithApp: UInt64
-  let packSize: UInt64
-  let packs: [Pack]
-
+extension RecordValue {
+  /// What players of an earlier release download. Sizes are in bytes.
   init(_ update: ReleaseUpdate) {
-    fromManifest = update.manifest
-    size = update.size
-    sizeWithApp = update.sizeWithApp
-    packSize = update.packSize
-    packs = update.packs.map { Pack(id: $0.id, size: $0.size, packSize: $0.packSize, deltas: $0.deltas) }
+    let packs = update.packs.map { pack -> RecordValue in
+      .sorted([
+        "id": .text(pack.id), "size": .number(pack.size), "packSize": .number(pack.packSize), "deltas": .number(UInt64(pack.deltas)),
+      ])
+    }
+    self = .sorted([
+      "type": .text("download"), "fromManifest": .number(update.manifest), "size": .number(update.size),
+      "sizeWithApp": .number(update.sizeWithApp), "packSize": .number(update.packSize), "packs": .list(packs),
+    ])
   }
 }
 

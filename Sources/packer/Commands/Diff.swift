@@ -201,12 +201,12 @@ struct Diff: Verb {
       console.lines(report.markdown(mostFiles: showsAll ? .max : Self.mostFiles, limit: showsAll ? .max : Self.longestComment))
       return
     }
-    console.result(DifferenceRecord(report), ["before: \(report.before)", "after:  \(report.after)", report.summary])
+    console.result(RecordValue(report), ["before: \(report.before)", "after:  \(report.after)", report.summary])
     for pack in report.packs where pack.isChanged {
       let text = DifferenceText(pack, mostFiles: showsAll ? .max : Self.mostFiles)
-      console.result(PackDifferenceRecord(pack), text.heading + text.files)
+      console.result(RecordValue(pack), text.heading + text.files)
       if console.isJSON {
-        for change in pack.files?.changes ?? [] { console.result(FileChangeRecord(change, in: pack), []) }
+        for change in pack.files?.changes ?? [] { console.result(RecordValue(change, in: pack), []) }
       }
     }
     let downloads = report.downloads.map { update in
@@ -216,11 +216,11 @@ struct Diff: Verb {
     }
     if !downloads.isEmpty, !console.isJSON { console.output(lines: ["download by players who have all packs of"]) }
     for (update, line) in zip(report.downloads, Table.columns(downloads, numbers: [1])) {
-      console.result(UpdateDownloadRecord(update), [line.trimmingEnd])
+      console.result(RecordValue(update), [line.trimmingEnd])
     }
     let rows = report.room.flatMap { room in room.amounts.map { [room.title, $0.key, DifferenceText.room($0)] } }
     if !rows.isEmpty, !console.isJSON { console.output(lines: ["left in released apps"] + Table.columns(rows, numbers: [])) }
-    if console.isJSON { for room in report.room { console.result(AppRoomRecord(room), []) } }
+    if console.isJSON { for room in report.room { console.result(RecordValue(room), []) } }
   }
 }
 
@@ -311,136 +311,67 @@ extension String {
 
 // MARK: Records
 
-private struct DifferenceRecord: Encodable {
-  let type = "difference"
-  let before: String
-  let after: String
-  /// The number of packs of each kind.
-  let packs: [String: Int]
-  let packSizeBefore: UInt64?
-  let packSizeAfter: UInt64?
-  /// Whether the release after is older than the one before.
-  let isOutOfOrder: Bool
-
-  init(_ report: DifferenceReport) {
-    isOutOfOrder = report.isOutOfOrder
-    (before, after) = (report.before, report.after)
-    packs = Dictionary(uniqueKeysWithValues: PackDifference.Kind.allCases.map { ($0.rawValue, report.count($0)) })
-    packSizeBefore = report.packSizes?.before
-    packSizeAfter = report.packSizes?.after
+extension RecordValue {
+  fileprivate init(_ report: DifferenceReport) {
+    let counts = PackDifference.Kind.allCases.map { ($0.rawValue, RecordValue.number(UInt64(report.count($0)))) }
+    self = .sorted([
+      "type": .text("difference"), "before": .text(report.before), "after": .text(report.after), "isOutOfOrder": .flag(report.isOutOfOrder),
+      "packs": .sorted(Dictionary(uniqueKeysWithValues: counts)), "packSizeBefore": .number(report.packSizes?.before),
+      "packSizeAfter": .number(report.packSizes?.after),
+    ])
   }
-}
 
-/// A pack that differs. Sizes are in bytes. The sizes of its files and of the rest add up to that of the pack, and to what players download.
-private struct PackDifferenceRecord: Encodable {
-  struct Edition: Encodable {
-    let version: UInt64?
-    let packSize: UInt64?
-    let delivery: String?
-
-    init(_ edition: PackDifference.Edition) {
-      (version, packSize, delivery) = (edition.version, edition.packSize, edition.delivery?.rawValue)
+  /// A pack that differs. Sizes are in bytes. The sizes of its files and of the rest add up to that of the pack, and to what players download.
+  fileprivate init(_ pack: PackDifference) {
+    func edition(_ edition: PackDifference.Edition?) -> RecordValue? {
+      edition.map {
+        .sorted(["version": .number($0.version), "packSize": .number($0.packSize), "delivery": .text($0.delivery?.rawValue)])
+      }
     }
-  }
-
-  struct Unchanged: Encodable {
-    let files: Int
-    let size: UInt64
-    let packedSize: UInt64?
-    let updateSize: UInt64?
-  }
-
-  let type = "pack"
-  let id: String?
-  let change: String
-  let before: Edition?
-  let after: Edition?
-  let obstacle: String?
-  let unchanged: Unchanged?
-  /// What belongs to no file.
-  let packRest: UInt64?
-  let updateSize: UInt64?
-  let updateRest: UInt64?
-  /// Why what players download of each file is not known.
-  let updateObstacle: String?
-  /// The number of deltas that players download; 0 for the whole pack.
-  let deltas: Int?
-
-  init(_ pack: PackDifference) {
-    id = pack.id
-    change = pack.kind.rawValue
-    before = pack.before.map(Edition.init)
-    after = pack.after.map(Edition.init)
-    obstacle = pack.obstacle
-    unchanged = pack.files.map { files in
-      Unchanged(
-        files: files.unchanged.count, size: files.unchanged.size, packedSize: pack.packRest.map { _ in files.unchanged.packedSize },
-        updateSize: pack.updateRest.map { _ in files.unchanged.updateSize })
+    let unchanged = pack.files.map { files -> RecordValue in
+      .sorted([
+        "files": .number(UInt64(files.unchanged.count)), "size": .number(files.unchanged.size),
+        "packedSize": .number(pack.packRest.map { _ in files.unchanged.packedSize }),
+        "updateSize": .number(pack.updateRest.map { _ in files.unchanged.updateSize }),
+      ])
     }
-    packRest = pack.packRest
-    updateSize = pack.update?.size
-    updateRest = pack.updateRest
-    updateObstacle = pack.updateObstacle
-    deltas = pack.update?.deltas
-  }
-}
-
-private struct FileChangeRecord: Encodable {
-  let type = "file"
-  let pack: String?
-  let change: String
-  let path: String
-  let oldPath: String?
-  /// What it is now, and what it was: a file, an executable or a directory.
-  let kind: String?
-  let oldKind: String?
-  let oldSize: UInt64?
-  let size: UInt64?
-  let packedSize: UInt64?
-  let updateSize: UInt64?
-
-  init(_ change: TreeChanges.Change, in pack: PackDifference) {
-    self.pack = pack.id
-    self.change = change.kind.rawValue
-    path = change.path
-    oldPath = change.kind == .renamed ? change.before?.path : nil
-    kind = change.after.map { Self.name($0.kind) }
-    oldKind = change.before.map { Self.name($0.kind) }
-    oldSize = change.before?.size
-    size = change.after?.size
-    packedSize = change.after?.packedSize
-    updateSize = change.updateSize
+    self = .sorted([
+      "type": .text("pack"), "id": .text(pack.id), "change": .text(pack.kind.rawValue), "before": edition(pack.before),
+      "after": edition(pack.after), "obstacle": .text(pack.obstacle), "unchanged": unchanged, "packRest": .number(pack.packRest),
+      "updateSize": .number(pack.update?.size), "updateRest": .number(pack.updateRest), "updateObstacle": .text(pack.updateObstacle),
+      // 0 for the whole pack.
+      "deltas": .number(pack.update?.deltas),
+    ])
   }
 
-  private static func name(_ kind: IndexRecord.Kind) -> String {
-    switch kind {
-    case .file: "file"
-    case .executable: "executable"
-    case .directory: "directory"
+  fileprivate init(_ change: TreeChanges.Change, in pack: PackDifference) {
+    func name(_ item: FileList.Item?) -> RecordValue? {
+      switch item?.kind {
+      case nil: nil
+      case .file: .text("file")
+      case .executable: .text("executable")
+      case .directory: .text("directory")
+      }
     }
-  }
-}
-
-/// What a release leaves of the budget of an app version. Sizes are in bytes.
-struct AppRoomRecord: Encodable {
-  struct Amount: Encodable {
-    let key: String
-    let limit: UInt64
-    let needed: UInt64
-    let fits: Bool
-    /// What is left, or if it does not fit, what is missing.
-    let difference: UInt64
+    self = .sorted([
+      "type": .text("file"), "pack": .text(pack.id), "change": .text(change.kind.rawValue), "path": .text(change.path),
+      "oldPath": change.kind == .renamed ? .text(change.before?.path) : nil, "kind": name(change.after), "oldKind": name(change.before),
+      "oldSize": .number(change.before?.size), "size": .number(change.after?.size), "packedSize": .number(change.after?.packedSize),
+      "updateSize": .number(change.updateSize),
+    ])
   }
 
-  let type = "room"
-  let appVersion: String
-  let platform: String?
-  let amounts: [Amount]
-
+  /// What a release leaves of the budget of an app version. Sizes are in bytes.
   init(_ room: AppRoom) {
-    (appVersion, platform) = (room.version, room.platform)
-    amounts = room.amounts.map {
-      Amount(key: $0.key, limit: $0.limit, needed: $0.needed, fits: $0.fits, difference: $0.difference)
+    let amounts = room.amounts.map { amount -> RecordValue in
+      // The difference is what is left, or if it does not fit, what is missing.
+      .sorted([
+        "key": .text(amount.key), "limit": .number(amount.limit), "needed": .number(amount.needed), "fits": .flag(amount.fits),
+        "difference": .number(amount.difference),
+      ])
     }
+    self = .sorted([
+      "type": .text("room"), "appVersion": .text(room.version), "platform": .text(room.platform), "amounts": .list(amounts),
+    ])
   }
 }

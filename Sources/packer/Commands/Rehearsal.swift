@@ -206,7 +206,7 @@ struct Rehearsal {
     let table = RehearsalText.lines(report.packs)
     for (pack, line) in zip(report.packs, table) { console.result(PackOutcomeRecord(pack), [line]) }
     if !output.isQuiet { console.result(CostRecord(report.cost), RehearsalText.lines(report, memoryLimit: settings.memoryLimit)) }
-    console.result(TrafficRecord(report.traffic), [])
+    console.result(RecordValue(report.traffic), [])
     for finding in report.findings { console.result(SimulationFindingRecord(finding), RehearsalText.lines(finding)) }
     let verdict =
       report.findings.isEmpty
@@ -403,22 +403,17 @@ private struct CostRecord: Encodable {
   }
 }
 
-/// The bytes that came over the network, also those of transfers that failed.
-private struct TrafficRecord: Encodable {
-  struct Pack: Encodable {
-    let id: String
-    let size: UInt64
-  }
-
-  let type = "traffic"
-  let manifests: UInt64
-  let pages: UInt64
-  let packSize: UInt64
-  let packs: [Pack]
-
-  init(_ traffic: SimulationReport.Traffic) {
-    (manifests, pages, packSize) = (traffic.manifests, traffic.pages, traffic.packSize)
-    packs = traffic.packs.sorted { $0.key.precedes($1.key) }.map { Pack(id: $0.key, size: $0.value) }
+extension RecordValue {
+  /// The bytes that came over the network, also those of transfers that failed.
+  fileprivate init(_ traffic: SimulationReport.Traffic) {
+    let packs = traffic.packs.sorted { $0.key.precedes($1.key) }.map {
+      RecordValue.sorted(["id": .text($0.key), "size": .number($0.value)])
+    }
+    self = .sorted([
+      "type": .text("traffic"), "manifests": .number(traffic.manifests), "pages": .number(traffic.pages),
+      "packSize": .number(traffic.packSize),
+      "packs": .list(packs),
+    ])
   }
 }
 

@@ -206,7 +206,7 @@ struct Serve: Verb {
         parts.append("\(unused.count) of \(files) files never asked for, \(ByteCount(unused.reduce(0) { $0.adding($1.size) }))")
       }
       if pack.unused == nil { parts.append("it was replaced, so that its unused files are not known") }
-      console.result(RecordedRecord(pack, file: recordPath ?? ""), ["\(pack.id): \(parts.joined(separator: "; "))"])
+      console.result(RecordValue(pack, file: recordPath ?? ""), ["\(pack.id): \(parts.joined(separator: "; "))"])
       for missing in pack.missing.prefix(5) { console.note("\(pack.id): no \(missing.path)\(missing.near.map { ", but \($0)" } ?? "")") }
       for foreign in pack.foreign.prefix(5) { console.note("\(pack.id): asks for \(foreign.url)") }
     }
@@ -506,26 +506,19 @@ private struct ServingRecord: Encodable {
   var addresses: [String]?
 }
 
-/// A record of what browsers asked for in a pack. Sizes are in bytes.
-private struct RecordedRecord: Encodable {
-  let type = "recorded"
-  let file: String
-  let pack: String
-  let requests: Int
-  let sentSize: UInt64
-  let missing: Int
-  let foreign: Int
-  let files: Int?
-  let unused: Int?
-  let unusedSize: UInt64?
-
-  init(_ pack: LoadRun.Pack, file: String) {
-    self.file = file
-    self.pack = pack.id
-    requests = pack.requestCount
-    (sentSize, files) = (pack.sentSize, pack.files)
-    (missing, foreign, unused) = (pack.missing.count, pack.foreign.count, pack.unused?.count)
-    unusedSize = pack.unused?.reduce(0) { $0.adding($1.size) }
+extension RecordValue {
+  /// A record of what browsers asked for in a pack. Sizes are in bytes.
+  fileprivate init(_ pack: LoadRun.Pack, file: String) {
+    let unusedSize = pack.unused.map { unused in unused.reduce(0 as UInt64) { $0.adding($1.size) } }
+    var members: [String: RecordValue?] = ["type": .text("recorded"), "file": .text(file), "pack": .text(pack.id)]
+    members["requests"] = .number(UInt64(pack.requestCount))
+    members["sentSize"] = .number(pack.sentSize)
+    members["missing"] = .number(UInt64(pack.missing.count))
+    members["foreign"] = .number(UInt64(pack.foreign.count))
+    members["files"] = RecordValue.number(pack.files)
+    members["unused"] = RecordValue.number(pack.unused?.count)
+    members["unusedSize"] = RecordValue.number(unusedSize)
+    self = .sorted(members)
   }
 }
 

@@ -1,0 +1,39 @@
+import PackBuild
+
+/// For records of `--json` with many optional members: one value for all takes less code than a type for each.
+extension RecordValue: Encodable {
+  private struct Key: CodingKey {
+    let stringValue: String
+    var intValue: Int? { nil }
+
+    init(stringValue: String) { self.stringValue = stringValue }
+    init?(intValue: Int) { nil }
+  }
+
+  package func encode(to encoder: any Encoder) throws {
+    switch self {
+    case .text(let text):
+      var container = encoder.singleValueContainer()
+      try container.encode(text)
+    case .number(let number):
+      var container = encoder.singleValueContainer()
+      try container.encode(number)
+    case .flag(let flag):
+      var container = encoder.singleValueContainer()
+      try container.encode(flag)
+    case .list(let values):
+      var container = encoder.unkeyedContainer()
+      for value in values { try container.encode(value) }
+    case .object(let members):
+      var container = encoder.container(keyedBy: Key.self)
+      for member in members { try container.encode(member.value, forKey: Key(stringValue: member.key)) }
+    }
+  }
+
+  /// Returns a number, or nil for none.
+  static func number(_ count: Int?) -> RecordValue? { count.map { .number(UInt64($0)) } }
+  /// Returns a number, or nil for none.
+  static func number(_ number: UInt64?) -> RecordValue? { number.map { .number($0) } }
+  /// Returns a text, or nil for none.
+  static func text(_ text: String?) -> RecordValue? { text.map { .text($0) } }
+}
