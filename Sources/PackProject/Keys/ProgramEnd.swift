@@ -71,11 +71,7 @@ package enum ProgramEnd {
 
   /// Whether a program has ended. It is still to be waited for.
   package static func hasEnded(_ process: Int32) -> Bool {
-    #if canImport(Darwin)
-      var information = siginfo_t()
-    #else
-      var information = unsafe siginfo_t()
-    #endif
+    var information = unsafe siginfo_t()
     guard unsafe waitid(P_PID, id_t(process), &information, WEXITED | WNOHANG | WNOWAIT) == 0 else { return true }
     return unsafe information.si_signo == SIGCHLD
   }

@@ -308,12 +308,28 @@ int mlock(const void *, size_t);
 #define SIGKILL 9
 #define SIGPIPE 13
 #define SIGTERM 15
+#define SIGCHLD 20
 #define SIGXFSZ 25
 #define SIG_BLOCK 1
 #define SIG_UNBLOCK 2
 #define SIG_SETMASK 3
 typedef void (*sig_t)(int);
-typedef struct __siginfo siginfo_t;
+union sigval {
+  int sival_int;
+  void *sival_ptr;
+};
+typedef struct __siginfo {
+  int si_signo;
+  int si_errno;
+  int si_code;
+  pid_t si_pid;
+  uid_t si_uid;
+  int si_status;
+  void *si_addr;
+  union sigval si_value;
+  long si_band;
+  unsigned long __pad[7];
+} siginfo_t;
 union __sigaction_u {
   void (*__sa_handler)(int);
   void (*__sa_sigaction)(int, siginfo_t *, void *);
@@ -334,6 +350,10 @@ void (*signal(int, void (*)(int)))(int);
 
 // sys/wait.h
 #define WNOHANG 0x00000001
+#define WEXITED 0x00000004
+#define WNOWAIT 0x00000020
+typedef enum { P_ALL, P_PID, P_PGID } idtype_t;
+int waitid(idtype_t, id_t, siginfo_t *, int);
 pid_t waitpid(pid_t, int *, int);
 
 // poll.h
