@@ -2,7 +2,7 @@ import PackBuild
 
 /// For records of `--json` with many optional members: one value for all takes less code than a type for each.
 extension RecordValue: Encodable {
-  private struct Key: CodingKey {
+  private struct MemberKey: CodingKey {
     let stringValue: String
     var intValue: Int? { nil }
 
@@ -25,8 +25,8 @@ extension RecordValue: Encodable {
       var container = encoder.unkeyedContainer()
       for value in values { try container.encode(value) }
     case .object(let members):
-      var container = encoder.container(keyedBy: Key.self)
-      for member in members { try container.encode(member.value, forKey: Key(stringValue: member.key)) }
+      var container = encoder.container(keyedBy: MemberKey.self)
+      for member in members { try container.encode(member.value, forKey: MemberKey(stringValue: member.key)) }
     }
   }
 
