@@ -75,6 +75,6 @@ package struct ComparedRelease: Sendable {
   func path(of delta: ManifestDelta, to id: String) -> String? { path(ManifestPack.publishedName(id, delta.sha256)) }
 
   private func path(_ name: String) -> String? {
-    directories.lazy.map { $0 == "." ? name : $0.hasSuffix("/") ? $0 + name : "\($0)/\(name)" }.first(where: ReleasePlaces.exists)
+    directories.lazy.map { ReleaseFolder.path(name, in: $0) }.first(where: ReleasePlaces.exists)
   }
 }

@@ -100,9 +100,9 @@ package struct Comparison: Sendable {
   private func downloads(_ first: ReleaseUpdate?) throws(PackError) -> [ReleaseUpdate] {
     guard let offer, case .release(let new) = after else { return [] }
     var updates = first.map { [$0] } ?? []
-    try history?.forEachRelease { release in
-      let update = ReleaseUpdate(from: release, to: offer.entries, by: offer.deltas)
-      if release.manifestVersion < new.manifestVersion, !updates.contains(update) { updates.append(update) }
+    for update in try history?.updates(to: offer.entries, by: offer.deltas) ?? []
+    where update.manifest < new.manifestVersion && !updates.contains(update) {
+      updates.append(update)
     }
     return updates.filter { !$0.packs.isEmpty }.enumerated().sorted { ($1.element.manifest, $0.offset) < ($0.element.manifest, $1.offset) }
       .map(\.element)
@@ -115,8 +115,8 @@ package struct Comparison: Sendable {
     enum Content {
       case folder(String, excludes: [String], followsSymlinks: Bool)
       case pack(Pack)
-      /// A pack of a release, with its path; nil if it is missing.
-      case file(String?, ReleaseLock.Pack)
+      /// A pack of a release.
+      case file(ReleaseLock.Pack, of: ComparedRelease)
     }
 
     /// The name of the pack; nil if the tree has none.
@@ -125,13 +125,13 @@ package struct Comparison: Sendable {
     var entry: ManifestPack?
 
     var isFolder: Bool { if case .folder = content { true } else { false } }
-    var released: ReleaseLock.Pack? { if case .file(_, let pack) = content { pack } else { nil } }
+    var released: ReleaseLock.Pack? { if case .file(let pack, _) = content { pack } else { nil } }
 
     var edition: PackDifference.Edition {
       switch content {
       case .folder: PackDifference.Edition(version: nil, packSize: nil, delivery: nil)
       case .pack(let pack): PackDifference.Edition(version: pack.header.packVersion, packSize: pack.layout.packSize, delivery: nil)
-      case .file(_, let pack): PackDifference.Edition(version: pack.version, packSize: pack.size, delivery: entry?.delivery)
+      case .file(let pack, _): PackDifference.Edition(version: pack.version, packSize: pack.size, delivery: entry?.delivery)
       }
     }
   }
@@ -160,7 +160,7 @@ package struct Comparison: Sendable {
       }
     case .release(let release):
       let entries = Dictionary((release.offer?.entries ?? []).map { ($0.id, $0) }) { first, _ in first }
-      return release.packs.map { Member(id: $0.id, content: .file(release.path(of: $0), $0), entry: entries[$0.id]) }
+      return release.packs.map { Member(id: $0.id, content: .file($0, of: release), entry: entries[$0.id]) }
     }
   }
 
@@ -242,13 +242,13 @@ package struct Comparison: Sendable {
     var (old, new) = (Tree(), Tree())
     // Directories first, because their content root may say that a pack need not be opened.
     if pair.before?.isFolder ?? true { old = try await tree(pair.before, progress: progress) }
-    if pair.after?.isFolder ?? true { new = try await tree(pair.after, progress: progress) }
+    if pair.after?.isFolder ?? true { new = try await tree(pair.after, isAfter: true, progress: progress) }
     if kind == .changed, let root = (pair.before?.released ?? pair.after?.released)?.contentRoot, let list = old.list ?? new.list,
       try list.contentRoot() == root
     {
       return difference(.unchanged)
     }
-    if pair.after?.isFolder == false { new = try await tree(pair.after, progress: progress) }
+    if pair.after?.isFolder == false { new = try await tree(pair.after, isAfter: true, progress: progress) }
     if pair.before?.isFolder == false {
       do throws(PackError) {
         old = try await tree(pair.before, progress: progress)
@@ -273,25 +273,33 @@ package struct Comparison: Sendable {
     var obstacle: String?
   }
 
-  private func tree(_ member: Member?, progress: ProgressHandler?) async throws(PackError) -> Tree {
+  /// - Parameter isAfter: whether it is the side after, of which it is shown what files take in the pack.
+  private func tree(_ member: Member?, isAfter: Bool = false, progress: ProgressHandler?) async throws(PackError) -> Tree {
     switch member?.content {
     case nil: return Tree(list: .empty)
     case .folder(let path, let excludes, let followsSymlinks):
       return Tree(
         list: try await FileList(
           of: path, excludes: excludes, followsSymlinks: followsSymlinks, jobs: jobs, files: files, progress: progress))
-    case .pack(let pack): return Tree(list: try FileList(pack), pack: pack)
-    case .file(_, let pack) where pack.isDoubled:
-      return Tree(obstacle: "two branches released different content as version \(pack.version)")
-    case .file(nil, let pack): return Tree(obstacle: "\(ManifestPack.publishedName(pack.id, pack.sha256)) is missing")
-    case .file(let path?, let released):
+    case .pack(let pack): return try Self.tree(pack, isAfter: isAfter)
+    case .file(let released, let release):
+      guard !released.isDoubled else {
+        return Tree(obstacle: "two branches released different content as version \(released.version)")
+      }
+      guard let path = release.path(of: released) else {
+        return Tree(obstacle: "\(ManifestPack.publishedName(released.id, released.sha256)) is missing")
+      }
       guard let pack = try key.open(path, files: files) else { return Tree(obstacle: "no key was given") }
       guard pack.contentRoot == released.contentRoot else {
         throw PackError(
           .wrongPack, of: path, "has other content than the release says", hint: "bring the file back, or build the release again")
       }
-      return Tree(list: try FileList(pack), pack: pack)
+      return try Self.tree(pack, isAfter: isAfter)
     }
+  }
+
+  private static func tree(_ pack: Pack, isAfter: Bool) throws(PackError) -> Tree {
+    Tree(list: try FileList(pack, isAfter ? PackedSizes(pack) : nil), pack: pack)
   }
 
   /// What players download of each file.
@@ -322,7 +330,7 @@ package struct Comparison: Sendable {
       }
       let packed = try PackedSizes(pack)
       guard packed.sizes.count == after.items.count else { return Costs(obstacle: "\(name) is another delta") }
-      return Costs(sizes: packed.sizes, rest: packed.parts.reduce(0) { $0.adding($1.size) })
+      return Costs(sizes: packed.sizes, rest: packed.rest)
     } catch {
       // Damage of a delta is a finding of the gate, and devices download the full pack then.
       guard error.code != .cancelled else { throw error }

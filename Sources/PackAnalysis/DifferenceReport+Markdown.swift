@@ -12,6 +12,7 @@ extension DifferenceReport {
     var lines = ["### \(MarkdownText.cell(before)) → \(MarkdownText.cell(after))", "", summary, ""]
     let shown = packs.filter(\.isChanged)
     // Half of the room is for the packs, and the end is always there.
+    let end = end
     var left = limit - end.reduce(0) { $0 + $1.utf8.count + 1 }
     if isAboutReleases, !shown.isEmpty {
       lines += ["| Pack | | Version | Size | Update |", "|---|---|---|--:|--:|"]

@@ -16,13 +16,13 @@ package struct FileList: Sendable {
     package let size: UInt64
     /// SHA-256 of the content, 32 bytes. Empty for a directory.
     package let sha256: [UInt8]
-    /// What it takes in the pack in bytes. Nil outside a pack.
+    /// What it takes in the pack in bytes. Nil outside a pack, and if that was not asked for.
     package let packedSize: UInt64?
   }
 
   /// In the byte order of their paths.
   package let items: [Item]
-  /// What belongs to no file: index, tags, header. Nil outside a pack. In bytes.
+  /// What belongs to no file: index, tags, header, in bytes. Nil outside a pack, and if that was not asked for.
   package let restSize: UInt64?
 
   /// The digest that names the tree (FORMAT.md §4.8), 32 bytes.
@@ -43,9 +43,8 @@ package struct FileList: Sendable {
 
   /// Reads the index of a pack.
   ///
-  /// - Throws: as ``PackedSizes/init(_:)``.
-  package init(_ pack: Pack) throws(PackError) {
-    let packed = try PackedSizes(pack)
+  /// - Parameter packed: what its files take in it; nil if that is not needed.
+  package init(_ pack: Pack, _ packed: PackedSizes?) throws(PackError) {
     var items: [Item] = []
     items.reserveCapacity(pack.entryCount)
     try pack.forEachEntry { entry in
@@ -53,10 +52,10 @@ package struct FileList: Sendable {
       items.append(
         Item(
           path: entry.path, kind: kind, size: entry.size, sha256: kind == .directory ? [] : entry.sha256,
-          packedSize: packed.sizes[items.count]))
+          packedSize: packed?.sizes[items.count]))
     }
     self.items = items
-    restSize = packed.parts.reduce(0) { $0.adding($1.size) }
+    restSize = packed?.rest
   }
 
   /// Reads all files of a directory that `packer pack` would pack, on several threads.

@@ -21,6 +21,9 @@ package struct PackedSizes: Sendable {
   /// What belongs to no file.
   package private(set) var parts: [Part] = []
 
+  /// The bytes of the pack that belong to no file.
+  package var rest: UInt64 { parts.reduce(0) { $0.adding($1.size) } }
+
   /// Where the content of a file is in the tar.
   private struct Content {
     var range: Range<UInt64>

@@ -19,6 +19,12 @@ package struct AppRoom: Hashable, Sendable {
     private var most: UInt64 { isAllowance ? limit - min(limit, 1) : limit }
     /// What is left, or if the release does not fit, what it needs too much.
     package var difference: UInt64 { fits ? most - needed : needed - most }
+
+    /// Whether less is left than of another number, or more is missing.
+    package func isTighter(than other: Amount) -> Bool {
+      guard fits == other.fits else { return !fits }
+      return fits ? difference < other.difference : difference > other.difference
+    }
   }
 
   /// The version, as the team writes it.
@@ -51,9 +57,6 @@ package struct AppRoom: Hashable, Sendable {
   package var tightest: Amount? {
     let needed = amounts.filter { $0.needed > 0 || !$0.fits }
     let allowances = needed.filter(\.isAllowance)
-    return (allowances.isEmpty ? needed : allowances).min { left, right in
-      guard left.fits == right.fits else { return !left.fits }
-      return left.fits ? left.difference < right.difference : left.difference > right.difference
-    }
+    return (allowances.isEmpty ? needed : allowances).min { $0.isTighter(than: $1) }
   }
 }

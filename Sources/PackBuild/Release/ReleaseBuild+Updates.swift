@@ -137,13 +137,7 @@ extension ReleaseBuild {
     to entries: [ManifestPack], by outcomes: [UpdateOutcome], _ history: ReleaseHistory?
   ) throws(PackError) -> [ReleaseUpdate] {
     guard let history else { return [] }
-    let deltas = Dictionary(Self.listed(outcomes).map { ($0.id, $0.deltas) }) { first, _ in first }
-    var downloads: [ReleaseUpdate] = []
-    try history.forEachRelease { release in
-      let update = ReleaseUpdate(from: release, to: entries, by: deltas)
-      if !update.packs.isEmpty { downloads.append(update) }
-    }
-    return downloads
+    return try history.updates(to: entries, by: Dictionary(Self.listed(outcomes).map { ($0.id, $0.deltas) }) { first, _ in first })
   }
 
   /// Names in each entry the other pack over which there is a delta to it.

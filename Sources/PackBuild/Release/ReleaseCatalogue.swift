@@ -80,7 +80,7 @@ package struct ReleaseCatalogue: Sendable {
 
   /// Returns the path of the file of a page.
   package static func path(of page: PageReference, in directory: String) -> String {
-    directory == "." ? page.fileName : directory.hasSuffix("/") ? directory + page.fileName : "\(directory)/\(page.fileName)"
+    ReleaseFolder.path(page.fileName, in: directory)
   }
 
   /// Reads the file of a page, and no more of it than a page may have. Returns nil if it does not exist.

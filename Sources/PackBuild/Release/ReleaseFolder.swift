@@ -55,7 +55,8 @@ package struct ReleaseFolder: Hashable, Sendable {
     return pack
   }
 
-  private static func path(_ name: String, in directory: String) -> String {
+  /// Returns the path of a file in a directory, as a caller would name it.
+  package static func path(_ name: String, in directory: String) -> String {
     if directory == "." { return name }
     return directory.hasSuffix("/") ? directory + name : "\(directory)/\(name)"
   }

@@ -1,5 +1,6 @@
 package import PackFiles
 package import PackFormat
+package import PackManifest
 package import PackProject
 
 /// The releases that players may have: the last one, and those before it that have a record in the folder of released packs.
@@ -34,6 +35,20 @@ package struct ReleaseHistory: Sendable {
       // Another release with this version came from another branch.
       if record.version < last.manifestVersion || release.packs != last.packs { try body(release) }
     }
+  }
+
+  /// Returns what players of each release download to get to a newer one, newest first, if that is anything.
+  ///
+  /// - Parameters:
+  ///   - entries: All packs of the newer release.
+  ///   - deltas: The deltas that it offers, by the ids of their packs.
+  package func updates(to entries: [ManifestPack], by deltas: [String: [ManifestDelta]]) throws(PackError) -> [ReleaseUpdate] {
+    var updates: [ReleaseUpdate] = []
+    try forEachRelease { release in
+      let update = ReleaseUpdate(from: release, to: entries, by: deltas)
+      if !update.packs.isEmpty { updates.append(update) }
+    }
+    return updates
   }
 
   /// A pack as a release had it.

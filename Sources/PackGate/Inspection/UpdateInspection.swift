@@ -37,8 +37,7 @@ struct UpdateInspection {
       editions = try history.editions(besides: Dictionary(entries.map { ($0.id, []) }) { first, _ in first })
       if try history.isRecorded() { result.recordedRoots = Set(editions.values.joined().map(\.pack.contentRoot)) }
       for edition in editions.values.joined() { paths[edition.pack.contentRoot, default: []] += places(of: edition.pack, history) }
-      try history.forEachRelease { release in result.downloads.append(ReleaseUpdate(from: release, to: entries, by: deltas)) }
-      result.downloads.removeAll(where: \.packs.isEmpty)
+      result.downloads = try history.updates(to: entries, by: deltas)
     }
     let known = Dictionary(entries.map { ($0.id, $0) }) { first, _ in first }
     for pack in updates {

@@ -244,9 +244,8 @@ struct Build: Verb {
 
   /// Returns what is left of the budgets of the app versions with the least room.
   private static func roomLines(_ room: [AppRoom]) -> [String] {
-    let tight = room.compactMap { app in app.tightest.map { (title: app.title, amount: $0) } }.sorted { left, right in
-      guard left.amount.fits == right.amount.fits else { return !left.amount.fits }
-      return left.amount.fits ? left.amount.difference < right.amount.difference : left.amount.difference > right.amount.difference
+    let tight = room.compactMap { app in app.tightest.map { (title: app.title, amount: $0) } }.sorted {
+      $0.amount.isTighter(than: $1.amount)
     }
     var lines = tight.prefix(mostApps).map { title, amount in
       amount.fits

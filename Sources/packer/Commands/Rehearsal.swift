@@ -231,13 +231,7 @@ struct SimulatedDevice {
     guard kept != "" else { throw PackError(.usage, "--keep names no directory", hint: "name a directory that does not exist") }
     guard let kept else {
       self.kept = nil
-      let place = StandardStreams.variable("TMPDIR") ?? "/tmp"
-      path = "\(place)/packer-simulate-\(String(UInt64.random(in: 0 ... .max), radix: 36))"
-      do {
-        try SystemFiles().makeDirectory(path, mode: 0o700, in: nil)
-      } catch {
-        throw error.writing(path)
-      }
+      path = try ScratchFolder.make("simulate")
       return
     }
     // An empty directory is refused too: another program may use it.

@@ -17,15 +17,10 @@ struct HeadlessBrowser {
   /// Shows an address for some time, from the first request on.
   ///
   /// - Parameter hasBegun: whether the first request has come.
-  /// - Throws: ``PackError/Code/missingInput`` if the program cannot be started, ends before the time is over, or asks for nothing within a minute, ``PackError/Code/cannotWrite`` if its
-  ///   profile cannot be made.
+  /// - Throws: ``PackError/Code/missingInput`` if the program cannot be started, ends before the time is over, or asks for nothing within a minute,
+  ///   ``PackError/Code/cannotWrite`` if its profile cannot be made.
   func show(_ address: String, for time: Duration, since hasBegun: () -> Bool) async throws(PackError) {
-    let profile = "\(StandardStreams.variable("TMPDIR") ?? "/tmp")/packer-browser-\(String(UInt64.random(in: 0 ... .max), radix: 36))"
-    do throws(FileFailure) {
-      try SystemFiles().makeDirectory(profile, mode: 0o700, in: nil)
-    } catch {
-      throw error.writing(profile)
-    }
+    let profile = try ScratchFolder.make("browser")
     defer { Self.remove(profile) }
     var words = [
       program, "--headless=new", "--user-data-dir=\(profile)", "--no-first-run", "--no-default-browser-check", "--disable-sync",

@@ -1,0 +1,20 @@
+import PackFiles
+import PackFormat
+import PackProject
+
+/// A new directory among the temporary files, which its owner removes.
+enum ScratchFolder {
+  /// Makes one that only this user can read, and returns its path.
+  ///
+  /// - Parameter name: what it is for.
+  /// - Throws: ``PackError/Code/cannotWrite`` or ``PackError/Code/noSpace``.
+  static func make(_ name: String) throws(PackError) -> String {
+    let path = "\(StandardStreams.variable("TMPDIR") ?? "/tmp")/packer-\(name)-\(String(UInt64.random(in: 0 ... .max), radix: 36))"
+    do throws(FileFailure) {
+      try SystemFiles().makeDirectory(path, mode: 0o700, in: nil)
+    } catch {
+      throw error.writing(path)
+    }
+    return path
+  }
+}
