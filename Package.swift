@@ -98,7 +98,7 @@ let package = Package(
       name: "PackPayload", dependencies: ["PackFormat", zstd],
       swiftSettings: settings),
     .target(name: "PackEncoding", dependencies: ["PackFormat", zstd], swiftSettings: settings),
-    .target(name: "PackManifest", dependencies: ["PackFormat"], swiftSettings: settings),
+    .target(name: "PackManifest", dependencies: ["PackFormat"], swiftSettings: smallCode),
     .target(
       name: "PackPages", dependencies: ["PackCrypto", "PackFiles", "PackFormat", "PackManifest", "PackPayload"], swiftSettings: smallCode),
     .target(name: "PackTrust", dependencies: ["PackCrypto", "PackFormat", "PackManifest"], swiftSettings: smallCode),
@@ -172,14 +172,14 @@ let package = Package(
     .target(
       name: "PackProject",
       dependencies: ["CLibYAML", "CVector", "PackCrypto", "PackFiles", "PackFormat", "PackManifest", "PackReading", "PackWork"],
-      swiftSettings: settings),
+      swiftSettings: smallCode),
     .target(
       name: "PackBuild",
       dependencies: [
         "PackArchive", "PackCrypto", "PackDeltas", "PackEncoding", "PackFiles", "PackFormat", "PackManifest", "PackPages", "PackPayload",
         "PackProject", "PackReading", "PackStore", "PackTrust", "PackWork",
       ],
-      swiftSettings: settings),
+      swiftSettings: smallCode),
     .target(
       name: "PackAnalysis",
       dependencies: [

@@ -153,7 +153,7 @@ extension ReleaseVerification {
   /// The largest number of earlier releases that the report names.
   private static let mostDownloads = 3
 
-  /// Returns what players of earlier releases download.
+  /// Returns what players who have all packs of earlier releases download.
   private static func updates(_ downloads: [ReleaseUpdate]) -> String {
     var parts = downloads.prefix(mostDownloads).map { download in
       let saved = download.size < download.packSize ? " instead of \(SizeText.short(download.packSize))" : ""
@@ -162,9 +162,9 @@ extension ReleaseVerification {
     }
     let others = downloads.dropFirst(mostDownloads)
     if let most = others.map(\.size).max() {
-      parts.append("at most \(SizeText.short(most)) from \(others.count) earlier \(others.count == 1 ? "one" : "ones")")
+      parts.append("up to \(SizeText.short(most)) from \(others.count) earlier \(others.count == 1 ? "one" : "ones")")
     }
-    return "at most " + parts.joined(separator: ", ")
+    return "with all packs: " + parts.joined(separator: ", ")
   }
 
   private static func describe(_ app: BuiltApp, _ release: ReleaseContext) -> String {

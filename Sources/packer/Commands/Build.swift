@@ -214,16 +214,16 @@ struct Build: Verb {
   /// The largest number of earlier releases that the summary names.
   private static let mostDownloads = 3
 
-  /// Returns what players of earlier releases download.
+  /// Returns what players who have all packs of earlier releases download.
   private static func downloadLines(_ downloads: [ReleaseUpdate]) -> [String] {
     var lines = downloads.prefix(mostDownloads).map { download in
       let saved = download.size < download.packSize ? " instead of \(ByteCount(download.packSize))" : ""
       let more = download.sizeWithApp > download.size ? ", \(ByteCount(download.sizeWithApp)) with a new app" : ""
-      return "  players with manifest \(download.manifest) download at most \(ByteCount(download.size))\(saved)\(more)"
+      return "  players with all packs of manifest \(download.manifest) download \(ByteCount(download.size))\(saved)\(more)"
     }
     let others = downloads.dropFirst(mostDownloads)
     if let most = others.map(\.size).max() {
-      lines.append("  players of \(Table.count(others.count, "earlier release", "earlier releases")) download at most \(ByteCount(most))")
+      lines.append("  players with all packs of \(Table.count(others.count, "earlier release", "earlier releases")) download up to \(ByteCount(most))")
     }
     return lines
   }
