@@ -194,6 +194,11 @@ let package = Package(
       ],
       swiftSettings: smallCode),
     .target(
+      name: "PackReport",
+      dependencies: ["PackAnalysis", "PackBuild", "PackFiles", "PackFormat", "PackGate", "PackManifest", "PackProject", "PackReading"],
+      resources: [.embedInCode("Resources/report.html")],
+      swiftSettings: smallCode),
+    .target(
       name: "PackServer",
       dependencies: [
         "CLibSSL", "PackBuild", "PackDeltas", "PackFiles", "PackFormat", "PackManifest", "PackProject", "PackReading", "PackServing",
@@ -213,8 +218,8 @@ let package = Package(
       name: "packer",
       dependencies: [
         "PackAnalysis", "PackBuild", "PackCrypto", "PackDelivery", "PackDeltas", "PackFiles", "PackFormat", "PackGate", "PackManifest",
-        "PackPages", "PackPayload", "PackProject", "PackReading", "PackServer", "PackServing", "PackSimulator", "PackStore", "PackTrust",
-        "PackWork",
+        "PackPages", "PackPayload", "PackProject", "PackReading", "PackReport", "PackServer", "PackServing", "PackSimulator", "PackStore",
+        "PackTrust", "PackWork",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: smallCode),
@@ -326,7 +331,7 @@ let package = Package(
       name: "PackingTests",
       dependencies: [
         "PackAnalysis", "PackArchive", "PackBuild", "PackCrypto", "PackDeltas", "PackEncoding", "PackFiles", "PackFormat", "PackGate",
-        "PackManifest", "PackPages", "PackProject", "PackReading", "PackStore", "PackTrust", "PackWork", "TestSupport",
+        "PackManifest", "PackPages", "PackProject", "PackReading", "PackReport", "PackStore", "PackTrust", "PackWork", "TestSupport",
       ],
       swiftSettings: leafSettings),
     .testTarget(

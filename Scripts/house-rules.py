@@ -49,9 +49,10 @@ GRAPH = {
     "PackBuild": "PackArchive PackCrypto PackDeltas PackEncoding PackFiles PackFormat PackManifest PackPages PackPayload PackProject PackReading PackStore PackTrust PackWork",
     "PackAnalysis": "PackBuild PackCrypto PackDeltas PackFiles PackFormat PackManifest PackProject PackReading PackStore",
     "PackGate": "PackArchive PackBuild PackCrypto PackDeltas PackEncoding PackFiles PackFormat PackManifest PackPages PackPayload PackProject PackReading PackTrust PackWork",
+    "PackReport": "PackAnalysis PackBuild PackFiles PackFormat PackGate PackManifest PackProject PackReading",
     "PackServer": "PackBuild PackDeltas PackFiles PackFormat PackManifest PackProject PackReading PackServing PackStore PackTrust PackWork",
     "PackSimulator": "PackBuild PackCrypto PackDelivery PackDownloads PackFiles PackFormat PackManifest PackOnDemand PackPages PackProject PackReading PackStore PackTrust PackWork",
-    "packer": "PackAnalysis PackBuild PackCrypto PackDelivery PackDeltas PackFiles PackFormat PackGate PackManifest PackPages PackPayload PackProject PackReading PackServer PackServing PackSimulator PackStore PackTrust PackWork",
+    "packer": "PackAnalysis PackBuild PackCrypto PackDelivery PackDeltas PackFiles PackFormat PackGate PackManifest PackPages PackPayload PackProject PackReading PackReport PackServer PackServing PackSimulator PackStore PackTrust PackWork",
 }
 
 # External libraries, and the folder name that may import each.

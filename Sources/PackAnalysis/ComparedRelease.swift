@@ -25,6 +25,10 @@ package struct ComparedRelease: Sendable {
     package let deltas: [String: [ManifestDelta]]
     /// The size of the manifest in bytes.
     package let manifestSize: UInt64
+    /// When the manifest was signed, if it says so.
+    package let issued: ManifestTime?
+    /// Until when devices take it.
+    package let expires: ManifestTime
   }
 
   /// Reads the manifest of a release and its pages. Signatures are not checked.
@@ -51,7 +55,7 @@ package struct ComparedRelease: Sendable {
     }.sorted { $0.id.precedes($1.id) }
     offer = Offer(
       entries: catalogue.packs, deltas: Dictionary(catalogue.updates.map { ($0.id, $0.deltas) }) { first, _ in first },
-      manifestSize: UInt64(signed.bytes.count))
+      manifestSize: UInt64(signed.bytes.count), issued: manifest.issued, expires: manifest.expires)
     directories = [directory]
   }
 
@@ -69,7 +73,7 @@ package struct ComparedRelease: Sendable {
   }
 
   /// Returns the path of the file of a pack; nil if it is missing.
-  func path(of pack: ReleaseLock.Pack) -> String? { path(ManifestPack.publishedName(pack.id, pack.sha256)) }
+  package func path(of pack: ReleaseLock.Pack) -> String? { path(ManifestPack.publishedName(pack.id, pack.sha256)) }
 
   /// Returns the path of the file of a delta to a pack; nil if it is missing.
   func path(of delta: ManifestDelta, to id: String) -> String? { path(ManifestPack.publishedName(id, delta.sha256)) }

@@ -1,4 +1,4 @@
-import PackBuild
+package import PackBuild
 import PackFormat
 package import PackManifest
 package import PackProject
@@ -15,13 +15,18 @@ extension ReleaseVerification {
   package func run(
     key: consuming ResolvedKey?, progress: ProgressHandler? = nil
   ) async throws(PackError) -> ReleaseReport {
+    try await run(with: KeyHolder(key), progress: progress)
+  }
+
+  /// Inspects the release and applies the rules to it, as ``run(key:progress:)`` with a key that the caller goes on using.
+  package func run(with key: KeyHolder, progress: ProgressHandler? = nil) async throws(PackError) -> ReleaseReport {
     try Self.checkRules(only: only + required.filter { $0 != Self.everyRule }, ignored: ignored)
-    guard key != nil || isQuick else {
+    guard key.id != nil || isQuick else {
       throw PackError(
         .noKey, "no content key was given, but packs have to be opened",
         hint: "give it with --key REF, or use --quick, which needs no key")
     }
-    let inspection = ReleaseInspection(self, key: KeyHolder(key))
+    let inspection = ReleaseInspection(self, key: key)
     return judge(try await inspection.run(progress: progress))
   }
 

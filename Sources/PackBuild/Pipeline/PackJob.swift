@@ -47,6 +47,8 @@ package struct PackJob: Sendable {
 
   package var files: any FileSystem = SystemFiles()
   package var backend: any CryptoBackend = CryptoBackends.standard
+  /// Paths of files that are left out, and of no others in their directories. For trials: no setting names single files.
+  var leftOut: Set<String> = []
   /// The names of these settings in hints.
   var words = SettingWords.options
   /// Whether the job syncs the pack to the disk, or leaves that to its directory.
@@ -133,12 +135,17 @@ package struct PackJob: Sendable {
     _ options: DirectoryScan.Options, _ sourceProblems: SourceProblems, jobs: Int
   ) async throws(PackError) -> (TarLayout.Order, Found) {
     let scan = try await DirectoryScan.run(source, options: options, files: files, sourceProblems: sourceProblems, jobs: jobs)
-    let directories = scan.entries.count { $0.kind == .directory }
+    var (entries, contentSize) = (scan.entries, scan.contentSize)
+    if !leftOut.isEmpty {
+      entries.removeAll { leftOut.contains($0.path) }
+      contentSize = entries.reduce(0) { $0.adding($1.size) }
+    }
+    let directories = entries.count { $0.kind == .directory }
     return (
-      TarLayout.order(scan.entries),
+      TarLayout.order(entries),
       Found(
-        contentSize: scan.contentSize, files: scan.entries.count - directories, directories: directories, omitted: scan.omitted,
-        unneeded: looksForUnneeded ? UnneededFiles.find(in: scan.entries) : [])
+        contentSize: contentSize, files: entries.count - directories, directories: directories, omitted: scan.omitted,
+        unneeded: looksForUnneeded ? UnneededFiles.find(in: entries) : [])
     )
   }
 

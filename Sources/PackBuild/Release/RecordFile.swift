@@ -6,7 +6,7 @@ import PackProject
 /// Reads files with records of releases.
 package enum RecordFile {
   /// The largest record that is read, in bytes. A lock file with 100 000 packs takes 35 MB.
-  static let largestSize = 256 << 20
+  package static let largestSize = 256 << 20
 
   package static func read(_ path: String, files: any FileSystem) throws(PackError) -> RecordValue {
     var bytes = try files.contents(of: path, limit: largestSize)

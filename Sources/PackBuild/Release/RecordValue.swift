@@ -24,7 +24,14 @@ package enum RecordValue: Hashable, Sendable {
         .sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) })
   }
 
-  static func texts(_ texts: [String]) -> RecordValue { .list(texts.map { .text($0) }) }
+  /// Returns a number, or nil for none.
+  package static func number(_ count: Int?) -> RecordValue? { count.map { .number(UInt64($0)) } }
+  /// Returns a number, or nil for none.
+  package static func number(_ number: UInt64?) -> RecordValue? { number.map { .number($0) } }
+  /// Returns a text, or nil for none.
+  package static func text(_ text: String?) -> RecordValue? { text.map { .text($0) } }
+
+  package static func texts(_ texts: [String]) -> RecordValue { .list(texts.map { .text($0) }) }
 
   // MARK: Writing
 

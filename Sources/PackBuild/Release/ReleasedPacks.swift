@@ -70,6 +70,11 @@ package struct ReleasedPacks: Sendable {
     return released
   }
 
+  /// Calls `body` with each recorded release, newest first. One is in memory at a time.
+  package func forEachRelease(_ body: (ReleaseLock.Release) throws(PackError) -> Void) throws(PackError) {
+    for record in try records() { try body(try release(record)) }
+  }
+
   /// Returns the release with a manifest version.
   ///
   /// - Parameter last: the last release, whose record may be missing.

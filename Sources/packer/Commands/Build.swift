@@ -223,7 +223,8 @@ struct Build: Verb {
     }
     let others = downloads.dropFirst(mostDownloads)
     if let most = others.map(\.size).max() {
-      lines.append("  players with all packs of \(Table.count(others.count, "earlier release", "earlier releases")) download up to \(ByteCount(most))")
+      lines.append(
+        "  players with all packs of \(Table.count(others.count, "earlier release", "earlier releases")) download up to \(ByteCount(most))")
     }
     return lines
   }

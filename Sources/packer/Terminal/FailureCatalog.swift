@@ -49,8 +49,8 @@ enum FailureCatalog {
       "11", "The pack was made with another key.",
       "Give the key whose id the message names, or its root key."),
     Entry(
-      "12", "A pack, a manifest or a store is damaged or was changed, or a delta was given other bases.",
-      "Fetch or build it again, or give the bases of the delta."),
+      "12", "A pack, a manifest or a store is damaged or was changed, or a delta has other bases.",
+      "Fetch or build it again, or give its bases."),
     Entry(
       "13", "A file ends too early.",
       "Fetch it again, and compare its size with the manifest's."),

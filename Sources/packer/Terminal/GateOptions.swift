@@ -3,32 +3,7 @@ import PackFormat
 
 /// The options of `verify` that apply to a whole release.
 struct GateOptions: ParsableArguments {
-  @Option(
-    name: [.customShort("c"), .customLong("config")],
-    help: ArgumentHelp("The configuration. (default: packer.yml, if it exists)", valueName: "file"), completion: .file())
-  var configuration: String?
-
-  @Option(help: ArgumentHelp("The app's Info.plist.", valueName: "file"), completion: .file())
-  var plist: String?
-
-  @Option(
-    help: ArgumentHelp("The built app, with its Info.plist, extension and entitlements: .ipa, .xcarchive or .app.", valueName: "file"),
-    completion: .file(extensions: ["ipa", "xcarchive", "app"]))
-  var app: String?
-
-  @Option(help: ArgumentHelp("The platform of that app. (default: that of the Info.plist, or enough for all)", valueName: "platform"))
-  var platform: String?
-
-  @Option(
-    name: .customLong("run"), help: ArgumentHelp("Also check what 'packer serve --record' recorded.", valueName: "file"),
-    completion: .file())
-  var runPath: String?
-
-  @OptionGroup var lockFile: LockOption
-
-  @OptionGroup var published: PublishedOption
-
-  @OptionGroup var keyTexts: TrustedKeysOption
+  @OptionGroup var inputs: GateInputs
 
   @Flag(name: .customLong("quick"), help: "Skip the checks that read pack contents.")
   var isQuick = false
@@ -56,10 +31,9 @@ struct GateOptions: ParsableArguments {
   /// The first of these options that was given, or nil. None of them applies to single packs.
   var given: String? {
     let options: [(String, Bool)] = [
-      ("--config", configuration != nil), ("--plist", plist != nil), ("--app", app != nil), ("--platform", platform != nil),
-      ("--run", runPath != nil),
-      ("--lock", lockFile.lock != nil),
-      ("--published", published.published != nil), ("--trust", !keyTexts.trust.isEmpty),
+      ("--config", inputs.configuration != nil), ("--plist", inputs.plist != nil), ("--app", inputs.app != nil),
+      ("--platform", inputs.platform != nil), ("--run", inputs.runPath != nil), ("--lock", inputs.lockFile.lock != nil),
+      ("--published", inputs.published.published != nil), ("--trust", !inputs.keyTexts.trust.isEmpty),
       ("--quick", isQuick), ("--strict", isStrict), ("--only", !only.isEmpty), ("--ignore", !ignore.isEmpty),
       ("--require", !require.isEmpty),
       ("--format", format != nil && format != "json"), ("--report", !reports.isEmpty),

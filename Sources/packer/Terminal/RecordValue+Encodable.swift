@@ -29,11 +29,4 @@ extension RecordValue: Encodable {
       for member in members { try container.encode(member.value, forKey: MemberKey(stringValue: member.key)) }
     }
   }
-
-  /// Returns a number, or nil for none.
-  static func number(_ count: Int?) -> RecordValue? { count.map { .number(UInt64($0)) } }
-  /// Returns a number, or nil for none.
-  static func number(_ number: UInt64?) -> RecordValue? { number.map { .number($0) } }
-  /// Returns a text, or nil for none.
-  static func text(_ text: String?) -> RecordValue? { text.map { .text($0) } }
 }

@@ -44,8 +44,9 @@ struct ReleaseGate {
       console.output(lines: String(decoding: bytes(printed), as: UTF8.self).split(separator: "\n").map(String.init))
     }
     let inputs = [
-      options.configuration ?? PackerConfiguration.defaultPath, options.lockFile.lock ?? ReleaseFile.lock, options.plist, options.app,
-      options.runPath,
+      options.inputs.configuration ?? PackerConfiguration.defaultPath, options.inputs.lockFile.lock ?? ReleaseFile.lock,
+      options.inputs.plist,
+      options.inputs.app, options.inputs.runPath,
     ]
     for (format, path) in files {
       do throws(PackError) {
@@ -60,39 +61,23 @@ struct ReleaseGate {
   private func check(
     _ target: String?, printed: GateOptions.Format, files: [(format: GateOptions.Format, path: String)], in session: Session
   ) async throws(PackError) -> Outcome {
-    guard options.plist == nil || options.app == nil else {
-      throw PackError(.usage, "--plist and --app exclude each other", hint: "give only --app, which has the Info.plist of the built app")
-    }
-    if let path = options.plist, BuiltApp.isPath(path) {
-      throw PackError(.usage, "\(path) is a built app, not an Info.plist", hint: "packer verify --app \(ShellWord.path(path))")
-    }
     let required = options.require.filter { $0 != ReleaseVerification.everyRule }
     try ReleaseVerification.checkRules(only: options.only + required, ignored: options.ignore)
-    let configuration = try ReleasePlaces.configuration(at: options.configuration)
-    // Before a key is read, but after the configuration, which names the release.
-    try hinting(at: target, configuration) { () throws(PackError) in
-      try ReleasePlaces.checkPresence(of: target, configuration: configuration)
-    }
-    var verification = ReleaseVerification(
-      target ?? ReleasePlaces.place(ReleaseFile.folder, beside: configuration), now: try ManifestTime.now())
-    verification.configuration = configuration
-    verification.lock = ReleasePlaces.lockFile(options.lockFile.lock, beside: verification.configuration, of: verification.target)
-    verification.plist = options.plist
-    verification.app = try options.app.map { (path) throws(PackError) in try BuiltApp.read(path, isCancelled: { Task.isCancelled }) }
-    verification.run = try options.runPath.map { (path) throws(PackError) in try LoadRun.read(path) }
-    verification.platform = try options.platform.map(DeviceProfile.Platform.init(option:))
+    let inputs = options.inputs
+    var verification = try inputs.verification(of: target, for: "verify", hasKey: !key.references.isEmpty, in: session)
     verification.isQuick = options.isQuick
     verification.only = options.only
     verification.ignored = options.ignore
     verification.required = options.require
     verification.jobs = jobs
-    verification.wording = { $0.hint }
-    verification.trusted = try session.trustedKeys(options.keyTexts.trust, verification.configuration)
-    verification.published = try published(verification)
-    let inputs = [configuration?.path, verification.lock, verification.plist, options.app, options.runPath].compactMap { $0 }
-    for (_, path) in files { try ReportFile.check(path, against: inputs, release: ReleasePlaces.directory(of: verification.target)) }
-    let content = try hinting(at: target, configuration) { () throws(PackError) in try contentKey(configuration, in: session) }
-    let report = try await look(verification, key: content, in: session)
+    let read = inputs.files(verification)
+    for (_, path) in files { try ReportFile.check(path, against: read, release: ReleasePlaces.directory(of: verification.target)) }
+    let content = try inputs.contentKey(
+      key, isNeeded: !options.isQuick, for: target, verification.configuration, "verify", in: session)
+    let holder = KeyHolder(content)
+    let report = try await session.withProgress { [verification] (progress) async throws(PackError) in
+      try await verification.run(with: holder, progress: progress)
+    }
 
     let outcome = self.outcome(report)
     switch printed {
@@ -122,59 +107,9 @@ struct ReleaseGate {
     return outcome
   }
 
-  /// Returns the manifest that is published now, which must be signed like the release.
-  private func published(_ verification: ReleaseVerification) throws(PackError) -> PublishedManifest? {
-    guard options.published.published != nil else { return nil }
-    guard !verification.trusted.signingKeys.isEmpty else {
-      throw PackError(
-        .noKey, "no public key is known that may sign the published manifest", hint: "give --trust KEY as 'packer key public' prints it")
-    }
-    return try options.published.manifest(trusting: verification.trusted)
-  }
-
-  private func look(
-    _ verification: ReleaseVerification, key: consuming ResolvedKey?, in session: Session
-  ) async throws(PackError) -> ReleaseReport {
-    let meter = ProgressMeter(console: session.console)
-    var isComplete = false
-    defer { meter?.end(isComplete: isComplete) }
-    let report = try await verification.run(key: key, progress: meter?.handler)
-    isComplete = true
-    return report
-  }
-
   private func outcome(_ report: ReleaseReport) -> Outcome {
     guard let kind = report.verdict(isStrict: options.isStrict) else { return .done }
     return .verdict(kind, TextReport.verdict(report, isStrict: options.isStrict))
-  }
-
-  /// Runs `body`. If it needs a configuration that was not named, and there is one above the release, the error has a hint at that.
-  private func hinting<Result: ~Copyable>(
-    at target: String?, _ configuration: PackerConfiguration?, _ body: () throws(PackError) -> Result
-  ) throws(PackError) -> Result {
-    do throws(PackError) {
-      return try body()
-    } catch {
-      guard configuration == nil, error.code == .noKey || error.code == .missingInput && target == nil, key.references.isEmpty,
-        let path = ReleasePlaces.configuration(above: target ?? ".")
-      else { throw error }
-      throw error.advising(.developer("\(path) has the configuration: packer verify -c \(ShellWord.path(path))"))
-    }
-  }
-
-  // MARK: Keys
-
-  /// Returns the content key from the option, the environment or the configuration. Returns nil with `--quick` if there is none.
-  private func contentKey(_ configuration: PackerConfiguration?, in session: Session) throws(PackError) -> ResolvedKey? {
-    do throws(PackError) {
-      let resolved = try session.key(key, configured: configuration?.key)
-      // Packs of a release are opened as apps open them, and none is wrapped for others.
-      try resolved.key.checkMakesPacks()
-      return resolved
-    } catch {
-      guard options.isQuick, key.references.isEmpty, error.code == .noKey || error.code == .missingInput else { throw error }
-      return nil
-    }
   }
 
   // MARK: Forms

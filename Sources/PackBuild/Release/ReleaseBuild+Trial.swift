@@ -1,0 +1,30 @@
+package import PackCrypto
+package import PackFormat
+package import PackProject
+package import PackReading
+
+extension ReleaseBuild {
+  /// Packs the sources of a pack as a build does, except for some changes, into a file outside the release.
+  ///
+  /// - Parameters:
+  ///   - path: the file, which is replaced.
+  ///   - level: the level; nil for that of the configuration.
+  ///   - frameSize: whether the frame size of the configuration counts, and not that of the level.
+  ///   - leftOut: paths of files that are left out.
+  ///   - excludes: patterns of paths that are left out.
+  ///   - key: any application key. It does not change the size.
+  package func trial(
+    of pack: PackerConfiguration.Pack, to path: String, level: PackLevel? = nil, frameSize: Bool = true, without leftOut: Set<String> = [],
+    excluding excludes: [String] = [], key: borrowing PackKey, progress: ProgressHandler? = nil
+  ) async throws(PackError) -> PackReport {
+    var job = try job(for: pack)
+    job.output = path
+    if let level { job.level = level }
+    if !frameSize { job.frameSize = nil }
+    job.leftOut = leftOut
+    job.excludes += excludes
+    job.usesPackKey = false
+    job.looksForUnneeded = true
+    return try await job.run(key: key, progress: progress)
+  }
+}

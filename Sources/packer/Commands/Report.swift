@@ -1,0 +1,96 @@
+import ArgumentParser
+import PackAnalysis
+import PackBuild
+import PackFormat
+import PackGate
+import PackProject
+import PackReport
+
+/// `packer report`
+struct Report: Verb {
+  static let configuration = CommandConfiguration(
+    commandName: "report",
+    abstract: "Writes an HTML page that shows what a release contains and costs.",
+    discussion: """
+      The page is one file that loads nothing else: every file by what it takes in its pack, contents that several packs store, budgets of the \
+      Info.plist and of released apps, sizes of earlier releases, what their players download, and what 'packer verify' found, with its advice.
+
+      It also shows what 'packer serve --record' and 'packer simulate --json' wrote. Earlier releases are those that 'packer release record' \
+      recorded. The key is needed for the files; without it, and with --quick, packs are not opened. Findings do not change the exit status.
+
+      The page names all files of the packs, and is not encrypted.
+
+      Examples:
+        packer report --plist App/Info.plist
+        packer report dist -o build/report.html --quick
+        packer report --run run.json --rehearsal install.jsonl
+      """)
+
+  @Argument(help: "A release directory or manifest. (default: dist beside packer.yml)", completion: .file())
+  var release: String?
+
+  @Option(
+    name: [.customShort("o"), .customLong("output")], help: ArgumentHelp("The page, which may exist.", valueName: "file"),
+    completion: .file())
+  var page = "report.html"
+
+  @Option(
+    name: .customLong("rehearsal"), help: ArgumentHelp("Also show what 'packer simulate --json' printed. Repeatable.", valueName: "file"),
+    completion: .file())
+  var rehearsals: [String] = []
+
+  @Flag(name: .customLong("quick"), help: "Skip the files, and the checks that read pack contents.")
+  var isQuick = false
+
+  @Flag(name: .customLong("advise"), help: "Also try what 'packer advise' tries, which takes long.")
+  var advises = false
+
+  @OptionGroup var inputs: GateInputs
+  @OptionGroup var threads: JobsOption
+  @OptionGroup var key: KeyOptions
+  @OptionGroup var output: OutputOptions
+
+  var isQuiet: Bool { output.isQuiet }
+
+  func run(in session: Session) async throws(PackError) -> Outcome {
+    let jobs = try threads.count()
+    var verification = try inputs.verification(of: release, for: "report", hasKey: !key.references.isEmpty, in: session)
+    let configuration = verification.configuration
+    try ReportFile.check(
+      page, against: inputs.files(verification) + rehearsals, release: ReleasePlaces.directory(of: verification.target))
+    let lock = try verification.lock.map { (path) throws(PackError) in try ReleaseLock.read(path) }
+    let compared = try ComparedRelease(reading: verification.target)
+    let simulated = try rehearsals.map { (path) throws(PackError) in try RecordedRehearsal.read(path) }
+    let resolved = isQuick ? nil : try inputs.contentKey(key, isNeeded: false, for: release, configuration, "report", in: session)
+    let holder = KeyHolder(resolved)
+    if holder.id == nil, !isQuick {
+      session.console.warning(
+        "no key was given: files are not shown, and contents are not checked", hint: "give the key with --key REF, or --quick")
+    }
+    verification.isQuick = holder.id == nil
+    verification.jobs = jobs
+    let report = try await session.withProgress { [verification] (progress) async throws(PackError) in
+      try await verification.run(with: holder, progress: progress)
+    }
+    var page = HTMLReport(of: compared, report)
+    (page.key, page.lock, page.run, page.rehearsals) = (holder, lock, verification.run, simulated)
+    page.released = ReleasedPacks(configuration?.updates?.packs ?? ReleasePlaces.place(ReleaseFile.released, beside: configuration))
+    page.version = Version.number
+    if advises {
+      guard let configuration else {
+        throw PackError(.usage, "--advise packs the sources in other ways, and no configuration names them", hint: "name it with --config")
+      }
+      var build = ReleaseBuild(configuration, time: try BuildTime.fromEnvironment())
+      build.jobs = jobs
+      page.advice = try await Advise.advice(build, verification.run, in: session).advice
+    }
+    let bytes = try await session.withProgress { [page] (progress) async throws(PackError) in try page.document(progress: progress) }
+    try ReportFile.write(bytes, to: self.page)
+    session.console.result(
+      RecordValue.sorted([
+        "type": .text("report"), "file": .text(self.page), "size": .number(UInt64(bytes.count)), "findings": .number(report.findings.count),
+      ]),
+      ["\(self.page): \(ByteCount(UInt64(bytes.count))), \(report.summary ?? "no findings")"])
+    return .done
+  }
+}

@@ -1,0 +1,130 @@
+import Foundation
+import PackAnalysis
+import PackFormat
+import PackReading
+import TestSupport
+import Testing
+
+@testable import PackBuild
+@testable import PackGate
+@testable import PackManifest
+@testable import PackProject
+@testable import PackReport
+
+@Suite("The HTML report of a release", .bounded)
+struct HTMLReportTests {
+  private let project: ReleaseProject
+
+  init() throws { project = try ReleaseProject() }
+
+  private func report(_ change: (inout HTMLReport) -> Void = { _ in }) async throws -> String {
+    var verification = ReleaseVerification(project.directory("dist"), now: try ManifestTime.now())
+    verification.isQuick = true
+    let gate = try await verification.run(key: nil)
+    var report = HTMLReport(of: try ComparedRelease(reading: project.directory("dist")), gate)
+    report.key = KeyHolder(ResolvedKey(try sampleKey(), warnings: []))
+    change(&report)
+    return String(decoding: try report.document(), as: UTF8.self)
+  }
+
+  /// Returns the data of a report, as a browser would read it.
+  private func data(_ html: String) throws -> [String: Any] {
+    let start = try #require(html.range(of: "<script type=\"application/json\" id=\"data\">"))
+    let end = try #require(html.range(of: "</script>", range: start.upperBound..<html.endIndex))
+    return try #require(try JSONSerialization.jsonObject(with: Data(html[start.upperBound..<end.lowerBound].utf8)) as? [String: Any])
+  }
+
+  private func packs(_ html: String) throws -> [[String: Any]] { try #require(try data(html)["packs"] as? [[String: Any]]) }
+
+  @Test("has every file of every pack, and sizes that add up to the pack files")
+  func sums() async throws {
+    try await project.build()
+    let html = try await report()
+    let release = try ComparedRelease(reading: project.directory("dist"))
+    let packs = try packs(html)
+    #expect(packs.compactMap { $0["id"] as? String } == release.packs.map(\.id))
+    var count = 0
+    for (shown, pack) in zip(packs, release.packs) {
+      let opened = try Pack.open(project.directory("dist/\(ManifestPack.publishedName(pack.id, pack.sha256))"), key: try sampleKey())
+      var paths: [String] = []
+      try opened.forEachEntry { if $0.kind != .directory { paths.append($0.path) } }
+      let files = try #require(shown["files"] as? [String: Any])
+      let tails = try #require(files["tails"] as? [String])
+      var (known, before): ([String], [String]) = ([], [])
+      for (tail, shared) in zip(tails, try #require(files["shared"] as? [Int])) {
+        before = before.prefix(shared) + tail.split(separator: "/").map(String.init)
+        known.append(before.joined(separator: "/"))
+      }
+      #expect(known == paths)
+      let packed = try #require(files["packed"] as? [Int]).reduce(0, +)
+      #expect(packed + (shown["rest"] as? Int ?? 0) == pack.size.map(Int.init))
+      count += paths.count
+    }
+    #expect(((try data(html))["release"] as? [String: Any])?["files"] as? Int == count)
+    #expect(html == (try await report()))
+  }
+
+  @Test("no name of a file ends the element of the data")
+  func hostileNames() async throws {
+    let name = "</script><img src=x onerror=alert(1)>&<!--.txt"
+    try project.add("core/\(name)", [1])
+    // Such names are refused by default.
+    try project.configure(ReleaseProject.configuration + "defaults: {allowUnportablePaths: true}\n")
+    try await project.build()
+    let html = try await report()
+    #expect(!html.contains("<img src=x"))
+    let files = try packs(html).compactMap { ($0["files"] as? [String: Any])?["tails"] as? [String] }
+    #expect(files.joined().contains { $0.hasSuffix("script><img src=x onerror=alert(1)>&<!--.txt") })
+  }
+
+  @Test("without a key, or with a pack that is missing or damaged, it says so and shows the rest")
+  func unreadable() async throws {
+    try await project.build()
+    let closed = try packs(try await report { $0.key = KeyHolder(nil) })
+    #expect(closed.allSatisfy { $0["files"] == nil && $0["note"] as? String == "no key was given" })
+    let release = try ComparedRelease(reading: project.directory("dist"))
+    let names = release.packs.map { project.directory("dist/\(ManifestPack.publishedName($0.id, $0.sha256))") }
+    try FileManager.default.removeItem(atPath: names[0])
+    try Data([1, 2, 3]).write(to: URL(fileURLWithPath: names[1]))
+    let notes = try packs(try await report()).map { $0["note"] as? String }
+    #expect(notes[0] == "its file is missing")
+    #expect(notes[1]?.isEmpty == false && notes[2...].allSatisfy { $0 == nil })
+  }
+
+  @Test("contents that several packs store are listed with what they waste, copies in one pack are not")
+  func duplicates() async throws {
+    var random = SeededGenerator(seed: 11)
+    let (shared, own) = (random.bytes(9000), random.bytes(9000))
+    for name in ["core/a.bin", "core/copy.bin", "games/kart/engine.bin"] { try project.add(name, shared) }
+    for name in ["core/own.bin", "core/own-copy.bin"] { try project.add(name, own) }
+    // Bytes of a frame are divided by lengths, and this file compresses well.
+    try project.remove("build/core/js/main.js")
+    try await project.build()
+    let found = try #require(try data(try await report())["duplicates"] as? [[String: Any]])
+    #expect(found.count == 1 && found[0]["size"] as? Int == 9000)
+    #expect((8900...9200).contains(found[0]["wasted"] as? Int ?? 0))
+    #expect((found[0]["places"] as? [[Int]])?.count == 2)
+  }
+
+  @Test("what simulate printed is shown, and other files are refused")
+  func rehearsals() async throws {
+    try await project.build()
+    let lines = """
+      {"durationMilliseconds":5,"event":"install","type":"simulation"}
+      {"actor":"system","error":"no connection","injected":true,"milliseconds":3,"remedy":"waits","text":"has no network","type":"event"}
+      {"type":"verdict","verdict":"ok"}
+      """
+    try project.directory.write(Array(lines.utf8), to: "run.jsonl")
+    let rehearsal = try RecordedRehearsal.read(project.directory("run.jsonl"))
+    let shown = try data(try await report { $0.rehearsals = [rehearsal] })
+    let first = try #require((shown["rehearsals"] as? [[String: Any]])?.first)
+    #expect(first["title"] as? String == "install" && first["verdict"] as? String == "ok")
+    let event = try #require((first["events"] as? [[String: Any]])?.first)
+    #expect(event["code"] as? String == "no connection" && event["reaction"] as? String == "waits")
+    for wrong in ["", "{", "[]", "{\"type\":\"event\"}", "{\"type\":\"result\"}", lines + "\n" + lines] {
+      try project.directory.write(Array(wrong.utf8), to: "wrong.jsonl")
+      #expect(throws: PackError.self, "\(wrong)") { try RecordedRehearsal.read(project.directory("wrong.jsonl")) }
+    }
+    #expect(throws: PackError.self) { try RecordedRehearsal.read(project.directory("none.jsonl")) }
+  }
+}
