@@ -186,6 +186,6 @@ package struct Adviser: Sendable {
     let names = group.contentCount == 1 ? "1 file is" : "\(group.contentCount) files are"
     return Advice(
       kind: .shared, packs: ids, text: "\(names) in each of \(ids.count) packs, such as '\(first.paths.sorted()[0])'",
-      remedy: "make them a pack of their own that the others need", saving: before - after, size: before)
+      remedy: "make a pack of these files, and name it as the 'base' of the others", saving: before - after, size: before)
   }
 }

@@ -161,9 +161,10 @@ extension ReleaseVerification {
   /// Returns what players who have all packs of earlier releases download.
   private static func updates(_ downloads: [ReleaseUpdate]) -> String {
     var parts = downloads.prefix(mostDownloads).map { download in
-      let saved = download.size < download.packSize ? " instead of \(SizeText.short(download.packSize))" : ""
+      let (size, whole) = (SizeText.short(download.size), SizeText.short(download.packSize))
+      let saved = size == whole ? "" : " instead of \(whole)"
       let more = download.sizeWithApp > download.size ? " (\(SizeText.short(download.sizeWithApp)) with a new app)" : ""
-      return "\(SizeText.short(download.size))\(saved) from manifest \(download.manifest)\(more)"
+      return "\(size)\(saved) from manifest \(download.manifest)\(more)"
     }
     let others = downloads.dropFirst(mostDownloads)
     if let most = others.map(\.size).max() {

@@ -11,7 +11,7 @@ struct Advise: Verb {
     commandName: "advise",
     abstract: "Shows what would make the packs of packer.yml smaller, measured by packing them that way.",
     discussion: """
-      Tries the level 'smallest', the frames of the level, packs without files that no player needs, and a shared pack for files that several packs \
+      Tries the level 'smallest', the frames of the level, packs without files that no player needs, and a shared pack, as 'base', for files that several packs \
       have. Each number of bytes is what the packs then lack, as served. Nothing is changed, and no key is needed. Takes as long as packing \
       everything several times, mostly for the level.
 

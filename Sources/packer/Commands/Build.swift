@@ -217,9 +217,10 @@ struct Build: Verb {
   /// Returns what players who have all packs of earlier releases download.
   private static func downloadLines(_ downloads: [ReleaseUpdate]) -> [String] {
     var lines = downloads.prefix(mostDownloads).map { download in
-      let saved = download.size < download.packSize ? " instead of \(ByteCount(download.packSize))" : ""
+      let (size, whole) = ("\(ByteCount(download.size))", "\(ByteCount(download.packSize))")
+      let saved = size == whole ? "" : " instead of \(whole)"
       let more = download.sizeWithApp > download.size ? ", \(ByteCount(download.sizeWithApp)) with a new app" : ""
-      return "  players with all packs of manifest \(download.manifest) download \(ByteCount(download.size))\(saved)\(more)"
+      return "  players with all packs of manifest \(download.manifest) download \(size)\(saved)\(more)"
     }
     let others = downloads.dropFirst(mostDownloads)
     if let most = others.map(\.size).max() {

@@ -210,9 +210,10 @@ struct Diff: Verb {
       }
     }
     let downloads = report.downloads.map { update in
-      let whole = update.size < update.packSize ? "instead of \(ByteCount(update.packSize))" : ""
+      let (size, full) = ("\(ByteCount(update.size))", "\(ByteCount(update.packSize))")
+      let whole = size == full ? "" : "instead of \(full)"
       let app = update.sizeWithApp > update.size ? "\(ByteCount(update.sizeWithApp)) with a new app" : ""
-      return ["manifest \(update.manifest)", "\(ByteCount(update.size))", whole, app]
+      return ["manifest \(update.manifest)", size, whole, app]
     }
     if !downloads.isEmpty, !console.isJSON { console.output(lines: ["download by players who have all packs of"]) }
     for (update, line) in zip(report.downloads, Table.columns(downloads, numbers: [1])) {
