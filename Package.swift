@@ -186,11 +186,12 @@ let package = Package(
         "PackBuild", "PackCrypto", "PackDeltas", "PackFiles", "PackFormat", "PackManifest", "PackProject", "PackReading", "PackStore",
       ],
       swiftSettings: smallCode),
+    .target(name: "PackWeb", swiftSettings: smallCode),
     .target(
       name: "PackGate",
       dependencies: [
         "PackArchive", "PackBuild", "PackCrypto", "PackDeltas", "PackEncoding", "PackFiles", "PackFormat", "PackManifest", "PackPages",
-        "PackPayload", "PackProject", "PackReading", "PackTrust", "PackWork",
+        "PackPayload", "PackProject", "PackReading", "PackServing", "PackTrust", "PackWeb", "PackWork",
       ],
       swiftSettings: smallCode),
     .target(
@@ -239,7 +240,7 @@ let package = Package(
       dependencies: [
         "PackArchive", "PackBuild", "PackCrypto", "PackDelivery", "PackDeltas", "PackDownloads", "PackEncoding", "PackFiles", "PackFormat",
         "PackGate", "PackManifest", "PackPages", "PackPayload", "PackProject", "PackReading", "PackRemote", "PackServer", "PackServing",
-        "PackStore", "PackTransport", "PackTrust", "PackWork", "TestSupport",
+        "PackStore", "PackTransport", "PackTrust", "PackWeb", "PackWork", "TestSupport",
       ],
       path: "Tests/packer-fuzz",
       swiftSettings: settings),
@@ -331,7 +332,8 @@ let package = Package(
       name: "PackingTests",
       dependencies: [
         "PackAnalysis", "PackArchive", "PackBuild", "PackCrypto", "PackDeltas", "PackEncoding", "PackFiles", "PackFormat", "PackGate",
-        "PackManifest", "PackPages", "PackProject", "PackReading", "PackReport", "PackStore", "PackTrust", "PackWork", "TestSupport",
+        "PackManifest", "PackPages", "PackProject", "PackReading", "PackReport", "PackStore", "PackTrust", "PackWeb", "PackWork",
+        "TestSupport",
       ],
       swiftSettings: leafSettings),
     .testTarget(

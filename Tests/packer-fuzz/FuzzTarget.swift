@@ -41,7 +41,7 @@ package struct FuzzTarget: Sendable {
     header, stanzas, index, treeCount, seekTable, frames, manifest, keys, page, json, records, plist, configuration, keyText, keyReference,
     ranges,
     fields, journal, batch,
-    status, store, asset, pack, tree, tamper, deltas, delivery, tar, executable, zip,
+    status, store, asset, pack, tree, tamper, deltas, delivery, tar, executable, zip, web,
   ]
 
   /// Returns the target with a name, or nil if there is none.

@@ -108,6 +108,9 @@ enum ReleaseChecks {
     MissingAtRunCheck.self,
     ForeignHostCheck.self,
     OtherRunCheck.self,
+    MissingReferenceCheck.self,
+    ForeignReferenceCheck.self,
+    DoubtfulReferenceCheck.self,
   ]
 }
 

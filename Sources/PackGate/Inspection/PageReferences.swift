@@ -12,8 +12,19 @@ enum PageReferences {
   /// The largest number of names that are searched for among all paths.
   private static let mostMissing = 10_000
 
-  /// Returns a sentence for each name that differs from the path of a file only in case, in the order of the pages.
-  static func misspelled(in pack: Pack) throws(PackError) -> [String] {
+  /// A name in the wrong case.
+  struct Misspelling {
+    let page: String
+    /// The path that it means.
+    let path: String
+    let sentence: String
+
+    /// Page and path, to compare it with a reference that was found in another way.
+    var id: String { "\(page)\0\(path)" }
+  }
+
+  /// Returns the names that differ from the path of a file only in case, in the order of the pages.
+  static func misspelled(in pack: Pack) throws(PackError) -> [Misspelling] {
     var pages: [String] = []
     var sum: UInt64 = 0
     try pack.forEachEntry { (entry) throws(PackError) in
@@ -26,25 +37,26 @@ enum PageReferences {
     for page in pages {
       for name in Set(names(in: try pack.read(page), isStyle: page.lowercased().hasSuffix(".css"))).sorted() {
         guard count < mostMissing, let path = resolve(name, from: page), try pack.find(path) == nil else { continue }
-        missing[path.lowercased(), default: []].append(Missing(page: page, name: name))
+        missing[path.lowercased(), default: []].append(Missing(page: page, name: name, path: path))
         count += 1
       }
     }
     guard !missing.isEmpty else { return [] }
-    var found: [(page: String, sentence: String)] = []
+    var found: [Misspelling] = []
     try pack.forEachEntry { (entry) throws(PackError) in
       for other in missing[entry.path.lowercased()] ?? [] {
         let sentence =
           "'\(printable(other.page.utf8))' names '\(printable(other.name.utf8))', but the file is '\(printable(entry.path.utf8))'"
-        found.append((other.page, sentence))
+        found.append(Misspelling(page: other.page, path: other.path, sentence: sentence))
       }
     }
-    return found.sorted { ($0.page, $0.sentence) < ($1.page, $1.sentence) }.map(\.sentence)
+    return found.sorted { ($0.page, $0.sentence) < ($1.page, $1.sentence) }
   }
 
   private struct Missing {
     let page: String
     let name: String
+    let path: String
   }
 
   private static func isPage(_ path: String) -> Bool {

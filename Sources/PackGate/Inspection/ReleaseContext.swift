@@ -240,6 +240,8 @@ struct PackSighting: Sendable {
   var emptyDirectories: [String] = []
   /// Sentences about pages that name files in the wrong case.
   var misspelled: [String] = []
+  /// References that lead nowhere, or to other hosts.
+  var references = WebFaults()
   /// A page of a pack that has pages, but no `index.html` at its root.
   var lostPage: String?
   /// Whether its source directory has an `index.html` that the configuration excludes.

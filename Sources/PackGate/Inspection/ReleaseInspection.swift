@@ -192,13 +192,17 @@ struct ReleaseInspection: Sendable {
         }
         try pack.checkContentSize(Limits.contentSizeWithoutManifest)
         let search = ContentSearch()
+        let references = try WebSearch(pack)
         // Also of a damaged pack.
         defer { search.finish(pack, &release.packs[number]) }
         try await ArchiveComparison.run(
           pack, jobs: jobs, phase: .verifying, progress: progress.map { Self.part(of: total, after: done, $0) },
-          makeObserver: { search.makeObserver() }, onStop: { search.close() })
+          makeObserver: { references.makeObserver(before: search.makeObserver()) }, onStop: { search.close() })
         done = done.adding(entry.contentSize)
-        release.packs[number].misspelled = try PageReferences.misspelled(in: pack)
+        var misspelled = try PageReferences.misspelled(in: pack)
+        var graph = WebGraph(pack, try references.finish(pack))
+        release.packs[number].references = try graph.run(&misspelled)
+        release.packs[number].misspelled = misspelled.map(\.sentence)
         release.packs[number].differences = try await differences(of: pack, sources[entry.id])
         release.packs[number].excludesPage = excludesPage(sources[entry.id])
       } catch {

@@ -770,6 +770,18 @@ struct Violation: Sendable, CustomTestStringConvertible {
         pack.missing = [LoadRun.Missing(path: "a", near: nil)]
       }
     },
+    Violation("PK6016", "a script that is missing", hint: "packer build game-kart") { sample in
+      sample.release.packs[1].references.missing = ["'index.html', line 3, refers to 'js/Main.js'; the pack has 'js/main.js'"]
+    },
+    Violation("PK6017", "a script of another host", .warning, hint: nil) { sample in
+      sample.release.packs[1].references.foreign = ["'index.html', line 3, loads 'https://cdn.example.org/a.js'"]
+    },
+    Violation("PK6017", "a font of another host", .note, hint: nil) { sample in
+      sample.release.packs[1].references.foreignGuesses = ["'css/a.css', line 3, loads 'https://cdn.example.org/a.woff2'"]
+    },
+    Violation("PK6018", "a missing picture of a style sheet", .note, hint: nil) { sample in
+      sample.release.packs[1].references.doubtful = ["'css/a.css', line 3, refers to 'a.png', which the pack does not have"]
+    },
     Violation("PK6008", "an empty directory", .note, hint: "exclude it") { sample in
       sample.release.packs[1].emptyDirectories = ["'levels'"]
     },

@@ -1,0 +1,89 @@
+import PackFormat
+import PackPayload
+import PackReading
+import PackWeb
+import PackWork
+
+/// Reads the references of the pages, style sheets and scripts of a pack while it is verified.
+///
+/// The workers that check the digests read the files in the frames that they have opened. Files that span frames are read again at the end.
+/// Memory: that of the references, at most ``WebReferences/most`` for each of the files, whose sizes add up to at most ``largestSum``.
+final class WebSearch: Sendable {
+  /// Larger files are not read, in bytes.
+  static let largestFile: UInt64 = 8 << 20
+  /// The sum of the sizes of the files that are read, in bytes. Those after the first ones in byte order are left out.
+  static let largestSum: UInt64 = 256 << 20
+
+  /// A content, and what it is read as.
+  private struct Content: Hashable {
+    let offset: UInt64
+    let kind: WebFileKind
+  }
+
+  private let contents: [String: Content]
+  private let kinds: [UInt64: Set<WebFileKind>]
+  private let found = Monitor([Content: WebReferences]())
+
+  /// Chooses the files to read. Without pages there are none.
+  init(_ pack: Pack) throws(PackError) {
+    var contents: [String: Content] = [:]
+    var kinds: [UInt64: Set<WebFileKind>] = [:]
+    var sum: UInt64 = 0
+    var hasPages = false
+    try pack.forEachEntry { (entry) throws(PackError) in
+      guard entry.kind == .file, let kind = WebFileKind(path: entry.path) else { return }
+      if kind == .page { hasPages = true }
+      guard entry.size > 0, entry.size <= Self.largestFile, sum.adding(entry.size) <= Self.largestSum else { return }
+      sum += entry.size
+      contents[entry.path] = Content(offset: entry.offset, kind: kind)
+      kinds[entry.offset, default: []].insert(kind)
+    }
+    (self.contents, self.kinds) = hasPages ? (contents, kinds) : ([:], [:])
+  }
+
+  /// Makes the observer of one worker.
+  ///
+  /// - Parameter other: an observer that sees each frame after it.
+  func makeObserver(before other: any FrameObserver) -> any FrameObserver { Observer(self, other) }
+
+  /// Returns the references of all files, by their paths.
+  func finish(_ pack: Pack) throws(PackError) -> [String: WebReferences] {
+    var found = found.withLock { $0 }
+    var references: [String: WebReferences] = [:]
+    for path in contents.keys.sorted() {
+      guard let content = contents[path] else { continue }
+      if found[content] == nil { found[content] = WebReferences(in: try pack.read(path), content.kind) }
+      references[path] = found[content]
+    }
+    return references
+  }
+
+  private final class Observer: FrameObserver {
+    private let search: WebSearch
+    private let other: any FrameObserver
+
+    init(_ search: WebSearch, _ other: any FrameObserver) {
+      self.search = search
+      self.other = other
+    }
+
+    func observe(
+      _ frame: SeekTable.Frame, _ content: Span<UInt8>, _ table: ContentTable, _ records: RecordBatch, reader: PackReader
+    ) throws(PackError) {
+      if !search.kinds.isEmpty {
+        var last: UInt64?
+        for item in table.items(in: frame.tarRange) where item.offset != last {
+          last = item.offset
+          guard let kinds = search.kinds[item.offset], item.range.clamped(to: frame.tarRange) == item.range else { continue }
+          let start = Int(item.offset - frame.tarRange.lowerBound)
+          let bytes = [UInt8](copying: content.extracting(start..<start + Int(item.size)))
+          for kind in kinds {
+            let references = WebReferences(in: bytes, kind)
+            search.found.withLock { $0[Content(offset: item.offset, kind: kind)] = references }
+          }
+        }
+      }
+      try other.observe(frame, content, table, records, reader: reader)
+    }
+  }
+}
