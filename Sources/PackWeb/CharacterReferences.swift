@@ -3,21 +3,17 @@
 /// Of the 2231 names, it knows those of ASCII characters and of letters in German and French, because others hardly occur in addresses. The rest stays
 /// as it is, and a value with one is recognised by its ampersand and semicolon.
 enum CharacterReferences {
-  /// The names of characters, each followed by its character. A star marks those that need no semicolon.
-  private static let table: [String: (scalar: Unicode.Scalar, needsSemicolon: Bool)] = {
+  /// The characters of names. A star follows those that need no semicolon.
+  private static let table: [String: String] = {
     let names = """
-      amp* & AMP* & lt* < LT* < gt* > GT* > quot* " QUOT* " apos ' sol / colon : period . comma , num # quest ? equals = lowbar _ UnderBar _ percnt % \
+      amp &* AMP &* lt <* LT <* gt >* GT >* quot "* QUOT "* apos ' sol / colon : period . comma , num # quest ? equals = lowbar _ UnderBar _ percnt % \
       plus + excl ! ast * midast * lpar ( rpar ) semi ; lsqb [ lbrack [ rsqb ] rbrack ] lcub { lbrace { rcub } rbrace } bsol \\ vert | verbar | commat @ \
-      dollar $ grave ` Hat ^ auml* ä ouml* ö uuml* ü Auml* Ä Ouml* Ö Uuml* Ü szlig* ß eacute* é egrave* è agrave* à ccedil* ç copy* © reg* ® times* × \
-      para* ¶ sect* § not* ¬ deg* °
+      dollar $ grave ` Hat ^ auml ä* ouml ö* uuml ü* Auml Ä* Ouml Ö* Uuml Ü* szlig ß* eacute é* egrave è* agrave à* ccedil ç* copy ©* reg ®* times ×* \
+      para ¶* sect §* not ¬* deg °*
       """
-    var table: [String: (Unicode.Scalar, Bool)] = ["nbsp": ("\u{A0}", false), "Tab": ("\t", true), "NewLine": ("\n", true)]
-    let words = names.split(separator: " ")
-    for index in stride(from: 0, to: words.count - 1, by: 2) {
-      guard let scalar = words[index + 1].unicodeScalars.first else { continue }
-      let name = words[index]
-      table[String(name.last == "*" ? name.dropLast() : name)] = (scalar, name.last != "*")
-    }
+    var table = ["nbsp": "\u{A0}*", "Tab": "\t", "NewLine": "\n"]
+    let words = Array(names.utf8).split(separator: 0x20).map { String(decoding: $0, as: UTF8.self) }
+    for index in stride(from: 0, to: words.count - 1, by: 2) { table[words[index]] = words[index + 1] }
     return table
   }()
 
@@ -57,16 +53,18 @@ enum CharacterReferences {
     let name = bytes[index...].prefix(8).prefix { isLetter($0) || isDigit($0) }
     for count in stride(from: name.count, to: 1, by: -1) {
       guard let found = table[String(decoding: name.prefix(count), as: UTF8.self)] else { continue }
+      let needsSemicolon = found.utf8.count == 1 || found.utf8.last != UInt8(ascii: "*")
+      let character = Array(found.utf8).dropLast(needsSemicolon ? 0 : 1)
       let end = index + count
       let next = end < bytes.endIndex ? bytes[end] : 0
       if next == UInt8(ascii: ";") {
         index = end + 1
-        return Array(String(found.scalar).utf8)
+        return Array(character)
       }
       // In attributes, "&copy=1" is no character.
-      guard !found.needsSemicolon, next != UInt8(ascii: "="), !isLetter(next), !isDigit(next) else { continue }
+      guard !needsSemicolon, next != UInt8(ascii: "="), !isLetter(next), !isDigit(next) else { continue }
       index = end
-      return Array(String(found.scalar).utf8)
+      return Array(character)
     }
     return ampersand
   }

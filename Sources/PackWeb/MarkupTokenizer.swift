@@ -1,7 +1,7 @@
 /// A tokenizer of HTML (WHATWG HTML §13.2.5), and of XML as far as tags go. It builds no tree.
 ///
 /// It never fails: every input is some sequence of tokens. Time is proportional to the input, and no token takes more memory than its text.
-package struct MarkupTokenizer {
+package final class MarkupTokenizer {
   /// An attribute of a start tag.
   package struct Attribute {
     /// The name, in lower case.
@@ -42,7 +42,7 @@ package struct MarkupTokenizer {
   }
 
   /// Returns the next token, or nil at the end. A tag that the end of the input cuts off is no token.
-  package mutating func next() -> Token? {
+  package func next() -> Token? {
     while index < bytes.count {
       start = index
       guard bytes[index] == UInt8(ascii: "<") else {
@@ -76,7 +76,7 @@ package struct MarkupTokenizer {
   }
 
   /// Skips the content of an element whose start tag was the last token, up to its end tag, and returns its range.
-  package mutating func skipContent(of name: String, _ kind: RawContent) -> Range<Int> {
+  package func skipContent(of name: String, _ kind: RawContent) -> Range<Int> {
     let first = index
     switch kind {
     case .plain: while index < bytes.count, !isEndTag(name, at: index) { index = position(of: UInt8(ascii: "<"), from: index + 1) }
@@ -99,14 +99,7 @@ package struct MarkupTokenizer {
   private func after(_ byte: UInt8, from: Int) -> Int { min(position(of: byte, from: from) + 1, bytes.count) }
 
   /// Whether a word in lower case is at a position, in any case.
-  private func has(_ word: String, at index: Int) -> Bool {
-    var index = index
-    for letter in word.utf8 {
-      guard let found = byte(at: index), found == letter || isLetter(found) && found | 0x20 == letter else { return false }
-      index += 1
-    }
-    return true
-  }
+  private func has(_ word: String, at index: Int) -> Bool { isWord(bytes[min(index, bytes.count)...].prefix(word.utf8.count), word) }
 
   /// Whether the name that ends at a position is that of a tag.
   private func endsName(at index: Int) -> Bool { byte(at: index).map { isSpace($0) || $0 == 0x2F || $0 == 0x3E } ?? false }
@@ -119,12 +112,12 @@ package struct MarkupTokenizer {
   // MARK: Declarations and comments
 
   /// Skips a comment, a document type or the like. Returns the range of the text if it is a CDATA section.
-  private mutating func skipDeclaration() -> Range<Int>? {
+  private func skipDeclaration() -> Range<Int>? {
     index += 2
     if has("--", at: index) {
       index += 2
       skipComment()
-    } else if hasSections, bytes[index...].starts(with: "[CDATA[".utf8) {
+    } else if hasSections, bytes[index...].starts(with: Array("[CDATA[".utf8)) {
       let first = index + 7
       index = first
       while index < bytes.count, !has("]]>", at: index) { index = position(of: UInt8(ascii: "]"), from: index + 1) }
@@ -139,7 +132,7 @@ package struct MarkupTokenizer {
   }
 
   /// Skips the rest of a comment (§13.2.5.43 to §13.2.5.52).
-  private mutating func skipComment() {
+  private func skipComment() {
     for abrupt in [">", "->"] where has(abrupt, at: index) {
       index += abrupt.utf8.count
       return
@@ -158,7 +151,7 @@ package struct MarkupTokenizer {
   // MARK: Scripts
 
   /// Skips the content of a script (§13.2.5.15 to §13.2.5.31): inside `<!--`, a second `<script>` hides the end tag.
-  private mutating func skipScript() {
+  private func skipScript() {
     var isEscaped = false
     var isDoubleEscaped = false
     var dashes = 0
@@ -199,7 +192,7 @@ package struct MarkupTokenizer {
   // MARK: Tags
 
   /// Reads a tag from its name on (§13.2.5.8 to §13.2.5.40). Returns nil if the input ends in it.
-  private mutating func tag(isEnd: Bool) -> Token? {
+  private func tag(isEnd: Bool) -> Token? {
     let name = name { $0 == 0x2F || $0 == 0x3E }
     var attributes: [Attribute] = []
     // Only for tags with many attributes.
@@ -228,7 +221,7 @@ package struct MarkupTokenizer {
   }
 
   /// Reads a name up to a space or another byte that ends it.
-  private mutating func name(_ isEnd: (UInt8) -> Bool) -> String {
+  private func name(_ isEnd: (UInt8) -> Bool) -> String {
     var name: [UInt8] = []
     while let byte = byte(at: index), !isSpace(byte), !isEnd(byte) {
       switch byte {
@@ -241,7 +234,7 @@ package struct MarkupTokenizer {
     return String(decoding: name, as: UTF8.self)
   }
 
-  private mutating func attribute() -> Attribute {
+  private func attribute() -> Attribute {
     var isFirst = true
     let name = name { byte in
       defer { isFirst = false }
@@ -265,13 +258,24 @@ package struct MarkupTokenizer {
     }
   }
 
-  private mutating func skipSpaces() {
+  private func skipSpaces() {
     while let byte = byte(at: index), isSpace(byte) { index += 1 }
   }
 }
 
 /// Whether a byte is a space of HTML, CSS or URLs: a blank, tab, line feed, form feed or carriage return.
 func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x0A || byte == 0x09 || byte == 0x0D || byte == 0x0C }
+
+/// Whether bytes are a word that is given in lower case, in any case.
+@inline(never)
+func isWord(_ bytes: ArraySlice<UInt8>, _ word: String) -> Bool {
+  var index = bytes.startIndex
+  for letter in word.utf8 {
+    guard index < bytes.endIndex, bytes[index] == letter || isLetter(bytes[index]) && bytes[index] | 0x20 == letter else { return false }
+    index += 1
+  }
+  return index == bytes.endIndex
+}
 
 func isLetter(_ byte: UInt8) -> Bool { (0x61...0x7A).contains(byte | 0x20) }
 

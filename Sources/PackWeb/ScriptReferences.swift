@@ -1,7 +1,7 @@
 /// The references of a script: imports, and calls that load a file with a literal address.
 ///
 /// It finds comments, strings, templates and regular expressions as JavaScript does, but no statements. What it does not understand gives no reference.
-struct ScriptReferences {
+final class ScriptReferences {
   private let bytes: [UInt8]
   private let end: Int
   private var index: Int
@@ -83,20 +83,20 @@ struct ScriptReferences {
     to list: inout WebReferences, _ bytes: [UInt8], _ range: Range<Int>, isModule: Bool? = nil, isCertain: Bool = true, at place: Int? = nil
   ) {
     // Moved, because a shared list would be copied.
-    var reader = Self(bytes, range, WebReferences(), isModule: isModule, isCertain: isCertain, place: place)
+    let reader = ScriptReferences(bytes, range, WebReferences(), isModule: isModule, isCertain: isCertain, place: place)
     swap(&reader.list, &list)
     reader.run()
     swap(&reader.list, &list)
   }
 
-  private mutating func run() {
+  private func run() {
     if has("#!", at: index) { skipLine() }
     while let token = next() { follow(token) }
   }
 
   // MARK: Statements
 
-  private mutating func follow(_ token: Token) {
+  private func follow(_ token: Token) {
     let before = state
     state = .other
     switch token {
@@ -107,7 +107,7 @@ struct ScriptReferences {
     }
   }
 
-  private mutating func follow(_ word: Word, after before: State) {
+  private func follow(_ word: Word, after before: State) {
     let isMember = last == UInt8(ascii: ".")
     last = 0
     guard !isMember else { return }
@@ -126,7 +126,7 @@ struct ScriptReferences {
     }
   }
 
-  private mutating func follow(_ byte: UInt8, after before: State) {
+  private func follow(_ byte: UInt8, after before: State) {
     last = byte
     switch (byte, before) {
     case (UInt8(ascii: "("), .importing): state = .argument(.importing)
@@ -140,7 +140,7 @@ struct ScriptReferences {
     }
   }
 
-  private mutating func follow(_ string: Range<Int>, after before: State) {
+  private func follow(_ string: Range<Int>, after before: State) {
     last = 0
     switch before {
     case .importing, .from:
@@ -153,7 +153,7 @@ struct ScriptReferences {
     }
   }
 
-  private mutating func argument(_ string: Range<Int>, of call: Call) {
+  private func argument(_ string: Range<Int>, of call: Call) {
     // An expression that only starts with the string is no literal.
     var position = string.upperBound
     while position < end, isSpace(bytes[position]) { position += 1 }
@@ -175,7 +175,7 @@ struct ScriptReferences {
     }
   }
 
-  private mutating func add(_ string: Range<Int>, _ use: WebReference.Use, isCertain: Bool) {
+  private func add(_ string: Range<Int>, _ use: WebReference.Use, isCertain: Bool) {
     list.add(Self.text(of: bytes[string]), use, isCertain: isCertain && self.isCertain, at: place ?? string.lowerBound)
   }
 
@@ -212,17 +212,17 @@ struct ScriptReferences {
 
   // MARK: Tokens
 
-  private func has(_ word: String, at index: Int) -> Bool { index <= end && bytes[index..<end].starts(with: word.utf8) }
+  private func has(_ word: String, at index: Int) -> Bool { isWord(bytes[min(index, end)..<end].prefix(word.utf8.count), word) }
 
   private func isNamePart(_ byte: UInt8) -> Bool {
     isLetter(byte) || isDigit(byte) || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "$") || byte >= 0x80 || byte == UInt8(ascii: "#")
   }
 
-  private mutating func skipLine() {
+  private func skipLine() {
     while index < end, bytes[index] != 0x0A, bytes[index] != 0x0D { index += 1 }
   }
 
-  private mutating func next() -> Token? {
+  private func next() -> Token? {
     while index < end {
       let byte = bytes[index]
       switch byte {
@@ -250,7 +250,7 @@ struct ScriptReferences {
     return nil
   }
 
-  private mutating func word() -> Token {
+  private func word() -> Token {
     let first = index
     while index < end, isNamePart(bytes[index]) { index += 1 }
     let range = first..<index
@@ -263,7 +263,7 @@ struct ScriptReferences {
   private static let words: [[(text: [UInt8], word: Word)]] = {
     var words = [[(text: [UInt8], word: Word)]](repeating: [], count: 14)
     func add(_ texts: String, _ word: Word) {
-      for text in texts.split(separator: " ") { words[text.utf8.count].append((Array(text.utf8), word)) }
+      for text in Array(texts.utf8).split(separator: 0x20) { words[text.count].append((Array(text), word)) }
     }
     add("return typeof instanceof in of delete void throw case do else yield await", .beforeOperand)
     add("if while for with", .condition)
@@ -284,7 +284,7 @@ struct ScriptReferences {
     return .name
   }
 
-  private mutating func punctuation(_ byte: UInt8) -> Token {
+  private func punctuation(_ byte: UInt8) -> Token {
     index += 1
     let isBehindOperand = isOperand
     isOperand = false
@@ -320,7 +320,7 @@ struct ScriptReferences {
     return .byte(byte)
   }
 
-  private mutating func string(_ quote: UInt8) -> Token {
+  private func string(_ quote: UInt8) -> Token {
     let first = index
     index += 1
     while index < end {
@@ -342,7 +342,7 @@ struct ScriptReferences {
   }
 
   /// Skips a template up to its end or to `${`.
-  private mutating func template() {
+  private func template() {
     last = 0
     while index < end {
       switch bytes[index] {
@@ -363,7 +363,7 @@ struct ScriptReferences {
   }
 
   /// Skips a comment, or reads a regular expression or a division.
-  private mutating func slash() -> Token? {
+  private func slash() -> Token? {
     let second = index + 1 < end ? bytes[index + 1] : 0
     if second == UInt8(ascii: "/") {
       skipLine()
@@ -388,7 +388,7 @@ struct ScriptReferences {
   }
 
   /// The position after the slash that ends a regular expression in this line; nil if there is none.
-  private mutating func patternEnd() -> Int? {
+  private func patternEnd() -> Int? {
     var position = index + 1
     var isClass = false
     while position < end {

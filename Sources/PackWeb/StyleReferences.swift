@@ -1,5 +1,5 @@
 /// The references of a style sheet, by the tokenizer of CSS Syntax Level 3 §4.
-struct StyleReferences {
+final class StyleReferences {
   private let bytes: [UInt8]
   private let end: Int
   private var index: Int
@@ -44,13 +44,13 @@ struct StyleReferences {
   ///   - place: the place of the whole text; if nil, `bytes` are those of the file.
   static func add(to list: inout WebReferences, _ bytes: [UInt8], _ range: Range<Int>, isCertain: Bool = true, at place: Int? = nil) {
     // Moved, because a shared list would be copied.
-    var reader = Self(bytes, range, WebReferences(), isCertain: isCertain, place: place)
+    let reader = StyleReferences(bytes, range, WebReferences(), isCertain: isCertain, place: place)
     swap(&reader.list, &list)
     reader.run()
     swap(&reader.list, &list)
   }
 
-  private mutating func run() {
+  private func run() {
     while index < end {
       let byte = bytes[index]
       switch byte {
@@ -89,7 +89,7 @@ struct StyleReferences {
 
   // MARK: Rules
 
-  private mutating func atRule(_ name: Range<Int>) {
+  private func atRule(_ name: Range<Int>) {
     finishImport()
     if matches(name, "import") {
       if depth == 0, mayImport { pending = Import() } else { isSkipping = true }
@@ -100,7 +100,7 @@ struct StyleReferences {
     }
   }
 
-  private mutating func open() {
+  private func open() {
     index += 1
     depth += 1
     (pending, mayImport, isSkipping) = (nil, false, false)
@@ -110,7 +110,7 @@ struct StyleReferences {
     property = 0..<0
   }
 
-  private mutating func close() {
+  private func close() {
     index += 1
     if let font, font.depth >= depth { self.font = nil }
     depth = max(0, depth - 1)
@@ -118,19 +118,19 @@ struct StyleReferences {
     property = 0..<0
   }
 
-  private mutating func finishImport() {
+  private func finishImport() {
     guard let rule = pending else { return }
     pending = nil
     guard let value = rule.value else { return }
     list.add(value, .style, isCertain: isCertain && !rule.isConditional, at: rule.offset)
   }
 
-  private mutating func wordOrFunction() {
+  private func wordOrFunction() {
     let offset = index
     let name = name()
     guard index < end, bytes[index] == UInt8(ascii: "(") else {
       word = name
-      if pending?.value != nil, functions.isEmpty, !["layer", "all", "screen"].contains(where: { matches(name, $0) }) {
+      if pending?.value != nil, functions.isEmpty, !matches(name, "layer"), !matches(name, "all"), !matches(name, "screen") {
         pending?.isConditional = true
       }
       return
@@ -154,7 +154,7 @@ struct StyleReferences {
   }
 
   /// Handles a text or an address.
-  private mutating func use(_ text: String, at offset: Int, isAddress: Bool) {
+  private func use(_ text: String, at offset: Int, isAddress: Bool) {
     guard !isSkipping else { return }
     let function = functions.last
     if pending != nil {
@@ -175,7 +175,7 @@ struct StyleReferences {
 
   // MARK: Tokens
 
-  private mutating func skipComment() -> Bool {
+  private func skipComment() -> Bool {
     guard index + 1 < end, bytes[index + 1] == UInt8(ascii: "*") else { return false }
     index += 2
     while index < end, !(bytes[index] == UInt8(ascii: "*") && index + 1 < end && bytes[index + 1] == UInt8(ascii: "/")) { index += 1 }
@@ -188,20 +188,17 @@ struct StyleReferences {
   }
 
   /// Skips a name, and returns its range. Names with escapes are none that matter here.
-  private mutating func name() -> Range<Int> {
+  private func name() -> Range<Int> {
     let first = index
     while index < end, startsName(bytes[index]) || isDigit(bytes[index]) { index += bytes[index] == UInt8(ascii: "\\") ? 2 : 1 }
     index = min(index, end)
     return first..<index
   }
 
-  private func matches(_ range: Range<Int>, _ word: String) -> Bool {
-    guard range.count == word.utf8.count else { return false }
-    return zip(bytes[range], word.utf8).allSatisfy { $0 == $1 || isLetter($0) && $0 | 0x20 == $1 }
-  }
+  private func matches(_ range: Range<Int>, _ word: String) -> Bool { isWord(bytes[range], word) }
 
   /// Reads a string (§4.3.5). Returns nil if a line ends in it.
-  private mutating func string() -> String? {
+  private func string() -> String? {
     let quote = bytes[index]
     index += 1
     var text: [UInt8] = []
@@ -222,7 +219,7 @@ struct StyleReferences {
   }
 
   /// Reads the rest of an address without quotes (§4.3.6). Returns nil if it is malformed.
-  private mutating func address() -> String? {
+  private func address() -> String? {
     var text: [UInt8] = []
     while index < end {
       let byte = bytes[index]
@@ -244,14 +241,14 @@ struct StyleReferences {
     return String(decoding: text, as: UTF8.self)
   }
 
-  private mutating func skipAddress() -> String? {
+  private func skipAddress() -> String? {
     while index < end, bytes[index] != UInt8(ascii: ")") { index += bytes[index] == UInt8(ascii: "\\") ? 2 : 1 }
     index = min(index + 1, end)
     return nil
   }
 
   /// Reads an escape (§4.3.7).
-  private mutating func escape(into text: inout [UInt8]) {
+  private func escape(into text: inout [UInt8]) {
     index += 1
     guard index < end else { return }
     var number: UInt32 = 0

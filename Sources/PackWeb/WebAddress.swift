@@ -1,5 +1,5 @@
 /// What an address in a page means (WHATWG URL), for a page that is served from a pack.
-package enum WebAddress: Hashable, Sendable {
+package enum WebAddress: Equatable, Sendable {
   /// A file of the same server: the path from its root, percent-encoded as it was written, without query and fragment.
   case path(String)
   /// A file of another host.
@@ -14,7 +14,7 @@ package enum WebAddress: Hashable, Sendable {
   ///   - base: the path of the page or of the file with the address, percent-encoded, with a slash in front.
   package init(_ text: String, from base: String) {
     // Tabs and line breaks inside are ignored.
-    var bytes = text.utf8.filter { $0 != 0x09 && $0 != 0x0A && $0 != 0x0D }[...]
+    var bytes = Array(text.utf8).filter { $0 != 0x09 && $0 != 0x0A && $0 != 0x0D }[...]
     bytes = bytes.drop { $0 <= 0x20 }
     while let last = bytes.last, last <= 0x20 { bytes = bytes.dropLast() }
     if let scheme = Self.scheme(of: bytes) {
@@ -66,27 +66,34 @@ package enum WebAddress: Hashable, Sendable {
   private static func scheme(of bytes: ArraySlice<UInt8>) -> String? {
     guard let first = bytes.first, isLetter(first), let colon = bytes.firstIndex(of: UInt8(ascii: ":")) else { return nil }
     let scheme = bytes[..<colon]
-    guard scheme.allSatisfy({ isLetter($0) || isDigit($0) || "+-.".utf8.contains($0) }) else { return nil }
+    guard
+      scheme.allSatisfy({ isLetter($0) || isDigit($0) || $0 == UInt8(ascii: "+") || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: ".") })
+    else { return nil }
     return String(decoding: scheme, as: UTF8.self).lowercased()
   }
 
   /// Joins a path to the directory of another one, and removes `.` and `..`, which end at the root.
   private static func joined(_ path: ArraySlice<UInt8>, from base: String) -> String {
-    var parts = Array(base.utf8).split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).dropLast().dropFirst().map { $0 }
-    var isDirectory = false
-    for part in path.split(omittingEmptySubsequences: false, whereSeparator: isSlash) {
-      isDirectory = true
+    var joined = Array(base.utf8)
+    joined.removeSubrange(((joined.lastIndex(of: UInt8(ascii: "/")) ?? -1) + 1)...)
+    if joined.isEmpty { joined.append(UInt8(ascii: "/")) }
+    for part in path.split(whereSeparator: isSlash) {
       switch dots(part) {
       case 1: continue
-      case 2: _ = parts.popLast()
+      case 2:
+        // The slash at the end, then the component before it.
+        if joined.count > 1 { joined.removeLast() }
+        joined.removeSubrange(((joined.lastIndex(of: UInt8(ascii: "/")) ?? -1) + 1)...)
+        if joined.isEmpty { joined.append(UInt8(ascii: "/")) }
       default:
-        // What follows a slash at the end, or precedes one at the start.
-        isDirectory = part.isEmpty
-        if !part.isEmpty { parts.append(part) }
+        joined += part
+        joined.append(UInt8(ascii: "/"))
       }
     }
-    let joined = "/" + parts.filter { !$0.isEmpty }.map { String(decoding: $0, as: UTF8.self) }.joined(separator: "/")
-    return isDirectory && joined.utf8.count > 1 ? joined + "/" : joined
+    // Each component got a slash, which the last one may not have.
+    let last = path[(path.lastIndex(where: isSlash).map { $0 + 1 } ?? path.startIndex)...]
+    if joined.count > 1, !last.isEmpty, dots(last) == 0 { joined.removeLast() }
+    return String(decoding: joined, as: UTF8.self)
   }
 
   /// The number of dots of a component that is `.` or `..`, also if they are written as `%2e`; otherwise 0.

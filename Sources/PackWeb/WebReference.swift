@@ -1,5 +1,5 @@
 /// A reference from one file of a pack to another.
-package struct WebReference: Hashable, Sendable {
+package struct WebReference: Sendable {
   /// What a browser does with a reference.
   package enum Use: Hashable, Sendable {
     /// It shows or plays the file, or stores it.
@@ -64,12 +64,13 @@ package struct WebReferences: Sendable {
   }
 
   /// - Parameter offset: the place of the reference, not before that of the last one.
+  @inline(never)
   mutating func add(
     _ value: String, _ use: WebReference.Use, isCertain: Bool, alternatives: Int? = nil, isOptional: Bool = false, at offset: Int
   ) {
     guard all.count < Self.most else { return }
     // Data in an address may be large, and only its presence matters.
-    let value = value.utf8.prefix(5).elementsEqual("data:".utf8) ? "data:" : value
+    let value = value.hasPrefix("data:") ? "data:" : value
     guard !WebAddress.isSkipped(value) else { return }
     all.append(
       WebReference(value, use, isCertain: isCertain, alternatives: alternatives, isOptional: isOptional, line: lines.line(at: offset)))
@@ -103,7 +104,9 @@ package enum WebFileKind: Sendable {
 
   /// The kind of a file by its path; nil if it has no references that are read.
   package init?(path: String) {
-    switch path.lowercased().split(separator: ".").last {
+    let bytes = Array(path.utf8)
+    guard let dot = bytes.lastIndex(of: UInt8(ascii: ".")) else { return nil }
+    switch String(decoding: bytes[(dot + 1)...], as: UTF8.self).lowercased() {
     case "html", "htm": self = .page
     case "svg", "xhtml": self = .xml
     case "css": self = .style

@@ -6,7 +6,7 @@ import Testing
 struct MarkupTokenizerTests {
   /// The tags of a text: `<name a="value">` for each, without those that the content of an element only seems to have.
   private func tags(_ text: String, hasSections: Bool = false) -> [String] {
-    var tokens = MarkupTokenizer(Array(text.utf8))
+    let tokens = MarkupTokenizer(Array(text.utf8))
     tokens.hasSections = hasSections
     var tags: [String] = []
     while let token = tokens.next() {

@@ -31,7 +31,7 @@ extension FuzzTarget {
       let references = WebReferences(in: bytes, kinds[Int(number)])
       try hold(references.all.count <= WebReferences.most, "a file has \(references.all.count) references")
       try hold(references.all.allSatisfy { (1...lines).contains($0.line) }, "a reference has another line than those of the file")
-      var tokens = MarkupTokenizer(bytes)
+      let tokens = MarkupTokenizer(bytes)
       tokens.hasSections = number == 1
       var last = -1
       while tokens.next() != nil {
