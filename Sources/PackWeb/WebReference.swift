@@ -32,6 +32,11 @@ package struct WebReference: Sendable {
   /// The line in the file, from 1.
   package var line: Int
 
+  /// Whether there is a backslash in its path.
+  package var hasBackslash: Bool {
+    value.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }.contains(UInt8(ascii: "\\"))
+  }
+
   package init(_ value: String, _ use: Use, isCertain: Bool, alternatives: Int? = nil, isOptional: Bool = false, line: Int = 1) {
     (self.value, self.use, self.isCertain, self.alternatives, self.isOptional, self.line) = (
       value, use, isCertain, alternatives, isOptional, line
@@ -74,6 +79,15 @@ package struct WebReferences: Sendable {
     guard !WebAddress.isSkipped(value) else { return }
     all.append(
       WebReference(value, use, isCertain: isCertain, alternatives: alternatives, isOptional: isOptional, line: lines.line(at: offset)))
+  }
+
+  /// The references of a file, which its path says the kind of; none for other files.
+  package init(in bytes: [UInt8], _ path: String) {
+    guard let kind = WebFileKind(path: path) else {
+      self.init()
+      return
+    }
+    self.init(in: bytes, kind)
   }
 
   /// The references of a file of some kind.

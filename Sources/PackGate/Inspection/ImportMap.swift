@@ -3,19 +3,21 @@ import PackFormat
 import PackWeb
 
 /// The import maps of a page (WHATWG HTML §8.1.5.2).
-struct ImportMap {
-  /// Addresses by specifiers, with the addresses of specifiers that are addresses themselves made absolute.
+final class ImportMap {
+  /// Addresses by specifiers. Specifiers that are addresses themselves are absolute, and an address that is no valid one is empty. Those of a scope
+  /// have its path and a line break in front.
   private var imports: [String: String] = [:]
-  /// The same for modules below a path; the longest path first.
-  private var scopes: [(path: String, imports: [String: String])] = []
+  /// The paths of the scopes.
+  private var scopes: [String] = []
   /// Whether a map could not be read, so that nothing is known about bare specifiers.
   private(set) var isUnknown = false
 
-  /// No map.
-  init() {}
+  /// A number that no other map of the pack has.
+  let number: Int
 
   /// - Parameter base: the path of the page, encoded.
-  init(_ texts: [String], base: String) {
+  init(_ texts: [String], base: String, number: Int = 0) {
+    self.number = number
     for text in texts {
       guard case .object(let members) = try? RecordParser.parse(Array(text.utf8)) else {
         isUnknown = true
@@ -23,38 +25,30 @@ struct ImportMap {
       }
       for member in members {
         guard case .object(let values) = member.value else { continue }
-        switch member.key {
-        case "imports": imports.merge(Self.addresses(values, base: base)) { first, _ in first }
-        case "scopes":
-          for scope in values {
-            guard case .object(let values) = scope.value, case .path(let path) = WebAddress(scope.key, from: base) else { continue }
-            scopes.append((path, Self.addresses(values, base: base)))
-          }
-        default: break
+        if member.key == "imports" { add(values, scope: "", base: base) }
+        guard member.key == "scopes" else { continue }
+        for scope in values {
+          guard case .object(let values) = scope.value, case .path(let path) = WebAddress(scope.key, from: base) else { continue }
+          scopes.append(path)
+          add(values, scope: path + "\n", base: base)
         }
       }
     }
-    scopes.sort { $0.path.utf8.count > $1.path.utf8.count }
   }
 
-  private static func addresses(_ values: [RecordValue.Member], base: String) -> [String: String] {
-    var addresses: [String: String] = [:]
+  private func add(_ values: [RecordValue.Member], scope: String, base: String) {
     for value in values {
       guard case .text(let text) = value.value else { continue }
-      addresses[absolute(value.key, base: base) ?? value.key] = absolute(text, base: base) ?? ""
+      let key = scope + (Self.absolute(value.key, base: base) ?? value.key)
+      // Of two maps, the first counts.
+      if imports[key] == nil { imports[key] = Self.absolute(text, base: base) ?? "" }
     }
-    return addresses
   }
 
   /// Returns an address in the form in which it is compared; nil for a bare specifier.
-  static func absolute(_ specifier: String, base: String) -> String? {
-    if specifier.hasPrefix("/") || specifier.hasPrefix("./") || specifier.hasPrefix("../") {
-      if case .path(let path) = WebAddress(specifier, from: base) { return path }
-      return specifier
-    }
-    // An address with a scheme.
-    if case .path = WebAddress(specifier, from: base) { return nil }
-    return specifier
+  private static func absolute(_ specifier: String, base: String) -> String? {
+    guard case .path(let path) = WebAddress(specifier, from: base) else { return specifier }
+    return specifier.hasPrefix("/") || specifier.hasPrefix("./") || specifier.hasPrefix("../") ? path : nil
   }
 
   /// Returns the address that a specifier stands for; nil if it stands for none.
@@ -63,23 +57,24 @@ struct ImportMap {
   func address(of specifier: String, in module: String) -> String? {
     let own = Self.absolute(specifier, base: module)
     let key = own ?? specifier
-    for scope in scopes where scope.path == module || scope.path.hasSuffix("/") && module.hasPrefix(scope.path) {
-      if let found = Self.find(key, in: scope.imports) { return found.isEmpty ? nil : found }
+    var best: (scope: Int, address: String)?
+    for scope in scopes where (scope == module || scope.hasSuffix("/") && module.hasPrefix(scope)) && scope.utf8.count > best?.scope ?? 0 {
+      if let found = find(key, in: scope + "\n") { best = (scope.utf8.count, found) }
     }
-    if let found = Self.find(key, in: imports) { return found.isEmpty ? nil : found }
-    return own
+    guard let found = best?.address ?? find(key, in: "") else { return own }
+    return found.isEmpty ? nil : found
   }
 
-  private static func find(_ key: String, in imports: [String: String]) -> String? {
-    if let address = imports[key] { return address }
+  private func find(_ key: String, in scope: String) -> String? {
+    if let address = imports[scope + key] { return address }
     // The longest key that ends in a slash.
-    var prefix = key.utf8[...]
+    let bytes = Array(key.utf8)
+    var prefix = bytes[...]
     while let slash = prefix.lastIndex(of: UInt8(ascii: "/")) {
-      prefix = prefix[...slash]
-      if let address = imports[String(Substring(prefix))] {
-        return address.isEmpty ? "" : address + String(Substring(key.utf8[prefix.endIndex...]))
+      if let address = imports[scope + String(decoding: bytes[...slash], as: UTF8.self)] {
+        return address.isEmpty ? "" : address + String(decoding: bytes[(slash + 1)...], as: UTF8.self)
       }
-      prefix = prefix.dropLast()
+      prefix = bytes[..<slash]
     }
     return nil
   }

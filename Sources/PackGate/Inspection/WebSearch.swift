@@ -14,20 +14,16 @@ final class WebSearch: Sendable {
   /// The sum of the sizes of the files that are read, in bytes. Those after the first ones in byte order are left out.
   static let largestSum: UInt64 = 256 << 20
 
-  /// A content, and what it is read as.
-  private struct Content: Hashable {
-    let offset: UInt64
-    let kind: WebFileKind
-  }
-
-  private let contents: [String: Content]
-  private let kinds: [UInt64: Set<WebFileKind>]
-  private let found = Monitor([Content: WebReferences]())
+  /// The files to read, in byte order.
+  let paths: [String]
+  /// Their paths by the start of their contents, which copies share.
+  private let places: [UInt64: [String]]
+  private let found = Monitor([String: WebReferences]())
 
   /// Chooses the files to read. Without pages there are none.
   init(_ pack: Pack) throws(PackError) {
-    var contents: [String: Content] = [:]
-    var kinds: [UInt64: Set<WebFileKind>] = [:]
+    var paths: [String] = []
+    var places: [UInt64: [String]] = [:]
     var sum: UInt64 = 0
     var hasPages = false
     try pack.forEachEntry { (entry) throws(PackError) in
@@ -35,10 +31,10 @@ final class WebSearch: Sendable {
       if kind == .page { hasPages = true }
       guard entry.size > 0, entry.size <= Self.largestFile, sum.adding(entry.size) <= Self.largestSum else { return }
       sum += entry.size
-      contents[entry.path] = Content(offset: entry.offset, kind: kind)
-      kinds[entry.offset, default: []].insert(kind)
+      paths.append(entry.path)
+      places[entry.offset, default: []].append(entry.path)
     }
-    (self.contents, self.kinds) = hasPages ? (contents, kinds) : ([:], [:])
+    (self.paths, self.places) = hasPages ? (paths, places) : ([], [:])
   }
 
   /// Makes the observer of one worker.
@@ -49,13 +45,8 @@ final class WebSearch: Sendable {
   /// Returns the references of all files, by their paths.
   func finish(_ pack: Pack) throws(PackError) -> [String: WebReferences] {
     var found = found.withLock { $0 }
-    var references: [String: WebReferences] = [:]
-    for path in contents.keys.sorted() {
-      guard let content = contents[path] else { continue }
-      if found[content] == nil { found[content] = WebReferences(in: try pack.read(path), content.kind) }
-      references[path] = found[content]
-    }
-    return references
+    for path in paths where found[path] == nil { found[path] = WebReferences(in: try pack.read(path), path) }
+    return found
   }
 
   private final class Observer: FrameObserver {
@@ -70,16 +61,16 @@ final class WebSearch: Sendable {
     func observe(
       _ frame: SeekTable.Frame, _ content: Span<UInt8>, _ table: ContentTable, _ records: RecordBatch, reader: PackReader
     ) throws(PackError) {
-      if !search.kinds.isEmpty {
+      if !search.places.isEmpty {
         var last: UInt64?
         for item in table.items(in: frame.tarRange) where item.offset != last {
           last = item.offset
-          guard let kinds = search.kinds[item.offset], item.range.clamped(to: frame.tarRange) == item.range else { continue }
+          guard let paths = search.places[item.offset], item.range.clamped(to: frame.tarRange) == item.range else { continue }
           let start = Int(item.offset - frame.tarRange.lowerBound)
           let bytes = [UInt8](copying: content.extracting(start..<start + Int(item.size)))
-          for kind in kinds {
-            let references = WebReferences(in: bytes, kind)
-            search.found.withLock { $0[Content(offset: item.offset, kind: kind)] = references }
+          for path in paths {
+            let references = WebReferences(in: bytes, path)
+            search.found.withLock { $0[path] = references }
           }
         }
       }

@@ -75,10 +75,10 @@ struct WebGraphTests {
         "PK6016 error: 'index.html', line 11, refers to 'CSS/main.css'; the pack has 'css/main.css'"),
       Planted(
         "<img src='file:///C:/game/a.png'>",
-        "PK6016 error: 'index.html', line 11, refers to 'file:///C:/game/a.png', a file of the developer's"),
+        "PK6016 error: 'index.html', line 11, refers to 'file:///C:/game/a.png', a file of a developer's"),
       Planted(
         #"<img src="C:\game\a.png">"#,
-        #"PK6016 error: 'index.html', line 11, refers to 'C:\game\a.png', a file of the developer's computer"#),
+        #"PK6016 error: 'index.html', line 11, refers to 'C:\game\a.png', a file of a developer's computer"#),
       Planted(
         "<img src='/zzz/qqqqqqqq.jpeg'>",
         "PK6016 error: 'index.html', line 11, refers to '/zzz/qqqqqqqq.jpeg', which the pack does not have"),

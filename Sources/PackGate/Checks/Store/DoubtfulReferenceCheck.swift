@@ -12,10 +12,6 @@ enum DoubtfulReferenceCheck: ReleaseCheck {
     remedy: "Correct the reference, add the file, or remove what is not used.")
 
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
-    release.pairs.compactMap { entry, file in
-      let all = file.references.doubtful
-      guard let first = all.first else { return nil }
-      return finding("\(first)\(all.andMore)", pack: entry.id, file: file.path, details: Array(all.prefix(20)))
-    }
+    release.pairs.flatMap { entry, file in findings(file.references.doubtful, entry, file) }
   }
 }

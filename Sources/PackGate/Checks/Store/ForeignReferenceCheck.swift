@@ -15,10 +15,7 @@ enum ForeignReferenceCheck: ReleaseCheck {
 
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
     release.pairs.flatMap { entry, file in
-      [(file.references.foreign, FindingLevel.warning), (file.references.foreignGuesses, .note)].compactMap { all, level in
-        guard let first = all.first else { return nil }
-        return finding("\(first)\(all.andMore)", level: level, pack: entry.id, file: file.path, details: Array(all.prefix(20)))
-      }
+      findings(file.references.foreign, entry, file) + findings(file.references.foreignGuesses, entry, file, level: .note)
     }
   }
 }

@@ -14,12 +14,19 @@ enum MissingReferenceCheck: ReleaseCheck {
       "Correct the reference, or add the file. If the game expects that it is missing, accept the finding with a reason in packer.yml.")
 
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
-    release.pairs.compactMap { entry, file in
-      let all = file.references.missing
-      guard let first = all.first else { return nil }
-      return finding(
-        "\(first)\(all.andMore)", pack: entry.id, file: file.path, details: Array(all.prefix(20)),
-        hint: "correct it, or add the file, then: \(release.rebuild(entry.id))")
+    release.pairs.flatMap { entry, file in
+      findings(file.references.missing, entry, file, hint: "correct it, or add the file, then: \(release.rebuild(entry.id))")
     }
+  }
+}
+
+extension ReleaseCheck {
+  /// Returns one finding for all sentences about a pack; none without sentences.
+  static func findings(
+    _ sentences: [String], _ entry: ManifestPack, _ file: PackSighting, level: FindingLevel? = nil, hint: String? = nil
+  ) -> [ReleaseFinding] {
+    guard let first = sentences.first else { return [] }
+    let message = first + sentences.andMore
+    return [finding(message, level: level, pack: entry.id, file: file.path, details: Array(sentences.prefix(20)), hint: hint)]
   }
 }

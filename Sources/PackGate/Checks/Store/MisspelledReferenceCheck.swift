@@ -13,11 +13,8 @@ enum MisspelledReferenceCheck: ReleaseCheck {
     remedy: "Write the name as the file has it.")
 
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
-    release.pairs.compactMap { entry, file in
-      guard let first = file.misspelled.first else { return nil }
-      return finding(
-        "\(first)\(file.misspelled.andMore)", pack: entry.id, file: file.path, details: Array(file.misspelled.prefix(20)),
-        hint: "write it as the file has it, then: \(release.rebuild(entry.id))")
+    release.pairs.flatMap { entry, file in
+      findings(file.misspelled, entry, file, hint: "write it as the file has it, then: \(release.rebuild(entry.id))")
     }
   }
 }
