@@ -12,6 +12,6 @@ enum DoubtfulReferenceCheck: ReleaseCheck {
     remedy: "Correct the reference, add the file, or remove what is not used.")
 
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
-    release.pairs.flatMap { entry, file in findings(file.references.doubtful, entry, file) }
+    release.pairs.flatMap { entry, file in rule.findings(file.references.doubtful, entry, file) }
   }
 }

@@ -15,7 +15,7 @@ enum ForeignReferenceCheck: ReleaseCheck {
 
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
     release.pairs.flatMap { entry, file in
-      findings(file.references.foreign, entry, file) + findings(file.references.foreignGuesses, entry, file, level: .note)
+      rule.findings(file.references.foreign, entry, file) + rule.findings(file.references.foreignGuesses, entry, file, level: .note)
     }
   }
 }

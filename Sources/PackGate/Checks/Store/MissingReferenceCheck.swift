@@ -15,18 +15,18 @@ enum MissingReferenceCheck: ReleaseCheck {
 
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
     release.pairs.flatMap { entry, file in
-      findings(file.references.missing, entry, file, hint: "correct it, or add the file, then: \(release.rebuild(entry.id))")
+      rule.findings(file.references.missing, entry, file, hint: "correct it, or add the file, then: \(release.rebuild(entry.id))")
     }
   }
 }
 
-extension ReleaseCheck {
+extension ReleaseRule {
   /// Returns one finding for all sentences about a pack; none without sentences.
-  static func findings(
+  func findings(
     _ sentences: [String], _ entry: ManifestPack, _ file: PackSighting, level: FindingLevel? = nil, hint: String? = nil
   ) -> [ReleaseFinding] {
     guard let first = sentences.first else { return [] }
     let message = first + sentences.andMore
-    return [finding(message, level: level, pack: entry.id, file: file.path, details: Array(sentences.prefix(20)), hint: hint)]
+    return [ReleaseFinding(self, message, level: level, pack: entry.id, file: file.path, details: Array(sentences.prefix(20)), hint: hint)]
   }
 }

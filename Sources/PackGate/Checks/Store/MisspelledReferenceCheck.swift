@@ -14,7 +14,7 @@ enum MisspelledReferenceCheck: ReleaseCheck {
 
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
     release.pairs.flatMap { entry, file in
-      findings(file.misspelled, entry, file, hint: "write it as the file has it, then: \(release.rebuild(entry.id))")
+      rule.findings(file.misspelled, entry, file, hint: "write it as the file has it, then: \(release.rebuild(entry.id))")
     }
   }
 }
