@@ -92,9 +92,10 @@ package struct WebReferences: Sendable {
 
   /// The references of a file of some kind.
   package init(in bytes: [UInt8], _ kind: WebFileKind) {
-    lines = LineCount(bytes)
+    self.init()
     // No browser takes UTF-16 for the encoding of these files without a byte order mark.
     guard !bytes.starts(with: [0xFE, 0xFF]), !bytes.starts(with: [0xFF, 0xFE]) else { return }
+    lines = LineCount(bytes)
     switch kind {
     case .page: MarkupReferences.add(to: &self, bytes, isXML: false)
     case .xml: MarkupReferences.add(to: &self, bytes, isXML: true)
