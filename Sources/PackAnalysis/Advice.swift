@@ -16,6 +16,14 @@ package struct Advice: Hashable, Sendable {
     case start
     /// Media in a format that is larger than browsers need.
     case media
+
+    /// Whether players download less. Otherwise they download a part later, or nobody tried what that would save.
+    package var isSaving: Bool {
+      switch self {
+      case .level, .frames, .unneeded, .shared: true
+      case .unused, .start, .media: false
+      }
+    }
   }
 
   package let kind: Kind
@@ -25,8 +33,10 @@ package struct Advice: Hashable, Sendable {
   package let text: String
   /// What to do about it.
   package let remedy: String
-  /// What following it saves, in bytes of packs as served: measured by packing that way. 0 for ``Kind/media``, which was not tried.
-  package let saving: UInt64
+  /// The bytes of packs as served that players download less or later if it is followed, or that the files take. Measured by packing that way.
+  package let bytes: UInt64
   /// The bytes of the packs now.
   package let size: UInt64
+  /// The paths of the files that it is about, in byte order; those of the first pack if there are several. Empty if it is about all.
+  package var files: [String] = []
 }

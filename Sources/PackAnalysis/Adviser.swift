@@ -2,6 +2,7 @@ package import PackBuild
 import PackCrypto
 import PackFiles
 package import PackFormat
+import PackManifest
 import PackProject
 package import PackReading
 
@@ -48,11 +49,17 @@ package struct Adviser: Sendable {
     for group in shares.groups where group.size >= Self.smallestShared {
       if let advice = try await share(group, progress: progress) { result.advice.append(advice) }
     }
-    result.advice = result.advice.enumerated().sorted { ($1.element.saving, $0.offset) < ($0.element.saving, $1.offset) }.map(\.element)
+    result.advice = result.advice.enumerated().sorted { (Self.rank($1.element), $0.offset) < (Self.rank($0.element), $1.offset) }.map(
+      \.element)
     return result
   }
 
   private var path: String { "\(scratch)/trial.pack" }
+
+  /// Savings come first, then what comes later, then what was not tried.
+  private static func rank(_ advice: Advice) -> UInt64 {
+    advice.kind.isSaving ? advice.bytes.adding(1 << 62) : advice.kind == .media ? 0 : advice.bytes
+  }
 
   // MARK: One pack
 
@@ -69,22 +76,23 @@ package struct Adviser: Sendable {
     func add(_ kind: Advice.Kind, _ size: UInt64, _ text: String, _ remedy: String) {
       guard size < base.packSize, (base.packSize - size) * 1000 >= base.packSize * Self.leastShare else { return }
       found.append(
-        Advice(kind: kind, packs: [id], text: text, remedy: remedy, saving: base.packSize - size, size: base.packSize))
+        Advice(kind: kind, packs: [id], text: text, remedy: remedy, bytes: base.packSize - size, size: base.packSize))
     }
 
-    let list: FileList
-    do {
-      let opened = try Pack.open(path, key: key)
-      list = try FileList(opened, try PackedSizes(opened))
+    let opened = try Pack.open(path, key: key)
+    let list = try FileList(opened, nil)
+    let unneeded = base.unneeded.map(\.pattern)
+    shares.add(list, of: pack, size: base.packSize) { DirectoryScan.doesExclude($0, isDirectory: false, by: unneeded) }
+    for (endings, other) in Self.media {
+      if let advice = try await media(endings, other, list, of: pack, base.packSize, key, progress: progress) { found.append(advice) }
     }
-    shares.add(list, of: pack, size: base.packSize)
-    found += media(list, in: id, base.packSize)
 
     if PackLevel(pack.level)?.zstdLevel ?? 0 < PackLevel.smallest.zstdLevel {
       let begin = clock.now
       let trial = try await build.trial(of: pack, to: path, level: .smallest, key: key, progress: progress)
       let times = (clock.now - begin) / baseTime
-      let effort = times < 2 ? "" : ", and packing takes \(Int(times.rounded())) times as long"
+      // Short times are mostly those of the disk.
+      let effort = times < 2 || baseTime < .seconds(1) ? "" : ", and packing takes \(Int(times.rounded())) times as long"
       add(
         .level, trial.packSize, "level \(PackLevel.smallestName) makes it smaller\(effort)",
         "set 'level: \(PackLevel.smallestName)' for it in \(build.configuration.path)")
@@ -95,14 +103,13 @@ package struct Adviser: Sendable {
         .frames, trial.packSize, "the frame size of the level makes it smaller", "remove 'frameSize', unless single files must be read fast"
       )
     }
-    if !base.unneeded.isEmpty {
-      let patterns = base.unneeded.map(\.pattern)
-      let trial = try await build.trial(of: pack, to: path, excluding: patterns, key: key, progress: progress)
+    if !unneeded.isEmpty {
+      let trial = try await build.trial(of: pack, to: path, excluding: unneeded, key: key, progress: progress)
       let count = base.unneeded.reduce(0) { $0 + $1.files }
       let reasons = base.unneeded.prefix(3).map { "\($0.pattern) (\($0.reason))" }.joined(separator: ", ")
       add(
         .unneeded, trial.packSize, "players hardly need \(count == 1 ? "1 file" : "\(count) files"): \(reasons)",
-        "exclude: [\(patterns.map { "\"\($0)\"" }.joined(separator: ", "))]")
+        "exclude: [\(unneeded.map { "\"\($0)\"" }.joined(separator: ", "))]")
     }
     if let run = run?.packs.first(where: { $0.id == id }) {
       if run.contentRoot == base.contentRoot {
@@ -120,32 +127,28 @@ package struct Adviser: Sendable {
     _ found: inout [Advice], progress: ProgressHandler?
   ) async throws(PackError) {
     let all = Set(list.items.lazy.filter { $0.kind != .directory }.map(\.path))
-    let unused = Set((run.unused ?? []).map(\.path)).intersection(all)
-    if !unused.isEmpty, unused.count < all.count {
-      let trial = try await build.trial(of: pack, to: path, without: unused, key: key, progress: progress)
-      if trial.packSize < size {
-        found.append(
-          Advice(
-            kind: .unused, packs: [run.id],
-            text: "the recorded run did not load \(unused.count) of \(all.count) files",
-            remedy: "make them an onDemand pack, or exclude them",
-            saving: size - trial.packSize, size: size))
-      }
+    func add(_ kind: Advice.Kind, without files: Set<String>, _ text: (UInt64) -> String, _ remedy: String) async throws(PackError) {
+      guard !files.isEmpty, files.count < all.count else { return }
+      let rest = try await build.trial(of: pack, to: path, without: files, key: key, progress: progress).packSize
+      guard rest < size else { return }
+      found.append(
+        Advice(
+          kind: kind, packs: [run.id], text: text(rest), remedy: remedy, bytes: size - rest, size: size,
+          files: (kind == .start ? all.subtracting(files) : files).sorted { $0.precedes($1) }))
     }
     let begin = run.requests.map(\.milliseconds).min() ?? 0
     let first = Set(run.requests.lazy.filter { $0.milliseconds < begin.adding(Self.start) }.map(\.path)).intersection(all)
-    if !first.isEmpty, first.count < all.count {
-      let trial = try await build.trial(of: pack, to: path, without: all.subtracting(first), key: key, progress: progress)
-      if trial.packSize < size {
-        found.append(
-          Advice(
-            kind: .start, packs: [run.id],
-            text: "the first \(Self.start / 1000) seconds of the recorded run load \(first.count) of \(all.count) files, "
-              + "\(ByteCount(trial.packSize)) as a pack of their own",
-            remedy: "make these files the essential pack, and the rest a prefetch one",
-            saving: size - trial.packSize, size: size))
-      }
-    }
+    let unused = Set((run.unused ?? []).map(\.path)).intersection(all)
+    try await add(
+      .start, without: all.subtracting(first),
+      { rest in
+        "the first \(Self.start / 1000) seconds of the recorded run load \(first.count) of \(all.count) files, "
+          + "\(ByteCount(rest)) as a pack of their own"
+      }, "if players wait for this game, make these files a pack that comes first, and the rest another one")
+    guard unused != all.subtracting(first) else { return }
+    try await add(
+      .unused, without: unused, { _ in "the recorded run did not load \(unused.count) of \(all.count) files" },
+      "if the run was a long one, make them an onDemand pack")
   }
 
   /// Formats that are larger than browsers need, by the end of the name.
@@ -154,38 +157,53 @@ package struct Adviser: Sendable {
     (["gif"], "WebP or a video"), (["ttf", "otf"], "WOFF2"),
   ]
 
-  private func media(_ list: FileList, in id: String, _ size: UInt64) -> [Advice] {
-    Self.media.compactMap { endings, other in
-      let files = list.items.filter { item in
-        item.kind != .directory && endings.contains { item.path.lowercased().hasSuffix(".\($0)") }
-      }
-      let packed = files.reduce(0 as UInt64) { $0.adding($1.packedSize ?? 0) }
-      guard packed >= Self.smallestMedia, packed * 20 >= size else { return nil }
-      let names = files.count == 1 ? "1 file" : "\(files.count) files"
-      return Advice(
-        kind: .media, packs: [id], text: "\(names) *.\(endings[0]) take \(ByteCount(packed)) of it", remedy: "try \(other), and compare",
-        saving: 0, size: size)
-    }
+  private func media(
+    _ endings: [String], _ other: String, _ list: FileList, of pack: PackerConfiguration.Pack, _ size: UInt64, _ key: borrowing PackKey,
+    progress: ProgressHandler?
+  ) async throws(PackError) -> Advice? {
+    let all = list.items.filter { $0.kind != .directory }
+    let files = all.filter { item in endings.contains { item.path.lowercased().hasSuffix(".\($0)") } }
+    let content = files.reduce(0 as UInt64) { $0.adding($1.size) }
+    guard content >= Self.smallestMedia, content * 20 >= size else { return nil }
+    let paths = Set(files.map(\.path))
+    let rest =
+      files.count == all.count
+      ? 0 : try await build.trial(of: pack, to: path, without: paths, key: key, progress: progress).packSize
+    guard rest < size, size - rest >= Self.smallestMedia, (size - rest) * 20 >= size else { return nil }
+    let found = Set(paths.compactMap { path in endings.first { path.lowercased().hasSuffix(".\($0)") } }).sorted()
+    let names = found.map { "*.\($0)" }.joined(separator: ", ")
+    return Advice(
+      kind: .media, packs: [pack.id.text],
+      text:
+        "\(files.count == 1 ? "1 file" : "\(files.count) files"), \(names), take\(files.count == 1 ? "s" : "") \(ByteCount(size - rest)) of it",
+      remedy: "try \(other), and compare", bytes: size - rest, size: size, files: paths.sorted { $0.precedes($1) })
   }
 
   // MARK: Several packs
 
-  /// Packs the files that a group of packs shares as a pack of their own, and the packs without them.
+  /// Packs the files that a group of packs shares as a pack of their own, and the packs as deltas over it.
   private func share(_ group: FileShares.Group, progress: ProgressHandler?) async throws(PackError) -> Advice? {
     let key = try PackKey.random()
-    var (before, after) = (0 as UInt64, 0 as UInt64)
-    for member in group.members {
-      before += member.size
-      guard member.paths.count < member.fileCount else { continue }
-      after += try await build.trial(of: member.pack, to: path, without: member.paths, key: key, progress: progress).packSize
-    }
     guard let first = group.members.first else { return nil }
-    after += try await build.trial(of: first.pack, to: path, without: first.others, key: key, progress: progress).packSize
+    let shared = "\(scratch)/shared.pack"
+    var after = try await build.trial(of: first.pack, to: shared, without: first.others, key: key, progress: progress).packSize
+    let base = try Pack.open(shared, key: key)
+    for member in group.members {
+      _ = try await build.trial(of: member.pack, to: path, key: key, progress: progress)
+      var job = DeltaJob(from: base, to: try Pack.open(path, key: key), output: "\(scratch)/trial.delta")
+      (job.jobs, job.mode) = (build.jobs, member.pack.install)
+      let delta = try await job.run(key: key, progress: progress).deltaSize
+      after += build.isWorth(delta, insteadOf: member.size) ? delta : member.size
+    }
+    let before = group.members.reduce(0 as UInt64) { $0.adding($1.size) }
     guard after < before, (before - after) * 1000 >= before * Self.leastShare else { return nil }
-    let ids = group.members.map(\.pack.id.text)
+    let paths = first.paths.sorted { $0.precedes($1) }
     let names = group.contentCount == 1 ? "1 file is" : "\(group.contentCount) files are"
+    let essential = group.members.contains { $0.pack.delivery == .essential } ? "; essential packs still come whole with a new app" : ""
     return Advice(
-      kind: .shared, packs: ids, text: "\(names) in each of \(ids.count) packs, such as '\(first.paths.sorted()[0])'",
-      remedy: "make a pack of these files, and name it as the 'base' of the others", saving: before - after, size: before)
+      kind: .shared, packs: group.members.map(\.pack.id.text),
+      text: "\(names) in each of \(group.members.count) packs, such as '\(paths[0])'",
+      remedy: "make a pack of these files, and name it as the 'base' of the others\(essential)", bytes: before - after, size: before,
+      files: paths)
   }
 }

@@ -31,8 +31,9 @@ struct FileShares {
   /// The size in bytes from which contents count.
   private static let smallest: UInt64 = 4096
 
-  mutating func add(_ list: FileList, of pack: PackerConfiguration.Pack, size: UInt64) {
-    let files = list.items.filter { $0.kind != .directory }
+  /// - Parameter leavesOut: whether a file would rather be left out.
+  mutating func add(_ list: FileList, of pack: PackerConfiguration.Pack, size: UInt64, leavesOut: (String) -> Bool) {
+    let files = list.items.filter { $0.kind != .directory && !leavesOut($0.path) }
     for file in files where file.size >= Self.smallest {
       var content = contents[file.sha256] ?? (file.size, [])
       if content.packs.last != packs.count { content.packs.append(packs.count) }
@@ -44,7 +45,13 @@ struct FileShares {
   /// The contents by the packs that have them, the largest sum first.
   var groups: [Group] {
     var digests: [[Int]: Set<[UInt8]>] = [:]
-    for (digest, content) in contents where content.packs.count > 1 { digests[content.packs, default: []].insert(digest) }
+    let bases = Set(packs.compactMap(\.pack.base))
+    for (digest, content) in contents where content.packs.count > 1 {
+      // A pack over a base that has the content does not download it again.
+      let ids = Set(content.packs.map { packs[$0].pack.id.text })
+      let others = content.packs.filter { !(packs[$0].pack.base.map(ids.contains) ?? false) && !bases.contains(packs[$0].pack.id.text) }
+      if others.count > 1 { digests[others, default: []].insert(digest) }
+    }
     return digests.sorted { $0.key.lexicographicallyPrecedes($1.key) }.map { numbers, shared in
       let members = numbers.map { number in
         let pack = packs[number]

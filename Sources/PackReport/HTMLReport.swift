@@ -46,7 +46,7 @@ package struct HTMLReport: Sendable {
     text.add("format", .number(1))
     text.add("packer", .text(version))
     text.add("title", .text(release.title))
-    text.add("release", facts(files: packs.fileCount))
+    text.add("release", facts(files: packs.isWhole ? packs.fileCount : nil))
     text.add("packs", parts: packs.parts)
     text.add("duplicates", .list(packs.contents.duplicates))
     text.add("budgets", .list(budgets))
@@ -59,12 +59,12 @@ package struct HTMLReport: Sendable {
     return text.page(title: release.title)
   }
 
-  private func facts(files: Int) -> RecordValue {
+  private func facts(files: Int?) -> RecordValue {
     let entries = release.offer?.entries ?? []
     return .sorted([
       "manifest": .number(release.manifestVersion), "manifestSize": .number(release.offer?.manifestSize),
       "issued": .text(release.offer?.issued?.description), "expires": .text(release.offer?.expires.description),
-      "files": .number(UInt64(files)),
+      "files": .number(files),
       "packSize": .number(entries.reduce(0) { $0.adding($1.size) }),
       "contentSize": .number(entries.reduce(0) { $0.adding($1.contentSize) }),
     ])
@@ -75,6 +75,8 @@ package struct HTMLReport: Sendable {
   private struct Packs {
     var parts: [RecordValue] = []
     var fileCount = 0
+    /// Whether the files of all packs are known.
+    var isWhole = true
     var contents = SharedContents()
   }
 
@@ -92,6 +94,7 @@ package struct HTMLReport: Sendable {
       } catch {
         note = error.message
       }
+      packs.isWhole = packs.isWhole && list != nil
       if let list {
         packs.fileCount += list.items.count { $0.kind != .directory }
         packs.contents.add(list, pack: packs.parts.count)

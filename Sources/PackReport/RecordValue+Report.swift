@@ -44,7 +44,7 @@ extension Advice {
   var reportValue: RecordValue {
     .sorted([
       "title": .text(text), "text": .text(remedy), "pack": .text(packs.joined(separator: ", ")),
-      "bytes": kind == .media ? nil : .number(saving),
+      "bytes": kind.isSaving ? .number(bytes) : nil,
     ])
   }
 }
@@ -97,7 +97,8 @@ extension LoadRun.Pack {
       ])
     }
     return .sorted([
-      "pack": .text(id), "files": .number(files), "requestCount": .number(UInt64(requestCount)), "sentSize": .number(sentSize),
+      "pack": .text(id), "files": .number(files), "used": .number(files.map { $0 - min($0, unused?.count ?? 0) }),
+      "requestCount": .number(UInt64(requestCount)), "sentSize": .number(sentSize),
       "requests": .list(requests), "missing": .list(missing.map { .sorted(["path": .text($0.path), "near": .text($0.near)]) }),
       "foreign": .list(foreign.map { .sorted(["url": .text($0.url), "directive": .text($0.directive)]) }),
       "unused": .list((unused ?? []).map { .sorted(["path": .text($0.path), "size": .number($0.size)]) }),

@@ -52,6 +52,7 @@ package struct RecordedRehearsal: Hashable, Sendable {
       }
     }
     guard members["title"] != nil else { throw PackError(.invalidRecord, of: path, "is no simulation") }
+    guard members["verdict"] != nil else { throw PackError(.invalidRecord, of: path, "ends before the verdict of the simulation") }
     members["events"] = .list(events)
     reportValue = .sorted(members)
   }

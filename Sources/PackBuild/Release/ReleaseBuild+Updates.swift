@@ -258,9 +258,13 @@ extension ReleaseBuild {
 
   /// Whether a delta saves enough, together with the one that leads on.
   private func isWorth(_ size: UInt64, _ wanted: WantedDelta) -> Bool {
-    let (size, packSize) = (size + (wanted.middle?.last.size ?? 0), wanted.made.size)
+    isWorth(size + (wanted.middle?.last.size ?? 0), insteadOf: wanted.made.size)
+  }
+
+  /// Whether deltas of `size` bytes save enough of a pack to be made.
+  package func isWorth(_ size: UInt64, insteadOf packSize: UInt64) -> Bool {
     // A pack has at most 2^40 bytes.
-    return size + Self.leastSaving <= packSize && size * 10_000 <= packSize * (10_000 - min(worth, 10_000))
+    size + Self.leastSaving <= packSize && size * 10_000 <= packSize * (10_000 - min(worth, 10_000))
   }
 
   /// Takes a delta from the earlier build, or that it was not worth it. Returns nil if there is none.

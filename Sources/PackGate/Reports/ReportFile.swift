@@ -1,22 +1,20 @@
 import PackCrypto
 package import PackFiles
 package import PackFormat
-import PackProject
+package import PackProject
 
 /// A report that is written to a file.
 package enum ReportFile {
-  /// Throws an error if a report at `path` would replace an input, a file of the release or a secret.
+  /// Throws an error if a report at `path` would replace an input, a file of the release or a secret, or would become part of a pack.
   ///
   /// - Parameters:
-  ///   - inputs: the files that were read for the report.
+  ///   - inputs: the files that were read for the report, or would be if they existed.
   ///   - release: the directory of the release, which contains only built files.
+  ///   - sources: the packs of the configuration.
   /// - Throws: ``PackError/Code/usage``.
-  package static func check(_ path: String, against inputs: [String], release: String) throws(PackError) {
-    try check(path, against: inputs, release: release, files: SystemFiles())
-  }
-
   package static func check(
-    _ path: String, against inputs: [String], release: String, files: any FileSystem
+    _ path: String, against inputs: [String], release: String, sources: [PackerConfiguration.Pack] = [],
+    files: any FileSystem = SystemFiles()
   ) throws(PackError) {
     func refuse(_ reason: String) -> PackError {
       PackError(
@@ -26,11 +24,22 @@ package enum ReportFile {
     guard let parts = PathParts(path), let parent = try? files.canonicalPath(of: parts.directory) else { return }
     let place = (try? files.canonicalPath(of: path)) ?? "\(parent == "/" ? "" : parent)/\(parts.name)"
     for input in inputs {
-      guard let other = try? files.canonicalPath(of: input) else { continue }
+      var other = try? files.canonicalPath(of: input)
+      // One that does not exist yet has a place, too.
+      if other == nil, let parts = PathParts(input), let parent = try? files.canonicalPath(of: parts.directory) {
+        other = "\(parent == "/" ? "" : parent)/\(parts.name)"
+      }
+      guard let other else { continue }
       if other.utf8.elementsEqual(place.utf8) { throw refuse("that file is an input of the check") }
     }
     if let dist = try? files.canonicalPath(of: release), place.utf8.starts(with: "\(dist)/".utf8) {
       throw refuse("it is inside the release directory, which holds only built files")
+    }
+    for pack in sources {
+      guard let root = try? files.canonicalPath(of: pack.root), place.utf8.starts(with: "\(root)/".utf8) else { continue }
+      let inner = String(Substring(place.utf8.dropFirst(root.utf8.count + 1)))
+      guard !DirectoryScan.doesExclude(inner, isDirectory: false, by: pack.excludes) else { continue }
+      throw refuse("it would become part of pack '\(pack.id)'")
     }
     guard let start = try? start(of: path, files: files) else { return }
     if let reason = SourceRules.secret(content: start.byteSpan) { throw refuse("that file \(reason)") }

@@ -42,6 +42,9 @@ struct Advise: Verb {
 
   var isQuiet: Bool { output.isQuiet }
 
+  // Trial packs are removed at the end.
+  static var leavesNothingBehind: Bool { false }
+
   func run(in session: Session) async throws(PackError) -> Outcome {
     let configuration = try PackerConfiguration.read(self.configuration ?? PackerConfiguration.defaultPath)
     let ids = Set(configuration.packs.map(\.id.text))
@@ -75,8 +78,12 @@ struct Advise: Verb {
   private func show(_ result: Adviser.Result, on console: Console) {
     for advice in result.advice {
       let what = "\(advice.packs.joined(separator: ", ")): \(advice.text)"
-      let saving = advice.saving == 0 ? "" : "\n  saves \(ByteCount(advice.saving)) of \(ByteCount(advice.size))"
+      let amount = "\(ByteCount(advice.bytes)) of \(ByteCount(advice.size))"
+      let saving = advice.kind.isSaving ? "\n  saves \(amount)" : advice.kind == .media ? "" : "\n  \(amount) may come later"
       console.result(RecordValue(advice), (what + saving + "\n  \(advice.remedy)").split(separator: "\n").map(String.init))
+    }
+    if result.advice.filter(\.kind.isSaving).count > 1, !console.isJSON {
+      console.note("each saving was measured by itself, and together they may be less; --json lists the files")
     }
     if result.advice.isEmpty, !console.isJSON { console.output(lines: ["nothing found that makes a pack smaller by 1 % or more"]) }
   }
@@ -87,7 +94,8 @@ extension RecordValue {
   fileprivate init(_ advice: Advice) {
     self = .sorted([
       "type": .text("advice"), "kind": .text(advice.kind.rawValue), "packs": .texts(advice.packs), "text": .text(advice.text),
-      "remedy": .text(advice.remedy), "saving": advice.kind == .media ? nil : .number(advice.saving), "size": .number(advice.size),
+      "remedy": .text(advice.remedy), "saving": advice.kind.isSaving ? .number(advice.bytes) : nil,
+      "bytes": advice.kind.isSaving ? nil : .number(advice.bytes), "size": .number(advice.size), "files": .texts(advice.files),
     ])
   }
 }

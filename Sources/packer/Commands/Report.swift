@@ -52,12 +52,16 @@ struct Report: Verb {
 
   var isQuiet: Bool { output.isQuiet }
 
+  // Trial packs of --advise are removed at the end.
+  static var leavesNothingBehind: Bool { false }
+
   func run(in session: Session) async throws(PackError) -> Outcome {
     let jobs = try threads.count()
     var verification = try inputs.verification(of: release, for: "report", hasKey: !key.references.isEmpty, in: session)
     let configuration = verification.configuration
     try ReportFile.check(
-      page, against: inputs.files(verification) + rehearsals, release: ReleasePlaces.directory(of: verification.target))
+      page, against: inputs.files(verification) + rehearsals + [ReleasePlaces.place(ReleaseFile.lock, beside: configuration)],
+      release: ReleasePlaces.directory(of: verification.target), sources: configuration?.packs ?? [])
     let lock = try verification.lock.map { (path) throws(PackError) in try ReleaseLock.read(path) }
     let compared = try ComparedRelease(reading: verification.target)
     let simulated = try rehearsals.map { (path) throws(PackError) in try RecordedRehearsal.read(path) }

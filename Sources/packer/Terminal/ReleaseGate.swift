@@ -71,7 +71,10 @@ struct ReleaseGate {
     verification.required = options.require
     verification.jobs = jobs
     let read = inputs.files(verification)
-    for (_, path) in files { try ReportFile.check(path, against: read, release: ReleasePlaces.directory(of: verification.target)) }
+    for (_, path) in files {
+      try ReportFile.check(
+        path, against: read, release: ReleasePlaces.directory(of: verification.target), sources: verification.configuration?.packs ?? [])
+    }
     let content = try inputs.contentKey(
       key, isNeeded: !options.isQuick, for: target, verification.configuration, "verify", in: session)
     let holder = KeyHolder(content)
