@@ -17,7 +17,7 @@ package struct Advice: Hashable, Sendable {
     /// Media in a format that is larger than browsers need.
     case media
 
-    /// Whether players download less. Otherwise they download a part later, or nobody tried what that would save.
+    /// Whether players download less. Otherwise they download a part later, or what it would save was not tried.
     package var isSaving: Bool {
       switch self {
       case .level, .frames, .unneeded, .shared: true
