@@ -8,7 +8,7 @@ package import PackReading
 
 /// Finds out what would make the packs of a configuration smaller, by packing their sources in other ways.
 ///
-/// Each pack is packed up to six times, and once more for each group of packs that share files. Memory: that of packing, and about 200 bytes for each
+/// Each pack is packed up to eleven times, and once more for each group of packs that share files. Memory: that of packing, and about 200 bytes for each
 /// file of 4 KiB or more.
 package struct Adviser: Sendable {
   private let build: ReleaseBuild
@@ -22,7 +22,7 @@ package struct Adviser: Sendable {
   private static let leastShare: UInt64 = 10
   /// The sum of the sizes from which files of several packs are worth a shared one, in bytes.
   private static let smallestShared: UInt64 = 64 << 10
-  /// The sum of packed sizes from which media of one kind are named, in bytes.
+  /// The bytes that media of one kind take at least to be named.
   private static let smallestMedia: UInt64 = 50_000
   /// The time after the first request that counts as the start, in milliseconds.
   package static let start: UInt64 = 5000
@@ -30,7 +30,7 @@ package struct Adviser: Sendable {
   /// - Parameter scratch: an empty directory for trial packs, which the caller removes. It needs room for the largest pack.
   package init(_ build: ReleaseBuild, scratch: String) { (self.build, self.scratch) = (build, scratch) }
 
-  /// What the run had of a pack is of other content than the sources have.
+  /// What was found.
   package struct Result: Sendable {
     /// The proposals, the largest savings first.
     package var advice: [Advice] = []

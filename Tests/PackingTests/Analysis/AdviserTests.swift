@@ -67,14 +67,16 @@ struct AdviserTests {
       let content = random.bytes(60_000)
       for game in ["kart", "poker"] { try project.add("games/\(game)/engine/\(name)", content) }
     }
+    // Not part of the shared pack, because players do not need it.
+    try project.add("games/kart/engine/a.js.map", random.bytes(40_000))
     let before = try await sizes()
-    let found = try #require(try await advice().advice.first)
+    let found = try #require(try await advice().advice.first { $0.kind == .shared })
     #expect(found.kind == .shared && found.packs == ["game-kart", "game-poker"])
     #expect(found.size == (before["game-kart"] ?? 0) + (before["game-poker"] ?? 0))
     #expect(found.bytes >= 110_000)
     // The engine becomes a pack, and the base of the games.
     try FileManager.default.copyItem(
-      atPath: project.directory("build/games/kart/engine"), toPath: project.directory("build/engine/engine"))
+      atPath: project.directory("build/games/poker/engine"), toPath: project.directory("build/engine/engine"))
     let text = ReleaseProject.configuration.replacing(
       "delivery: prefetch, tags: [\"${name}\"]}", with: "delivery: prefetch, tags: [\"${name}\"], base: engine}")
     try project.configure(text + "  - {id: engine, root: build/engine, delivery: prefetch}\n")
@@ -84,6 +86,7 @@ struct AdviserTests {
     let deltas = try ["game-kart", "game-poker"].map { try #require(updates[$0]?.first?.size) }
     let sum = deltas.reduce(after["engine"] ?? 0, +)
     #expect(abs(Int(found.size - sum) - Int(found.bytes)) * 100 < Int(found.bytes) * 3)
+    #expect(found.files == ["engine/a.bin", "engine/b.bin"])
     // Nothing is left to do.
     #expect(try await advice().advice.filter { $0.kind == .shared }.isEmpty)
   }

@@ -14,7 +14,7 @@ enum MissingAtRunCheck: ReleaseCheck {
   static func run(_ release: ReleaseContext) -> [ReleaseFinding] {
     release.runs.compactMap { entry, run in
       // A pack without pages was opened as a game, and nothing of it was loaded.
-      guard run.requests.contains(where: { $0.status < 400 }) else { return nil }
+      guard run.requests.isEmpty || run.requests.contains(where: { $0.status < 400 }) else { return nil }
       let lines = run.missing.map { missing in missing.near.map { "'\(missing.path)', but has '\($0)'" } ?? "'\(missing.path)'" }
       guard let first = lines.first else { return nil }
       return finding("its pack has no \(first)\(lines.andMore)", pack: entry.id, details: Array(lines.prefix(20)))
