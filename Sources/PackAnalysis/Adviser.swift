@@ -61,6 +61,8 @@ package struct Adviser: Sendable {
     advice.kind.isSaving ? advice.bytes.adding(1 << 62) : advice.kind == .media ? 0 : advice.bytes
   }
 
+  private static func files(_ count: Int) -> String { count == 1 ? "1 file" : "\(count) files" }
+
   // MARK: One pack
 
   private func look(
@@ -108,7 +110,7 @@ package struct Adviser: Sendable {
       let count = base.unneeded.reduce(0) { $0 + $1.files }
       let reasons = base.unneeded.prefix(3).map { "\($0.pattern) (\($0.reason))" }.joined(separator: ", ")
       add(
-        .unneeded, trial.packSize, "players hardly need \(count == 1 ? "1 file" : "\(count) files"): \(reasons)",
+        .unneeded, trial.packSize, "players hardly need \(Self.files(count)): \(reasons)",
         "exclude: [\(unneeded.map { "\"\($0)\"" }.joined(separator: ", "))]")
     }
     if let run = run?.packs.first(where: { $0.id == id }) {
@@ -126,7 +128,7 @@ package struct Adviser: Sendable {
     at run: LoadRun.Pack, _ list: FileList, of pack: PackerConfiguration.Pack, _ size: UInt64, _ key: borrowing PackKey,
     _ found: inout [Advice], progress: ProgressHandler?
   ) async throws(PackError) {
-    let all = Set(list.items.lazy.filter { $0.kind != .directory }.map(\.path))
+    let all = Set(list.files.map(\.path))
     func add(_ kind: Advice.Kind, without files: Set<String>, _ text: (UInt64) -> String, _ remedy: String) async throws(PackError) {
       guard !files.isEmpty, files.count < all.count else { return }
       let rest = try await build.trial(of: pack, to: path, without: files, key: key, progress: progress).packSize
@@ -161,7 +163,7 @@ package struct Adviser: Sendable {
     _ endings: [String], _ other: String, _ list: FileList, of pack: PackerConfiguration.Pack, _ size: UInt64, _ key: borrowing PackKey,
     progress: ProgressHandler?
   ) async throws(PackError) -> Advice? {
-    let all = list.items.filter { $0.kind != .directory }
+    let all = list.files
     let files = all.filter { item in endings.contains { item.path.lowercased().hasSuffix(".\($0)") } }
     let content = files.reduce(0 as UInt64) { $0.adding($1.size) }
     guard content >= Self.smallestMedia, content * 20 >= size else { return nil }
@@ -175,7 +177,7 @@ package struct Adviser: Sendable {
     return Advice(
       kind: .media, packs: [pack.id.text],
       text:
-        "\(files.count == 1 ? "1 file" : "\(files.count) files"), \(names), take\(files.count == 1 ? "s" : "") \(ByteCount(size - rest)) of it",
+        "\(Self.files(files.count)), \(names), take\(files.count == 1 ? "s" : "") \(ByteCount(size - rest)) of it",
       remedy: "try \(other), and compare", bytes: size - rest, size: size, files: paths.sorted { $0.precedes($1) })
   }
 
@@ -198,11 +200,11 @@ package struct Adviser: Sendable {
     let before = group.members.reduce(0 as UInt64) { $0.adding($1.size) }
     guard after < before, (before - after) * 1000 >= before * Self.leastShare else { return nil }
     let paths = first.paths.sorted { $0.precedes($1) }
-    let names = group.contentCount == 1 ? "1 file is" : "\(group.contentCount) files are"
     let essential = group.members.contains { $0.pack.delivery == .essential } ? "; essential packs still come whole with a new app" : ""
     return Advice(
       kind: .shared, packs: group.members.map(\.pack.id.text),
-      text: "\(names) in each of \(group.members.count) packs, such as '\(paths[0])'",
+      text:
+        "\(Self.files(group.contentCount)) \(group.contentCount == 1 ? "is" : "are") in each of \(group.members.count) packs, such as '\(paths[0])'",
       remedy: "make a pack of these files, and name it as the 'base' of the others\(essential)", bytes: before - after, size: before,
       files: paths)
   }

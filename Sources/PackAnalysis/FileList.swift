@@ -25,6 +25,9 @@ package struct FileList: Sendable {
   /// What belongs to no file: index, tags, header, in bytes. Nil outside a pack, and if that was not asked for.
   package let restSize: UInt64?
 
+  /// The items that are no directories.
+  package var files: [Item] { items.filter { $0.kind != .directory } }
+
   /// The digest that names the tree (FORMAT.md §4.8), 32 bytes.
   package func contentRoot() throws(PackError) -> [UInt8] {
     let root = try ContentRoot(backend: CryptoBackends.standard)

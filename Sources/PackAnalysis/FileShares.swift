@@ -33,7 +33,7 @@ struct FileShares {
 
   /// - Parameter leavesOut: whether a file would rather be left out.
   mutating func add(_ list: FileList, of pack: PackerConfiguration.Pack, size: UInt64, leavesOut: (String) -> Bool) {
-    let files = list.items.filter { $0.kind != .directory }
+    let files = list.files
     for file in files where file.size >= Self.smallest && !leavesOut(file.path) {
       var content = contents[file.sha256] ?? (file.size, [])
       if content.packs.last != packs.count { content.packs.append(packs.count) }

@@ -96,7 +96,7 @@ package struct HTMLReport: Sendable {
       }
       packs.isWhole = packs.isWhole && list != nil
       if let list {
-        packs.fileCount += list.items.count { $0.kind != .directory }
+        packs.fileCount += list.files.count
         packs.contents.add(list, pack: packs.parts.count)
       }
       packs.parts.append(entry.reportValue(list, note))

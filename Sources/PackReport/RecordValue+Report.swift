@@ -26,7 +26,7 @@ extension FileList {
     var (shared, tails): ([RecordValue], [RecordValue]) = ([], [])
     var (sizes, packed): ([RecordValue], [RecordValue]) = ([], [])
     var before: [Substring] = []
-    for item in items where item.kind != .directory {
+    for item in files {
       let parts = item.path.split(separator: "/", omittingEmptySubsequences: false)
       // Never the whole path before it.
       let same = zip(before.dropLast(), parts.dropLast()).prefix { $0 == $1 }.count

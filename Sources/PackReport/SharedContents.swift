@@ -22,10 +22,7 @@ struct SharedContents {
   ///
   /// - Parameter pack: its number on the page.
   mutating func add(_ list: FileList, pack: Int) {
-    var file = 0
-    for item in list.items where item.kind != .directory {
-      defer { file += 1 }
-      guard item.size >= Self.smallest else { continue }
+    for (file, item) in list.files.enumerated() where item.size >= Self.smallest {
       var content = contents[item.sha256] ?? (item.size, [])
       // Copies in one pack are stored once.
       if content.places.last?.pack != pack { content.places.append(Place(pack: pack, file: file, packed: item.packedSize ?? 0)) }

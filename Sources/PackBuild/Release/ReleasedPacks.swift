@@ -2,7 +2,7 @@ import PackCrypto
 package import PackFiles
 package import PackFormat
 import PackManifest
-import PackProject
+package import PackProject
 
 /// The folder in which `packer release record` keeps the packs of releases, and from which `packer build` makes deltas.
 ///
@@ -17,6 +17,11 @@ package struct ReleasedPacks: Sendable {
   package init(_ directory: String, files: any FileSystem = SystemFiles()) {
     self.directory = directory
     self.files = files
+  }
+
+  /// The folder that a configuration names; without one, or if it turns deltas off, the usual one beside it.
+  package init(of configuration: PackerConfiguration?) {
+    self.init(configuration?.updates?.packs ?? ReleasePlaces.place(ReleaseFile.released, beside: configuration))
   }
 
   /// Returns the path of the file of a pack.

@@ -51,18 +51,19 @@ struct Advise: Verb {
     if let id = only.first(where: { !ids.contains($0) }) {
       throw PackError(.usage, "\(configuration.path) has no pack '\(id)'", hint: "packer build --dry-run lists them")
     }
-    var build = ReleaseBuild(configuration, time: try BuildTime.fromEnvironment())
-    build.jobs = try threads.count()
+    let jobs = try threads.count()
     let run = try runPath.map { (path) throws(PackError) in try LoadRun.read(path) }
-    let result = try await Self.advice(build, run, only: Set(only), in: session)
+    let result = try await Self.advice(configuration, run, only: Set(only), jobs: jobs, in: session)
     show(result, on: session.console)
     return .done
   }
 
   /// Runs an adviser in a temporary folder.
   static func advice(
-    _ build: ReleaseBuild, _ run: LoadRun?, only: Set<String> = [], in session: Session
+    _ configuration: PackerConfiguration, _ run: LoadRun?, only: Set<String> = [], jobs: Int?, in session: Session
   ) async throws(PackError) -> Adviser.Result {
+    var build = ReleaseBuild(configuration, time: try BuildTime.fromEnvironment())
+    build.jobs = jobs
     let scratch = try ScratchFolder.make("advise")
     defer { try? SystemFiles().removeTree(scratch, in: nil) }
     var adviser = Adviser(build, scratch: scratch)

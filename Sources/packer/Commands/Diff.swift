@@ -185,8 +185,7 @@ struct Diff: Verb {
         .missingInput, "no release was recorded, so there is none to compare \(target) with",
         hint: "name both sides, as in: packer diff old/dist dist")
     }
-    let folder = ReleasedPacks(
-      configuration?.updates?.packs ?? ReleasePlaces.place(ReleaseFile.released, beside: configuration))
+    let folder = ReleasedPacks(of: configuration)
     let release = try since.map { (version) throws(PackError) in try folder.release(version, orLast: last) } ?? last
     return ComparedRelease(release, in: folder, or: ReleasePlaces.directory(of: target))
   }

@@ -78,15 +78,13 @@ struct Report: Verb {
     }
     var page = HTMLReport(of: compared, report)
     (page.key, page.lock, page.run, page.rehearsals) = (holder, lock, verification.run, simulated)
-    page.released = ReleasedPacks(configuration?.updates?.packs ?? ReleasePlaces.place(ReleaseFile.released, beside: configuration))
+    page.released = ReleasedPacks(of: configuration)
     page.version = Version.number
     if advises {
       guard let configuration else {
         throw PackError(.usage, "--advise packs the sources in other ways, and no configuration names them", hint: "name it with --config")
       }
-      var build = ReleaseBuild(configuration, time: try BuildTime.fromEnvironment())
-      build.jobs = jobs
-      page.advice = try await Advise.advice(build, verification.run, in: session).advice
+      page.advice = try await Advise.advice(configuration, verification.run, jobs: jobs, in: session).advice
     }
     let bytes = try await session.withProgress { [page] (progress) async throws(PackError) in try page.document(progress: progress) }
     try ReportFile.write(bytes, to: self.page)
