@@ -203,10 +203,11 @@ let package = Package(
       name: "PackServer",
       dependencies: [
         "CLibSSL", "PackBuild", "PackDeltas", "PackFiles", "PackFormat", "PackManifest", "PackProject", "PackReading", "PackServing",
-        "PackStore", "PackTrust", "PackWork",
+        "PackStore", "PackTrust", "PackWeb", "PackWork",
         .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"),
       ],
+      resources: ["list.js", "phone.html", "phone.js", "playtest.css", "watch.js"].map { .embedInCode("Games/Resources/\($0)") },
       swiftSettings: smallCode),
     .target(
       name: "PackSimulator",

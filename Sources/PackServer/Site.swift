@@ -79,6 +79,19 @@ package protocol SiteBody: AnyObject, Sendable {
   func next(_ receive: (Span<UInt8>) throws(PackError) -> Void) throws(PackError) -> Bool
 }
 
+extension SiteBody {
+  /// Returns a copy of the next piece; nil at the end.
+  func nextPiece() throws(PackError) -> [UInt8]? {
+    var piece: [UInt8] = []
+    let isThere = try next { (span) throws(PackError) in
+      piece = [UInt8](repeating: 0, count: span.count)
+      var target = piece.mutableByteSpan
+      copy(span, to: &target)
+    }
+    return isThere ? piece : nil
+  }
+}
+
 /// A body that is in memory.
 private final class TextBody: SiteBody {
   let length: UInt64

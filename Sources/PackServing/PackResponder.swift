@@ -92,7 +92,8 @@ public struct PackResponder: Sendable {
     return entry
   }
 
-  private static func hasExtension(_ path: String) -> Bool {
+  /// Whether the last component of a path has an extension.
+  package static func hasExtension(_ path: String) -> Bool {
     path.utf8.split(separator: UInt8(ascii: "/")).last?.contains(UInt8(ascii: ".")) ?? false
   }
 
@@ -162,13 +163,21 @@ public struct PackResponder: Sendable {
   private func answer(_ status: Int, _ headers: HeaderFields = [:], length: UInt64? = 0, _ body: PackBody? = nil) -> PackResponse {
     var all = headers
     if let length { all.append("Content-Length", "\(length)") }
-    all.append("X-Content-Type-Options", "nosniff")
-    if options.isIsolated {
-      all.append("Cross-Origin-Opener-Policy", "same-origin")
-      all.append("Cross-Origin-Embedder-Policy", "require-corp")
-      all.append("Cross-Origin-Resource-Policy", "same-origin")
-    }
-    if let policy = options.contentSecurityPolicy { all.append("Content-Security-Policy", policy) }
+    all.fields += options.fields.fields
     return PackResponse(status: status, headers: all, body: body)
+  }
+}
+
+extension PackResponder.Options {
+  /// The fields of every response, whatever its status.
+  package var fields: HeaderFields {
+    var fields: HeaderFields = ["X-Content-Type-Options": "nosniff"]
+    if isIsolated {
+      fields.append("Cross-Origin-Opener-Policy", "same-origin")
+      fields.append("Cross-Origin-Embedder-Policy", "require-corp")
+      fields.append("Cross-Origin-Resource-Policy", "same-origin")
+    }
+    if let policy = contentSecurityPolicy { fields.append("Content-Security-Policy", policy) }
+    return fields
   }
 }

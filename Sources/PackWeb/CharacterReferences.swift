@@ -2,7 +2,7 @@
 ///
 /// Of the 2231 names, it knows those of ASCII characters and of letters in German and French, because others hardly occur in addresses. The rest stays
 /// as it is, and a value with one is recognised by its ampersand and semicolon.
-enum CharacterReferences {
+package enum CharacterReferences {
   /// The characters of names. A star follows those that need no semicolon.
   private static let table: [String: String] = {
     let names = """
@@ -25,7 +25,7 @@ enum CharacterReferences {
   ]
 
   /// Returns the value of an attribute from its bytes.
-  static func value(of bytes: ArraySlice<UInt8>) -> String {
+  package static func value(of bytes: ArraySlice<UInt8>) -> String {
     guard bytes.contains(where: { $0 == 0x26 || $0 == 0x0D || $0 == 0 }) else { return String(decoding: bytes, as: UTF8.self) }
     var value: [UInt8] = []
     var index = bytes.startIndex

@@ -9,7 +9,7 @@ import Testing
 @testable import PackServer
 
 /// A complete response of a site, with its body.
-private struct Answer {
+struct Answer {
   let reply: SiteReply
   let bytes: [UInt8]
 
@@ -274,7 +274,7 @@ struct GameSiteTests {
     let bytes = (0..<32).map { UInt8($0) }
     self.path = path
     key = bytes
-    site = try GameSite(GameStock(path, isRelease: false, keys: KeyRing(try PackKey(bytes: bytes.byteSpan))), options: .init())
+    site = try GameSite(GameStock(path, .pack, keys: KeyRing(try PackKey(bytes: bytes.byteSpan))), options: .init())
     host = String(site.games[0].origin(port: "").dropFirst("http://".count))
   }
 
@@ -306,7 +306,7 @@ struct GameSiteTests {
       try FileManager.default.createDirectory(atPath: directory("of \(name)"), withIntermediateDirectories: true)
       try FileManager.default.copyItem(atPath: path, toPath: directory("of \(name)/\(name)"))
       let copy = try GameSite(
-        GameStock(directory("of \(name)/\(name)"), isRelease: false, keys: KeyRing(try PackKey(bytes: key.byteSpan))), options: .init())
+        GameStock(directory("of \(name)/\(name)"), .pack, keys: KeyRing(try PackKey(bytes: key.byteSpan))), options: .init())
       hosts.insert(copy.games[0].origin(port: ""))
       #expect(copy.games[0].id == id || copy.games[0].id.hasPrefix("pack-"))
     }
@@ -318,7 +318,7 @@ struct GameSiteTests {
   @Test("the script of a service worker is refused unless it is allowed", arguments: [false, true])
   func serviceWorkers(_ isAllowed: Bool) throws {
     let site = try GameSite(
-      GameStock(path, isRelease: false, keys: KeyRing(try PackKey(bytes: key.byteSpan))), options: .init(), allowsServiceWorkers: isAllowed)
+      GameStock(path, .pack, keys: KeyRing(try PackKey(bytes: key.byteSpan))), options: .init(), allowsServiceWorkers: isAllowed)
     for fields: HeaderFields in [["Service-Worker": "script"], ["service-worker": "x"], ["Sec-Fetch-Dest": "serviceworker"]] {
       var all: HeaderFields = ["Host": host]
       all.fields += fields.fields
@@ -408,7 +408,7 @@ struct ReleaseSiteTests {
   }
 
   private func site(mostOpen: Int = 64) throws(PackError) -> GameSite {
-    try GameSite(GameStock(directory.path, isRelease: true, keys: KeyRing(try knownKey()), mostOpen: mostOpen), options: .init())
+    try GameSite(GameStock(directory.path, .release, keys: KeyRing(try knownKey()), mostOpen: mostOpen), options: .init())
   }
 
   /// Hides the files of all packs, or shows them again.

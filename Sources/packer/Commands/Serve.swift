@@ -14,11 +14,14 @@ import PackWork
 struct Serve: Verb {
   static let configuration = CommandConfiguration(
     commandName: "serve",
-    abstract: "Serves the content of packs to a browser on this machine.",
+    abstract: "Serves games to a browser on this machine.",
     discussion: """
-      Every pack gets its own origin, http://ID.localhost:PORT/. The first line on standard output is the address, which redirects to a \
-      single pack, and lists the packs of a release that 'packer build' made. If the pack or the manifest is replaced, the new version is \
-      served.
+      Every game gets its own origin, http://ID.localhost:PORT/. The first line on standard output is the address, which redirects to a \
+      single pack, and lists the games of a release that 'packer build' made, or of a folder of plain files: the folder itself, or the \
+      folders in it with an index.html. If the pack or the manifest is replaced, the new version is served.
+
+      The list shows what each game loads while it runs and what fails, and opens it in the view of a phone: a frame of a phone's size, with \
+      requests and errors beside it. The switch 'bad day' makes files slow and some requests fail.
 
       Only this machine is served: the address is 127.0.0.1 (and ::1), requests for other host names are refused, and no \
       content is written to disk. Ctrl-C stops the server after the current responses.
@@ -39,6 +42,7 @@ struct Serve: Verb {
       Examples:
         packer serve game.pack --key game.key --open
         packer serve dist --key arcade.key -v
+        packer serve games
         packer serve dist --pack chess --key arcade.key --isolated --port 0
         packer serve dist --key arcade.key --record run.json
         packer serve dist --record run.json --browser chromium --for 30
@@ -51,7 +55,7 @@ struct Serve: Verb {
   // A response that is being sent when the signal comes is completed.
   static var leavesNothingBehind: Bool { false }
 
-  @Argument(help: "A pack, or a release directory.", completion: .file())
+  @Argument(help: "A pack, a release directory, or a folder of games.", completion: .file())
   var target: String
 
   @OptionGroup var bases: BaseOptions
@@ -123,15 +127,10 @@ struct Serve: Verb {
   private func serveGames(in session: Session) async throws(PackError) -> Outcome {
     try faults.checkAbsent()
     if let fault = Self.controlFault(contentSecurityPolicy ?? "") { throw PackError(.usage, "--csp \(fault)") }
-    let isRelease = ReleasePlaces.isDirectory(target)
-    if isRelease, !bases.bases.isEmpty { throw PackError(.usage, "--base is for a pack, and \(target) is a release") }
-    if !isRelease { try bases.check(target) }
-    if !isRelease, only != nil || !trust.isEmpty {
-      throw PackError(.usage, "\(only != nil ? "--pack" : "--trust") is for a release, and \(target) is not a directory")
-    }
-    if isRelease { try ReleasePlaces.checkPresence(of: target, configuration: nil) }
+    let kind = GameStock.kind(of: target)
+    try checkOptions(for: kind)
     let trusted = try session.trustedKeys(trust, nil)
-    let resolved = try resolvedKey(in: session, isRelease: isRelease)
+    let keys = kind == .folder ? KeyRing() : KeyRing(try resolvedKey(in: session, isRelease: kind == .release).key)
     var options = PackResponder.Options()
     options.isIsolated = isIsolated
     // A browser would write cacheable responses to its disk, unencrypted.
@@ -140,15 +139,15 @@ struct Serve: Verb {
     options.digestLimit = 16 << 20
     options.fallback = fallback
     options.contentSecurityPolicy = contentSecurityPolicy
-    let stock = GameStock(target, isRelease: isRelease, keys: KeyRing(resolved.key), trusting: trusted, only: only, bases: bases.bases)
+    let stock = GameStock(target, kind, keys: keys, trusting: trusted, only: only, bases: bases.bases)
     let recorder = recordPath.map { _ in LoadRecorder() }
     let site = try GameSite(stock, options: options, allowsServiceWorkers: serviceWorkers, recorder: recorder)
     try checkFallback(in: site)
     // Before anybody plays for an hour.
     let output = try recordPath.map { (path) throws(PackError) in
       try ReportFile.check(
-        path, against: [target] + bases.bases + (isRelease ? [] : key.references),
-        release: isRelease ? ReleasePlaces.directory(of: target) : "")
+        path, against: [target] + bases.bases + (kind == .release ? [] : key.references),
+        release: kind == .release ? ReleasePlaces.directory(of: target) : "")
       return try OutputFile(path, files: SystemFiles())
     }
     let server = try await start(site, hosts: ["127.0.0.1", "::1"], in: session)
@@ -156,9 +155,9 @@ struct Serve: Verb {
     let stopWatching = server.every(milliseconds: 500) {
       do throws(PackError) {
         guard try site.refresh() else { return }
-        let versions = site.games.map { "\($0.id) \($0.version)" }.joined(separator: ", ")
+        let versions = site.games.map { game in game.version.map { "\(game.id) \($0)" } ?? game.id }.joined(separator: ", ")
         if console.isJSON { console.result(RefreshRecord(games: site.games.map(RefreshRecord.Game.init)), []) }
-        console.note("now serving a new version: \(versions)")
+        console.note(kind == .folder ? "now serving: \(versions)" : "now serving a new version: \(versions)")
         console.flushOutput()
       } catch {
         console.warning("the new content of \(target) is not served: \(error.message)", hint: error.hint)
@@ -170,7 +169,7 @@ struct Serve: Verb {
     open(site.isSingle ? "\(site.games[0].origin(port: ":\(server.port)"))/" : address, in: session)
     var failure: PackError?
     if let browser, let seconds, let recorder {
-      for game in site.games where failure == nil && !Task.isCancelled {
+      for game in site.games where game.hasPage && failure == nil && !Task.isCancelled {
         do throws(PackError) {
           try await HeadlessBrowser(browser).show(
             "\(game.origin(port: ":\(server.port)"))/", for: .seconds(seconds), since: { recorder.hasRequests(for: game.id) })
@@ -215,6 +214,31 @@ struct Serve: Verb {
     }
   }
 
+  private func checkOptions(for kind: GameStock.Kind) throws(PackError) {
+    switch kind {
+    case .pack:
+      try bases.check(target)
+      guard only == nil, trust.isEmpty else {
+        throw PackError(.usage, "\(only != nil ? "--pack" : "--trust") is for a release, and \(target) is not a directory")
+      }
+    case .release:
+      guard bases.bases.isEmpty else { throw PackError(.usage, "--base is for a pack, and \(target) is a release") }
+      guard !ReleasePlaces.exists(target) || ReleasePlaces.exists("\(target)/\(ReleaseFile.manifest)") else {
+        throw PackError(
+          .missingInput, of: target, "has no manifest.json, and no index.html, in it or in a folder in it",
+          hint: "make a release with 'packer build', or name the folder of a game")
+      }
+      try ReleasePlaces.checkPresence(of: target, configuration: nil)
+    case .folder:
+      guard bases.bases.isEmpty, trust.isEmpty, key.references.isEmpty, recordPath == nil else {
+        let option = !bases.bases.isEmpty ? "--base" : !trust.isEmpty ? "--trust" : recordPath != nil ? "--record" : "--key"
+        throw PackError(
+          .usage, "\(option) is for packs, and \(target) is a folder of plain files",
+          hint: recordPath == nil ? nil : "pack it first: a recorded run names the content of its packs")
+      }
+    }
+  }
+
   /// Reads the key. If none was given, throws an error that names the key that the pack needs.
   private func resolvedKey(in session: Session, isRelease: Bool) throws(PackError) -> ResolvedKey {
     do throws(PackError) {
@@ -226,7 +250,8 @@ struct Serve: Verb {
         return try session.key(key, configured: beside)
       }
       do throws(PackError) {
-        _ = try GameSite(GameStock(target, isRelease: isRelease, keys: KeyRing(), only: only, bases: bases.bases), options: .init())
+        _ = try GameSite(
+          GameStock(target, isRelease ? .release : .pack, keys: KeyRing(), only: only, bases: bases.bases), options: .init())
       } catch  where error.code == .noKey {
         throw error.advising(.developer("give this key, or the root key it was derived from: --key FILE, or PACKER_KEY_FILE=FILE"))
       }
@@ -238,14 +263,7 @@ struct Serve: Verb {
   /// Throws if no pack contains the fallback file. In a release, some packs may not have it.
   private func checkFallback(in site: GameSite) throws(PackError) {
     guard let fallback else { return }
-    for game in site.games {
-      do throws(PackError) {
-        _ = try site.pack(of: game).entry(at: fallback)
-        return
-      } catch {
-        guard error.code == .noSuchEntry else { throw error }
-      }
-    }
+    for game in site.games where try site.hasFile(fallback, in: game) { return }
     throw PackError(
       .noSuchEntry, "--fallback is '\(fallback)', and \(target) has no such file",
       hint: "give a path as 'packer ls' lists it, such as index.html")
@@ -255,7 +273,7 @@ struct Serve: Verb {
     console.result(ServingRecord(url: address, games: site.games.map { RefreshRecord.Game($0) }), [address])
     console.flushOutput()
     let port = address.split(separator: ":").last.map { $0.dropLast() } ?? ""
-    for game in site.games { console.note("\(game.id) is at \(game.origin(port: ":\(port)"))/") }
+    for game in site.games where game.hasPage { console.note("\(game.id) is at \(game.origin(port: ":\(port)"))/") }
     console.note("serving this machine only\(seconds == nil ? "; Ctrl-C stops the server" : "")")
   }
 
@@ -526,7 +544,8 @@ extension RecordValue {
 private struct RefreshRecord: Encodable {
   struct Game: Encodable {
     let id: String
-    let version: UInt64
+    /// Nil for a folder of plain files.
+    let version: UInt64?
 
     init(_ game: PackServer.Game) {
       id = game.id

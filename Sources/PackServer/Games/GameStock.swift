@@ -3,12 +3,22 @@ import PackDeltas
 import PackFiles
 import PackFormat
 import PackManifest
+import PackProject
 package import PackReading
 import PackStore
 package import PackTrust
 
-/// The source of games: one pack, or a release with its manifest. It is checked for changes while it is served.
+/// The source of games: one pack, a release with its manifest, or a folder of plain files. It is checked for changes while it is served.
 package struct GameStock: Sendable {
+  /// What is at a path.
+  package enum Kind: Sendable {
+    case pack
+    /// A folder with a signed manifest.
+    case release
+    /// A folder with the files of a game, or with such folders.
+    case folder
+  }
+
   /// File attributes that distinguish versions of a file without reading it.
   struct Stamp: Hashable, Sendable {
     let device: UInt64
@@ -21,7 +31,7 @@ package struct GameStock: Sendable {
   private let keys: KeyRing
   private let trusted: TrustedKeys
   private let only: String?
-  private let isRelease: Bool
+  private let kind: Kind
   private let bases: [String]
   /// The largest number of packs that stay open, besides those of replies under way. A process on macOS may open 256 files, and each open pack takes
   /// one, and the directory of its index.
@@ -29,27 +39,36 @@ package struct GameStock: Sendable {
   private let files: any FileSystem
 
   /// - Parameters:
-  ///   - path: a pack, or the directory of a release.
+  ///   - path: a pack, the directory of a release, or a folder of plain files.
   ///   - trusted: the keys that may sign the manifest. If there are none, signatures are not checked, because packs open only with the caller's key.
   ///   - only: the only pack of the release to serve, at the root of the address.
   ///   - bases: the packs that a single pack may be a delta over.
   package init(
-    _ path: String, isRelease: Bool, keys: KeyRing, trusting trusted: TrustedKeys = TrustedKeys([]), only: String? = nil,
+    _ path: String, _ kind: Kind, keys: KeyRing, trusting trusted: TrustedKeys = TrustedKeys([]), only: String? = nil,
     bases: [String] = [], mostOpen: Int = 64
   ) {
     self.bases = bases
     self.mostOpen = mostOpen
     self.path = path
-    self.isRelease = isRelease
+    self.kind = kind
     self.keys = keys
     self.trusted = trusted
     self.only = only
     files = SystemFiles()
   }
 
-  var isSingle: Bool { !isRelease || only != nil }
+  /// Returns what is at a path. A web application may have a file with the name of the manifest, too.
+  package static func kind(of path: String) -> Kind {
+    guard ReleasePlaces.isDirectory(path) else { return .pack }
+    if (try? SignedManifest.read(manifest(in: path))) != nil { return .release }
+    return PlainGames(path).ids.isEmpty ? .release : .folder
+  }
 
-  private var watched: String { isRelease ? "\(path)/manifest.json" : path }
+  private static func manifest(in directory: String) -> String { "\(directory)/\(ReleaseFile.manifest)" }
+
+  var isSingle: Bool { kind == .pack || only != nil }
+
+  private var watched: String { kind == .release ? Self.manifest(in: path) : path }
 
   func hasChanged(since shelf: Shelf) throws(PackError) -> Bool {
     // While the file is being replaced, it may be missing.
@@ -70,10 +89,21 @@ package struct GameStock: Sendable {
   /// be opened.
   func load(replacing current: Shelf?) throws(PackError) -> Shelf {
     let stamp = try stamp()
-    guard isRelease else {
+    switch kind {
+    case .pack:
       let pack = try open(path)
-      return Shelf(stamp: stamp, games: [Game(id: id(of: pack), name: nil, pack: pack, entry: nil)])
+      return Shelf(stamp: stamp, games: [try Game(id: id(of: pack), name: nil, pack: pack, entry: nil)])
+    case .folder:
+      let all = PlainGames(path)
+      let games = all.ids.filter { only == nil || $0 == only }.map { id in Game(id: id, folder: all.folder(of: id)) }
+      guard !games.isEmpty else { throw nothing(of: all.ids) }
+      return Shelf(stamp: stamp, games: games)
+    case .release:
+      return try loadRelease(stamp, replacing: current)
     }
+  }
+
+  private func loadRelease(_ stamp: Stamp, replacing current: Shelf?) throws(PackError) -> Shelf {
     let manifest = try manifest()
     let packs = try ReleaseFolder(path).packs(of: manifest)
     let known = Dictionary((current?.games ?? []).map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
@@ -84,18 +114,24 @@ package struct GameStock: Sendable {
         continue
       }
       let pack = try open(entry)
-      games.append(Game(id: entry.id, name: entry.name, pack: pack, entry: entry, staysOpen: games.count < mostOpen))
+      games.append(try Game(id: entry.id, name: entry.name, pack: pack, entry: entry, staysOpen: games.count < mostOpen))
     }
-    guard !games.isEmpty else {
-      throw PackError(
-        .missingInput, only.map { "there is no pack '\($0)' in \(watched)" } ?? "\(watched) lists no pack",
-        hint: only.map { _ in "there are: \(packs.map(\.id).joined(separator: ", "))" })
-    }
+    guard !games.isEmpty else { throw nothing(of: packs.map(\.id)) }
     return Shelf(stamp: stamp, version: manifest.version, games: games)
   }
 
-  /// Opens the pack of a game again.
-  func open(_ game: Game) throws(PackError) -> Pack { if let entry = game.entry { try open(entry) } else { try open(path) } }
+  private func nothing(of ids: [String]) -> PackError {
+    PackError(
+      .missingInput, only.map { "there is no pack '\($0)' in \(watched)" } ?? "\(watched) lists no pack",
+      hint: only.map { _ in "there are: \(ids.joined(separator: ", "))" })
+  }
+
+  /// Opens the content of a game again.
+  func open(_ game: Game) throws(PackError) -> GameContent {
+    if let folder = game.folder { return .folder(folder) }
+    guard let entry = game.entry else { return .pack(try open(path)) }
+    return .pack(try open(entry))
+  }
 
   /// Opens a pack of the release, and checks that it is the one that the manifest names.
   private func open(_ entry: ManifestPack) throws(PackError) -> Pack {

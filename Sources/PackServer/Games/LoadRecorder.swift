@@ -69,31 +69,33 @@ package final class LoadRecorder: Sendable {
       if state.games[game.id] == nil { state.order.append(game.id) }
       // A new version is served from now on.
       if state.games[game.id]?.pack.contentRoot != pack.contentRoot {
-        state.games[game.id] = Game(pack: LoadRun.Pack(id: game.id, version: game.version, contentRoot: pack.contentRoot))
+        state.games[game.id] = Game(pack: LoadRun.Pack(id: game.id, version: pack.header.packVersion, contentRoot: pack.contentRoot))
       }
       // In its place, because a copy of what was recorded so far would take longer with each request.
       state.games[game.id]?.note(noted, file: file, near: near)
     }
   }
 
-  /// Records a report of a browser that a page asked for an address on another host.
+  /// Reads a report of a browser that a page asked for an address on another host.
   ///
   /// - Parameters:
-  ///   - body: a report of Content Security Policy (CSP3 §5.3). Other bodies are ignored, and reports that are about no other host.
-  ///   - id: the name of the game.
-  ///   - host: the host and port of its origin.
-  func take(report body: [UInt8], of id: String, at host: String) {
+  ///   - body: a report of Content Security Policy (CSP3 §5.3).
+  ///   - host: the host and port of the game's origin.
+  /// - Returns: nil for other bodies, and for reports that are about no other host.
+  static func foreign(in body: [UInt8], at host: String) -> LoadRun.Foreign? {
     guard case .object(let members) = try? RecordParser.parse(body), let report = members.first(where: { $0.key == "csp-report" })?.value,
       case .object(let fields) = report
-    else { return }
+    else { return nil }
     func text(_ key: String) -> String? {
       if case .text(let text) = fields.first(where: { $0.key == key })?.value { text } else { nil }
     }
-    guard let url = text("blocked-uri"), let address = Self.foreign(url, to: host) else { return }
+    guard let url = text("blocked-uri"), let address = Self.foreign(url, to: host) else { return nil }
     let directive = text("effective-directive") ?? text("violated-directive") ?? ""
-    let foreign = LoadRun.Foreign(url: address, directive: String(directive.prefix { $0 != " " }.prefix(40)))
-    state.withLock { $0.games[id]?.note(foreign) }
+    return LoadRun.Foreign(url: address, directive: String(directive.prefix { $0 != " " }.prefix(40)))
   }
+
+  /// Records what a page of a game asked for on another host.
+  func take(_ foreign: LoadRun.Foreign, of id: String) { state.withLock { $0.games[id]?.note(foreign) } }
 
   /// Returns the address without its query, which may have secrets and differ each time; nil if it is not one of the network, or of the game itself.
   private static func foreign(_ url: String, to host: String) -> String? {
@@ -124,7 +126,9 @@ package final class LoadRecorder: Sendable {
       packs: state.order.compactMap { id in
         guard let game = state.games[id] else { return nil }
         var recorded = game.pack
-        guard let pack = served[id].flatMap({ try? site.pack(of: $0) }), pack.contentRoot == recorded.contentRoot else { return recorded }
+        guard let pack = served[id].flatMap({ (try? site.content(of: $0))?.pack }), pack.contentRoot == recorded.contentRoot else {
+          return recorded
+        }
         var (count, unused) = (0, [LoadRun.File]())
         do throws(PackError) {
           try pack.forEachEntry { entry in
