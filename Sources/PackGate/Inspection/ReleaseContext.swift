@@ -82,6 +82,11 @@ struct ReleaseContext: Sendable {
   /// Whether a content key was given.
   var hasKey: Bool { keyID != nil }
 
+  /// Whether there are packs, and all of them need another key than the given one.
+  private var isLocked: Bool {
+    !packs.isEmpty && packs.allSatisfy { $0.failure?.code == .wrongKey || $0.failure?.code == .notWrapped }
+  }
+
   /// Returns whether the given content key opens the pack of an entry, according to the key id in the manifest.
   func hasKey(of entry: ManifestPack) -> Bool { hasKey && [entry.keyID, roots[entry.keyID]].contains(keyID) }
 
@@ -132,7 +137,7 @@ struct ReleaseContext: Sendable {
     if pages.allSatisfy(\.isRead) { inputs.insert(.pages) }
     if manifest.manifest != nil, packs.count == entries.count { inputs.insert(.files) }
     if hasKey { inputs.insert(.key) }
-    if hasKey, !isQuick { inputs.insert(.payload) }
+    if hasKey, !isQuick, !isLocked { inputs.insert(.payload) }
     if plist != nil { inputs.insert(.plist) }
     if let app {
       inputs.insert(.app)

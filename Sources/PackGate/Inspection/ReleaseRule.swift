@@ -110,7 +110,7 @@ package enum ReleaseInput: String, Hashable, Sendable, CaseIterable {
   case pages
   /// The content key.
   case key = "content key"
-  /// All bytes of the packs, which `--quick` does not read.
+  /// All bytes of the packs, which `--quick` does not read, and which a key that opens none of them does not show.
   case payload
   /// The app's Info.plist.
   case plist = "Info.plist"
@@ -134,7 +134,7 @@ package enum ReleaseInput: String, Hashable, Sendable, CaseIterable {
     case .files: "no pack files"
     case .pages: "not all pages can be read"
     case .key: "no content key (--key REF)"
-    case .payload: "pack contents not read (--quick)"
+    case .payload: "pack contents not read (--quick, or another key)"
     case .plist: "no Info.plist (--plist FILE)"
     case .app: "no built app (--app FILE)"
     case .entitlements: "no entitlements (--app with a signed app)"
