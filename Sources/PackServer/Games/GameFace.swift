@@ -12,6 +12,8 @@ struct GameFace: Sendable {
   /// The size in bytes of the largest page or web manifest that is read.
   private static let largestPage: UInt64 = 1 << 20
   private static let longestTitle = 100
+  /// The size in bytes of the largest icon that is shown.
+  static let largestIcon: UInt64 = 1 << 20
 
   /// Reads the head of the index page, and the web manifest that it names.
   ///

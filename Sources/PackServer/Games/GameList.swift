@@ -1,3 +1,4 @@
+import PackFiles
 import PackFormat
 import PackManifest
 
@@ -27,8 +28,9 @@ struct GameList {
       <header>
       <h1>Games</h1>
       <label class="day"><input type="checkbox" id="day" disabled> As from the CDN on a bad day</label>
-      <p>On a bad day, every file comes at \(ByteCount(BadDay.bytesPerSecond)) per second, one request in 20 fails, and one in 33 is cut in the middle. \
-      An app plays a pack that is installed, without a network: this is for games that load more while they run, and for the web.</p>
+      <p>On a bad day, each file comes at 250 kB per second, one request in 20 fails, and one in 33 is cut in the middle. This shows what players \
+      see of a game on the web. In an app, the pack is installed before, and its files need no network.</p>
+      <p>Errors of scripts and requests to other hosts are reported in the phone view only.</p>
       <p id="status" role="status"></p>
       </header>
       <main>
@@ -37,6 +39,7 @@ struct GameList {
       """
     for game in games { page += item(game) }
     page += "</ul>\n"
+    if games.contains(where: { $0.folder != nil }) { page += "<p class=\"foot\">Folders without index.html are not listed.</p>\n" }
     if let version { page += "<p class=\"foot\">Version \(version) of the manifest.</p>\n" }
     return page + "</main>\n"
   }
@@ -60,7 +63,8 @@ struct GameList {
 
   private func facts(_ game: Game) -> [String] {
     var facts: [String] = []
-    if game.title != game.id { facts.append(game.id) }
+    let name = game.folder.flatMap { PathParts($0.directory)?.name } ?? game.id
+    if game.title != name, name != "." { facts.append(name) }
     if let version = game.version { facts.append("version \(version)") }
     switch game.entry?.delivery {
     case .essential: facts.append("essential")

@@ -50,11 +50,11 @@ package final class GameSite: Site {
 
   /// Loads a new version if the files have changed, and serves it from then on. Replies under way continue with the old version.
   ///
-  /// - Returns: whether a new version is served.
+  /// - Returns: the games that are new or have new content; nil if nothing changed.
   /// - Throws: if the new version cannot be served. The previous version is still served. The same error is not thrown twice in a row.
-  package func refresh() throws(PackError) -> Bool {
+  package func refresh() throws(PackError) -> [Game]? {
     let current = shelf.withLock { $0 }
-    guard try stock.hasChanged(since: current) else { return false }
+    guard try stock.hasChanged(since: current) else { return nil }
     do throws(PackError) {
       let next = try stock.load(replacing: current)
       shelf.withLock { $0 = next }
@@ -62,13 +62,18 @@ package final class GameSite: Site {
         open = next.games.filter(\.isOpen)
         closeOldest(&open)
       }
-      return true
+      // Games that did not change are the same objects, or folders that stay what they are.
+      let known = Set(current.games.map(ObjectIdentifier.init))
+      let folders = Set(current.games.filter { $0.folder != nil }.map(\.id))
+      let changed = next.games.filter { !known.contains(ObjectIdentifier($0)) && !($0.folder != nil && folders.contains($0.id)) }
+      for game in changed { playtest.log.forget(game.id) }
+      return changed
     } catch {
       let isKnown = shelf.withLock { shelf in
         defer { shelf.complaint = error.message }
         return shelf.complaint == error.message
       }
-      if isKnown { return false }
+      if isKnown { return nil }
       throw error
     }
   }
@@ -109,6 +114,10 @@ package final class GameSite: Site {
     }
     // A worker would answer in the place of this server, also after an update or a restart.
     guard allowsServiceWorkers || !Self.isServiceWorker(request) else {
+      if case .name(let name) = field, let game = shelf.withLock({ $0.game(named: name) }) {
+        let path = path(of: request) ?? ""
+        playtest.log.note(.init(kind: .failed, text: path, status: 403, note: "service workers need --service-workers"), in: game.id)
+      }
       return .text(403, "Service workers are not allowed. 'packer serve --service-workers' allows them.\n", isHead: isHead)
     }
     let shelf = shelf.withLock { $0 }
@@ -129,7 +138,7 @@ package final class GameSite: Site {
       if recorder == nil, let host { reply.headers.append("Content-Security-Policy-Report-Only", Self.reportPolicy(host)) }
     }
     let fault = playtest.badDay.change(&reply, isPage: isPage)
-    note(request, reply, near: near, fault: fault, in: game)
+    note(request, &reply, near: near, fault: fault, in: game)
     return reply
   }
 
@@ -194,13 +203,19 @@ package final class GameSite: Site {
     RequestTarget(request.target).map { $0.isDirectory ? $0.path + options.indexName : $0.path }
   }
 
-  /// Notes what was asked for, for the people who look.
-  private func note(_ request: PackRequest, _ reply: SiteReply, near: String?, fault: String?, in game: Game) {
+  /// Has it noted, for the people who look, what was asked for and how much of it was sent.
+  private func note(_ request: PackRequest, _ reply: inout SiteReply, near: String?, fault: String?, in game: Game) {
     let isMissing = reply.status == 404
     // Browsers ask for that icon by themselves.
     guard let path = path(of: request), !(isMissing && path == "favicon.ico") else { return }
     let kind: PlaytestLog.Event.Kind = isMissing ? .missing : reply.status >= 400 || fault != nil ? .failed : .load
-    playtest.log.note(.init(kind: kind, text: path, status: reply.status, size: reply.body?.length, note: fault ?? near), in: game.id)
+    let event = PlaytestLog.Event(kind: kind, text: path, status: reply.status, size: 0, note: fault ?? near)
+    guard let body = reply.body else { return playtest.log.note(event, in: game.id) }
+    reply.body = NotedBody(body) { [log = playtest.log, id = game.id, start = playtest.log.milliseconds] sent in
+      var event = event
+      (event.size, event.milliseconds) = (sent, start)
+      log.note(event, in: id)
+    }
   }
 
   /// - Returns: the reply, and for a path that does not exist, the one that was probably meant.
@@ -219,17 +234,24 @@ package final class GameSite: Site {
     let isHead = request.method == "HEAD"
     let headers = HeaderFields(reply.headers.fields.filter { !["Content-Length", "Content-Type"].contains($0.name) })
     let place = game.folder == nil ? "pack '\(game.id)'" : "the folder of '\(game.id)'"
-    let text = "There is no file '\(printable(wanted.utf8))' in \(place)."
-    reply = SiteReply.missing(text, near: nearest.path, headers: headers, isHead: isHead)
+    let isLink = nearest.path == wanted
+    let near = isLink ? nil : nearest.path
+    let text =
+      isLink
+      ? "'\(printable(wanted.utf8))' is a link out of \(place), so it is not served."
+      : "There is no file '\(printable(wanted.utf8))' in \(place)."
+    reply = SiteReply.missing(text, near: near, headers: headers, isHead: isHead)
     if PlaytestPages.isPage(request) {
       let note = reply.note
+      var links = Self.links(pages)
+      if !stock.isSingle { links.append(("http://127.0.0.1\(HostField.port(Self.host(of: request)))/", "all games")) }
       reply = PlaytestPages.missing(
-        text, advice: Self.advice(wanted, pages, game, nearest.path), links: ("Pages that are there", Self.links(pages)), isHead: isHead)
+        text, advice: isLink ? [] : Self.advice(wanted, pages, game, near), links: ("What is there", links), isHead: isHead)
       reply.note = note
     }
     let notes = [note(on: game), reply.note].compactMap(\.self)
     reply.note = notes.isEmpty ? nil : notes.joined(separator: "; ")
-    return (reply, nearest.path)
+    return (reply, near)
   }
 
   /// The number of links on a page about one that does not exist.
@@ -255,7 +277,8 @@ package final class GameSite: Site {
     } else if !PackResponder.hasExtension(path) {
       advice.append("If the game makes its pages with a script, serve its first page for all of them: packer serve --fallback index.html")
     } else {
-      advice.append("If it should be there, see what was packed: packer ls PACK")
+      advice.append(
+        game.folder == nil ? "If it should be there, see what was packed: packer ls PACK" : "If it should be there, look at the folder.")
     }
     return advice
   }
@@ -330,7 +353,7 @@ package final class GameSite: Site {
     guard game.hasPage, let path = try? face(of: game).icon, let content = try? content(of: game),
       var reply = try? content.respond(
         to: PackRequest(method: request.method, target: "/\(RequestTarget.encoded(path))"), PackResponder.Options()),
-      reply.status == 200
+      reply.status == 200, reply.headers["Content-Type"]?.hasPrefix("image/") == true, reply.body?.length ?? 0 <= GameFace.largestIcon
     else { return playtest.icon(game.title, isHead: isHead) }
     // As a picture, it runs no script. Opened by itself, it must not either.
     reply.headers.append("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; sandbox")
@@ -341,8 +364,10 @@ package final class GameSite: Site {
   private func missing(_ name: String, in shelf: Shelf, _ request: PackRequest, _ host: String?) -> SiteReply {
     let isHead = request.method == "HEAD"
     let text = "There is no game '\(printable(name.utf8))' here."
-    guard PlaytestPages.isPage(request) else { return .text(404, "\(text) The list of games is at /.\n", isHead: isHead) }
     let port = HostField.port(host)
+    guard PlaytestPages.isPage(request) else {
+      return .text(404, "\(text)\(stock.isSingle ? "" : " The list of games is at http://127.0.0.1\(port)/.")\n", isHead: isHead)
+    }
     return PlaytestPages.missing(
       text, advice: [],
       links: ("Games that are there", shelf.games.filter(\.hasPage).prefix(Self.mostLinks).map { ("\($0.origin(port: port))/", $0.title) }),

@@ -16,13 +16,13 @@ struct PlainGames {
     }
     if hasPage(directory) {
       let place = (try? files.canonicalPath(of: directory)) ?? directory
-      folders = [Self.id(of: place.split(separator: "/").last.map(String.init) ?? "", unlike: [:]): directory]
+      folders = [Self.id(of: place.split(separator: "/").last.map(String.init) ?? ""): directory]
       return
     }
     var folders: [String: String] = [:]
     if let opened = try? files.open(directory, .directory, in: nil), let names = try? files.names(in: opened) {
       for name in names.map(\.text).sorted() where !PlainFolder.isHidden(name) && folders.count < Limits.records {
-        if hasPage("\(directory)/\(name)") { folders[Self.id(of: name, unlike: folders)] = "\(directory)/\(name)" }
+        if hasPage("\(directory)/\(name)") { folders[Self.id(of: name)] = "\(directory)/\(name)" }
       }
     }
     self.folders = folders
@@ -34,8 +34,9 @@ struct PlainGames {
   /// Returns the folder of a game with an id that is among ``ids``.
   func folder(of id: String) -> PlainFolder { PlainFolder(folders[id] ?? directory) }
 
-  /// Returns an id that is a host name below `localhost`: the name of the folder, as far as it has letters and digits, in lower case.
-  private static func id(of name: String, unlike others: [String: String]) -> String {
+  /// Returns an id that is a host name below `localhost`: the name of the folder if it is one. Otherwise what it has of letters and digits, and a number
+  /// that follows from the name, so that no other folder changes the origin of a game, which has its saved data.
+  private static func id(of name: String) -> String {
     var id = ""
     for byte in name.lowercased().utf8 {
       switch byte {
@@ -43,12 +44,11 @@ struct PlainGames {
       default: if let last = id.last, last != "-" { id += "-" }
       }
     }
-    id = String(id.prefix(50))
+    id = String(id.prefix(40))
     while id.last == "-" { id.removeLast() }
-    if id.isEmpty { id = "game" }
-    guard others[id] != nil else { return id }
-    var number = 2
-    while others["\(id)-\(number)"] != nil { number += 1 }
-    return "\(id)-\(number)"
+    guard id != name else { return id }
+    // FNV-1a.
+    let digest = name.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+    return "\(id.isEmpty ? "game" : id)-\(String(digest, radix: 36))"
   }
 }

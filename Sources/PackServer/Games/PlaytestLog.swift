@@ -28,7 +28,8 @@ final class PlaytestLog: Sendable {
     var size: UInt64?
     /// The path that was probably meant, or the place of the error.
     var note: String?
-    var milliseconds: UInt64 = 0
+    /// When it was asked for, since the start of the log; nil for now.
+    var milliseconds: UInt64?
   }
 
   private struct History {
@@ -56,7 +57,8 @@ final class PlaytestLog: Sendable {
     start = now()
   }
 
-  private var milliseconds: UInt64 {
+  /// The time since the start of the log.
+  var milliseconds: UInt64 {
     let elapsed = (now() - start).components
     return UInt64(clamping: elapsed.seconds * 1000 + elapsed.attoseconds / 1_000_000_000_000_000)
   }
@@ -65,7 +67,7 @@ final class PlaytestLog: Sendable {
 
   func note(_ event: Event, in id: String) {
     var event = event
-    event.milliseconds = milliseconds
+    event.milliseconds = event.milliseconds ?? milliseconds
     event.text = Self.shortened(event.text)
     event.note = event.note.map(Self.shortened)
     histories.withLock { histories in
@@ -75,6 +77,15 @@ final class PlaytestLog: Sendable {
       histories[id]?.last.append(event)
       // Half of them at once, so that not every event moves all others.
       if histories[id]?.last.count ?? 0 > Self.mostEvents { histories[id]?.last.removeFirst(Self.mostEvents / 2) }
+    }
+  }
+
+  /// Forgets the counts and events of a game whose content is another one now. The numbers of its events go on.
+  func forget(_ id: String) {
+    histories.withLock { histories in
+      guard var history = histories[id] else { return }
+      (history.counts, history.sentSize, history.last) = ([:], 0, [])
+      histories[id] = history
     }
   }
 
@@ -95,7 +106,7 @@ final class PlaytestLog: Sendable {
   /// Returns the counts of all games that were asked for anything.
   func summary() -> RecordValue {
     let histories = histories.withLock { $0 }
-    return .sorted(histories.filter { $0.value.count > 0 }.mapValues(Self.summary))
+    return .sorted(histories.filter { !$0.value.counts.isEmpty }.mapValues(Self.summary))
   }
 
   private static func summary(_ history: History) -> RecordValue {
@@ -120,7 +131,7 @@ final class PlaytestLog: Sendable {
         events.map { event in
           .sorted([
             "kind": .text(event.kind.rawValue), "text": .text(event.text), "status": RecordValue.number(event.status),
-            "size": RecordValue.number(event.size), "note": RecordValue.text(event.note), "ms": .number(event.milliseconds),
+            "size": RecordValue.number(event.size), "note": RecordValue.text(event.note), "ms": .number(event.milliseconds ?? 0),
           ])
         }),
     ]

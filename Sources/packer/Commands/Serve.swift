@@ -24,7 +24,7 @@ struct Serve: Verb {
       requests and errors beside it. The switch 'bad day' makes files slow and some requests fail.
 
       Only this machine is served: the address is 127.0.0.1 (and ::1), requests for other host names are refused, and no \
-      content is written to disk. Ctrl-C stops the server after the current responses.
+      content is written to disk. Ctrl-C stops the server after the current responses, or after two seconds.
 
       With --cdn, the folder is served unchanged, encrypted and without a key, as a CDN would serve it. The options below add the faults of \
       a CDN; they apply to packs unless --only names other files.
@@ -154,8 +154,9 @@ struct Serve: Verb {
     let console = session.console
     let stopWatching = server.every(milliseconds: 500) {
       do throws(PackError) {
-        guard try site.refresh() else { return }
-        let versions = site.games.map { game in game.version.map { "\(game.id) \($0)" } ?? game.id }.joined(separator: ", ")
+        guard let changed = try site.refresh(), !changed.isEmpty else { return }
+        let named = changed.prefix(10).map { game in game.version.map { "\(game.id) \($0)" } ?? game.id }.joined(separator: ", ")
+        let versions = named + (changed.count > 10 ? " and \(changed.count - 10) more" : "")
         if console.isJSON { console.result(RefreshRecord(games: site.games.map(RefreshRecord.Game.init)), []) }
         console.note(kind == .folder ? "now serving: \(versions)" : "now serving a new version: \(versions)")
         console.flushOutput()
@@ -226,7 +227,9 @@ struct Serve: Verb {
       guard !ReleasePlaces.exists(target) || ReleasePlaces.exists("\(target)/\(ReleaseFile.manifest)") else {
         throw PackError(
           .missingInput, of: target, "has no manifest.json, and no index.html, in it or in a folder in it",
-          hint: "make a release with 'packer build', or name the folder of a game")
+          hint: ReleasePlaces.exists("\(target)/\(ReleaseFile.folder)/\(ReleaseFile.manifest)")
+            ? "packer serve \(ShellWord.path("\(target)/\(ReleaseFile.folder)"))"
+            : "make a release with 'packer build', or name the folder of a game")
       }
       try ReleasePlaces.checkPresence(of: target, configuration: nil)
     case .folder:

@@ -29,13 +29,21 @@ function show(item, counts) {
   state.classList.toggle("bad", bad.length > 0);
 }
 
+// A game with new content has not been opened yet.
+function reset(state) {
+  state.textContent = "not opened yet";
+  state.classList.remove("bad");
+}
+
 async function ask() {
   try {
     if (!document.hidden) {
       const live = await (await fetch("/.well-known/packer/live")).json();
       for (const item of document.querySelectorAll("[data-id]")) {
         const counts = live.games[item.dataset.id];
-        if (counts && item.querySelector("a")) show(item, counts);
+        if (!item.querySelector("a")) continue;
+        if (counts) show(item, counts);
+        else reset(item.querySelector(".state"));
       }
       day.checked = live.badDay;
       day.disabled = false;

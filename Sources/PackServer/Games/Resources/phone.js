@@ -9,6 +9,9 @@ let next = null;
 let start = null;
 let isTurned = false;
 let counts = { files: 0, bytes: 0, problems: 0 };
+// The items of the problems by their texts, and how often each came.
+let known = new Map();
+let isWatched = false;
 
 function size(bytes) {
   if (bytes < 1000) return `${bytes} B`;
@@ -22,6 +25,12 @@ function fit() {
   const [width, height] = screen.value.split("x").map(Number);
   frame.width = isTurned ? height : width;
   frame.height = isTurned ? width : height;
+  const box = frame.parentElement;
+  const room = [document.documentElement.clientWidth - 56, Math.max(300, innerHeight - box.getBoundingClientRect().top - scrollY - 40)];
+  const scale = Math.min(1, room[0] / frame.width, room[1] / frame.height);
+  frame.style.transform = `scale(${scale})`;
+  box.style.width = `${frame.width * scale + 24}px`;
+  box.style.height = `${frame.height * scale + 24}px`;
 }
 
 function cell(row, text, isNumber) {
@@ -32,11 +41,27 @@ function cell(row, text, isNumber) {
 
 function words(event) {
   switch (event.kind) {
-    case "missing": return `${event.text} is missing${event.note ? `; there is ${event.note}` : ""}`;
+    case "missing": return `${event.text} is missing${event.note ? `; similar: ${event.note}` : ""}`;
     case "failed": return `${event.text} failed: ${event.note || `status ${event.status}`}`;
-    case "foreign": return `${event.text} is on another host, which a player without a network does not reach`;
+    case "foreign": return `${event.text} is on another host, which players without a network do not reach`;
     default: return event.note ? `${event.text} (${event.note})` : event.text;
   }
+}
+
+function problem(text) {
+  let entry = known.get(text);
+  if (entry) {
+    entry.count += 1;
+    entry.item.textContent = `${text} (${entry.count} times)`;
+    return;
+  }
+  if (known.size === mostRows) text = "more problems are not shown";
+  else if (known.size > mostRows) return;
+  const item = document.createElement("li");
+  item.textContent = text;
+  problems.append(item);
+  known.set(text, { item, count: 1 });
+  none.hidden = true;
 }
 
 function add(event) {
@@ -54,11 +79,7 @@ function add(event) {
   }
   if (event.kind !== "load") {
     counts.problems += 1;
-    const item = document.createElement("li");
-    item.textContent = words(event);
-    problems.append(item);
-    while (problems.children.length > mostRows) problems.firstChild.remove();
-    none.hidden = true;
+    problem(words(event));
   }
 }
 
@@ -81,7 +102,8 @@ function show(live) {
 
 async function ask() {
   const response = await fetch(`live${next === null ? "" : `?since=${next}`}`);
-  show(await response.json());
+  if (response.ok) show(await response.json());
+  else status.textContent = "This game is not served any more.";
 }
 
 async function askAgain() {
@@ -104,11 +126,27 @@ async function load() {
   start = null;
   loads.replaceChildren();
   problems.replaceChildren();
+  known = new Map();
+  isWatched = false;
   none.hidden = false;
   frame.contentWindow.location.replace("/");
 }
 
+addEventListener("message", (event) => {
+  const message = event.origin === location.origin && event.data && event.data.packer;
+  if (!message) return;
+  if (message.isWatched) isWatched = true;
+  else fetch("error", { method: "POST", body: `${message.place}\n${message.text}` }).catch(() => {});
+});
+frame.addEventListener("load", () => {
+  // What it sent before is handled first.
+  setTimeout(() => {
+    if (!isWatched && start !== null) problem("script errors of this page are not seen: its policy or its encoding keeps the script out that reports them");
+    isWatched = false;
+  }, 300);
+});
 screen.addEventListener("change", fit);
+addEventListener("resize", fit);
 document.getElementById("turn").addEventListener("click", () => {
   isTurned = !isTurned;
   fit();
