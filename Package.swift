@@ -200,6 +200,10 @@ let package = Package(
       resources: [.embedInCode("Resources/report.html")],
       swiftSettings: smallCode),
     .target(
+      name: "PackPublish",
+      dependencies: ["PackBuild", "PackCrypto", "PackFiles", "PackFormat", "PackManifest", "PackPages", "PackProject"],
+      swiftSettings: smallCode),
+    .target(
       name: "PackServer",
       dependencies: [
         "CLibSSL", "PackBuild", "PackDeltas", "PackFiles", "PackFormat", "PackManifest", "PackProject", "PackReading", "PackServing",
@@ -220,8 +224,8 @@ let package = Package(
       name: "packer",
       dependencies: [
         "PackAnalysis", "PackBuild", "PackCrypto", "PackDelivery", "PackDeltas", "PackFiles", "PackFormat", "PackGate", "PackManifest",
-        "PackPages", "PackPayload", "PackProject", "PackReading", "PackReport", "PackServer", "PackServing", "PackSimulator", "PackStore",
-        "PackTrust", "PackWork",
+        "PackPages", "PackPayload", "PackProject", "PackPublish", "PackReading", "PackReport", "PackServer", "PackServing", "PackSimulator",
+        "PackStore", "PackTrust", "PackWork",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: smallCode),
@@ -333,7 +337,8 @@ let package = Package(
       name: "PackingTests",
       dependencies: [
         "PackAnalysis", "PackArchive", "PackBuild", "PackCrypto", "PackDeltas", "PackEncoding", "PackFiles", "PackFormat", "PackGate",
-        "PackManifest", "PackPages", "PackProject", "PackReading", "PackReport", "PackStore", "PackTrust", "PackWeb", "PackWork",
+        "PackManifest", "PackPages", "PackProject", "PackPublish", "PackReading", "PackReport", "PackStore", "PackTrust", "PackWeb",
+        "PackWork",
         "TestSupport",
       ],
       swiftSettings: leafSettings),

@@ -50,10 +50,11 @@ GRAPH = {
     "PackAnalysis": "PackBuild PackCrypto PackDeltas PackFiles PackFormat PackManifest PackProject PackReading PackStore",
     "PackWeb": "",
     "PackGate": "PackArchive PackBuild PackCrypto PackDeltas PackEncoding PackFiles PackFormat PackManifest PackPages PackPayload PackProject PackReading PackServing PackTrust PackWeb PackWork",
+    "PackPublish": "PackBuild PackCrypto PackFiles PackFormat PackManifest PackPages PackProject",
     "PackReport": "PackAnalysis PackBuild PackFiles PackFormat PackGate PackManifest PackProject PackReading",
     "PackServer": "PackBuild PackDeltas PackFiles PackFormat PackManifest PackProject PackReading PackServing PackStore PackTrust PackWeb PackWork",
     "PackSimulator": "PackBuild PackCrypto PackDelivery PackDownloads PackFiles PackFormat PackManifest PackOnDemand PackPages PackProject PackReading PackStore PackTrust PackWork",
-    "packer": "PackAnalysis PackBuild PackCrypto PackDelivery PackDeltas PackFiles PackFormat PackGate PackManifest PackPages PackPayload PackProject PackReading PackReport PackServer PackServing PackSimulator PackStore PackTrust PackWork",
+    "packer": "PackAnalysis PackBuild PackCrypto PackDelivery PackDeltas PackFiles PackFormat PackGate PackManifest PackPages PackPayload PackProject PackPublish PackReading PackReport PackServer PackServing PackSimulator PackStore PackTrust PackWork",
 }
 
 # External libraries, and the folder name that may import each.

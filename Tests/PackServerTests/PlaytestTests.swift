@@ -274,6 +274,11 @@ struct PlainGamesTests {
     #expect(try answer("/art/i.png", ["Range": "bytes=1-"]).bytes == [2, 3])
     #expect(try answer("/").status == 200 && answer("/some/route").status == 200 && answer("/some/route.png").status == 404)
     #expect(try answer("/.env").status == 404 && answer("/%2e%2e/docs/read.txt").status == 400 && answer("/server.pem").status == 403)
+    let missing = try answer("/none.png", ["Sec-Fetch-Dest": "iframe"])
+    #expect(missing.status == 404 && missing["Content-Type"]?.hasPrefix("text/html") == true)
+    #expect(
+      missing["Cross-Origin-Embedder-Policy"] == "require-corp" && missing["Content-Security-Policy"]?.contains("script-src 'self'") == true
+    )
     let other = try Answer(site, "/sub", ["Host": "one-game.localhost"])
     #expect(other.status == 301 && other["Location"] == "/sub/")
   }

@@ -1,5 +1,5 @@
-import PackFiles
-import PackFormat
+package import PackFiles
+package import PackFormat
 
 #if canImport(Darwin)
   import Darwin
@@ -8,7 +8,7 @@ import PackFormat
 #endif
 
 /// An exclusive lock between processes, held while one of them reads, changes and writes a lock file. Released with the value.
-struct RecordingTurn {
+package struct RecordingTurn {
   // The directory is locked, because each recording replaces the file itself.
   private let directory: OpenFile?
 
@@ -18,7 +18,7 @@ struct RecordingTurn {
   /// Waits until no other process holds the lock, and takes it.
   ///
   /// - Throws: ``PackError/Code/cannotWrite`` if that takes more than ten seconds.
-  init(_ lockPath: String, files: any FileSystem) throws(PackError) {
+  package init(_ lockPath: String, files: any FileSystem) throws(PackError) {
     guard let parts = PathParts(lockPath) else {
       directory = nil
       return

@@ -9,14 +9,14 @@ import PackFormat
 
 /// The end of a program.
 package enum ProgramEnd {
-  /// Waits until a program ends. Throws unless it ends by itself with status 0.
+  /// Waits until a program ends. Throws unless it ends by itself with status 0, or one of `statuses`.
   ///
   /// - Parameters:
   ///   - name: the program in messages.
   ///   - code: the code of the error.
   ///   - hint: what to do about another status.
   static func wait(
-    for process: Int32, _ name: String, failing code: PackError.Code, hint: String? = nil
+    for process: Int32, _ name: String, failing code: PackError.Code, hint: String? = nil, allowing statuses: [CInt] = []
   ) throws(PackError) {
     var status: CInt = 0
     while unsafe waitpid(process, &status, 0) == -1 {
@@ -24,7 +24,7 @@ package enum ProgramEnd {
         throw PackError(code, of: name, "could not be waited for: \(FileFailure(number: errno).text)")
       }
     }
-    try check(status, name, failing: code, hint: hint)
+    try check(status, name, failing: code, hint: hint, allowing: statuses)
   }
 
   /// Waits in the same way, but not longer than until `deadline`. Then throws `timeout`, and the program still runs.
@@ -84,11 +84,13 @@ package enum ProgramEnd {
     #endif
   }
 
-  private static func check(_ status: CInt, _ name: String, failing code: PackError.Code, hint: String?) throws(PackError) {
+  private static func check(
+    _ status: CInt, _ name: String, failing code: PackError.Code, hint: String?, allowing statuses: [CInt] = []
+  ) throws(PackError) {
     // The layout that WIFSIGNALED and WEXITSTATUS read. Swift does not import these macros.
     let signal = status & 0x7F
     let exit = status >> 8 & 0xFF
     guard signal == 0 else { throw PackError(code, of: name, "was ended by signal \(signal)") }
-    guard exit == 0 else { throw PackError(code, of: name, "ended with status \(exit)", hint: hint) }
+    guard exit == 0 || statuses.contains(exit) else { throw PackError(code, of: name, "ended with status \(exit)", hint: hint) }
   }
 }

@@ -5,10 +5,14 @@ package import PackFormat
 package enum ProgramOutput {
   /// Runs a program to its end. It inherits standard error.
   ///
-  /// - Parameter limit: the largest number of bytes that are read.
+  /// - Parameters:
+  ///   - limit: the largest number of bytes that are read.
+  ///   - statuses: the statuses besides 0 with which it may end.
   /// - Returns: its output, one byte more than the limit if it is longer.
-  /// - Throws: ``PackError/Code/cannotRead`` if it could not be started, or ended with another status than 0.
-  package static func read(_ words: [String], limit: Int, files: any FileSystem) throws(PackError) -> [UInt8] {
+  /// - Throws: ``PackError/Code/cannotRead`` if it could not be started, or ended with another status.
+  package static func read(_ words: [String], limit: Int, files: any FileSystem, allowing statuses: [CInt] = []) throws(PackError)
+    -> [UInt8]
+  {
     let name = "'\(words[0])'"
     var start = ProgramStart(words)
     start.streams[0] = .nothing
@@ -26,7 +30,8 @@ package enum ProgramOutput {
       failure = error
     }
     program.output = nil
-    let ending = Result { () throws(PackError) in try ProgramEnd.wait(for: program.process, name, failing: .cannotRead) }
+    let ending = Result { () throws(PackError) in try ProgramEnd.wait(for: program.process, name, failing: .cannotRead, allowing: statuses)
+    }
     if let failure { throw PackError(.cannotRead, "the output of \(name) cannot be read: \(failure.text)") }
     // A program whose output is not read to its end is ended by the closed pipe.
     if output.count > limit { return Array(output.prefix(limit + 1)) }

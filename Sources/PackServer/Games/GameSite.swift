@@ -246,7 +246,8 @@ package final class GameSite: Site {
       var links = Self.links(pages)
       if !stock.isSingle { links.append(("http://127.0.0.1\(HostField.port(Self.host(of: request)))/", "all games")) }
       reply = PlaytestPages.missing(
-        text, advice: isLink ? [] : Self.advice(wanted, pages, game, near), links: ("What is there", links), isHead: isHead)
+        text, advice: isLink ? [] : Self.advice(wanted, pages, game, near), links: ("What is there", links), headers: headers,
+        isHead: isHead)
       reply.note = note
     }
     let notes = [note(on: game), reply.note].compactMap(\.self)

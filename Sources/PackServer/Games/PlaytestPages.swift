@@ -111,8 +111,10 @@ final class PlaytestPages: Sendable {
   ///   - text: what is not there, as a sentence.
   ///   - advice: sentences on what to do.
   ///   - links: addresses and their texts, with a heading.
+  ///   - headers: other fields, such as those without which an isolated page does not show it in a frame.
   static func missing(
-    _ text: String, advice: [String], links: (heading: String, all: [(address: String, text: String)]), isHead: Bool
+    _ text: String, advice: [String], links: (heading: String, all: [(address: String, text: String)]), headers: HeaderFields = [:],
+    isHead: Bool
   ) -> SiteReply {
     var page = """
       <!doctype html>
@@ -134,7 +136,9 @@ final class PlaytestPages: Sendable {
       page += "</ul>\n"
     }
     page += "</main>\n"
-    return .text(404, page, type: "text/html; charset=utf-8", headers: fields(ownPolicy), isHead: isHead)
+    var all = fields(ownPolicy)
+    all.fields += headers.fields.filter { all[$0.name] == nil }
+    return .text(404, page, type: "text/html; charset=utf-8", headers: all, isHead: isHead)
   }
 }
 

@@ -1,0 +1,96 @@
+import PackBuild
+import PackCrypto
+package import PackFiles
+package import PackFormat
+import PackManifest
+import PackProject
+
+/// A folder, such as one that a web server serves.
+package struct FolderPlace: PublishingPlace {
+  package let title: String
+  private let files: any FileSystem
+  private static let largestManifest = Manifest.largestSize
+
+  package init(_ path: String, files: any FileSystem = SystemFiles()) { (title, self.files) = (path, files) }
+
+  private func path(_ name: String) -> String { ReleaseFolder.path(name, in: title) }
+
+  package func sizes() throws(PackError) -> [String: UInt64] {
+    do throws(FileFailure) {
+      let directory = try files.open(title, .directory, in: nil)
+      var sizes: [String: UInt64] = [:]
+      for name in try files.names(in: directory) {
+        guard let status = try? files.status(of: name.text, in: directory, following: .followed), status.kind == .file else { continue }
+        sizes[name.text] = status.size
+      }
+      return sizes
+    } catch {
+      if error.isMissing { return [:] }
+      throw error.reading(title)
+    }
+  }
+
+  package func contents(of name: String, limit: Int) throws(PackError) -> [UInt8]? {
+    do throws(PackError) {
+      return try files.contents(of: path(name), limit: limit)
+    } catch {
+      guard error.code == .missingInput else { throw error }
+      return nil
+    }
+  }
+
+  package func add(_ names: [String], from directory: String) throws(PackError) {
+    do throws(FileFailure) {
+      if !ReleasePlaces.isDirectory(title) { try files.makeDirectory(title, mode: 0o755, in: nil) }
+    } catch {
+      throw error.writing(title)
+    }
+    var buffer = [UInt8](repeating: 0, count: 1 << 20)
+    for name in names {
+      guard !Task.isCancelled else { throw PackError(.cancelled, "cancelled") }
+      let source = ReleaseFolder.path(name, in: directory)
+      let file: OpenFile
+      let size: UInt64
+      do throws(FileFailure) {
+        file = try files.open(source, .read, in: nil)
+        size = try files.status(of: file).size
+      } catch {
+        throw error.reading(source)
+      }
+      let output = try OutputFile(path(name), files: files)
+      try output.reserve(size)
+      var offset: UInt64 = 0
+      while offset < size {
+        var span = buffer.mutableByteSpan
+        let count = try files.read(file, at: offset, filling: &span, name: source)
+        guard count > 0 else { throw PackError(.sourceChanged, of: source, "became shorter while it was read") }
+        try output.write(buffer.byteSpan.extracting(first: count), at: offset, of: size)
+        offset += UInt64(count)
+      }
+      try output.commit()
+    }
+  }
+
+  package func hasDigests() throws(PackError) -> Bool { true }
+
+  package func different(_ names: [String], from directory: String) throws(PackError) -> [String] {
+    let backend = CryptoBackends.standard
+    func digest(_ path: String) throws(PackError) -> [UInt8] {
+      try FileDigest.run(path, in: nil, title: path, files: files, backend: backend).sha256
+    }
+    var different: [String] = []
+    for name in names where try digest(path(name)) != digest(ReleaseFolder.path(name, in: directory)) { different.append(name) }
+    return different
+  }
+
+  package func replaceManifest(with path: String, known: [UInt8]?) throws(PackError) {
+    let bytes = try files.contents(of: path, limit: Self.largestManifest)
+    // Held while the one that is there is compared and replaced.
+    let turn = try RecordingTurn(self.path(ReleaseFile.manifest), files: files)
+    defer { withExtendedLifetime(turn) {} }
+    guard try contents(of: ReleaseFile.manifest, limit: Self.largestManifest) == known else {
+      throw conflict("has another manifest than before: another publisher is at work")
+    }
+    try OutputFile.write(bytes, to: self.path(ReleaseFile.manifest), files: files)
+  }
+}

@@ -1,0 +1,108 @@
+import PackBuild
+package import PackFiles
+package import PackFormat
+import PackManifest
+import PackProject
+
+/// The publication of a release at a place, from which devices fetch it.
+///
+/// Packs, deltas and pages come first: under names that no other file ever has, so that nothing a device may be reading changes. They are read back.
+/// The manifest, which names them, comes last. Stopped anywhere, the place has the earlier release or this one, whole; run again, it goes on.
+package struct Publication: Sendable {
+  package let release: ReleaseFiles
+  private let place: any PublishingPlace
+
+  package init(_ release: ReleaseFiles, at place: any PublishingPlace) { (self.release, self.place) = (release, place) }
+
+  /// What a publication does, before it does anything.
+  package struct Plan: Sendable {
+    /// The files that are not at the place, or have another size there.
+    package let missing: [ReleaseFiles.File]
+    /// The number of files that are there, and the sum of their sizes in bytes.
+    package let present: (count: Int, size: UInt64)
+    /// The packs, deltas and pages there that the release does not name, and the sum of their sizes in bytes. Devices with earlier releases may need them.
+    package let others: (count: Int, size: UInt64)
+    /// Those of the files there that the published manifest does not name itself, so that an upload that was stopped may have left them.
+    let unsure: [ReleaseFiles.File]
+    /// The bytes of the manifest that is there; nil if there is none.
+    let published: [UInt8]?
+    /// Its version; nil if there is none, or if it cannot be read.
+    package let publishedVersion: UInt64?
+    /// Whether it is that of the release.
+    package let isPublished: Bool
+  }
+
+  /// Looks at the place.
+  ///
+  /// - Throws: ``PackError/Code/releaseConflict`` if a newer manifest is there, or another one of the same version.
+  package func plan() throws(PackError) -> Plan {
+    let there = try place.sizes()
+    let published = there[ReleaseFile.manifest] == nil ? nil : try place.contents(of: ReleaseFile.manifest, limit: Manifest.largestSize)
+    let isPublished = published == release.manifestBytes
+    let former = published.flatMap(Self.manifest)
+    let version = former?.version
+    if let version, version > release.manifest.version || version == release.manifest.version && !isPublished {
+      let ours = release.manifest.version
+      throw PackError(
+        .releaseConflict, of: place.title,
+        version > ours
+          ? "has manifest \(version), which is newer than manifest \(ours) of this release"
+          : "has another manifest \(version) than this release",
+        hint: "get the newest lock file, then build again with 'packer build'")
+    }
+    let missing = release.files.filter { there[$0.name] != $0.size }
+    let names = Set(release.files.map(\.name))
+    let others = there.filter { name, _ in !names.contains(name) && (name.hasSuffix(".pack") || name.hasSuffix(PageReference.fileExtension))
+    }
+    // Its pages are not read.
+    let named = Set((former?.packs ?? []).map(\.fileName))
+    let unsure = isPublished ? [] : release.files.filter { there[$0.name] == $0.size && !named.contains($0.name) }
+    let size = (release.files.reduce(0 as UInt64) { $0.adding($1.size) }, missing.reduce(0 as UInt64) { $0.adding($1.size) })
+    return Plan(
+      missing: missing, present: (release.files.count - missing.count, size.0 - size.1),
+      others: (others.count, others.reduce(0 as UInt64) { $0.adding($1.value) }), unsure: unsure, published: published,
+      publishedVersion: version,
+      isPublished: isPublished)
+  }
+
+  /// Reads a manifest, whose signature is not checked.
+  private static func manifest(_ bytes: [UInt8]) -> Manifest? {
+    guard let signed = try? SignedManifest(bytes) else { return nil }
+    return try? Manifest(parsing: signed.bytes.byteSpan, signed.signedBytes)
+  }
+
+  /// Uploads the files that are missing, and compares them with those of the release. If the place has digests, files that an upload that was stopped
+  /// may have left are compared, too, and replaced if they are others.
+  ///
+  /// - Throws: ``PackError/Code/wrongPack`` if a file of the release, or a file there after the upload, is not the one that the manifest names.
+  package func upload(_ plan: Plan, files: any FileSystem = SystemFiles()) throws(PackError) {
+    var wanted = plan.missing
+    if !plan.unsure.isEmpty, try place.hasDigests() {
+      let others = Set(try place.different(plan.unsure.map(\.name), from: release.directory))
+      wanted += plan.unsure.filter { others.contains($0.name) }
+    }
+    guard !wanted.isEmpty else { return }
+    try release.check(wanted, files: files)
+    let names = wanted.map(\.name)
+    try place.add(names, from: release.directory)
+    let different = try place.different(names, from: release.directory)
+    guard let first = different.first else { return }
+    throw PackError(
+      .wrongPack, of: place.title,
+      "has another \(first) than was uploaded\(different.count == 1 ? "" : ", and \(different.count - 1) more")",
+      hint: "run it again; the manifest there is still the earlier one")
+  }
+
+  /// Replaces the manifest, and reads it back. Does nothing if it is there.
+  ///
+  /// - Throws: ``PackError/Code/releaseConflict`` if another one came in its place meanwhile.
+  package func publish(_ plan: Plan) throws(PackError) {
+    guard !plan.isPublished else { return }
+    try place.replaceManifest(with: ReleaseFolder(release.directory).manifestPath, known: plan.published)
+    guard try place.contents(of: ReleaseFile.manifest, limit: Manifest.largestSize) == release.manifestBytes else {
+      throw PackError(
+        .releaseConflict, of: place.title, "has another manifest than was uploaded: another publisher is at work",
+        hint: "see that one pipeline publishes at a time, and publish the newest release again")
+    }
+  }
+}

@@ -1,0 +1,67 @@
+import PackBuild
+import PackCrypto
+package import PackFiles
+package import PackFormat
+package import PackManifest
+import PackPages
+import PackProject
+
+/// The files of a release that devices fetch: its manifest, and the packs, deltas and pages that the manifest names.
+package struct ReleaseFiles: Sendable {
+  /// A pack, a delta or a page. Its name contains its digest, so no other file ever has the name.
+  package struct File: Hashable, Sendable {
+    package let name: String
+    /// The exact size in bytes, as served.
+    package let size: UInt64
+    /// SHA-256 of the file, 32 bytes.
+    let sha256: [UInt8]
+  }
+
+  /// The path of the directory.
+  package let directory: String
+  package let manifest: Manifest
+  /// The bytes of the manifest's file.
+  package let manifestBytes: [UInt8]
+  /// In ascending order of their names.
+  package let files: [File]
+
+  /// Reads the manifest and its pages. Their signature is not checked.
+  ///
+  /// - Parameter target: the directory that 'packer build' made, or the manifest in it.
+  /// - Throws: the error of a manifest or page that is missing or damaged.
+  package init(_ target: String, files: any FileSystem = SystemFiles()) throws(PackError) {
+    let folder = ReleaseFolder(target)
+    directory = ReleasePlaces.directory(of: target)
+    manifestBytes = try files.contents(of: folder.manifestPath, limit: Manifest.largestSize)
+    do throws(PackError) {
+      let signed = try SignedManifest(manifestBytes)
+      manifest = try Manifest(parsing: signed.bytes.byteSpan, signed.signedBytes)
+    } catch {
+      throw error.about(folder.manifestPath)
+    }
+    let catalogue = try ReleaseCatalogue(manifest, in: directory, files: files)
+    var found: Set<File> = []
+    for pack in catalogue.packs { found.insert(File(name: pack.fileName, size: pack.size, sha256: pack.sha256)) }
+    for pack in catalogue.updates {
+      for delta in pack.deltas {
+        found.insert(File(name: ManifestPack.publishedName(pack.id, delta.sha256), size: delta.size, sha256: delta.sha256))
+      }
+    }
+    for page in catalogue.pages { found.insert(File(name: page.fileName, size: page.size, sha256: page.sha256)) }
+    self.files = found.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+  }
+
+  /// Compares files in the directory with what the manifest says of them.
+  ///
+  /// - Throws: the error of the first one that is missing, or whose bytes are others.
+  func check(_ wanted: [File], files: any FileSystem) throws(PackError) {
+    let backend = CryptoBackends.standard
+    for file in wanted {
+      let path = ReleaseFolder.path(file.name, in: directory)
+      let found = try FileDigest.run(path, in: nil, title: path, files: files, backend: backend)
+      guard found.size == file.size, found.sha256 == file.sha256 else {
+        throw PackError(.wrongPack, of: path, "is not the file that the manifest names", hint: "packer build, then packer verify")
+      }
+    }
+  }
+}

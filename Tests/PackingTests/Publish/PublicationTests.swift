@@ -1,0 +1,180 @@
+import Foundation
+import PackBuild
+import PackFiles
+import PackFormat
+import PackManifest
+import PackProject
+import PackWork
+import TestSupport
+import Testing
+
+@testable import PackPublish
+
+/// A place whose operations can be changed.
+private struct ChangedPlace: PublishingPlace {
+  let base: FolderPlace
+  /// Called before the manifest is replaced.
+  var beforeManifest: @Sendable () -> Void = {}
+  /// Called after the manifest was replaced.
+  var afterManifest: @Sendable () -> Void = {}
+  /// Called after files were added, with their names.
+  var afterAdding: @Sendable ([String]) -> Void = { _ in }
+
+  var title: String { base.title }
+  func sizes() throws(PackError) -> [String: UInt64] { try base.sizes() }
+  func contents(of name: String, limit: Int) throws(PackError) -> [UInt8]? { try base.contents(of: name, limit: limit) }
+  func add(_ names: [String], from directory: String) throws(PackError) {
+    try base.add(names, from: directory)
+    afterAdding(names)
+  }
+  func hasDigests() throws(PackError) -> Bool { try base.hasDigests() }
+  func different(_ names: [String], from directory: String) throws(PackError) -> [String] {
+    try base.different(names, from: directory)
+  }
+  func replaceManifest(with path: String, known: [UInt8]?) throws(PackError) {
+    beforeManifest()
+    try base.replaceManifest(with: path, known: known)
+    afterManifest()
+  }
+}
+
+@Suite("A publication", .bounded)
+struct PublicationTests {
+  private let project: ReleaseProject
+  private var place: String { project.directory("www") }
+
+  init() async throws {
+    project = try ReleaseProject()
+    try await project.build()
+  }
+
+  private func publication(_ place: (any PublishingPlace)? = nil) throws -> Publication {
+    Publication(try ReleaseFiles(project.directory("dist")), at: place ?? FolderPlace(self.place, files: FaultyFiles()))
+  }
+
+  private func publish(_ publication: Publication, files: any FileSystem = FaultyFiles()) throws(PackError) {
+    let plan = try publication.plan()
+    try publication.upload(plan, files: files)
+    try publication.publish(plan)
+  }
+
+  /// The next release, in which one pack has other content.
+  private func next() async throws {
+    _ = try ReleaseRecording(dist: project.directory("dist"), lockPath: project.directory("packer.lock.json")).record()
+    try project.add("movie/intro.mp4", [1, 2, 3])
+    try await project.build(on: 2)
+  }
+
+  /// The names in the release that the manifest at the place names, all of which must be there with the right bytes. Nil without a manifest.
+  private func whole() throws -> UInt64? {
+    guard project.directory.bytes(of: "www/manifest.json") != nil else { return nil }
+    let release = try ReleaseFiles(place)
+    try release.check(release.files, files: FaultyFiles())
+    return release.manifest.version
+  }
+
+  @Test("has all packs and pages of the release, and its manifest, and nothing else")
+  func all() throws {
+    let publication = try publication()
+    let plan = try publication.plan()
+    #expect(
+      plan.missing.count == publication.release.files.count && plan.present.count == 0 && !plan.isPublished && plan.publishedVersion == nil)
+    try publish(publication)
+    #expect(Set(project.contents(of: "www").keys) == Set(publication.release.files.map(\.name) + ["manifest.json"]))
+    #expect(try whole() == 1)
+  }
+
+  @Test("of a published release uploads nothing, and of the next one only what is new; files of earlier ones stay")
+  func again() async throws {
+    try publish(publication())
+    let before = project.contents(of: "www")
+    let plan = try publication().plan()
+    #expect(plan.isPublished && plan.missing.isEmpty && plan.publishedVersion == 1)
+    try await next()
+    let second = try publication().plan()
+    #expect(
+      second.missing.count == 1 && second.missing[0].name.hasPrefix("movie-") && second.others.count == 1 && second.publishedVersion == 1)
+    try publish(publication())
+    let after = project.contents(of: "www")
+    #expect(try whole() == 2)
+    for (name, bytes) in before where name != "manifest.json" { #expect(after[name] == bytes) }
+  }
+
+  @Test("replaces a file that has another size or other bytes, and refuses one of the release that is not the one of the manifest")
+  func damaged() throws {
+    let name = try #require(try publication().release.files.first?.name)
+    try project.directory.write([1, 2, 3], to: "www/\(name)")
+    try publish(publication())
+    #expect(try whole() == 1)
+    // As an upload that was stopped may leave it: of the right size.
+    try FileManager.default.removeItem(atPath: project.directory("www/manifest.json"))
+    let size = try #require(project.directory.bytes(of: "www/\(name)")).count
+    try project.directory.write([UInt8](repeating: 0, count: size), to: "www/\(name)")
+    try publish(publication())
+    #expect(try whole() == 1)
+    try FileManager.default.removeItem(atPath: place)
+    var bytes = try #require(project.directory.bytes(of: "dist/\(name)"))
+    bytes[bytes.count - 1] ^= 1
+    try project.directory.write(bytes, to: "dist/\(name)")
+    #expect(#expect(throws: PackError.self) { try publish(publication()) }?.code == .wrongPack)
+    #expect(project.contents(of: "www").isEmpty)
+  }
+
+  @Test("of an older release, or of another one of the same version, is refused before anything is uploaded")
+  func older() async throws {
+    let first = project.contents()
+    try await next()
+    try publish(publication())
+    let before = project.contents(of: "www")
+    try FileManager.default.removeItem(atPath: project.directory("dist"))
+    for (name, bytes) in first { try project.directory.write(bytes, to: "dist/\(name)") }
+    let older = #expect(throws: PackError.self) { try publication().plan() }
+    #expect(older?.code == .releaseConflict && older?.message.contains("manifest 2, which is newer than manifest 1") == true)
+    try project.add("movie/intro.mp4", [4])
+    try await project.build(on: 3)
+    #expect(try publication().release.manifest.version == 2)
+    #expect(#expect(throws: PackError.self) { try publication().plan() }?.code == .releaseConflict)
+    #expect(project.contents(of: "www") == before)
+  }
+
+  @Test("that is stopped at any file operation leaves the earlier release or the new one whole, and the next run completes it")
+  func stopped() async throws {
+    try publish(publication())
+    let first = project.contents(of: "www")
+    try await next()
+    let counting = FaultyFiles()
+    try publish(publication(FolderPlace(place, files: counting)))
+    let last = project.contents(of: "www")
+    var states: Set<UInt64> = []
+    for number in 0..<counting.calls.count {
+      try FileManager.default.removeItem(atPath: place)
+      for (name, bytes) in first { try project.directory.write(bytes, to: "www/\(name)") }
+      #expect(throws: PackError.self) { try publish(publication(FolderPlace(place, files: FaultyFiles.stopping(at: number)))) }
+      states.insert(try #require(try whole()))
+      try publish(publication())
+      let names = Set(project.contents(of: "www").keys.filter { !$0.hasPrefix(".") })
+      #expect(try whole() == 2 && names == Set(last.keys))
+    }
+    #expect(counting.calls.count > 20 && states.contains(1))
+  }
+
+  @Test("notices another publisher before and after it replaces the manifest, and a file that arrived as another one")
+  func others() async throws {
+    try publish(publication())
+    try await next()
+    let (place, directory) = (place, project.directory)
+    let other: @Sendable () -> Void = { _ = try? directory.write(Array("other".utf8), to: "www/manifest.json") }
+    var before = ChangedPlace(base: FolderPlace(place, files: FaultyFiles()))
+    before.beforeManifest = other
+    #expect(#expect(throws: PackError.self) { try publish(publication(before)) }?.code == .releaseConflict)
+    #expect(directory.bytes(of: "www/manifest.json") == Array("other".utf8))
+    var after = ChangedPlace(base: FolderPlace(place, files: FaultyFiles()))
+    after.afterManifest = other
+    #expect(#expect(throws: PackError.self) { try publish(publication(after)) }?.code == .releaseConflict)
+    try FileManager.default.removeItem(atPath: place)
+    var broken = ChangedPlace(base: FolderPlace(place, files: FaultyFiles()))
+    broken.afterAdding = { names in _ = try? directory.write([0], to: "www/\(names[0])") }
+    #expect(#expect(throws: PackError.self) { try publish(publication(broken)) }?.code == .wrongPack)
+    #expect(directory.bytes(of: "www/manifest.json") == nil)
+  }
+}
