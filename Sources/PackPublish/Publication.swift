@@ -98,7 +98,7 @@ package struct Publication: Sendable {
   /// - Throws: ``PackError/Code/releaseConflict`` if another one came in its place meanwhile.
   package func publish(_ plan: Plan) throws(PackError) {
     guard !plan.isPublished else { return }
-    try place.replaceManifest(with: ReleaseFolder(release.directory).manifestPath, known: plan.published)
+    try place.replaceManifest(with: release.manifestPath, known: plan.published)
     guard try place.contents(of: ReleaseFile.manifest, limit: Manifest.largestSize) == release.manifestBytes else {
       throw PackError(
         .releaseConflict, of: place.title, "has another manifest than was uploaded: another publisher is at work",

@@ -20,6 +20,8 @@ package struct ReleaseFiles: Sendable {
   /// The path of the directory.
   package let directory: String
   package let manifest: Manifest
+  /// The path of the manifest.
+  let manifestPath: String
   /// The bytes of the manifest's file.
   package let manifestBytes: [UInt8]
   /// In ascending order of their names.
@@ -32,12 +34,13 @@ package struct ReleaseFiles: Sendable {
   package init(_ target: String, files: any FileSystem = SystemFiles()) throws(PackError) {
     let folder = ReleaseFolder(target)
     directory = ReleasePlaces.directory(of: target)
-    manifestBytes = try files.contents(of: folder.manifestPath, limit: Manifest.largestSize)
+    manifestPath = folder.manifestPath
+    manifestBytes = try files.contents(of: manifestPath, limit: Manifest.largestSize)
     do throws(PackError) {
       let signed = try SignedManifest(manifestBytes)
       manifest = try Manifest(parsing: signed.bytes.byteSpan, signed.signedBytes)
     } catch {
-      throw error.about(folder.manifestPath)
+      throw error.about(manifestPath)
     }
     let catalogue = try ReleaseCatalogue(manifest, in: directory, files: files)
     var found: Set<File> = []
