@@ -124,11 +124,9 @@ package final class GameSite: Site {
     guard case .name(let name) = field else { return root(shelf, request, host, isHead: isHead) }
     guard let game = shelf.game(named: name) else { return missing(name, in: shelf, request, host) }
     if bodyLimit(of: request) > 0 { return .text(204, "", isHead: true) }
-    if Self.playtestName(request) == "phone" { _ = try? face(of: game) }
-    if let name = Self.playtestName(request),
-      let reply = playtest.reply(name, request, in: game, port: HostField.port(host))
-    {
-      return reply
+    if let name = Self.playtestName(request) {
+      if name == "phone" { _ = try? face(of: game) }
+      if let reply = playtest.reply(name, request, in: game, port: HostField.port(host)) { return reply }
     }
     let isPage = PlaytestPages.isPage(request)
     var (reply, near) = try respond(game, to: request)
