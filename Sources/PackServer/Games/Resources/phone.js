@@ -138,10 +138,20 @@ addEventListener("message", (event) => {
   if (message.isWatched) isWatched = true;
   else fetch("error", { method: "POST", body: `${message.place}\n${message.text}` }).catch(() => {});
 });
+function isEmpty() {
+  try {
+    return frame.contentWindow.location.href === "about:blank";
+  } catch {
+    return false;
+  }
+}
+
 frame.addEventListener("load", () => {
+  // The empty page before the game loads too. Whether requests of the game are known by now depends on when they were last asked for.
+  if (isEmpty()) return;
   // What it sent before is handled first.
   setTimeout(() => {
-    if (!isWatched && start !== null) problem("script errors of this page are not seen: its policy or its encoding keeps the script out that reports them");
+    if (!isWatched) problem("script errors of this page are not seen: its policy or its encoding keeps the script out that reports them");
     isWatched = false;
   }, 300);
 });
