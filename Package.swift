@@ -201,7 +201,7 @@ let package = Package(
       swiftSettings: smallCode),
     .target(
       name: "PackPublish",
-      dependencies: ["PackBuild", "PackCrypto", "PackFiles", "PackFormat", "PackManifest", "PackPages", "PackProject"],
+      dependencies: ["PackBuild", "PackCrypto", "PackFiles", "PackFormat", "PackManifest", "PackPages", "PackProject", "PackReading"],
       swiftSettings: smallCode),
     .target(
       name: "PackServer",

@@ -50,7 +50,7 @@ GRAPH = {
     "PackAnalysis": "PackBuild PackCrypto PackDeltas PackFiles PackFormat PackManifest PackProject PackReading PackStore",
     "PackWeb": "",
     "PackGate": "PackArchive PackBuild PackCrypto PackDeltas PackEncoding PackFiles PackFormat PackManifest PackPages PackPayload PackProject PackReading PackServing PackTrust PackWeb PackWork",
-    "PackPublish": "PackBuild PackCrypto PackFiles PackFormat PackManifest PackPages PackProject",
+    "PackPublish": "PackBuild PackCrypto PackFiles PackFormat PackManifest PackPages PackProject PackReading",
     "PackReport": "PackAnalysis PackBuild PackFiles PackFormat PackGate PackManifest PackProject PackReading",
     "PackServer": "PackBuild PackDeltas PackFiles PackFormat PackManifest PackProject PackReading PackServing PackStore PackTrust PackWeb PackWork",
     "PackSimulator": "PackBuild PackCrypto PackDelivery PackDownloads PackFiles PackFormat PackManifest PackOnDemand PackPages PackProject PackReading PackStore PackTrust PackWork",

@@ -39,16 +39,32 @@ package struct FolderPlace: PublishingPlace {
     }
   }
 
-  package func add(_ names: [String], from directory: String) throws(PackError) {
+  package func fetch(_ names: [String], to directory: String) throws(PackError) {
+    try copy(names.map { (path($0), ReleaseFolder.path($0, in: directory)) })
+  }
+
+  package func add(_ wanted: [ReleaseFiles.File], from directory: String) throws(PackError) {
+    try makeFolder()
+    try copy(wanted.map { (ReleaseFolder.path($0.name, in: directory), path($0.name)) })
+  }
+
+  package func add(_ path: String, as name: String) throws(PackError) {
+    try makeFolder()
+    try copy([(path, self.path(name))])
+  }
+
+  private func makeFolder() throws(PackError) {
     do throws(FileFailure) {
       if !ReleasePlaces.isDirectory(title) { try files.makeDirectory(title, mode: 0o755, in: nil) }
     } catch {
       throw error.writing(title)
     }
+  }
+
+  private func copy(_ pairs: [(source: String, place: String)]) throws(PackError) {
     var buffer = [UInt8](repeating: 0, count: 1 << 20)
-    for name in names {
+    for (source, place) in pairs {
       guard !Task.isCancelled else { throw PackError(.cancelled, "cancelled") }
-      let source = ReleaseFolder.path(name, in: directory)
       let file: OpenFile
       let size: UInt64
       do throws(FileFailure) {
@@ -57,7 +73,7 @@ package struct FolderPlace: PublishingPlace {
       } catch {
         throw error.reading(source)
       }
-      let output = try OutputFile(path(name), files: files)
+      let output = try OutputFile(place, files: files)
       try output.reserve(size)
       var offset: UInt64 = 0
       while offset < size {
@@ -73,24 +89,38 @@ package struct FolderPlace: PublishingPlace {
 
   package func hasDigests() throws(PackError) -> Bool { true }
 
-  package func different(_ names: [String], from directory: String) throws(PackError) -> [String] {
+  package func different(_ wanted: [ReleaseFiles.File], from directory: String) throws(PackError) -> [ReleaseFiles.File] {
     let backend = CryptoBackends.standard
-    func digest(_ path: String) throws(PackError) -> [UInt8] {
-      try FileDigest.run(path, in: nil, title: path, files: files, backend: backend).sha256
+    var different: [ReleaseFiles.File] = []
+    for file in wanted {
+      let path = path(file.name)
+      if try FileDigest.run(path, in: nil, title: path, files: files, backend: backend).sha256 != file.sha256 { different.append(file) }
     }
-    var different: [String] = []
-    for name in names where try digest(path(name)) != digest(ReleaseFolder.path(name, in: directory)) { different.append(name) }
     return different
   }
 
   package func replaceManifest(with path: String, known: [UInt8]?) throws(PackError) {
     let bytes = try files.contents(of: path, limit: Self.largestManifest)
-    // Held while the one that is there is compared and replaced.
-    let turn = try RecordingTurn(self.path(ReleaseFile.manifest), files: files)
-    defer { withExtendedLifetime(turn) {} }
     guard try contents(of: ReleaseFile.manifest, limit: Self.largestManifest) == known else {
       throw conflict("has another manifest than before: another publisher is at work")
     }
     try OutputFile.write(bytes, to: self.path(ReleaseFile.manifest), files: files)
+  }
+
+  package func remove(_ names: [String]) throws(PackError) {
+    for name in names {
+      do throws(FileFailure) {
+        try files.remove(path(name), .file, in: nil)
+      } catch {
+        guard error.isMissing else { throw error.writing(path(name)) }
+      }
+    }
+  }
+
+  package func exclusively<Result>(_ work: () throws(PackError) -> Result) throws(PackError) -> Result {
+    try makeFolder()
+    let turn = try RecordingTurn(path(ReleaseFile.manifest), files: files)
+    defer { withExtendedLifetime(turn) {} }
+    return try work()
   }
 }

@@ -30,6 +30,8 @@ package struct Publication: Sendable {
     package let publishedVersion: UInt64?
     /// Whether it is that of the release.
     package let isPublished: Bool
+    /// Whether the copy of the release's manifest is there.
+    let hasCopy: Bool
   }
 
   /// Looks at the place.
@@ -41,15 +43,9 @@ package struct Publication: Sendable {
     let isPublished = published == release.manifestBytes
     let former = published.flatMap(Self.manifest)
     let version = former?.version
-    if let version, version > release.manifest.version || version == release.manifest.version && !isPublished {
-      let ours = release.manifest.version
-      throw PackError(
-        .releaseConflict, of: place.title,
-        version > ours
-          ? "has manifest \(version), which is newer than manifest \(ours) of this release"
-          : "has another manifest \(version) than this release",
-        hint: "get the newest lock file, then build again with 'packer build'")
-    }
+    let ours = release.manifest.version
+    if let version, version > ours { throw conflict("has manifest \(version), which is newer than manifest \(ours) of this release") }
+    if let version, version == ours, !isPublished { throw conflict("has another manifest \(version) than this release") }
     let missing = release.files.filter { there[$0.name] != $0.size }
     let names = Set(release.files.map(\.name))
     let others = there.filter { name, _ in !names.contains(name) && (name.hasSuffix(".pack") || name.hasSuffix(PageReference.fileExtension))
@@ -62,11 +58,15 @@ package struct Publication: Sendable {
       missing: missing, present: (release.files.count - missing.count, size.0 - size.1),
       others: (others.count, others.reduce(0 as UInt64) { $0.adding($1.value) }), unsure: unsure, published: published,
       publishedVersion: version,
-      isPublished: isPublished)
+      isPublished: isPublished, hasCopy: there[release.copyName] == UInt64(release.manifestBytes.count))
+  }
+
+  private func conflict(_ what: String) -> PackError {
+    PackError(.releaseConflict, of: place.title, what, hint: "get the newest lock file, then build again with 'packer build'")
   }
 
   /// Reads a manifest, whose signature is not checked.
-  private static func manifest(_ bytes: [UInt8]) -> Manifest? {
+  static func manifest(_ bytes: [UInt8]) -> Manifest? {
     guard let signed = try? SignedManifest(bytes) else { return nil }
     return try? Manifest(parsing: signed.bytes.byteSpan, signed.signedBytes)
   }
@@ -74,19 +74,17 @@ package struct Publication: Sendable {
   /// Uploads the files that are missing, and compares them with those of the release. If the place has digests, files that an upload that was stopped
   /// may have left are compared, too, and replaced if they are others.
   ///
+  /// - Parameter isAnnounced: whether the manifest follows. Then its copy comes first, so that no other process removes the files meanwhile.
   /// - Throws: ``PackError/Code/wrongPack`` if a file of the release, or a file there after the upload, is not the one that the manifest names.
-  package func upload(_ plan: Plan, files: any FileSystem = SystemFiles()) throws(PackError) {
+  package func upload(_ plan: Plan, isAnnounced: Bool = true, files: any FileSystem = SystemFiles()) throws(PackError) {
+    if isAnnounced, !plan.hasCopy { try place.add(release.manifestPath, as: release.copyName) }
     var wanted = plan.missing
-    if !plan.unsure.isEmpty, try place.hasDigests() {
-      let others = Set(try place.different(plan.unsure.map(\.name), from: release.directory))
-      wanted += plan.unsure.filter { others.contains($0.name) }
-    }
+    if !plan.unsure.isEmpty, try place.hasDigests() { wanted += try place.different(plan.unsure, from: release.directory) }
     guard !wanted.isEmpty else { return }
     try release.check(wanted, files: files)
-    let names = wanted.map(\.name)
-    try place.add(names, from: release.directory)
-    let different = try place.different(names, from: release.directory)
-    guard let first = different.first else { return }
+    try place.add(wanted, from: release.directory)
+    let different = try place.different(wanted, from: release.directory)
+    guard let first = different.first?.name else { return }
     throw PackError(
       .wrongPack, of: place.title,
       "has another \(first) than was uploaded\(different.count == 1 ? "" : ", and \(different.count - 1) more")",
@@ -98,7 +96,15 @@ package struct Publication: Sendable {
   /// - Throws: ``PackError/Code/releaseConflict`` if another one came in its place meanwhile.
   package func publish(_ plan: Plan) throws(PackError) {
     guard !plan.isPublished else { return }
-    try place.replaceManifest(with: release.manifestPath, known: plan.published)
+    try place.exclusively { () throws(PackError) in
+      // A process that removes what earlier releases needed may have been at work.
+      let there = try place.sizes()
+      if let file = release.files.first(where: { there[$0.name] != $0.size }) {
+        throw PackError(
+          .releaseConflict, of: place.title, "does not have \(file.name) any more, which was there before", hint: "run it again")
+      }
+      try place.replaceManifest(with: release.manifestPath, known: plan.published)
+    }
     guard try place.contents(of: ReleaseFile.manifest, limit: Manifest.largestSize) == release.manifestBytes else {
       throw PackError(
         .releaseConflict, of: place.title, "has another manifest than was uploaded: another publisher is at work",

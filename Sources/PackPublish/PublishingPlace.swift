@@ -1,5 +1,6 @@
 import PackBuild
 package import PackFormat
+import PackProject
 
 /// A place from which devices fetch a release.
 package protocol PublishingPlace: Sendable {
@@ -12,18 +13,27 @@ package protocol PublishingPlace: Sendable {
   /// Returns the bytes of a file; nil if it does not exist.
   func contents(of name: String, limit: Int) throws(PackError) -> [UInt8]?
 
-  /// Copies files to the place, over files of the same names. Caches may keep them for ever.
+  /// Copies files from the place into a directory, over files of the same names.
+  ///
+  /// - Throws: if any of them was not copied.
+  func fetch(_ names: [String], to directory: String) throws(PackError)
+
+  /// Copies files of a directory to the place, over files of the same names. Caches may keep them for ever.
   ///
   /// - Throws: if any of them was not copied. The others may be there.
-  func add(_ names: [String], from directory: String) throws(PackError)
+  func add(_ files: [ReleaseFiles.File], from directory: String) throws(PackError)
+
+  /// Copies one file to the place under a name of its own, which caches may keep for ever.
+  func add(_ path: String, as name: String) throws(PackError)
 
   /// Whether it computes digests of its files, so that comparing them needs no download.
   func hasDigests() throws(PackError) -> Bool
 
   /// Compares files there with those in a directory, by digests that the place computes, or by their bytes.
   ///
-  /// - Returns: the names of those that are others, or that are not there.
-  func different(_ names: [String], from directory: String) throws(PackError) -> [String]
+  /// - Parameter directory: has the files of the release, which were compared with their digests.
+  /// - Returns: those that are others, or that are not there.
+  func different(_ files: [ReleaseFiles.File], from directory: String) throws(PackError) -> [ReleaseFiles.File]
 
   /// Replaces the manifest, which caches may keep for a minute.
   ///
@@ -32,11 +42,59 @@ package protocol PublishingPlace: Sendable {
   ///   - known: the bytes of the one that was there; nil if there was none.
   /// - Throws: ``PackError/Code/releaseConflict`` if it is another one now.
   func replaceManifest(with path: String, known: [UInt8]?) throws(PackError)
+
+  /// Removes files. Those that are not there are no error.
+  func remove(_ names: [String]) throws(PackError)
+
+  /// Runs work during which no other process of packer changes the manifest or removes files, if the place has locks.
+  func exclusively<Result>(_ work: () throws(PackError) -> Result) throws(PackError) -> Result
 }
 
 extension PublishingPlace {
+  package func exclusively<Result>(_ work: () throws(PackError) -> Result) throws(PackError) -> Result { try work() }
+
   func conflict(_ what: String) -> PackError {
     PackError(
       .releaseConflict, of: title, what, hint: "see that one pipeline publishes at a time, then: packer publish --dry-run")
+  }
+}
+
+/// The forms in which a place is named.
+package enum PlaceName {
+  /// Returns a place: a folder, a remote of rclone (with a colon before the first slash), or a command.
+  ///
+  /// - Parameter showsProgress: whether a program that uploads prints how far it is, on standard error.
+  /// - Throws: ``PackError/Code/usage``.
+  package static func place(_ text: String, showsProgress: Bool = false) throws(PackError) -> any PublishingPlace {
+    if text.hasPrefix(command) { return CommandPlace(title: text, try CommandWords.split(String(text.dropFirst(command.count)))) }
+    // As rclone decides it.
+    let remote = text.prefix { $0 != "/" }
+    guard remote.contains(":") else { return FolderPlace(text) }
+    if let name = secret(in: text) {
+      throw PackError(
+        .usage, "the place has '\(name)' in its text, which others on this machine can see",
+        hint: "put it into the configuration of rclone, or into a variable such as RCLONE_CONFIG_GAMES_\(name.uppercased())")
+    }
+    return RclonePlace(text, showsProgress: showsProgress)
+  }
+
+  private static let command = "cmd:"
+  /// The parts of the names of parameters of rclone whose values are secret.
+  private static let secrets = ["pass", "secret", "token", "key_pem", "credential", "sas_url", "bearer", "private"]
+
+  /// Returns the name of a parameter whose value is a secret, in a remote such as `:sftp,user=u,pass=…:path`.
+  private static func secret(in remote: String) -> String? {
+    // The parameters end at a colon outside of quotes; a path follows.
+    var quote: Character?
+    let end = remote.dropFirst().firstIndex { character in
+      if character == quote { quote = nil } else if quote == nil, character == "'" || character == "\"" { quote = character }
+      return quote == nil && character == ":"
+    }
+    for part in remote[..<(end ?? remote.endIndex)].split(separator: ",").dropFirst() {
+      let name = part.prefix { $0 != "=" && $0 != ":" }
+      let isSecret = name == "key" || secrets.contains { name.contains($0) }
+      if isSecret, !name.hasSuffix("_file"), !name.hasSuffix("_command"), part.dropFirst(name.count).first == "=" { return String(name) }
+    }
+    return nil
   }
 }

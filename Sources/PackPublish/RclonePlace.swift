@@ -14,8 +14,8 @@ package struct RclonePlace: PublishingPlace {
 
   package init(_ remote: String, showsProgress: Bool = false) { (title, self.showsProgress) = (remote, showsProgress) }
 
-  /// The statuses with which rclone ends if a folder does not exist, and if files differ.
-  private static let (missing, differing): (CInt, CInt) = (3, 1)
+  /// The statuses with which rclone ends if a folder or a file does not exist, and if files differ.
+  private static let (missing, missingFile, differing): (CInt, CInt, CInt) = (3, 4, 1)
   /// The largest answer that is read: a list of a million names.
   private static let largestAnswer = 256 << 20
 
@@ -28,86 +28,164 @@ package struct RclonePlace: PublishingPlace {
   /// - Parameters:
   ///   - statuses: the statuses besides 0 with which it may end.
   ///   - logs: whether it logs on standard error instead.
+  ///   - isComplete: whether an answer says everything that was asked. Otherwise rclone failed.
   private func run(
-    _ words: [String], allowing statuses: [CInt] = [], limit: Int = largestAnswer, logs: Bool = false
+    _ words: [String], allowing statuses: [CInt] = [], limit: Int = largestAnswer, logs: Bool = false,
+    checking isComplete: ([UInt8]) -> Bool = { _ in true }
   ) throws(PackError) -> [UInt8] {
     let files = SystemFiles()
-    let log = temporaryPath("log")
+    let log = TemporaryName.path("log")
     defer { try? files.remove(log, .file, in: nil) }
+    let failure: PackError?
     do throws(PackError) {
-      return try ProgramOutput.read(
+      let answer = try ProgramOutput.read(
         ["rclone"] + (logs ? [] : ["--log-file", log]) + words, limit: limit, files: files, allowing: statuses)
+      if isComplete(answer) { return answer }
+      failure = nil
     } catch {
-      let lines = (try? files.contents(of: log, limit: 1 << 20))?.split(separator: UInt8(ascii: "\n")) ?? []
-      // Without the time in front.
-      let said = lines.last.map { ": " + printable($0.dropFirst(20).prefix(400)) } ?? ""
-      throw PackError(
-        error.code, of: title, "rclone \(words[0]) failed\(said.isEmpty ? ": \(error.message)" : said)",
-        hint: "'rclone lsf \(ShellWord.quoted(title))' must work; to install it on Debian: apt-get install rclone")
+      failure = error
     }
+    let said = Self.reason(in: (try? files.contents(of: log, limit: 1 << 20)) ?? []) ?? failure?.message
+    let unmet = Self.unmet.contains { said?.contains($0) == true }
+    throw PackError(
+      unmet ? .releaseConflict : .cannotRead, of: title, "rclone \(words[0]) failed: \(said ?? "it gave no reason")",
+      hint: "'rclone lsf \(ShellWord.quoted(title))' must work; to install it on Debian: apt-get install rclone")
   }
 
-  private func temporaryPath(_ kind: String) -> String {
-    "\(ProcessEnvironment.text(of: "TMPDIR") ?? "/tmp")/packer-\(kind)-\(String(UInt64.random(in: 0 ... .max), radix: 36))"
+  /// The answers of S3 if another manifest is there than the condition says.
+  private static let unmet = ["PreconditionFailed", "ConditionalRequestConflict", "NoSuchKey"]
+
+  private static let level = "ERROR : "
+
+  /// Returns the last message in a log, which may have several lines. The first has a time in front.
+  static func reason(in log: [UInt8]) -> String? {
+    let lines = log.split(separator: UInt8(ascii: "\n"))
+    guard let start = lines.lastIndex(where: { $0.first.map { (0x30...0x39).contains($0) } == true && $0.count > 20 }) else { return nil }
+    let message = printable(lines[start].dropFirst(20).prefix(400))
+    let causes = lines[(start + 1)...].filter { $0.starts(with: "caused by: ".utf8) }.map { ", " + printable($0.prefix(400)) }
+    return (message.hasPrefix(level) ? String(message.dropFirst(level.count)) : message) + causes.joined()
   }
 
   package func sizes() throws(PackError) -> [String: UInt64] {
     let answer = try run(["lsf", "--files-only", "--format", "sp", "--separator", "\t", "--", title], allowing: [Self.missing])
-    var sizes: [String: UInt64] = [:]
-    for line in answer.split(separator: UInt8(ascii: "\n")) {
-      let parts = line.split(separator: UInt8(ascii: "\t"), maxSplits: 1)
-      guard parts.count == 2, let size = UInt64(String(decoding: parts[0], as: UTF8.self)) else { continue }
-      sizes[String(decoding: parts[1], as: UTF8.self)] = size
-    }
-    return sizes
+    return try FileListing.sizes(answer, refusing: false)
   }
 
   package func contents(of name: String, limit: Int) throws(PackError) -> [UInt8]? {
-    guard try sizes()[name] != nil else { return nil }
-    let bytes = try run(["cat", "--", path(name)], limit: limit)
+    // Where there are no folders, rclone prints nothing for a file that is not there.
+    let bytes = try run(["cat", "--", path(name)], allowing: [Self.missing, Self.missingFile], limit: limit)
     guard bytes.count <= limit else { throw PackError(.limitExceeded, of: path(name), "has more than \(limit) bytes") }
-    return bytes
+    return bytes.isEmpty ? nil : bytes
   }
 
-  package func add(_ names: [String], from directory: String) throws(PackError) {
-    // Nothing is asked about files that are not there, or that are replaced.
-    var words = ["copy", "--no-check-dest", "--no-traverse", "--header-upload", "Cache-Control: public, max-age=31536000, immutable"]
-    if showsProgress { words += ["--stats", "2s", "--stats-one-line", "--stats-log-level", "NOTICE"] }
+  package func fetch(_ names: [String], to directory: String) throws(PackError) {
     try withList(of: names) { (list) throws(PackError) in
+      _ = try run(["copy", "--no-traverse", "--files-from-raw", list, "--", title, directory])
+    }
+    let files = SystemFiles()
+    for name in names where (try? files.status(of: ReleaseFolder.path(name, in: directory), in: nil, following: .followed)) == nil {
+      throw PackError(.missingInput, of: path(name), "does not exist")
+    }
+  }
+
+  package func add(_ files: [ReleaseFiles.File], from directory: String) throws(PackError) {
+    // Nothing is asked about files that are not there, or that are replaced. They are compared later.
+    var words = ["copy", "--no-check-dest", "--no-traverse", "--s3-no-head", "--header-upload", Self.forEver]
+    if showsProgress { words += ["--stats", "2s", "--stats-one-line", "--stats-log-level", "NOTICE"] }
+    try withList(of: files.map(\.name)) { (list) throws(PackError) in
       _ = try run(words + ["--files-from-raw", list, "--", directory, title], logs: showsProgress)
     }
   }
 
-  package func different(_ names: [String], from directory: String) throws(PackError) -> [String] {
-    try withList(of: names) { (list) throws(PackError) in
+  package func add(_ path: String, as name: String) throws(PackError) {
+    _ = try run(["copyto", "--ignore-times", "--header-upload", Self.forEver, "--", path, self.path(name)])
+  }
+
+  private static let forEver = "Cache-Control: public, max-age=31536000, immutable"
+
+  package func different(_ files: [ReleaseFiles.File], from directory: String) throws(PackError) -> [ReleaseFiles.File] {
+    try withList(of: files.map(\.name)) { (list) throws(PackError) in
       var words = ["check", "--one-way", "--combined", "-", "--files-from-raw", list]
       if try !hasDigests() { words.append("--download") }
-      let answer = try run(words + ["--", directory, title], allowing: [Self.differing])
-      let same = Set(
-        answer.split(separator: UInt8(ascii: "\n")).filter { $0.starts(with: "= ".utf8) }
-          .map { String(decoding: $0.dropFirst(2), as: UTF8.self) })
-      return names.filter { !same.contains($0) }
+      func names(_ signs: String, in answer: [UInt8]) -> Set<String> {
+        let lines = answer.split(separator: UInt8(ascii: "\n")).filter { line in line.first.map { signs.utf8.contains($0) } ?? false }
+        return Set(lines.map { String(decoding: $0.dropFirst(2), as: UTF8.self) })
+      }
+      // It ends with the same status if it could not read a file. Such a file has another sign, or no line.
+      let answer = try run(words + ["--", directory, title], allowing: [Self.differing]) { answer in
+        names("=*+", in: answer).isSuperset(of: files.map(\.name))
+      }
+      let same = names("=", in: answer)
+      return files.filter { !same.contains($0.name) }
     }
   }
 
   package func hasDigests() throws(PackError) -> Bool {
-    let answer = String(decoding: try run(["backend", "features", "--", title]), as: UTF8.self)
+    let answer = try features()
     guard let start = answer.firstRange(of: "\"Hashes\":")?.upperBound else { return false }
     return answer[start...].drop(while: \.isWhitespace).dropFirst().drop(while: \.isWhitespace).first == "\""
   }
 
+  private func features() throws(PackError) -> String { String(decoding: try run(["backend", "features", "--", title]), as: UTF8.self) }
+
   package func replaceManifest(with path: String, known: [UInt8]?) throws(PackError) {
-    let name = ReleaseFile.manifest
-    guard try contents(of: name, limit: Manifest.largestSize) == known else {
-      throw conflict("has another manifest than before: another publisher is at work")
+    func isKnown() throws(PackError) -> Bool { try contents(of: ReleaseFile.manifest, limit: Manifest.largestSize) == known }
+    guard try isKnown() else { throw conflict("has another manifest than before: another publisher is at work") }
+    let features = try features()
+    if features.contains("\"String\": \"S3 ") {
+      do throws(PackError) {
+        return try write(path, if: try condition(known))
+      } catch {
+        // A write whose answer was lost was sent again, and fails: the caller reads the manifest back. If nothing changed, its tag is no MD5 there.
+        guard error.code == .releaseConflict, try isKnown() else {
+          guard error.code == .releaseConflict else { throw error }
+          let new = try SystemFiles().contents(of: path, limit: Manifest.largestSize)
+          if try contents(of: ReleaseFile.manifest, limit: Manifest.largestSize) == new { return }
+          throw conflict("got another manifest at the same time: another publisher is at work")
+        }
+      }
     }
-    _ = try run(["copyto", "--ignore-times", "--header-upload", "Cache-Control: public, max-age=60", "--", path, self.path(name)])
+    guard features.contains("\"Move\": true"), !features.contains("\"DuplicateFiles\": true") else { return try write(path) }
+    // Where a file can be renamed, it is often written in place: an upload that is cut would leave no manifest. Another publisher has another name.
+    let new = self.path("manifest-new-\(String(UInt64.random(in: 0 ... .max), radix: 36)).json")
+    _ = try run(["copyto", "--ignore-times", "--", path, new])
+    // Over the earlier one, without looking at that.
+    _ = try run(["moveto", "--no-check-dest", "--ignore-times", "--", new, self.path(ReleaseFile.manifest)])
+  }
+
+  /// Returns the condition that the manifest is still the one that was there, as a header. Its tag is its MD5 unless the service encrypts with keys of
+  /// the customer.
+  private func condition(_ known: [UInt8]?) throws(PackError) -> String {
+    guard let known else { return "If-None-Match: *" }
+    let files = SystemFiles()
+    let copy = TemporaryName.path("known")
+    try OutputFile.write(known, to: copy, files: files)
+    defer { try? files.remove(copy, .file, in: nil) }
+    let answer = String(decoding: try run(["md5sum", "--", copy]), as: UTF8.self)
+    return "If-Match: \"\(answer.prefix { $0 != " " })\""
+  }
+
+  /// - Parameter condition: a header that only S3 knows.
+  private func write(_ path: String, if condition: String? = nil) throws(PackError) {
+    // Not read back: if another publisher's is there by then, rclone would take it for a damaged upload, and remove it.
+    var words = ["copyto", "--ignore-times", "--s3-no-head", "--header-upload", "Cache-Control: public, max-age=60"]
+    // A single request, because the header is sent with each. It is not repeated if the condition is not met.
+    if let condition { words += ["--no-check-dest", "--s3-no-check-bucket", "--retries", "1", "--header", condition] }
+    _ = try run(words + ["--", path, self.path(ReleaseFile.manifest)])
+  }
+
+  package func remove(_ names: [String]) throws(PackError) {
+    guard !names.isEmpty else { return }
+    try withList(of: names) { (list) throws(PackError) in
+      // Only files in the list are looked at.
+      _ = try run(["delete", "--files-from-raw", list, "--", title])
+    }
   }
 
   /// Lends a file with names, one in each line.
   private func withList<Result>(of names: [String], _ body: (String) throws(PackError) -> Result) throws(PackError) -> Result {
     let files = SystemFiles()
-    let path = temporaryPath("names")
+    let path = TemporaryName.path("names")
     try OutputFile.write(Array((names.joined(separator: "\n") + "\n").utf8), to: path, files: files)
     defer { try? files.remove(path, .file, in: nil) }
     return try body(path)

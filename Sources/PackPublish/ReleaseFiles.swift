@@ -26,6 +26,8 @@ package struct ReleaseFiles: Sendable {
   package let manifestBytes: [UInt8]
   /// In ascending order of their names.
   package let files: [File]
+  /// The name of a copy of the manifest that stays at the place. It says which files the release has, after a newer manifest has replaced this one.
+  package let copyName: String
 
   /// Reads the manifest and its pages. Their signature is not checked.
   ///
@@ -35,13 +37,15 @@ package struct ReleaseFiles: Sendable {
     let folder = ReleaseFolder(target)
     directory = ReleasePlaces.directory(of: target)
     manifestPath = folder.manifestPath
-    manifestBytes = try files.contents(of: manifestPath, limit: Manifest.largestSize)
+    let bytes = try files.contents(of: manifestPath, limit: Manifest.largestSize)
+    manifestBytes = bytes
     do throws(PackError) {
-      let signed = try SignedManifest(manifestBytes)
+      let signed = try SignedManifest(bytes)
       manifest = try Manifest(parsing: signed.bytes.byteSpan, signed.signedBytes)
     } catch {
       throw error.about(manifestPath)
     }
+    copyName = ManifestCopy.name(manifest.version, try CryptoBackends.standard.digest(of: bytes.byteSpan))
     let catalogue = try ReleaseCatalogue(manifest, in: directory, files: files)
     var found: Set<File> = []
     for pack in catalogue.packs { found.insert(File(name: pack.fileName, size: pack.size, sha256: pack.sha256)) }

@@ -33,6 +33,16 @@ package final class KeyHolder: Sendable {
     }
   }
 
+  /// Lends the key.
+  ///
+  /// - Throws: ``PackError/Code/noKey`` if there is none, or what `work` throws.
+  package func withKey<Result>(_ work: (borrowing PackKey) async throws(PackError) -> Result) async throws(PackError) -> Result {
+    switch resolved {
+    case .some(let resolved): return try await work(resolved.key)
+    case .none: throw PackError(.noKey, "no key was given")
+    }
+  }
+
   /// Opens a pack. Returns nil if there is no key.
   package func open(_ path: String, files: any FileSystem) throws(PackError) -> Pack? {
     switch resolved {

@@ -95,6 +95,7 @@ extension ConfigurationMap {
       ConfigurationKey(
         "updates", .either(.scalar(.choice(["none"], "word")), .map(updates)),
         "Which deltas are made from the packs of earlier releases, so that an update downloads what changed; none: no deltas."),
+      ConfigurationKey("publish", .map(publish), "Where 'packer publish' uploads releases, and what 'packer prune' keeps there."),
       ConfigurationKey("defaults", .map(defaults), "Settings for packs that do not set their own."),
       ConfigurationKey("packs", .maps(pack, smallestCount: 1), isRequired: true, "The packs."),
       ConfigurationKey("totals", .map(totals), "Your team's limits for all packs together, which 'packer verify' checks."),
@@ -143,6 +144,17 @@ extension ConfigurationMap {
       ConfigurationKey(
         "largestUpdate", .scalar(.size(0...Self.largestSize)),
         "The most that an update from a release in use may download, which 'packer verify' checks.", example: "20 MB"),
+    ])
+
+  private static let publish = ConfigurationMap(
+    noun: "'publish'",
+    keys: [
+      ConfigurationKey(
+        "to", .scalar(.text(longest: 2000)), "A directory, a remote of rclone with a colon, or cmd:'PROGRAM ARG…'.",
+        example: "games:bucket/packs"),
+      ConfigurationKey(
+        "keep", .scalar(.number(1...10_000)), "How many of the newest releases keep their files.",
+        standard: .integer(Int(PackerConfiguration.Publish.defaultKeep))),
     ])
 
   /// The keys that both `defaults` and a pack may have.

@@ -85,6 +85,7 @@ struct ConfigurationReader {
       ignored: ignored(root["ignore"], packs: packs))
     configuration.lacksPacks = lacksPacks
     configuration.updates = updates(root["updates"], configuration.hosting)
+    configuration.publish = publish(root["publish"])
     checkBases(root, configuration)
     return configuration
   }
@@ -102,6 +103,17 @@ struct ConfigurationReader {
     if let worth = node?.text("worth", .percent).flatMap(ScalarFormat.basisPoints) { updates.worth = worth }
     updates.largest = node?.size("largestUpdate")
     return updates
+  }
+
+  private func publish(_ node: ConfigurationNode?) -> PackerConfiguration.Publish {
+    var publish = PackerConfiguration.Publish()
+    if let text = node?.text("to", .text(longest: 2000)) {
+      // As rclone decides whether a text names a remote.
+      let isDirectory = !text.hasPrefix("/") && !text.prefix { $0 != "/" }.contains(":")
+      publish.place = isDirectory ? inDirectory(Self.normalized(text)) : text
+    }
+    if let keep = node?.text("keep", .number(1...UInt64.max)).flatMap({ UInt64($0) }) { publish.keep = keep }
+    return publish
   }
 
   /// Checks the packs over which others are published as deltas.

@@ -37,6 +37,8 @@ package struct PackerConfiguration: Hashable, Sendable {
   package var lock = LockPresence.optional
   /// Which deltas are made to packs that changed; nil for none.
   package var updates: Updates?
+  /// Where releases are uploaded.
+  package var publish = Publish()
   /// The installation events of managed asset packs; empty means both.
   package var installationEvents: [InstallationEvent]
   /// Accepted findings, each with its reason.
@@ -93,6 +95,17 @@ package struct PackerConfiguration: Hashable, Sendable {
     package init(packs: String) {
       self.packs = packs
     }
+  }
+
+  /// Where releases are uploaded.
+  package struct Publish: Hashable, Sendable {
+    /// The place: a directory as a path the process can open, a remote of rclone, or a command.
+    package var place: String?
+    /// The number of the newest releases whose files stay there.
+    package var keep = defaultKeep
+
+    /// The number without one in the configuration.
+    package static let defaultKeep: UInt64 = 3
   }
 
   /// When the system downloads a managed asset pack.

@@ -1,9 +1,9 @@
-import PackFormat
+package import PackFormat
 
 /// The words of a command line that runs without a shell: it is split at spaces, single and double quotes group, and nothing else is special.
-enum CommandWords {
+package enum CommandWords {
   /// - Throws: ``PackError/Code/usage`` if a quote is not closed or there is no program.
-  static func split(_ text: String) throws(PackError) -> [String] {
+  package static func split(_ text: String) throws(PackError) -> [String] {
     var words: [String] = []
     var word: String?
     var quote: Character?
@@ -22,11 +22,11 @@ enum CommandWords {
       }
     }
     guard quote == nil else {
-      throw PackError(.usage, "the key command has a quote that is not closed")
+      throw PackError(.usage, "the command has a quote that is not closed")
     }
     if let word { words.append(word) }
     guard let program = words.first, !program.isEmpty else {
-      throw PackError(.usage, "the key command has no program", hint: "write cmd:'PROGRAM ARG…'")
+      throw PackError(.usage, "the command has no program", hint: "write cmd:'PROGRAM ARG…'")
     }
     return words
   }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import PackBuild
+import PackFiles
 import PackFormat
 import PackGate
 import PackManifest
@@ -16,28 +17,36 @@ struct Publish: Verb {
       The release is checked as by 'packer verify', with the same options, and nothing is uploaded if that finds a fault. Then packs, deltas and \
       pages are uploaded, which have a name of their own for ever, and compared with those in the directory. Then 'packer release record' records \
       the release; then the manifest is replaced. Stopped anywhere, the place has the earlier release or the new one, whole; run it again, and \
-      it goes on. A manifest that is older than the published one is refused.
+      it goes on. A manifest that is older than the published one is refused. A copy of each manifest stays, for 'packer prune'.
 
       The place is a folder, or a remote of rclone with a colon, as 'games:bucket/packs': S3, R2, GCS, Azure, SFTP and others. rclone finds its \
       configuration and secrets itself. Packs may be cached for ever, the manifest for a minute, where the remote has such headers. On SFTP and \
-      other file systems, rclone before 1.63 writes the manifest in place: a device that reads it in that moment refuses it, and tries again.
+      the like, the manifest is renamed into place; if the server cannot rename over a file, there is none for a moment, and devices try again.
 
-      One pipeline publishes at a time. Another one that replaces the manifest meanwhile is noticed in a folder; on a remote, the manifest is \
-      compared before and after, which leaves a moment.
+      One pipeline publishes at a time. Another one that replaces the manifest meanwhile is noticed in a folder and on S3, which writes it only \
+      if it is still the one that was read. On other remotes it is compared before and after, which leaves a moment.
+
+      Or the place is a program, cmd:'PROGRAM ARG…'. It gets one of these as its next words, and ends with 0 if that is done: list (prints a \
+      line with size, tab and name for each file); get NAME FILE (makes no file if there is none); add FILE NAME; manifest FILE SHA256 \
+      (replaces manifest.json at once; the digest is that of the one there, or none); remove NAME.
 
       --files-only uploads all but the manifest, and records nothing: for a pipeline that must push the lock file first. Nothing is ever deleted.
+
+      --rollback brings the contents of an earlier release back, under new versions: it takes its packs from the folder of released packs or from \
+      the place, and builds a release from them, which is then checked and published. Packs that it did not have stay as they are. Sources do \
+      not change: mend them before the next 'packer build'.
 
       Examples:
         packer publish --to games:bucket/packs --plist App/Info.plist --dry-run
         packer publish --to games:bucket/packs --plist App/Info.plist
+        packer publish --rollback 12
         packer publish dist --to /srv/www/packs --quick
       """)
 
   @Argument(help: "A release directory. (default: dist beside packer.yml)", completion: .directory)
   var release: String?
 
-  @Option(name: .customLong("to"), help: ArgumentHelp("The folder, or the remote of rclone, from which devices fetch.", valueName: "place"))
-  var placeText: String
+  @OptionGroup var place: PlaceOption
 
   @Flag(name: .customLong("dry-run"), help: "Show what would be uploaded, and upload nothing.")
   var isTrial = false
@@ -48,9 +57,13 @@ struct Publish: Verb {
   @Flag(name: .customLong("no-record"), help: "Do not record the release in the lock file: it was recorded before.")
   var isUnrecorded = false
 
+  @Option(name: .customLong("rollback"), help: ArgumentHelp("Bring the contents of this release back.", valueName: "manifest version"))
+  var rollback: UInt64?
+
   @OptionGroup var gate: GateOptions
   @OptionGroup var threads: JobsOption
   @OptionGroup var key: KeyOptions
+  @OptionGroup var signKey: SignKeyOptions
   @OptionGroup var output: OutputOptions
 
   // A program that uploads may leave a part of a file, which the next run replaces.
@@ -58,11 +71,18 @@ struct Publish: Verb {
   var isQuiet: Bool { output.isQuiet }
 
   func run(in session: Session) async throws(PackError) -> Outcome {
-    let place = try place(in: session)
     guard !isFilesOnly || !isTrial else { throw PackError(.usage, "--dry-run uploads nothing, so --files-only does not apply") }
-    let outcome = try await ReleaseGate(options: gate, key: key, jobs: try threads.count(), isJSON: output.isJSON).run(release, in: session)
-    guard case .done = outcome else { return outcome }
     let configuration = try ReleasePlaces.configuration(at: gate.inputs.configuration)
+    let place = try place.place(
+      configuration, showsProgress: session.console.hasMovableCursor && !output.isQuiet && !output.isJSON)
+    var gate = ReleaseGate(options: gate, key: key, jobs: try threads.count(), isJSON: output.isJSON)
+    let scratch = try rollback.map { (_) throws(PackError) in try ScratchFolder.make("rollback") }
+    defer { if let scratch { try? SystemFiles().removeTree(scratch, in: nil) } }
+    if let rollback, let scratch {
+      (gate.holder, gate.configuration) = try await restore(rollback, configuration, from: place, scratch, in: session)
+    }
+    let outcome = try await gate.run(release, in: session)
+    guard case .done = outcome else { return outcome }
     guard configuration?.hosting ?? .unmanaged == .unmanaged else {
       throw PackError(
         .usage,
@@ -72,9 +92,9 @@ struct Publish: Verb {
     let files = try ReleaseFiles(release ?? ReleasePlaces.place(ReleaseFile.folder, beside: configuration))
     let publication = Publication(files, at: place)
     let plan = try publication.plan()
-    tell(plan, files, on: session.console)
+    tell(plan, files, at: place.title, on: session.console)
     guard !isTrial else { return .done }
-    try publication.upload(plan)
+    try publication.upload(plan, isAnnounced: !isFilesOnly)
     if !plan.missing.isEmpty { session.console.note("uploaded and compared \(Table.count(plan.missing.count, "file", "files"))") }
     guard !isFilesOnly else { return .done }
     if !isUnrecorded { try record(files, configuration, in: session) }
@@ -84,10 +104,40 @@ struct Publish: Verb {
     return .done
   }
 
-  private func place(in session: Session) throws(PackError) -> any PublishingPlace {
-    // As rclone decides it.
-    guard placeText.prefix(while: { $0 != "/" }).contains(":") else { return FolderPlace(placeText) }
-    return RclonePlace(placeText, showsProgress: session.console.hasMovableCursor && !output.isQuiet && !output.isJSON)
+  /// Builds a release with the contents of an earlier one.
+  ///
+  /// - Parameter scratch: an empty directory, which gets the contents.
+  /// - Returns: the key, which may come from a place that can be read only once, and the configuration with those contents as its sources.
+  private func restore(
+    _ version: UInt64, _ configuration: PackerConfiguration?, from place: any PublishingPlace, _ scratch: String,
+    in session: Session
+  ) async throws(PackError) -> (KeyHolder, PackerConfiguration) {
+    guard let configuration else {
+      throw PackError(
+        .missingInput, of: PackerConfiguration.defaultPath, "does not exist, and --rollback needs it", hint: "name it with -c")
+    }
+    guard release == nil else { throw PackError(.usage, "--rollback builds the release itself, so no directory is given") }
+    let jobs = try threads.count()
+    let lockPath = gate.inputs.lockFile.lock ?? configuration.path(of: ReleaseFile.lock)
+    let holder = KeyHolder(try session.key(key, configured: configuration.key))
+    let restoration = try await Restoration.run(
+      version, of: configuration, lockPath: lockPath, from: place, key: holder, in: scratch, jobs: jobs)
+    let others = restoration.others
+    if !others.isEmpty {
+      let more = others.count > 5 ? " and \(others.count - 5) more" : ""
+      session.console.note("not in manifest \(version), and unchanged: \(others.prefix(5).joined(separator: ", "))\(more)")
+    }
+    var build = ReleaseBuild(restoration.configuration, time: try .fromEnvironment())
+    (build.lockPath, build.jobs) = (lockPath, jobs)
+    build.keysFile = try configuration.keysFile.map { (path) throws(PackError) in try KeysFile(reading: path) }
+    let signers = try session.signers(signKey, configured: configuration.signKeys)
+    let work = build
+    let report = try await session.withProgress { (progress) async throws(PackError) in
+      try await holder.withKey { (key) async throws(PackError) in try await work.run(key: key, signers: signers, progress: progress) }
+    }
+    session.console.note(
+      "\(report.output): has the contents of manifest \(version); the sources are unchanged")
+    return (holder, restoration.configuration)
   }
 
   private func record(_ files: ReleaseFiles, _ configuration: PackerConfiguration?, in session: Session) throws(PackError) {
@@ -107,11 +157,11 @@ struct Publish: Verb {
     if !report.isUnchanged { session.console.note("recorded in \(recording.lockPath): commit it") }
   }
 
-  private func tell(_ plan: Publication.Plan, _ files: ReleaseFiles, on console: Console) {
+  private func tell(_ plan: Publication.Plan, _ files: ReleaseFiles, at place: String, on console: Console) {
     let size = plan.missing.reduce(0 as UInt64) { $0.adding($1.size) }
     let version = files.manifest.version
     var lines = [
-      "\(placeText): \(Table.count(plan.missing.count, "file", "files")) to upload, \(ByteCount(size)); "
+      "\(place): \(Table.count(plan.missing.count, "file", "files")) to upload, \(ByteCount(size)); "
         + "\(plan.present.count) there already, \(ByteCount(plan.present.size))"
     ]
     if isTrial {
@@ -125,7 +175,7 @@ struct Publish: Verb {
     lines.append(plan.isPublished ? "  manifest \(version) is published already" : "  manifest \(version) in place of \(before)")
     console.result(
       RecordValue.sorted([
-        "type": .text("publication"), "to": .text(placeText), "manifest": .number(version),
+        "type": .text("publication"), "to": .text(place), "manifest": .number(version),
         "publishedManifest": RecordValue.number(plan.publishedVersion), "isPublished": .flag(plan.isPublished),
         "files": RecordValue.number(plan.missing.count), "size": .number(size), "present": RecordValue.number(plan.present.count),
         "others": RecordValue.number(plan.others.count), "othersSize": .number(plan.others.size), "isDryRun": .flag(isTrial),

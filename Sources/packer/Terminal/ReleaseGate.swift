@@ -12,6 +12,10 @@ struct ReleaseGate {
   let key: KeyOptions
   let jobs: Int?
   let isJSON: Bool
+  /// The key, if it was read before.
+  var holder: KeyHolder?
+  /// The configuration with other sources than those of the file.
+  var configuration: PackerConfiguration?
 
   /// Checks a release and prints the report.
   ///
@@ -65,6 +69,7 @@ struct ReleaseGate {
     try ReleaseVerification.checkRules(only: options.only + required, ignored: options.ignore)
     let inputs = options.inputs
     var verification = try inputs.verification(of: target, for: "verify", hasKey: !key.references.isEmpty, in: session)
+    if let configuration { verification.configuration = configuration }
     verification.isQuick = options.isQuick
     verification.only = options.only
     verification.ignored = options.ignore
@@ -75,9 +80,13 @@ struct ReleaseGate {
       try ReportFile.check(
         path, against: read, release: ReleasePlaces.directory(of: verification.target), sources: verification.configuration?.packs ?? [])
     }
-    let content = try inputs.contentKey(
-      key, isNeeded: !options.isQuick, for: target, verification.configuration, "verify", in: session)
-    let holder = KeyHolder(content)
+    let holder: KeyHolder
+    if let known = self.holder {
+      holder = known
+    } else {
+      holder = KeyHolder(
+        try inputs.contentKey(key, isNeeded: !options.isQuick, for: target, verification.configuration, "verify", in: session))
+    }
     let report = try await session.withProgress { [verification] (progress) async throws(PackError) in
       try await verification.run(with: holder, progress: progress)
     }

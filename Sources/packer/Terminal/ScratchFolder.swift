@@ -9,7 +9,7 @@ enum ScratchFolder {
   /// - Parameter name: what it is for.
   /// - Throws: ``PackError/Code/cannotWrite`` or ``PackError/Code/noSpace``.
   static func make(_ name: String) throws(PackError) -> String {
-    let path = "\(StandardStreams.variable("TMPDIR") ?? "/tmp")/packer-\(name)-\(String(UInt64.random(in: 0 ... .max), radix: 36))"
+    let path = TemporaryName.path(name)
     do throws(FileFailure) {
       try SystemFiles().makeDirectory(path, mode: 0o700, in: nil)
     } catch {

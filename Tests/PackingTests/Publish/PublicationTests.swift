@@ -23,14 +23,17 @@ private struct ChangedPlace: PublishingPlace {
   var title: String { base.title }
   func sizes() throws(PackError) -> [String: UInt64] { try base.sizes() }
   func contents(of name: String, limit: Int) throws(PackError) -> [UInt8]? { try base.contents(of: name, limit: limit) }
-  func add(_ names: [String], from directory: String) throws(PackError) {
-    try base.add(names, from: directory)
-    afterAdding(names)
+  func fetch(_ names: [String], to directory: String) throws(PackError) { try base.fetch(names, to: directory) }
+  func add(_ files: [ReleaseFiles.File], from directory: String) throws(PackError) {
+    try base.add(files, from: directory)
+    afterAdding(files.map(\.name))
   }
+  func add(_ path: String, as name: String) throws(PackError) { try base.add(path, as: name) }
   func hasDigests() throws(PackError) -> Bool { try base.hasDigests() }
-  func different(_ names: [String], from directory: String) throws(PackError) -> [String] {
-    try base.different(names, from: directory)
+  func different(_ files: [ReleaseFiles.File], from directory: String) throws(PackError) -> [ReleaseFiles.File] {
+    try base.different(files, from: directory)
   }
+  func remove(_ names: [String]) throws(PackError) { try base.remove(names) }
   func replaceManifest(with path: String, known: [UInt8]?) throws(PackError) {
     beforeManifest()
     try base.replaceManifest(with: path, known: known)
@@ -73,14 +76,16 @@ struct PublicationTests {
     return release.manifest.version
   }
 
-  @Test("has all packs and pages of the release, and its manifest, and nothing else")
+  @Test("has all packs and pages of the release, its manifest and a copy of that, and nothing else")
   func all() throws {
     let publication = try publication()
     let plan = try publication.plan()
     #expect(
       plan.missing.count == publication.release.files.count && plan.present.count == 0 && !plan.isPublished && plan.publishedVersion == nil)
     try publish(publication)
-    #expect(Set(project.contents(of: "www").keys) == Set(publication.release.files.map(\.name) + ["manifest.json"]))
+    let names = publication.release.files.map(\.name) + ["manifest.json", publication.release.copyName]
+    #expect(Set(project.contents(of: "www").keys) == Set(names))
+    #expect(project.directory.bytes(of: "www/\(publication.release.copyName)") == publication.release.manifestBytes)
     #expect(try whole() == 1)
   }
 
@@ -117,7 +122,7 @@ struct PublicationTests {
     bytes[bytes.count - 1] ^= 1
     try project.directory.write(bytes, to: "dist/\(name)")
     #expect(#expect(throws: PackError.self) { try publish(publication()) }?.code == .wrongPack)
-    #expect(project.contents(of: "www").isEmpty)
+    #expect(project.contents(of: "www").keys.allSatisfy { $0.hasPrefix("manifest-1-") })
   }
 
   @Test("of an older release, or of another one of the same version, is refused before anything is uploaded")
@@ -156,6 +161,21 @@ struct PublicationTests {
       #expect(try whole() == 2 && names == Set(last.keys))
     }
     #expect(counting.calls.count > 20 && states.contains(1))
+  }
+
+  @Test("does not publish a manifest whose files were removed meanwhile")
+  func removedMeanwhile() async throws {
+    try publish(publication())
+    try await next()
+    let name = try #require(try publication().release.files.first { $0.name.hasPrefix("core-") }?.name)
+    let (place, before) = (place, project.directory.bytes(of: "www/manifest.json"))
+    var changed = ChangedPlace(base: FolderPlace(place, files: FaultyFiles()))
+    changed.afterAdding = { _ in try? FileManager.default.removeItem(atPath: "\(place)/\(name)") }
+    let error = #expect(throws: PackError.self) { try publish(publication(changed)) }
+    #expect(error?.code == .releaseConflict && error?.message.contains("does not have \(name) any more") == true)
+    #expect(project.directory.bytes(of: "www/manifest.json") == before)
+    try publish(publication())
+    #expect(try whole() == 2)
   }
 
   @Test("notices another publisher before and after it replaces the manifest, and a file that arrived as another one")

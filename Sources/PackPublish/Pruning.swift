@@ -1,0 +1,133 @@
+import PackBuild
+import PackFiles
+package import PackFormat
+package import PackManifest
+import PackPages
+import PackProject
+
+/// The removal of files that devices no longer need from the place of releases.
+///
+/// The copies of manifests there say which files each release has. Kept are the files of the manifest that is published, of newer ones, of the newest
+/// releases up to a number, and of all whose manifest a device may still use. Files that no copy names are never touched.
+package struct Pruning: Sendable {
+  private let place: any PublishingPlace
+  /// The number of the newest releases that keep their files.
+  package var keep = PackerConfiguration.Publish.defaultKeep
+  /// The time in seconds after which a release that was replaced is no longer needed. If nil, it is needed until its manifest expires.
+  package var graceSeconds: UInt64?
+  /// Names of files that stay in any case.
+  package var needed: Set<String> = []
+  private let now: ManifestTime
+
+  package init(of place: any PublishingPlace, now: ManifestTime) { (self.place, self.now) = (place, now) }
+
+  /// A release at the place.
+  package struct Release: Hashable, Sendable {
+    /// The version of its manifest.
+    package let version: UInt64
+    /// Why its files stay; nil if they do not.
+    package let reason: String?
+  }
+
+  /// What is removed, and what stays.
+  package struct Plan: Hashable, Sendable {
+    /// Newest first.
+    package let releases: [Release]
+    /// The files to remove, in ascending order of their names.
+    package let removed: [ReleaseFiles.File]
+    /// The names of the copies to remove.
+    let copies: [String]
+    /// The number of files of releases that stay, and the sum of their sizes in bytes.
+    package let kept: (count: Int, size: UInt64)
+    /// The files that no manifest names, which stay: their number and the sum of their sizes in bytes.
+    package let unknown: (count: Int, size: UInt64)
+    /// The files there, by whose names and sizes a change is noticed.
+    fileprivate let there: [String: UInt64]
+    fileprivate let manifest: [UInt8]
+
+    package static func == (left: Plan, right: Plan) -> Bool { left.releases == right.releases && left.removed == right.removed }
+    package func hash(into hasher: inout Hasher) { hasher.combine(removed) }
+  }
+
+  /// Reads the manifests at the place, and decides.
+  ///
+  /// - Parameter scratch: an empty directory for them.
+  /// - Throws: ``PackError/Code/missingInput`` if there is no manifest; the error of a manifest or page that is damaged.
+  package func plan(in scratch: String) throws(PackError) -> Plan {
+    let there = try place.sizes()
+    let copies = there.keys.filter { ManifestCopy.version($0) != nil }.sorted()
+    let pages = there.keys.filter { $0.hasSuffix(PageReference.fileExtension) }
+    guard there[ReleaseFile.manifest] != nil else {
+      throw PackError(.missingInput, of: place.title, "has no \(ReleaseFile.manifest)", hint: "packer publish makes one")
+    }
+    try place.fetch([ReleaseFile.manifest] + copies + pages.sorted(), to: scratch)
+    let current = try ReleaseFiles(ReleaseFolder.path(ReleaseFile.manifest, in: scratch))
+    var releases: [(name: String, files: ReleaseFiles)] = []
+    for name in copies where name != current.copyName { releases.append((name, try ReleaseFiles(ReleaseFolder.path(name, in: scratch)))) }
+    releases.sort { ($1.files.manifest.version, $0.name) < ($0.files.manifest.version, $1.name) }
+
+    var reasons = [Release(version: current.manifest.version, reason: "published")]
+    var kept = Set(current.files)
+    var older: Set<ReleaseFiles.File> = []
+    var removedCopies: [String] = []
+    // The time at which the next newer release was made.
+    var replaced = current.manifest.issued
+    var count: UInt64 = 1
+    for (name, release) in releases {
+      let manifest = release.manifest
+      if manifest.version < current.manifest.version { count += 1 }
+      let reason = reason(manifest, replaced: replaced, place: count, than: current.manifest.version)
+      replaced = manifest.issued ?? replaced
+      reasons.append(Release(version: manifest.version, reason: reason))
+      if reason == nil {
+        older.formUnion(release.files)
+        removedCopies.append(name)
+      } else {
+        kept.formUnion(release.files)
+      }
+    }
+    let keptNames = Set(kept.map(\.name))
+    let removed = older.filter { file in
+      if keptNames.contains(file.name) { return false }
+      return !needed.contains(file.name) && there[file.name] != nil
+    }
+    let named = keptNames.union(older.map(\.name)).union(copies)
+    let unknown = there.filter { !named.contains($0.key) && $0.key != ReleaseFile.manifest }
+    return Plan(
+      releases: reasons.sorted { $1.version < $0.version }, removed: removed.sorted { $0.name < $1.name }, copies: removedCopies,
+      kept: (kept.count, kept.reduce(0 as UInt64) { $0.adding($1.size) }),
+      unknown: (unknown.count, unknown.reduce(0 as UInt64) { $0.adding($1.value) }), there: there, manifest: current.manifestBytes)
+  }
+
+  /// Returns why the files of a release stay; nil if they do not.
+  private func reason(_ manifest: Manifest, replaced: ManifestTime?, place: UInt64, than current: UInt64) -> String? {
+    if manifest.version >= current { return "not older than the published one" }
+    if place <= keep { return "one of the newest \(keep)" }
+    if manifest.expires <= now { return nil }
+    guard let graceSeconds else { return "valid until \(manifest.expires)" }
+    guard let replaced else { return "the time of its successor is not known" }
+    let age = now.secondsSince1970 - replaced.secondsSince1970
+    return age < 0 || UInt64(age) < graceSeconds ? "replaced on \(replaced)" : nil
+  }
+
+  /// Removes what a plan says. Stopped anywhere, doing it again completes it.
+  ///
+  /// - Throws: ``PackError/Code/releaseConflict`` if a manifest came since the plan was made.
+  package func run(_ plan: Plan) throws(PackError) {
+    guard !plan.removed.isEmpty || !plan.copies.isEmpty else { return }
+    try place.exclusively { () throws(PackError) in
+      let there = try place.sizes()
+      let manifests = Set(there.keys.filter { ManifestCopy.version($0) != nil })
+      guard manifests == Set(plan.there.keys.filter { ManifestCopy.version($0) != nil }),
+        try place.contents(of: ReleaseFile.manifest, limit: Manifest.largestSize) == plan.manifest
+      else {
+        throw PackError(.releaseConflict, of: place.title, "got another manifest meanwhile, so nothing was removed", hint: "run it again")
+      }
+      // The copies say what is left to do, so they go after the packs; the pages are read for that, too.
+      let pages = plan.removed.filter { $0.name.hasSuffix(PageReference.fileExtension) }
+      try place.remove(plan.removed.filter { !$0.name.hasSuffix(PageReference.fileExtension) }.map(\.name))
+      try place.remove(plan.copies)
+      try place.remove(pages.map(\.name))
+    }
+  }
+}

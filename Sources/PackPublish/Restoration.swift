@@ -1,0 +1,79 @@
+package import PackBuild
+import PackCrypto
+import PackFiles
+package import PackFormat
+import PackManifest
+package import PackProject
+import PackReading
+
+/// The contents of an earlier release, unpacked, as the sources of the next one.
+package struct Restoration: Sendable {
+  /// The configuration, in which each pack has its earlier contents as its source.
+  package let configuration: PackerConfiguration
+  /// The ids of packs that the earlier release did not have. They stay as the last release has them.
+  package let others: [String]
+
+  /// Unpacks the packs of an earlier release, and of those that it did not have the last edition.
+  ///
+  /// - Parameters:
+  ///   - version: that of the manifest of the earlier release.
+  ///   - place: from which packs are fetched that were not kept.
+  ///   - key: must open all of them.
+  ///   - scratch: an empty directory, which gets a directory for each pack.
+  /// - Throws: ``PackError/Code/missingInput`` if there is no record of the release, or no file of a pack; ``PackError/Code/usage`` if it had a pack
+  ///   that the configuration does not have.
+  package static func run(
+    _ version: UInt64, of configuration: PackerConfiguration, lockPath: String, from place: any PublishingPlace, key: KeyHolder,
+    in scratch: String, jobs: Int?
+  ) async throws(PackError) -> Restoration {
+    let lock = try ReleaseLock.readIfPresent(lockPath, requiredBy: configuration, files: SystemFiles())
+    guard let last = lock.released, version < last.manifestVersion else {
+      throw PackError(.usage, "manifest \(version) is not older than the last release in \(lockPath)", hint: "packer release list")
+    }
+    let kept = ReleasedPacks(of: configuration)
+    let earlier = try kept.release(version, orLast: last).packs.filter { !$0.isRemoved }
+    var packs = Dictionary(last.packs.filter { !$0.isRemoved }.map { ($0.id, $0) }) { first, _ in first }
+    let known = Set(configuration.packs.map(\.id.text))
+    if let pack = earlier.first(where: { !known.contains($0.id) }) {
+      throw PackError(
+        .usage, of: configuration.path, "has no pack '\(pack.id)', which manifest \(version) had",
+        hint: "bring its entry back from version control, and its directory, which may be empty")
+    }
+    let ids = Set(earlier.map(\.id))
+    let others = configuration.packs.map(\.id.text).filter { !ids.contains($0) }
+    if let id = others.first(where: { packs[$0] == nil }) {
+      throw PackError(
+        .usage, of: configuration.path, "has the pack '\(id)', which was never released", hint: "take it out of the file for the rollback")
+    }
+    for pack in earlier { packs[pack.id] = pack }
+    var restored = configuration
+    for index in restored.packs.indices {
+      guard let pack = packs[restored.packs[index].id.text] else { continue }
+      guard !Task.isCancelled else { throw PackError(.cancelled, "cancelled") }
+      let path = try file(of: pack, keptAt: kept.path(of: pack), place, scratch)
+      guard let opened = try key.open(path, files: SystemFiles()) else { throw PackError(.noKey, "no key was given") }
+      let tree = "\(scratch)/\(pack.id)"
+      try await opened.unpack(to: tree, jobs: jobs)
+      if path.hasPrefix(scratch) { try? SystemFiles().remove(path, .file, in: nil) }
+      restored.packs[index].root = tree
+      // What was left out then is not there.
+      restored.packs[index].excludes = []
+    }
+    return Restoration(configuration: restored, others: others)
+  }
+
+  /// Returns the path of the file of a pack: the kept one, or one that is fetched.
+  private static func file(
+    of pack: ReleaseLock.Pack, keptAt path: String, _ place: any PublishingPlace, _ scratch: String
+  ) throws(PackError) -> String {
+    func isRight(_ path: String) throws(PackError) -> Bool {
+      try FileDigest.run(path, in: nil, title: path, files: SystemFiles(), backend: CryptoBackends.standard).sha256 == pack.sha256
+    }
+    if ReleasePlaces.exists(path), try isRight(path) { return path }
+    let name = ManifestPack.publishedName(pack.id, pack.sha256)
+    try place.fetch([name], to: scratch)
+    let fetched = ReleaseFolder.path(name, in: scratch)
+    guard try isRight(fetched) else { throw PackError(.wrongPack, of: fetched, "is not the pack that was released") }
+    return fetched
+  }
+}

@@ -1,0 +1,124 @@
+import ArgumentParser
+import PackBuild
+import PackFiles
+import PackFormat
+import PackManifest
+import PackProject
+import PackPublish
+
+/// `packer prune`
+struct Prune: Verb {
+  static let configuration = CommandConfiguration(
+    commandName: "prune",
+    abstract: "Shows which files at the published place no device needs any more, and deletes them with --delete.",
+    discussion: """
+      'packer publish' leaves a copy of each manifest at the place, which says which files the release has. These stay: the files of the \
+      published manifest, and of newer ones; of the newest releases (publish: {keep: 3} in packer.yml, or --keep); of every release whose \
+      manifest has not expired, because a device that was offline may still use it; and files that no copy names. With --replaced-for '30 days', \
+      a release is also no longer needed if its successor is that old: then a device that was offline for longer needs a new manifest first.
+
+      If 'updates: {packs: …}' in packer.yml is the same folder, the packs from which 'packer build' makes deltas stay, too.
+
+      Examples:
+        packer prune --to games:bucket/packs
+        packer prune --to games:bucket/packs --replaced-for '30 days' --delete
+      """)
+
+  @OptionGroup var place: PlaceOption
+
+  @Option(help: ArgumentHelp("How many of the newest releases keep their files.", valueName: "n"))
+  var keep: UInt64?
+
+  @Option(
+    name: .customLong("replaced-for"),
+    help: ArgumentHelp("Releases that were replaced this long ago are not needed, such as '30 days'.", valueName: "time"))
+  var replaced: String?
+
+  @Flag(name: .customLong("delete"), help: "Delete the files.")
+  var deletes = false
+
+  @Option(
+    name: [.customShort("c"), .customLong("config")],
+    help: ArgumentHelp("The configuration. (default: packer.yml, if it exists)", valueName: "file"), completion: .file())
+  var project: String?
+
+  @OptionGroup var output: OutputOptions
+
+  static var leavesNothingBehind: Bool { false }
+  var isQuiet: Bool { output.isQuiet }
+
+  func run(in session: Session) async throws(PackError) -> Outcome {
+    let configuration = try ReleasePlaces.configuration(at: project)
+    let place = try place.place(configuration, showsProgress: false)
+    var pruning = Pruning(of: place, now: try ManifestTime.now())
+    pruning.keep = keep ?? configuration?.publish.keep ?? pruning.keep
+    guard pruning.keep > 0 else { throw PackError(.usage, "--keep is 0, but the published release always stays") }
+    if let replaced {
+      guard let seconds = DurationText.seconds(replaced) else {
+        throw PackError(.usage, "--replaced-for is '\(replaced)'", hint: "write hours, days or weeks, such as '30 days'")
+      }
+      pruning.graceSeconds = seconds
+    }
+    if let configuration { pruning.needed = try bases(configuration, place) }
+    let scratch = try ScratchFolder.make("prune")
+    defer { try? SystemFiles().removeTree(scratch, in: nil) }
+    let plan = try pruning.plan(in: scratch)
+    tell(plan, at: place.title, on: session.console)
+    guard deletes else { return .done }
+    try pruning.run(plan)
+    if !plan.removed.isEmpty { session.console.note("deleted") }
+    return .done
+  }
+
+  /// The names of the packs from which the next build makes deltas, if they are kept at the place itself.
+  private func bases(_ configuration: PackerConfiguration, _ place: any PublishingPlace) throws(PackError) -> Set<String> {
+    guard let folder = configuration.updates?.packs, place is FolderPlace,
+      let kept = try? SystemFiles().canonicalPath(of: folder), kept == (try? SystemFiles().canonicalPath(of: place.title))
+    else { return [] }
+    let lock = try ReleaseLock.readIfPresent(configuration.path(of: ReleaseFile.lock), requiredBy: configuration, files: SystemFiles())
+    var names: Set<String> = []
+    try ReleaseHistory(lock, configuration)?.forEachRelease { release in
+      for pack in release.packs { names.insert(ManifestPack.publishedName(pack.id, pack.sha256)) }
+    }
+    return names
+  }
+
+  private func tell(_ plan: Pruning.Plan, at place: String, on console: Console) {
+    let size = plan.removed.reduce(0 as UInt64) { $0.adding($1.size) }
+    for release in plan.releases {
+      console.result(
+        RecordValue.sorted([
+          "type": .text("release"), "manifest": .number(release.version), "isKept": .flag(release.reason != nil),
+          "reason": release.reason.map { .text($0) },
+        ]), [])
+    }
+    for file in plan.removed {
+      console.result(RecordValue.sorted(["type": .text("file"), "name": .text(file.name), "size": .number(file.size)]), [])
+    }
+    let stays = plan.releases.filter { $0.reason != nil }
+    var lines = stays.prefix(Self.mostLines).map { "  manifest \($0.version) stays: \($0.reason ?? "")" }
+    if stays.count > Self.mostLines { lines.append("  and \(stays.count - Self.mostLines) more") }
+    let gone = plan.releases.filter { $0.reason == nil }
+    if let newest = gone.first, let oldest = gone.last {
+      lines.append(
+        gone.count == 1 ? "  manifest \(newest.version) is not needed" : "  manifests \(oldest.version) to \(newest.version) are not needed"
+      )
+    }
+    lines += plan.removed.prefix(Self.mostLines).map { "  \(deletes ? "deletes" : "would delete") \($0.name)  \(ByteCount($0.size))" }
+    if plan.removed.count > Self.mostLines { lines.append("  and \(plan.removed.count - Self.mostLines) more") }
+    if plan.unknown.count > 0 {
+      lines.append("  \(Table.count(plan.unknown.count, "file", "files")) that no manifest names, \(ByteCount(plan.unknown.size)), stay")
+    }
+    let what = "\(Table.count(plan.removed.count, "file", "files")), \(ByteCount(size))"
+    lines.insert("\(place): \(deletes ? "deletes" : "would delete") \(what); \(plan.kept.count) stay, \(ByteCount(plan.kept.size))", at: 0)
+    console.result(
+      RecordValue.sorted([
+        "type": .text("pruning"), "to": .text(place), "files": RecordValue.number(plan.removed.count), "size": .number(size),
+        "kept": RecordValue.number(plan.kept.count), "keptSize": .number(plan.kept.size), "unknown": RecordValue.number(plan.unknown.count),
+        "unknownSize": .number(plan.unknown.size), "isDryRun": .flag(!deletes),
+      ]), lines)
+    console.flushOutput()
+  }
+
+  private static let mostLines = 100
+}

@@ -1,0 +1,97 @@
+import Foundation
+import PackBuild
+import PackFiles
+import PackFormat
+import PackManifest
+import PackWork
+import TestSupport
+import Testing
+
+@testable import PackProject
+@testable import PackPublish
+
+/// Three releases with other movies, the third with another game.
+@Suite("A rollback", .bounded)
+struct RestorationTests {
+  private let project: ReleaseProject
+
+  init() async throws {
+    project = try ReleaseProject()
+    for day in 1...3 {
+      try project.add("movie/intro.mp4", [UInt8](repeating: UInt8(day), count: 5000 + day))
+      if day == 3 { try project.add("games/chess/index.html", [1, 2, 3]) }
+      try await project.build(on: Int64(day))
+      let publication = Publication(try ReleaseFiles(project.directory("dist")), at: FolderPlace(project.directory("www")))
+      try publication.upload(publication.plan())
+      try publication.publish(publication.plan())
+      _ = try project.record(keepsPacks: true)
+    }
+    // What the sources have now is of no matter.
+    try project.add("movie/intro.mp4", [9])
+    try project.add("voices/hello.wav", [9])
+  }
+
+  private func restore(_ version: UInt64) async throws -> Restoration {
+    let scratch = project.directory("scratch")
+    try? FileManager.default.removeItem(atPath: scratch)
+    try FileManager.default.createDirectory(atPath: scratch, withIntermediateDirectories: true)
+    return try await Restoration.run(
+      version, of: try PackerConfiguration.read(project.directory("packer.yml")), lockPath: project.directory("packer.lock.json"),
+      from: FolderPlace(project.directory("www")), key: KeyHolder(ResolvedKey(try TestSupport.key(filledFrom: 0), warnings: [])),
+      in: scratch, jobs: 2)
+  }
+
+  private func roots(_ version: UInt64) throws -> [String: [UInt8]] {
+    let lock = try project.lock()
+    let last = try #require(lock.released)
+    let release = try ReleasedPacks(project.directory("released")).release(version, orLast: last)
+    return Dictionary(uniqueKeysWithValues: release.packs.map { ($0.id, $0.contentRoot) })
+  }
+
+  @Test("has the contents of the earlier release under higher versions; packs that it did not have stay", arguments: [1, 2] as [UInt64])
+  func contents(version: UInt64) async throws {
+    let restoration = try await restore(version)
+    #expect(restoration.others == ["game-chess"])
+    let configuration = restoration.configuration
+    try await project.build(on: 4) { $0.configuration = configuration }
+    let (wanted, last) = (try roots(version), try roots(3))
+    let manifest = try project.manifest()
+    #expect(manifest.version == 4 && manifest.packs.count == 6)
+    for pack in manifest.packs { #expect(pack.contentRoot == wanted[pack.id] ?? last[pack.id], "\(pack.id)") }
+    #expect(try project.pack("movie")?.version == 4 && project.pack("voices-de")?.version == 1)
+  }
+
+  @Test("takes a pack from the place if it was not kept, or is damaged, and refuses without either")
+  func fetched() async throws {
+    let lock = try project.lock()
+    let kept = ReleasedPacks(project.directory("released"))
+    let last = try #require(lock.released)
+    let pack = try #require(try kept.release(1, orLast: last).packs.first { $0.id == "movie" })
+    let path = kept.path(of: pack)
+    let name = try #require(path.split(separator: "/").last)
+    let bytes = try #require(FileManager.default.contents(atPath: path))
+    try FileManager.default.removeItem(atPath: path)
+    _ = try await restore(1)
+    try Data(bytes.reversed()).write(to: URL(fileURLWithPath: path))
+    _ = try await restore(1)
+    try FileManager.default.removeItem(atPath: project.directory("www/\(name)"))
+    await #expect(throws: PackError.self) { try await restore(1) }
+    try Data(bytes.reversed()).write(to: URL(fileURLWithPath: project.directory("www/\(name)")))
+    let wrong = await #expect(throws: PackError.self) { try await restore(1) }
+    #expect(wrong?.code == .wrongPack)
+  }
+
+  @Test("to the last release, an unknown one, or one with a pack that is not in packer.yml is refused")
+  func refused() async throws {
+    for (version, code) in [(3, .usage), (4, .usage), (0, .missingInput)] as [(UInt64, PackError.Code)] {
+      let error = await #expect(throws: PackError.self) { try await restore(version) }
+      #expect(error?.code == code)
+    }
+    try project.configure(ReleaseProject.configuration.replacingOccurrences(of: "id: movie", with: "id: film"))
+    let gone = await #expect(throws: PackError.self) { try await restore(1) }
+    #expect(gone?.code == .usage && gone?.message.contains("has no pack 'movie', which manifest 1 had") == true)
+    try project.configure(ReleaseProject.configuration + "  - {id: extra, root: build/voices, delivery: prefetch}\n")
+    let new = await #expect(throws: PackError.self) { try await restore(1) }
+    #expect(new?.code == .usage && new?.message.contains("'extra', which was never released") == true)
+  }
+}
