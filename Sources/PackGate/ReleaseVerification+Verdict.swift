@@ -21,13 +21,15 @@ extension ReleaseVerification {
   /// Inspects the release and applies the rules to it, as ``run(key:progress:)`` with a key that the caller goes on using.
   package func run(with key: KeyHolder, progress: ProgressHandler? = nil) async throws(PackError) -> ReleaseReport {
     try Self.checkRules(only: only + required.filter { $0 != Self.everyRule }, ignored: ignored)
-    guard key.id != nil || isQuick else {
+    guard key.id != nil || isQuick || isOnlyLive else {
       throw PackError(
         .noKey, "no content key was given, but packs have to be opened",
         hint: "give it with --key REF, or use --quick, which needs no key")
     }
     let inspection = ReleaseInspection(self, key: key)
-    return judge(try await inspection.run(progress: progress))
+    var release = try await inspection.run(progress: progress)
+    if isLive { try await look(at: livePlace, &release, progress: progress) }
+    return judge(release)
   }
 
   /// Runs all requested checks on an inspected release.
@@ -74,16 +76,18 @@ extension ReleaseVerification {
   }
 
   /// Whether a rule is to be checked that is not only about the Info.plist.
-  var looksAtFiles: Bool { ReleaseChecks.all.contains { isAsked($0.rule) && !Self.isAboutPlist($0.rule) } }
+  var looksAtFiles: Bool { !isOnlyLive && ReleaseChecks.all.contains { isAsked($0.rule) && !Self.isAboutPlist($0.rule) } }
 
   private func isAsked(_ rule: ReleaseRule) -> Bool {
     only.isEmpty || only.contains { rule.id.hasPrefix($0) } || rule == RequiredRuleCheck.rule && !required.isEmpty
   }
 
   /// Whether a rule is checked or counted as skipped. Without a built app, the rules about it are neither, because its Info.plist says enough of the
-  /// release, nor are those about a recorded run without one; an option that names one of them asks for it.
+  /// release, nor are those about a recorded run or the server without one; an option that names one of them asks for it.
   private func appliesTo(_ release: ReleaseContext, _ rule: ReleaseRule) -> Bool {
-    guard release.app == nil && rule.needs.contains(.app) || release.run == nil && rule.needs.contains(.run) else { return true }
+    let absent: [ReleaseInput] =
+      (release.app == nil ? [.app] : []) + (release.run == nil ? [.run] : []) + (isLive || release.live != nil ? [] : [.live])
+    guard !rule.needs.isDisjoint(with: absent) else { return true }
     return (only + required).contains(rule.id)
   }
 
@@ -151,6 +155,7 @@ extension ReleaseVerification {
     } else {
       add("released apps", apps.isEmpty ? "none recorded in \(release.lockPath)" : apps.joined(separator: ", "))
     }
+    if let live = release.live { add("server", live.summary) }
     if !release.downloads.isEmpty { add("updates", updates(release.downloads)) }
     return facts
   }

@@ -53,6 +53,8 @@ struct ReleaseContext: Sendable {
   var app: BuiltApp?
   /// What browsers loaded of its packs; nil if that is not known.
   var run: LoadRun?
+  /// What was found at the server; nil if it was not asked.
+  var live: LiveSighting?
   /// The publisher's keys documents; nil if the configuration names no file of them.
   var keys: KeysSighting?
   /// The places on this machine where a root signing key was found.
@@ -147,6 +149,7 @@ struct ReleaseContext: Sendable {
     if configuration != nil { inputs.insert(.configuration) }
     if hasSources { inputs.insert(.sources) }
     if run != nil { inputs.insert(.run) }
+    if live != nil { inputs.insert(.live) }
     return inputs
   }
 }

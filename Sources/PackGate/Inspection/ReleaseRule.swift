@@ -1,7 +1,7 @@
 /// A fault that a release can have, with its explanation.
 package struct ReleaseRule: Hashable, Sendable {
   /// The stable identifier, such as `PK3007`. The first digit is the topic: 1 configuration and keys, 2 packs and files, 3 budgets and released
-  /// apps, 4 Info.plist and hosts, 5 versions and signature, 6 stores and hygiene.
+  /// apps, 4 Info.plist and hosts, 5 versions and signature, 6 stores and hygiene, 7 the published release.
   package let id: String
   /// The fault in one line: lower case, no period.
   package let title: String
@@ -38,7 +38,7 @@ package struct ReleaseRule: Hashable, Sendable {
   /// Whether its findings may be accepted with a reason. Damage, truncation, an untrusted signature and a wrong key cannot be accepted.
   package var isIgnorable: Bool {
     switch kind {
-    case .other, .budget, .released: true
+    case .other, .budget, .released, .live: true
     case .wrongKey, .signature, .damaged, .truncated: false
     }
   }
@@ -90,6 +90,8 @@ package enum FindingKind: String, Hashable, Sendable, CaseIterable, Comparable {
   case truncated
   /// An app version that is already released could not use the release.
   case released
+  /// What devices get from the server is not the release.
+  case live
   /// Any other fault.
   case other
   /// A budget is exceeded.
@@ -126,6 +128,8 @@ package enum ReleaseInput: String, Hashable, Sendable, CaseIterable {
   case sources = "source directories"
   /// What browsers loaded. Rules that need it are left out without it, unless an option names them.
   case run = "recorded run"
+  /// What the server sends. Rules that need it are left out without it, unless an option names them.
+  case live = "published release"
 
   /// The reason for a skipped rule, with the option that provides the missing input.
   package var absence: String {
@@ -142,6 +146,7 @@ package enum ReleaseInput: String, Hashable, Sendable, CaseIterable {
     case .configuration: "no packer.yml (--config FILE)"
     case .sources: "no source directories"
     case .run: "no recorded run (--run FILE)"
+    case .live: "server not asked (--live)"
     }
   }
 }

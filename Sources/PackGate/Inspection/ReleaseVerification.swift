@@ -25,6 +25,14 @@ package struct ReleaseVerification: Sendable {
   package var lock: String?
   /// The manifest that devices have now; nil if it is not known.
   package var published: PublishedManifest?
+  /// Whether the server is asked for the release.
+  package var isLive = false
+  /// The folder that is asked in place of the one that the manifest names; nil for that one.
+  package var livePlace: LiveAddress?
+  /// Where files that were read from the server are noted, so that a run that was stopped goes on; nil if they are not.
+  package var liveState: String?
+  /// Determines which parts of files are asked for.
+  package var liveSeed: UInt64 = 0
   /// The keys that the app trusts. If there are none, the keys of the app versions in the lock file are used.
   package var trusted = TrustedKeys([])
   /// Whether payloads are not read: only manifest, sizes, digests, headers, budgets, Info.plist and lock file are checked.

@@ -13,8 +13,11 @@ struct Verify: Verb {
     discussion: """
       For a release (a directory, or its manifest), prints everything that would fail on a phone. Files are compared with the manifest, packs \
       are opened and read whole, budgets are compared with the Info.plist and every app version of the lock file, and hosts, versions and \
-      signature are checked. With --app, the Info.plist is that of a built app, and its extension, app groups and files are checked too. Nothing \
-      is sent anywhere. 'packer explain' lists the rules.
+      signature are checked. With --app, the Info.plist is that of a built app, and its extension, app groups and files are checked too. \
+      'packer explain' lists the rules.
+
+      With --live, the server is asked for the published release as a phone does, with curl: every file, four at a time, each from its own \
+      address. --quick reads large files only in part. --only PK7 checks nothing else, and needs no key. Without --live, nothing is sent anywhere.
 
       For single packs, every tag and every digest is checked, and the index is compared with the archive as an independent reader sees it. \
       With --against, every difference from the directory is a finding. A delta is checked over its bases, which --base or the other arguments name: \
@@ -22,13 +25,15 @@ struct Verify: Verb {
       status is the largest of all packs.
 
       Exit status of a release, the first that applies: 11 wrong key, 14 signature not trusted, 12 damaged, 13 truncated, 3 would not fit an \
-      app version already released, 1 findings, 2 only budgets of the team exceeded, 0 none of these. 65 means that the configuration is wrong.
+      app version already released, 20 faults at the server, 1 findings, 2 only budgets of the team exceeded, 0 none of these. 65 means that the configuration is wrong, 21 \
+      that the server does not answer.
 
       Examples:
         packer verify
         packer verify dist --plist App/Info.plist
         packer verify dist --app build/Game.ipa
         packer verify dist --quick --format github --report junit=verify.xml
+        packer verify dist --live --only PK7 --live-state live.txt
         packer verify game.pack --key game.key --against build/game
         packer verify game-2.delta.pack --base game-1.pack --key game.key
       """)
@@ -51,6 +56,7 @@ struct Verify: Verb {
 
   @OptionGroup var check: CheckOptions
   @OptionGroup var release: GateOptions
+  @OptionGroup var live: LiveOptions
   @OptionGroup var threads: JobsOption
   @OptionGroup var bases: BaseOptions
   @OptionGroup var key: KeyOptions
@@ -68,7 +74,7 @@ struct Verify: Verb {
       throw PackError(.usage, "--against compares whole packs, and --include was given", hint: "give one of them")
     }
     guard try isRelease() else { return try await verifyPacks(in: session) }
-    let gate = ReleaseGate(options: release, key: key, jobs: try threads.count(), isJSON: output.isJSON)
+    let gate = ReleaseGate(options: release, live: live, key: key, jobs: try threads.count(), isJSON: output.isJSON)
     return try await gate.run(files.first, in: session)
   }
 
@@ -97,7 +103,7 @@ struct Verify: Verb {
       }
       return true
     }
-    if let option = release.given {
+    if let option = release.given ?? live.given {
       throw PackError(
         .usage, "\(option) is for a release, and packs were given", hint: "give the directory of the release or its manifest")
     }

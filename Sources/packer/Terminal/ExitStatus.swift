@@ -19,6 +19,8 @@ struct ExitStatus: RawRepresentable, Hashable, Comparable, Sendable {
   static let damaged = Self(rawValue: 12)
   static let truncated = Self(rawValue: 13)
   static let untrustedSignature = Self(rawValue: 14)
+  static let liveFindings = Self(rawValue: 20)
+  static let unreachable = Self(rawValue: 21)
   static let usage = Self(rawValue: 64)
   static let badInput = Self(rawValue: 65)
   static let inputMissing = Self(rawValue: 66)
@@ -51,6 +53,7 @@ struct ExitStatus: RawRepresentable, Hashable, Comparable, Sendable {
       case .damaged: .damaged
       case .truncated: .truncated
       case .released: .unfitForReleasedApp
+      case .live: .liveFindings
       case .other: .findings
       case .budget: .budgetFindings
       }
@@ -115,6 +118,7 @@ struct ExitStatus: RawRepresentable, Hashable, Comparable, Sendable {
     .purged: .inputMissing,
     .noSuchEntry: .inputMissing,
 
+    .serverUnreachable: .unreachable,
     .cannotServe: .cannotServe,
     .internalError: .internalError,
     .cannotWrite: .cannotWrite,

@@ -58,6 +58,12 @@ enum FailureCatalog {
       "14", "No trusted key signed the manifest, or its signature is wrong.",
       "Check 'trust' in packer.yml and '--trust'; never install the release."),
     Entry(
+      "20", "'packer verify --live' found faults at the server.",
+      "Read them; 'packer explain RULE' describes each."),
+    Entry(
+      "21", "The server does not answer.",
+      "Check the address, and the network of this machine."),
+    Entry(
       "64", "The command line is not valid.",
       "Read 'packer help VERB'."),
     Entry(
@@ -122,7 +128,7 @@ enum FailureCatalog {
       "Fetch it again; publish exactly what 'packer build' made."),
     Entry(
       "damaged-payload", "The decrypted content breaks a rule of the format.",
-      "Build the pack again; do not use it if you do not know its maker."),
+      "Build the pack again; do not use an unknown maker's."),
     Entry(
       "damaged-archive", "The tar archive in the pack does not match the index.",
       "Do not use the pack, and ask its maker."),
@@ -134,13 +140,13 @@ enum FailureCatalog {
       "Give them with '--base'; 'packer inspect DELTA --key REF' shows their content roots. For a store, install the full pack."),
     Entry(
       "too-many-deltas", "A pack would be read over more than three deltas.",
-      "Rewrite it ('packer store compact', or 'compact()' in an app) or install the full pack, then go on with deltas."),
+      "Rewrite it ('packer store compact', or 'compact()' in an app) or install the full pack."),
     Entry(
       "illegal-path", "A path leads outside, or breaks a rule of FORMAT.md §5.",
-      "Rename the file; do not use the pack if somebody else made it."),
+      "Rename the file; do not use somebody else's pack."),
     Entry(
       "limit-exceeded", "A number is above a limit of the format or of the caller.",
-      "Split the content, or raise the caller's limit; FORMAT.md §6 lists the limits of the format."),
+      "Split the content, or raise the caller's limit; FORMAT.md §6 lists those of the format."),
     Entry(
       "unportable-path", "Some platform cannot store a file name, or treats two names as one.",
       "Rename the file, or set 'allowUnportablePaths'."),
@@ -173,9 +179,9 @@ enum FailureCatalog {
       "See 'packer trust show'; 'packer trust sign' adds signatures, and 'packer build' puts all documents into the manifest."),
     Entry(
       "keys-expired", "The newest keys document has expired; installed packs remain usable.",
-      "Make the next one with 'packer trust rotate', have it signed, build, and publish the manifest."),
+      "Make the next one with 'packer trust rotate', have it signed, build and publish."),
     Entry(
-      "wrong-page", "A page of a manifest is not the file that the manifest names: it was changed, or belongs to another release.",
+      "wrong-page", "A page is not the file that the manifest names: it was changed, or belongs to another release.",
       "Fetch it again, and the manifest first."),
     Entry(
       "invalid-manifest", "The release contains values that a manifest must not contain.",
@@ -242,7 +248,7 @@ enum FailureCatalog {
       "Run 'reconcile()', which rebuilds it from the installed packs."),
     Entry(
       "stale-confirmation", "The token belongs to a trial that is over.",
-      "Confirm with the token of the version that is running."),
+      "Confirm with the running version's token."),
     Entry(
       "not-confirmed", "The version on trial was not confirmed in time, or failed.",
       "Show the previous version, which is active again; correct the new one."),
@@ -280,7 +286,7 @@ enum FailureCatalog {
       "unknown-tag", "No pack in the manifest has the tag.",
       "Check its spelling; the message suggests one. Fetch the newest manifest."),
     Entry(
-      "manifest-changed", "Another manifest was accepted meanwhile, and the tags now stand for other content.",
+      "manifest-changed", "Another manifest was accepted meanwhile, and the tags stand for other content.",
       "Begin the request again."),
     Entry(
       "queue-busy", "The download queue is already open, in this process or another one.",
@@ -320,15 +326,18 @@ enum FailureCatalog {
       "Check network and server."),
     Entry(
       "usage", "The call is not valid: a value is out of range, or options exclude each other.",
-      "Correct the call as the message says."),
+      "Correct it as the message says."),
     Entry(
       "cannot-serve", "The server cannot start: its port is taken or reserved, or its certificate cannot be used.",
       "Choose another '--port', or another directory for '--certificate'."),
+    Entry(
+      "server-unreachable", "'packer verify --live' got no answer.",
+      "Check the address, and the network of this machine."),
     Entry(
       "cancelled", "The task was cancelled.",
       "Start it again if that was not intended."),
     Entry(
       "internal-error", "A library or packer broke its own rules, or memory ran out.",
-      "Check free memory, then please report it with 'packer --version'."),
+      "Check free memory, then report it with 'packer --version'."),
   ]
 }

@@ -9,6 +9,8 @@ import PackTrust
 /// The part of `packer verify` that checks a release: finds its files, and prints the report in every requested format.
 struct ReleaseGate {
   let options: GateOptions
+  /// Whether and where the server is asked; nil for a release that is not published yet.
+  var live: LiveOptions?
   let key: KeyOptions
   let jobs: Int?
   let isJSON: Bool
@@ -75,6 +77,9 @@ struct ReleaseGate {
     verification.ignored = options.ignore
     verification.required = options.require
     verification.jobs = jobs
+    try live?.apply(to: &verification)
+    // The programs that it starts are stopped, and what they wrote is removed.
+    if verification.isLive { session.signals.allowAbandoning(false) }
     let read = inputs.files(verification)
     for (_, path) in files {
       try ReportFile.check(
@@ -84,8 +89,9 @@ struct ReleaseGate {
     if let known = self.holder {
       holder = known
     } else {
+      let isNeeded = !options.isQuick && !verification.isOnlyLive
       holder = KeyHolder(
-        try inputs.contentKey(key, isNeeded: !options.isQuick, for: target, verification.configuration, "verify", in: session))
+        try inputs.contentKey(key, isNeeded: isNeeded, for: target, verification.configuration, "verify", in: session))
     }
     let report = try await session.withProgress { [verification] (progress) async throws(PackError) in
       try await verification.run(with: holder, progress: progress)

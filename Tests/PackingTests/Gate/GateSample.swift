@@ -42,6 +42,7 @@ struct GateSample {
       lock: Self.lock(budget), configuration: configuration, now: now)
     release.app = try Self.app()
     release.run = LoadRun()
+    release.live = LiveSighting()
     release.hasSources = true
   }
 

@@ -38,7 +38,7 @@ struct Violation: Sendable, CustomTestStringConvertible {
   var testDescription: String { "\(rule): \(what)" }
 
   static let all: [Violation] =
-    keys + files + foreign + pages + updates + budgets + released + plist + app + versions + lostReleases + trust + store
+    keys + files + foreign + pages + updates + budgets + released + plist + app + versions + lostReleases + trust + store + live
 
   private static let other = "ffffffffffffffff"
 
@@ -797,4 +797,20 @@ struct Violation: Sendable, CustomTestStringConvertible {
       sample.release.configuration?.hosting = .managed
     },
   ]
+
+  private static let live: [Violation] =
+    [
+      found("PK7001", .otherManifest), found("PK7002", .missing), found("PK7003", .size), found("PK7004", .incomplete),
+      found("PK7005", .content), found("PK7006", .encoding), found("PK7007", .insecure), found("PK7008", .host),
+      found("PK7009", .redirect), found("PK7010", .wrongRange), found("PK7011", .noResumption, .warning),
+      found("PK7012", .goneEarlier), found("PK7013", .type, .warning), found("PK7014", .shortCaching, .warning),
+      found("PK7015", .longCaching, .warning), found("PK7016", .stale, .warning), found("PK7017", .noLength, .warning),
+      found("PK7018", .certificate, .warning),
+    ] + [found("PK7006", .encoding, .warning, isLesser: true), found("PK7014", .shortCaching, .note, isLesser: true)]
+
+  private static func found(_ rule: String, _ kind: LiveFault.Kind, _ level: FindingLevel = .error, isLesser: Bool = false) -> Violation {
+    Violation(rule, "a fault at the server: \(kind)", level, .live, hint: nil) { sample in
+      sample.release.live?.faults = [LiveFault(kind: kind, pack: "core", message: "is wrong", isLesser: isLesser)]
+    }
+  }
 }

@@ -1,0 +1,194 @@
+import PackBuild
+import PackCrypto
+import PackFiles
+import PackFormat
+import PackProject
+
+/// Sends requests with `curl`, which knows the machine's proxies and certificates: one run for all of them, a few at a time over connections that stay
+/// open. Bodies are in a folder of its own until they were hashed.
+struct CurlFetcher: LiveFetcher {
+  let files: any FileSystem
+  private let folder: String
+
+  /// The largest number of requests at a time.
+  private static let most = 4
+
+  /// Makes the folder. ``remove()`` removes it.
+  init(files: any FileSystem) throws(PackError) {
+    self.files = files
+    folder =
+      "\(ProcessEnvironment.text(of: "TMPDIR") ?? "/tmp")/packer-live-\(String(UInt64.random(in: 0 ... .max), radix: 36))"
+    do throws(FileFailure) {
+      try files.makeDirectory(folder, mode: 0o700, in: nil)
+    } catch {
+      throw error.writing(folder)
+    }
+  }
+
+  func remove() {
+    if let directory = try? files.open(folder, .directory, in: nil), let names = try? files.names(in: directory) {
+      for name in names { try? files.remove(name.text, .file, in: directory) }
+    }
+    try? files.remove(folder, .directory, in: nil)
+  }
+
+  func fetch(_ requests: [LiveRequest]) async throws(PackError) -> [LiveAnswer] {
+    var answers = requests.map { LiveAnswer(url: $0.url, failure: -1, failureText: "no answer") }
+    var open = Array(requests.indices)
+    // A connection that broke is no finding; one that breaks again is.
+    for attempt in 0..<3 where !open.isEmpty {
+      if attempt > 0 { try await pause(.seconds(attempt)) }
+      try await run(open.map { (number: $0, request: requests[$0]) }, &answers)
+      open = open.filter { [16, 18, 52, 55, 56, 92, 95].contains(answers[$0].failure) }
+    }
+    return answers
+  }
+
+  private func pause(_ duration: Duration) async throws(PackError) {
+    do {
+      try await Task.sleep(for: duration)
+    } catch {
+      throw PackError(.cancelled, "cancelled")
+    }
+  }
+
+  private func path(_ kind: String, _ number: Int) -> String { "\(folder)/\(kind)\(number)" }
+
+  /// Runs `curl`, and fills in the answers.
+  private func run(_ requests: [(number: Int, request: LiveRequest)], _ answers: inout [LiveAnswer]) async throws(PackError) {
+    let (configuration, results) = ("\(folder)/requests", "\(folder)/results")
+    let text = requests.map { configured($0.request, $0.number) }.joined(separator: "next\n")
+    try OutputFile.write(Array(text.utf8), to: configuration, files: files)
+    // Without the user's configuration, which may switch off checks.
+    var start = ProgramStart([
+      "curl", "--disable", "--no-progress-meter", "--parallel", "--parallel-max", "\(Self.most)", "--config", configuration,
+    ])
+    try? files.remove(results, .file, in: nil)
+    let output: OpenFile
+    do throws(FileFailure) {
+      output = try files.open(results, .create(mode: 0o600), in: nil)
+    } catch {
+      throw error.writing(results)
+    }
+    start.streams = [0: .nothing, 1: .descriptor(output.descriptor), 2: .descriptor(output.descriptor)]
+    start.hasOwnGroup = true
+    let (process, number) = start.run()
+    guard number == 0 else {
+      throw PackError(
+        .cannotRead, "'curl' could not be started: \(FileFailure(number: number).text)", hint: "install curl, which asks the server")
+    }
+    do throws(PackError) {
+      while !ProgramEnd.hasEnded(process) { try await pause(.milliseconds(10)) }
+    } catch {
+      ProgramEnd.stopGroup(process, patience: .seconds(1))
+      throw error
+    }
+    ProgramEnd.stopGroup(process, patience: .zero)
+    let lines = String(decoding: try files.contents(of: results, limit: 64 << 20), as: UTF8.self).split(separator: "\n")
+    guard lines.contains(where: { CurlResult($0) != nil }) else {
+      throw PackError(
+        .cannotRead, "'curl' sent no requests: \(lines.first.map { printable($0.utf8) } ?? "it printed nothing")",
+        hint: "'curl --version' must be 7.75 or newer")
+    }
+    for (number, request) in requests { answers[number] = LiveAnswer(url: request.url, failure: -1, failureText: "no answer") }
+    var last: Int?
+    for line in lines {
+      guard let result = CurlResult(line) else {
+        // The first one is that of the server, the next ones are those of authorities.
+        if let last, line.hasPrefix("Expire date:"), answers[last].certificateEnd == nil {
+          answers[last].certificateEnd = String(line.dropFirst(12).drop { $0 == " " })
+        }
+        continue
+      }
+      guard answers.indices.contains(result.number) else { continue }
+      last = result.number
+      try take(result, &answers[result.number], requests.first { $0.number == result.number }?.request)
+    }
+  }
+
+  private func take(_ result: CurlResult, _ answer: inout LiveAnswer, _ request: LiveRequest?) throws(PackError) {
+    (answer.status, answer.failure, answer.failureText) = (result.status, result.failure, result.text)
+    (answer.redirect, answer.received) = (result.redirect, result.received)
+    let (head, body) = (path("head", result.number), path("body", result.number))
+    if let bytes = try? files.contents(of: head, limit: 1 << 20) { answer.fields = CurlResult.fields(bytes) }
+    try? files.remove(head, .file, in: nil)
+    defer { try? files.remove(body, .file, in: nil) }
+    guard answer.failure == 0, let request else { return }
+    // There is no file of an empty body.
+    answer.received = (try? files.status(of: body, in: nil, following: .asThemselves))?.size ?? 0
+    guard answer.received <= request.limit else {
+      // The server did not say the length before.
+      answer.failure = LiveAnswer.tooLarge
+      return
+    }
+    if answer.received == 0 {
+      answer.bytes = []
+    } else if request.keepsBytes {
+      answer.bytes = try files.contents(of: body, limit: Int(clamping: request.limit))
+    }
+    let backend = CryptoBackends.standard
+    answer.sha256 =
+      if let bytes = answer.bytes { try backend.digest(of: bytes.byteSpan) } else {
+        try FileDigest.run(body, in: nil, title: body, files: files, backend: backend).sha256
+      }
+  }
+
+  /// Returns the lines of the configuration for one request.
+  private func configured(_ request: LiveRequest, _ number: Int) -> String {
+    func quoted(_ text: String) -> String {
+      "\"\(text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))\""
+    }
+    let address = try? LiveAddress(request.url)
+    var options = [
+      ("url", request.url), ("output", path("body", number)), ("dump-header", path("head", number)), ("user-agent", "packer"),
+      ("proto", request.url.hasPrefix("http:") && address?.isLocal == true ? "=http" : "=https"), ("max-filesize", "\(request.limit)"),
+      // Curl waits as long as the server asks for, if it is within the time.
+      ("retry", "2"), ("retry-max-time", "60"), ("connect-timeout", "15"), ("speed-limit", "1000"), ("speed-time", "30"),
+      ("write-out", "\(number)\\t%{exitcode}\\t%{response_code}\\t%{size_download}\\t%{redirect_url}\\t%{errormsg}\\n%{certs}\\n"),
+    ]
+    if address?.isLocal == true { options.append(("noproxy", "*")) }
+    if let range = request.range { options.append(("range", "\(range.lowerBound)-\(range.upperBound)")) }
+    if request.allowsEncoding { options.append(("header", "Accept-Encoding: gzip, deflate, br")) }
+    options += request.fields.map { ("header", $0) }
+    // Write-out has escapes of its own, which are not to be doubled.
+    let lines = options.map { name, value in "\(name) = \(name == "write-out" ? "\"\(value)\"" : quoted(value))" }
+    return (["silent", "globoff", "path-as-is", "tlsv1.2"] + lines).map { "\($0)\n" }.joined()
+  }
+}
+
+/// The line that `curl` prints after a transfer.
+struct CurlResult: Hashable {
+  let number: Int
+  let failure: Int
+  let status: Int
+  let received: UInt64
+  let redirect: String?
+  let text: String
+
+  /// Returns nil for another line.
+  init?(_ line: some StringProtocol) {
+    let parts = line.split(separator: "\t", maxSplits: 5, omittingEmptySubsequences: false)
+    guard parts.count == 6, let number = Int(parts[0]), let failure = Int(parts[1]), let status = Int(parts[2]),
+      let received = UInt64(parts[3])
+    else { return nil }
+    (self.number, self.failure, self.status, self.received) = (number, failure, status, received)
+    redirect = parts[4].isEmpty ? nil : String(parts[4])
+    text = String(parts[5])
+  }
+
+  /// Returns the header fields of the last answer in a file that `curl` dumped, which may have those of a proxy or of earlier attempts before it.
+  static func fields(_ bytes: [UInt8]) -> [String: String] {
+    var fields: [String: String] = [:]
+    for line in bytes.split(whereSeparator: { $0 == 10 || $0 == 13 }) {
+      let text = String(decoding: line, as: UTF8.self)
+      if text.hasPrefix("HTTP/") {
+        fields = [:]
+      } else if let colon = text.firstIndex(of: ":") {
+        let name = text[..<colon].lowercased()
+        let value = text[text.index(after: colon)...].drop { $0 == " " || $0 == "\t" }
+        fields[name] = fields[name].map { "\($0), \(value)" } ?? String(value)
+      }
+    }
+    return fields
+  }
+}

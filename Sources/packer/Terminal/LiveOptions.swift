@@ -1,0 +1,52 @@
+import ArgumentParser
+import PackFormat
+import PackGate
+import PackProject
+
+/// The options of `verify` about the published release.
+struct LiveOptions: ParsableArguments {
+  @Flag(name: .customLong("live"), help: "Also ask the server for every file of the published release, as a phone does.")
+  var isLive = false
+
+  @Option(
+    name: .customLong("live-at"),
+    help: ArgumentHelp("Ask this folder in place of 'baseURL'; on this machine also over http. Implies --live.", valueName: "url"))
+  var place: String?
+
+  @Option(
+    name: .customLong("live-state"),
+    help: ArgumentHelp(
+      "Note what was read, and ask only for changes of it, for a day: for a run that goes on after one that was stopped.", valueName: "file"
+    ),
+    completion: .file())
+  var state: String?
+
+  @Option(
+    name: .customLong("live-seed"), help: ArgumentHelp("Choose the same samples as the run that printed this number.", valueName: "number"))
+  var seed: UInt64?
+
+  /// The first of these options that was given, or nil.
+  var given: String? {
+    let options = [("--live", isLive), ("--live-at", place != nil), ("--live-state", state != nil), ("--live-seed", seed != nil)]
+    return options.first { $0.1 }?.0
+  }
+
+  func apply(to verification: inout ReleaseVerification) throws(PackError) {
+    guard isLive || place != nil else {
+      if let given { throw PackError(.usage, "\(given) is for a check of the published release", hint: "add --live") }
+      guard verification.only.isEmpty || !verification.only.allSatisfy({ $0.hasPrefix("PK7") }) else {
+        throw PackError(.usage, "these rules are about the published release, and the server is not asked", hint: "add --live")
+      }
+      return
+    }
+    guard verification.configuration?.hosting ?? .unmanaged == .unmanaged else {
+      throw PackError(
+        .usage, "the system downloads the packs of this release, as \(verification.configuration?.path ?? "packer.yml") says",
+        hint: "Documentation/MANAGED_PACKS.md describes it")
+    }
+    verification.isLive = true
+    verification.livePlace = try place.map { (text) throws(PackError) in try LiveAddress(folder: text) }
+    verification.liveState = state
+    verification.liveSeed = seed ?? UInt64.random(in: 0..<1_000_000)
+  }
+}
