@@ -13,6 +13,8 @@ extension ReleaseBuild {
     let pack: PackerConfiguration.Pack
     let job: PackJob
     let settings: String
+    /// The id of the key that it is made with.
+    let keyID: String
     /// The census of its source. Nil if the source is not read.
     let census: SourceCensus?
     let edition: PackEdition?
@@ -71,7 +73,8 @@ extension ReleaseBuild {
         let absence = recorded[id] == nil ? "new" : "not in \(output)"
         decisions.append(
           PackDecision(
-            pack: pack, job: job, settings: settings, census: census, edition: edition, made: objection == .some(nil) ? made[id] : nil,
+            pack: pack, job: job, settings: settings, keyID: keyID, census: census, edition: edition,
+            made: objection == .some(nil) ? made[id] : nil,
             reason: objection ?? absence))
       } catch {
         guard [.unsuitableSource, .cannotRead, .sourceChanged, .missingInput].contains(error.code) else { throw error }
@@ -108,7 +111,7 @@ extension ReleaseBuild {
       throw PackError(.releaseConflict, "pack '\(id)' in \(output) \(problem)", hint: hint)
     }
     return PackDecision(
-      pack: pack, job: try job(for: pack), settings: made.settings, census: nil, edition: nil, made: made, reason: nil)
+      pack: pack, job: try job(for: pack), settings: made.settings, keyID: keyID, census: nil, edition: nil, made: made, reason: nil)
   }
 
   func job(for pack: PackerConfiguration.Pack) throws(PackError) -> PackJob {
@@ -216,16 +219,20 @@ extension ReleaseBuild {
         try staged.remove(made.file)
         let version = try PackEdition.version(after: recorded)
         made = try await pack(decisions[index], census, version: version, created: time.now, key: key, into: staged, progress: nil)
-        made.differsFrom = recorded.sha256
-        decisions[index].reason = "becomes version \(version)"
-        decisions[index].remark = .note(
-          "pack '\(recorded.id)' has the content of version \(recorded.version), but this packer's zstd compresses it to other bytes: it becomes version \(version)",
-          hint:
-            "to save players the download, build with the zstd that made version \(recorded.version), or start from a \(output) that has it"
-        )
+        differ(&decisions[index], &made, from: recorded)
       }
       decisions[index].result = made
     }
+  }
+
+  /// Notes that a pack has other bytes than the released one with its content.
+  func differ(_ decision: inout PackDecision, _ made: inout BuildRecord.Pack, from recorded: ReleaseLock.Pack) {
+    made.differsFrom = recorded.sha256
+    decision.reason = "becomes version \(made.version)"
+    decision.remark = .note(
+      "pack '\(recorded.id)' has the content of version \(recorded.version), but this packer's zstd compresses it to other bytes: it becomes version \(made.version)",
+      hint: "to save players the download, build with the zstd that made version \(recorded.version), or start from a \(output) that has it"
+    )
   }
 
   private func pack(
@@ -308,7 +315,7 @@ extension ReleaseBuild {
         ReleaseBuildReport.Item(
           id: decision.id, version: made?.version ?? decision.edition?.version ?? 0, action: action,
           reason: action == .packed ? reason : nil,
-          contentSize: decision.census?.contentSize ?? 0, entry: nil, omitted: decision.census?.omitted ?? []))
+          contentSize: decision.census?.contentSize ?? 0, entry: nil, omitted: decision.census?.omitted ?? [], identity: decision.identity))
     }
     return ReleaseBuildReport(
       output: output, items: items, updates: updates, downloads: [], change: nil, room: [], release: nil, remarks: remarks)

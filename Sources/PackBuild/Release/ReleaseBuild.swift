@@ -20,6 +20,8 @@ package struct ReleaseBuild: Sendable {
   package var wanted: [String] = []
   /// The manifest that devices have now, whose versions are not used again. Nil if it is not known.
   package var published: PublishedManifest?
+  /// Packs that were made elsewhere, and need not be made. Nil if there are none.
+  package var ready: (any ReadyPacks)?
   /// The keys documents that count. Nil means those of the file that the configuration names, which is read once.
   package var keysFile: KeysFile?
   /// Whether the manifest gets new issue and expiry times even if nothing else changed.
@@ -103,6 +105,7 @@ package struct ReleaseBuild: Sendable {
           decisions[index].reason = problem
         }
       }
+      try await takeReady(&decisions, key: key, into: staged)
       try await pack(&decisions, key: key, into: staged, progress: progress)
       var items: [ReleaseBuildReport.Item] = []
       for decision in decisions {

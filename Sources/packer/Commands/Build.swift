@@ -22,6 +22,10 @@ struct Build: Verb {
       Versions come from packer.lock.json, which 'packer release record' writes. With SOURCE_DATE_EPOCH set, the same sources, \
       configuration, keys and lock file give the same files on every machine.
 
+      For several machines, 'packer build --plan FILE' writes what has to be packed as units of work, 'packer build --plan FILE --unit N' makes \
+      the packs of some on any machine that has their sources, and 'packer assemble' makes the release. A unit needs the key of its pack (with \
+      'perPackKeys', made by 'packer key derive'), never the root key or the signing key. It appears whole or not at all, and may be made again anywhere.
+
       Keys come from --key and --sign-key, else from PACKER_KEY and PACKER_SIGN_KEY (or _FILE, _COMMAND), else from packer.yml.
 
       Examples:
@@ -29,35 +33,19 @@ struct Build: Verb {
         packer build core --dry-run
         packer build --strict
         packer build -c game/packer.yml -o public --key env:GAME_KEY
+        packer build --plan plan.json
+        packer build --plan plan.json --share 2/10 --keys keys
+        packer build --plan plan.json --unit 7 --key env:GAME_KEY -o parts
       """)
 
   @Argument(
     help: ArgumentHelp("The packs to build; the others are reused from the last build. (default: all)", valueName: "pack"))
   var packs: [String] = []
 
-  @OptionGroup var project: ProjectOption
-
-  @Option(
-    name: [.customShort("o"), .customLong("output")],
-    help: ArgumentHelp("The directory to make. (default: dist beside the configuration)", valueName: "dir"), completion: .directory)
-  var path: String?
-
-  @OptionGroup var key: KeyOptions
-  @OptionGroup var signKey: SignKeyOptions
-
-  @OptionGroup var published: PublishedOption
-
-  @Flag(name: .customLong("renew"), help: "Sign the manifest with a new expiry date, even if nothing else changed.")
-  var renews = false
-
-  @Flag(name: .customLong("ba-package"), help: "Also write the input of Apple's ba-package, into the directory ba-package.")
-  var makesBAPackages = false
+  @OptionGroup var release: ReleaseOptions
 
   @Flag(name: .customLong("dry-run"), help: "Print what would be packed, and write nothing.")
   var isTrial = false
-
-  @Flag(name: .customLong("strict"), help: "End with status 1 if there are warnings. The release is made all the same.")
-  var isStrict = false
 
   @Option(
     name: .customLong("compare-level"),
@@ -66,55 +54,41 @@ struct Build: Verb {
     completion: .list(PackLevel.names))
   var comparedLevel: String?
 
-  @OptionGroup var threads: JobsOption
-  @OptionGroup var output: OutputOptions
+  @OptionGroup var work: UnitOptions
 
   static var leavesNothingBehind: Bool { false }
-  var isQuiet: Bool { output.isQuiet }
-
-  /// Returns the path without slashes at the end, because a path that ends in a slash follows a symbolic link.
-  private static func withoutClosingSlash(_ path: String) -> String {
-    var path = path[...]
-    while path.utf8.count > 1, path.utf8.last == UInt8(ascii: "/") { path = path.dropLast() }
-    return String(path)
-  }
+  var isQuiet: Bool { release.output.isQuiet }
 
   func run(in session: Session) async throws(PackError) -> Outcome {
     let compared = try comparedLevel.map { (text) throws(PackError) in try Bounds.level(text, "--compare-level") }
-    let configuration = try PackerConfiguration.read(project.path)
-    var build = ReleaseBuild(configuration, time: try .fromEnvironment())
-    if let path { build.output = Self.withoutClosingSlash(path) }
-    build.wanted = packs
-    build.renews = renews
-    build.makesBAPackages = makesBAPackages
-    build.isTrial = isTrial
-    build.jobs = try threads.count()
-    let resolved = try session.key(key, configured: configuration.key)
-    try resolved.key.checkMakesPacks()
-    // A trial run signs nothing.
-    let signers = isTrial ? [] : try session.signers(signKey, configured: configuration.signKeys)
-    // Read once, because the file may change meanwhile.
-    build.keysFile = try configuration.keysFile.map { (path) throws(PackError) in try KeysFile(reading: path) }
-    let trusted =
-      if let keys = build.keysFile { try keys.trusted() } else if signers.isEmpty { try session.trustedKeys([], configuration) } else {
-        TrustedKeys(signers.map(\.publicKey))
-      }
-    build.published = try published.manifest(trusting: trusted)
-    let work = build
-    let report = try await session.withProgress { (progress) async throws(PackError) in
-      try await work.run(key: resolved.key, signers: signers, progress: progress)
+    guard work.makesUnits || work.planPath != nil else {
+      guard work.keyFolder == nil else { throw PackError(.usage, "--keys is for --unit and --share") }
+      var build = try release.build(try PackerConfiguration.read(release.project.path))
+      build.wanted = packs
+      build.isTrial = isTrial
+      return try await release.run(build, comparing: compared, named: comparedLevel, in: session)
     }
-    show(report, on: session.console)
-    if let compared, let comparedLevel, session.console.isJSON || !isQuiet {
-      let sizes = Dictionary(uniqueKeysWithValues: report.items.compactMap { item in item.entry.map { (item.id, $0.size) } })
-      let estimates = try await work.compare(with: compared, sizes: sizes, share: 8, limit: 64 << 20)
-      LevelEstimateText(level: comparedLevel, estimates: estimates).show(on: session.console)
+    guard !isTrial, comparedLevel == nil, !release.renews, !release.makesBAPackages, !release.isStrict else {
+      throw PackError(
+        .usage, "--plan, --unit and --share make no release",
+        hint: "leave out --dry-run and --compare-level, and give others to 'packer assemble'"
+      )
     }
-    let warnings = report.remarks.count { $0.isWarning }
-    guard isStrict, warnings > 0 else { return .done }
-    let verdict = "\(report.output): \(Table.count(warnings, "warning counts", "warnings count")) because of --strict"
-    if !session.console.isJSON { session.console.output(lines: [verdict]) }
-    return .findings(verdict)
+    guard work.makesUnits else {
+      var build = try release.build(try PackerConfiguration.read(release.project.path))
+      build.wanted = packs
+      build.isTrial = true
+      let report = try await release.report(&build, in: session)
+      Self.showRemarks(report, on: session.console)
+      if let path = work.planPath { try work.write(report, of: build, to: path, on: session.console) }
+      return .done
+    }
+    guard packs.isEmpty else {
+      throw PackError(.usage, "units are chosen by --unit or --share, not by packs", hint: "name packs for --plan")
+    }
+    let configuration = try PackerConfiguration.read(release.project.path, sources: .optional)
+    return try await work.run(
+      try release.build(configuration), into: release.outputPath ?? configuration.path(of: "parts"), key: release.key, in: session)
   }
 
   /// The largest number of lines about single paths of a pack.
@@ -122,7 +96,7 @@ struct Build: Verb {
   /// The largest number of lines about reused packs.
   private static let mostReused = 3
 
-  private func showOmitted(_ item: ReleaseBuildReport.Item, on console: Console) {
+  private static func showOmitted(_ item: ReleaseBuildReport.Item, on console: Console) {
     if console.isJSON {
       for path in item.omitted { console.result(OmissionRecord(path, pack: item.id), []) }
     } else if item.omitted.count <= Self.mostSingle {
@@ -136,7 +110,7 @@ struct Build: Verb {
     }
   }
 
-  private func show(_ report: ReleaseBuildReport, on console: Console) {
+  static func show(_ report: ReleaseBuildReport, on console: Console) {
     for item in report.items where item.action == .packed {
       showOmitted(item, on: console)
     }
@@ -147,13 +121,7 @@ struct Build: Verb {
         "\(packs): a client needs \((most + (1 << 20) - 1) >> 20) MiB of memory for each thread that reads \(large.count > 1 ? "them" : "it")"
       )
     }
-    for remark in report.remarks {
-      if remark.isWarning || console.isJSON {
-        console.warning(remark.message, hint: remark.hint)
-      } else {
-        console.note(remark.message + (remark.hint.map { " (hint: \($0))" } ?? ""))
-      }
-    }
+    showRemarks(report, on: console)
     let reused = report.items.count { $0.action == .reused }
     let folds = console.isQuiet || reused > Self.mostReused
     for (item, row) in zip(report.items, Self.packRows(report)) {
@@ -179,6 +147,16 @@ struct Build: Verb {
       console.isQuiet
         ? Array(summary.suffix(3).prefix(1))
         : summary + Self.changeLines(report) + Self.downloadLines(report.downloads) + Self.roomLines(report.room))
+  }
+
+  private static func showRemarks(_ report: ReleaseBuildReport, on console: Console) {
+    for remark in report.remarks {
+      if remark.isWarning || console.isJSON {
+        console.warning(remark.message, hint: remark.hint)
+      } else {
+        console.note(remark.message + (remark.hint.map { " (hint: \($0))" } ?? ""))
+      }
+    }
   }
 
   private static func packRows(_ report: ReleaseBuildReport) -> [String] {

@@ -108,6 +108,7 @@ struct ExitStatus: RawRepresentable, Hashable, Comparable, Sendable {
     .invalidRecord: .badInput,
     .unmergedRecord: .badInput,
     .releaseConflict: .badInput,
+    .wrongPlan: .badInput,
     .notAStore: .badInput,
     .missingInput: .inputMissing,
     .missingLock: .inputMissing,

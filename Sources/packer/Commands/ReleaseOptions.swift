@@ -1,0 +1,90 @@
+import ArgumentParser
+import PackBuild
+import PackCrypto
+import PackFormat
+import PackManifest
+import PackProject
+import PackTrust
+
+/// The options of the commands that make a release.
+struct ReleaseOptions: ParsableArguments {
+  @OptionGroup var project: ProjectOption
+
+  @Option(
+    name: [.customShort("o"), .customLong("output")],
+    help: ArgumentHelp("The directory to make. (default: dist beside the configuration)", valueName: "dir"), completion: .directory)
+  var path: String?
+
+  @OptionGroup var key: KeyOptions
+  @OptionGroup var signKey: SignKeyOptions
+
+  @OptionGroup var published: PublishedOption
+
+  @Flag(name: .customLong("renew"), help: "Sign the manifest with a new expiry date, even if nothing else changed.")
+  var renews = false
+
+  @Flag(name: .customLong("ba-package"), help: "Also write the input of Apple's ba-package, into the directory ba-package.")
+  var makesBAPackages = false
+
+  @Flag(name: .customLong("strict"), help: "End with status 1 if there are warnings. The release is made all the same.")
+  var isStrict = false
+
+  @OptionGroup var threads: JobsOption
+  @OptionGroup var output: OutputOptions
+
+  /// The output without slashes at the end, because a path that ends in a slash follows a symbolic link.
+  var outputPath: String? {
+    guard var path = path?[...] else { return nil }
+    while path.utf8.count > 1, path.utf8.last == UInt8(ascii: "/") { path = path.dropLast() }
+    return String(path)
+  }
+
+  /// Returns the build that the options describe.
+  func build(_ configuration: PackerConfiguration) throws(PackError) -> ReleaseBuild {
+    var build = ReleaseBuild(configuration, time: try .fromEnvironment())
+    if let outputPath { build.output = outputPath }
+    build.renews = renews
+    build.makesBAPackages = makesBAPackages
+    build.jobs = try threads.count()
+    return build
+  }
+
+  /// Builds, and returns the report.
+  func report(_ build: inout ReleaseBuild, in session: Session) async throws(PackError) -> ReleaseBuildReport {
+    let configuration = build.configuration
+    let resolved = try session.key(key, configured: configuration.key)
+    try resolved.key.checkMakesPacks()
+    // A trial run signs nothing.
+    let signers = build.isTrial ? [] : try session.signers(signKey, configured: configuration.signKeys)
+    // Read once, because the file may change meanwhile.
+    build.keysFile = try configuration.keysFile.map { (path) throws(PackError) in try KeysFile(reading: path) }
+    let trusted =
+      if let keys = build.keysFile { try keys.trusted() } else if signers.isEmpty { try session.trustedKeys([], configuration) } else {
+        TrustedKeys(signers.map(\.publicKey))
+      }
+    build.published = try published.manifest(trusting: trusted)
+    let work = build
+    return try await session.withProgress { (progress) async throws(PackError) in
+      try await work.run(key: resolved.key, signers: signers, progress: progress)
+    }
+  }
+
+  /// Builds, and shows the report.
+  func run(_ build: ReleaseBuild, comparing compared: PackLevel? = nil, named level: String? = nil, in session: Session)
+    async throws(PackError) -> Outcome
+  {
+    var build = build
+    let report = try await report(&build, in: session)
+    Build.show(report, on: session.console)
+    if let compared, let level, session.console.isJSON || !output.isQuiet {
+      let sizes = Dictionary(uniqueKeysWithValues: report.items.compactMap { item in item.entry.map { (item.id, $0.size) } })
+      let estimates = try await build.compare(with: compared, sizes: sizes, share: 8, limit: 64 << 20)
+      LevelEstimateText(level: level, estimates: estimates).show(on: session.console)
+    }
+    let warnings = report.remarks.count { $0.isWarning }
+    guard isStrict, warnings > 0 else { return .done }
+    let verdict = "\(report.output): \(Table.count(warnings, "warning counts", "warnings count")) because of --strict"
+    if !session.console.isJSON { session.console.output(lines: [verdict]) }
+    return .findings(verdict)
+  }
+}
