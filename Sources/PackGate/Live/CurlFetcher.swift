@@ -16,8 +16,7 @@ struct CurlFetcher: LiveFetcher {
   /// Makes the folder. ``remove()`` removes it.
   init(files: any FileSystem) throws(PackError) {
     self.files = files
-    folder =
-      "\(ProcessEnvironment.text(of: "TMPDIR") ?? "/tmp")/packer-live-\(String(UInt64.random(in: 0 ... .max), radix: 36))"
+    folder = TemporaryName.path("live")
     do throws(FileFailure) {
       try files.makeDirectory(folder, mode: 0o700, in: nil)
     } catch {
