@@ -10,7 +10,7 @@ extension ReleaseVerification {
       plan = try release.livePlan(at: place, files: files)
     } catch {
       // What prevents it is a finding of its own, if these are asked for.
-      guard !isOnlyLive, error.code != .malformedURL, error.code != .usage else { throw error }
+      guard only.isEmpty, error.code != .malformedURL, error.code != .usage else { throw error }
       return
     }
     (plan.isQuick, plan.seed, plan.statePath) = (isQuick, liveSeed, liveState)

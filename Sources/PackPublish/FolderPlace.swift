@@ -20,8 +20,13 @@ package struct FolderPlace: PublishingPlace {
       let directory = try files.open(title, .directory, in: nil)
       var sizes: [String: UInt64] = [:]
       for name in try files.names(in: directory) {
-        guard let status = try? files.status(of: name.text, in: directory, following: .followed), status.kind == .file else { continue }
-        sizes[name.text] = status.size
+        do throws(FileFailure) {
+          let status = try files.status(of: name.text, in: directory, following: .followed)
+          if status.kind == .file { sizes[name.text] = status.size }
+        } catch {
+          // A link that leads nowhere, or a file that was just removed.
+          guard error.isMissing else { throw error }
+        }
       }
       return sizes
     } catch {

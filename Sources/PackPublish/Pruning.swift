@@ -13,8 +13,6 @@ package struct Pruning: Sendable {
   private let place: any PublishingPlace
   /// The number of the newest releases that keep their files.
   package var keep = PackerConfiguration.Publish.defaultKeep
-  /// The time in seconds after which a release that was replaced is no longer needed. If nil, it is needed until its manifest expires.
-  package var graceSeconds: UInt64?
   /// Names of files that stay in any case.
   package var needed: Set<String> = []
   private let now: ManifestTime
@@ -35,8 +33,11 @@ package struct Pruning: Sendable {
     package let releases: [Release]
     /// The files to remove, in ascending order of their names.
     package let removed: [ReleaseFiles.File]
-    /// The names of the copies to remove.
-    let copies: [String]
+    /// The copies of manifests to remove: their number, and the sum of their sizes in bytes.
+    package var copies: (count: Int, size: UInt64) {
+      (copyNames.count, copyNames.reduce(0 as UInt64) { $0.adding(there[$1] ?? 0) })
+    }
+    fileprivate let copyNames: [String]
     /// The number of files of releases that stay, and the sum of their sizes in bytes.
     package let kept: (count: Int, size: UInt64)
     /// The files that no manifest names, which stay: their number and the sum of their sizes in bytes.
@@ -56,28 +57,34 @@ package struct Pruning: Sendable {
   package func plan(in scratch: String) throws(PackError) -> Plan {
     let there = try place.sizes()
     let copies = there.keys.filter { ManifestCopy.version($0) != nil }.sorted()
-    let pages = there.keys.filter { $0.hasSuffix(PageReference.fileExtension) }
+    let pages = there.keys.filter { PageReference.isFileName($0) }
     guard there[ReleaseFile.manifest] != nil else {
       throw PackError(.missingInput, of: place.title, "has no \(ReleaseFile.manifest)", hint: "packer publish makes one")
     }
     try place.fetch([ReleaseFile.manifest] + copies + pages.sorted(), to: scratch)
     let current = try ReleaseFiles(ReleaseFolder.path(ReleaseFile.manifest, in: scratch))
     var releases: [(name: String, files: ReleaseFiles)] = []
-    for name in copies where name != current.copyName { releases.append((name, try ReleaseFiles(ReleaseFolder.path(name, in: scratch)))) }
+    for name in copies where name != current.copyName {
+      let found: ReleaseFiles
+      do throws(PackError) {
+        found = try ReleaseFiles(ReleaseFolder.path(name, in: scratch))
+      } catch {
+        throw unreadable(name, error.message)
+      }
+      guard found.copyName == name else { throw unreadable(name, "it has other bytes than its name says") }
+      releases.append((name, found))
+    }
     releases.sort { ($1.files.manifest.version, $0.name) < ($0.files.manifest.version, $1.name) }
 
     var reasons = [Release(version: current.manifest.version, reason: "published")]
     var kept = Set(current.files)
     var older: Set<ReleaseFiles.File> = []
     var removedCopies: [String] = []
-    // The time at which the next newer release was made.
-    var replaced = current.manifest.issued
     var count: UInt64 = 1
     for (name, release) in releases {
       let manifest = release.manifest
       if manifest.version < current.manifest.version { count += 1 }
-      let reason = reason(manifest, replaced: replaced, place: count, than: current.manifest.version)
-      replaced = manifest.issued ?? replaced
+      let reason = reason(manifest, place: count, than: current.manifest.version)
       reasons.append(Release(version: manifest.version, reason: reason))
       if reason == nil {
         older.formUnion(release.files)
@@ -88,46 +95,57 @@ package struct Pruning: Sendable {
     }
     let keptNames = Set(kept.map(\.name))
     let removed = older.filter { file in
+      guard file.name.hasSuffix(".pack") || PageReference.isFileName(file.name) else { return false }
       if keptNames.contains(file.name) { return false }
       return !needed.contains(file.name) && there[file.name] != nil
     }
     let named = keptNames.union(older.map(\.name)).union(copies)
     let unknown = there.filter { !named.contains($0.key) && $0.key != ReleaseFile.manifest }
     return Plan(
-      releases: reasons.sorted { $1.version < $0.version }, removed: removed.sorted { $0.name < $1.name }, copies: removedCopies,
+      releases: reasons.sorted { $1.version < $0.version }, removed: removed.sorted { $0.name < $1.name }, copyNames: removedCopies,
       kept: (kept.count, kept.reduce(0 as UInt64) { $0.adding($1.size) }),
       unknown: (unknown.count, unknown.reduce(0 as UInt64) { $0.adding($1.value) }), there: there, manifest: current.manifestBytes)
   }
 
-  /// Returns why the files of a release stay; nil if they do not.
-  private func reason(_ manifest: Manifest, replaced: ManifestTime?, place: UInt64, than current: UInt64) -> String? {
-    if manifest.version >= current { return "not older than the published one" }
-    if place <= keep { return "one of the newest \(keep)" }
-    if manifest.expires <= now { return nil }
-    guard let graceSeconds else { return "valid until \(manifest.expires)" }
-    guard let replaced else { return "the time of its successor is not known" }
-    let age = now.secondsSince1970 - replaced.secondsSince1970
-    return age < 0 || UInt64(age) < graceSeconds ? "replaced on \(replaced)" : nil
+  private func unreadable(_ copy: String, _ reason: String) -> PackError {
+    PackError(
+      .damagedManifest, of: place.title, "has the copy \(copy), which cannot be read, so it is not known what may go: \(reason)",
+      hint: "if it was never published, remove it there; otherwise bring it back")
   }
 
-  /// Removes what a plan says. Stopped anywhere, doing it again completes it.
+  /// Returns why the files of a release stay; nil if they do not.
+  private func reason(_ manifest: Manifest, place: UInt64, than current: UInt64) -> String? {
+    if manifest.version >= current { return "not older than the published one" }
+    if place <= keep { return "one of the newest \(keep)" }
+    return manifest.expires > now ? "valid until \(manifest.expires)" : nil
+  }
+
+  /// Removes what a plan says. Stopped before the last step, doing it again completes it; stopped there, pages may stay, which are small.
   ///
   /// - Throws: ``PackError/Code/releaseConflict`` if a manifest came since the plan was made.
   package func run(_ plan: Plan) throws(PackError) {
-    guard !plan.removed.isEmpty || !plan.copies.isEmpty else { return }
+    guard !plan.removed.isEmpty || !plan.copyNames.isEmpty else { return }
+    let copies = plan.there.keys.filter { ManifestCopy.version($0) != nil }
     try place.exclusively { () throws(PackError) in
-      let there = try place.sizes()
-      let manifests = Set(there.keys.filter { ManifestCopy.version($0) != nil })
-      guard manifests == Set(plan.there.keys.filter { ManifestCopy.version($0) != nil }),
-        try place.contents(of: ReleaseFile.manifest, limit: Manifest.largestSize) == plan.manifest
-      else {
+      guard try found(plan) == Set(copies) else {
         throw PackError(.releaseConflict, of: place.title, "got another manifest meanwhile, so nothing was removed", hint: "run it again")
       }
-      // The copies say what is left to do, so they go after the packs; the pages are read for that, too.
-      let pages = plan.removed.filter { $0.name.hasSuffix(PageReference.fileExtension) }
-      try place.remove(plan.removed.filter { !$0.name.hasSuffix(PageReference.fileExtension) }.map(\.name))
-      try place.remove(plan.copies)
+      // The copies say what is left to do, and need the pages for that.
+      let pages = plan.removed.filter { PageReference.isFileName($0.name) }
+      try place.remove(plan.removed.filter { !PageReference.isFileName($0.name) }.map(\.name))
+      try place.remove(plan.copyNames)
       try place.remove(pages.map(\.name))
     }
+    guard try found(plan) == Set(copies).subtracting(plan.copyNames) else {
+      throw PackError(
+        .releaseConflict, of: place.title, "got another manifest while files were removed, which may need some of them",
+        hint: "packer publish uploads what is missing; do not run both at a time")
+    }
+  }
+
+  /// Returns the names of the copies there; nil if another manifest is published.
+  private func found(_ plan: Plan) throws(PackError) -> Set<String>? {
+    guard try place.contents(of: ReleaseFile.manifest, limit: Manifest.largestSize) == plan.manifest else { return nil }
+    return Set(try place.sizes().keys.filter { ManifestCopy.version($0) != nil })
   }
 }

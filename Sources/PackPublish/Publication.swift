@@ -24,6 +24,8 @@ package struct Publication: Sendable {
     package let others: (count: Int, size: UInt64)
     /// Those of the files there that the published manifest does not name itself, so that an upload that was stopped may have left them.
     let unsure: [ReleaseFiles.File]
+    /// The names of the pages there.
+    let pages: [String]
     /// The bytes of the manifest that is there; nil if there is none.
     let published: [UInt8]?
     /// Its version; nil if there is none, or if it cannot be read.
@@ -42,6 +44,11 @@ package struct Publication: Sendable {
     let published = there[ReleaseFile.manifest] == nil ? nil : try place.contents(of: ReleaseFile.manifest, limit: Manifest.largestSize)
     let isPublished = published == release.manifestBytes
     let former = published.flatMap(Self.manifest)
+    if let published, former == nil, !release.manifestBytes.starts(with: published) {
+      throw conflict(
+        "has a \(ReleaseFile.manifest) that cannot be read as a manifest of packs",
+        hint: "name another place, or update packer; if an upload was cut, remove it there")
+    }
     let version = former?.version
     let ours = release.manifest.version
     if let version, version > ours { throw conflict("has manifest \(version), which is newer than manifest \(ours) of this release") }
@@ -56,13 +63,14 @@ package struct Publication: Sendable {
     let size = (release.files.reduce(0 as UInt64) { $0.adding($1.size) }, missing.reduce(0 as UInt64) { $0.adding($1.size) })
     return Plan(
       missing: missing, present: (release.files.count - missing.count, size.0 - size.1),
-      others: (others.count, others.reduce(0 as UInt64) { $0.adding($1.value) }), unsure: unsure, published: published,
+      others: (others.count, others.reduce(0 as UInt64) { $0.adding($1.value) }), unsure: unsure,
+      pages: there.keys.filter(PageReference.isFileName).sorted(), published: published,
       publishedVersion: version,
       isPublished: isPublished, hasCopy: there[release.copyName] == UInt64(release.manifestBytes.count))
   }
 
-  private func conflict(_ what: String) -> PackError {
-    PackError(.releaseConflict, of: place.title, what, hint: "get the newest lock file, then build again with 'packer build'")
+  private func conflict(_ what: String, hint: String = "get the newest lock file, then build again with 'packer build'") -> PackError {
+    PackError(.releaseConflict, of: place.title, what, hint: hint)
   }
 
   /// Reads a manifest, whose signature is not checked.
@@ -71,24 +79,50 @@ package struct Publication: Sendable {
     return try? Manifest(parsing: signed.bytes.byteSpan, signed.signedBytes)
   }
 
-  /// Uploads the files that are missing, and compares them with those of the release. If the place has digests, files that an upload that was stopped
-  /// may have left are compared, too, and replaced if they are others.
+  /// Uploads the files that are missing, and compares them with those of the release. Files that an upload that was stopped may have left are
+  /// compared, too, and replaced if they are others.
   ///
-  /// - Parameter isAnnounced: whether the manifest follows. Then its copy comes first, so that no other process removes the files meanwhile.
-  /// - Throws: ``PackError/Code/wrongPack`` if a file of the release, or a file there after the upload, is not the one that the manifest names.
-  package func upload(_ plan: Plan, isAnnounced: Bool = true, files: any FileSystem = SystemFiles()) throws(PackError) {
-    if isAnnounced, !plan.hasCopy { try place.add(release.manifestPath, as: release.copyName) }
-    var wanted = plan.missing
-    if !plan.unsure.isEmpty, try place.hasDigests() { wanted += try place.different(plan.unsure, from: release.directory) }
-    guard !wanted.isEmpty else { return }
+  /// - Parameter isAnnounced: whether the manifest follows. Then its copy comes before the packs, so that no other process removes them meanwhile.
+  /// - Returns: the number of files that were uploaded.
+  /// - Throws: ``PackError/Code/wrongPack`` if a file of the release, or a file there after the upload, is not the one that the manifest names. Such
+  ///   files are removed there.
+  package func upload(_ plan: Plan, isAnnounced: Bool = true, files: any FileSystem = SystemFiles()) throws(PackError) -> Int {
+    let doubtful = try doubtful(plan)
+    let wanted = try doubtful.isEmpty ? plan.missing : plan.missing + place.different(doubtful, from: release.directory)
     try release.check(wanted, files: files)
-    try place.add(wanted, from: release.directory)
+    // A copy can be read only with its pages.
+    let pages = wanted.filter { PageReference.isFileName($0.name) }
+    let packs = wanted.filter { !PageReference.isFileName($0.name) }
+    if !pages.isEmpty { try place.add(pages, from: release.directory) }
+    if isAnnounced, !plan.hasCopy { try place.add(release.manifestPath, as: release.copyName) }
+    if !packs.isEmpty { try place.add(packs, from: release.directory) }
+    guard !wanted.isEmpty else { return 0 }
     let different = try place.different(wanted, from: release.directory)
-    guard let first = different.first?.name else { return }
+    guard let first = different.first?.name else { return wanted.count }
+    // They have the right sizes, so the next run would take them for uploaded.
+    try place.remove(different.map(\.name))
     throw PackError(
       .wrongPack, of: place.title,
-      "has another \(first) than was uploaded\(different.count == 1 ? "" : ", and \(different.count - 1) more")",
+      "had another \(first) than was uploaded\(different.count == 1 ? "" : ", and \(different.count - 1) more")",
       hint: "run it again; the manifest there is still the earlier one")
+  }
+
+  /// Returns the files that an upload that was stopped may have left. Where comparing needs a download, those that the published manifest names in its
+  /// pages are none.
+  private func doubtful(_ plan: Plan) throws(PackError) -> [ReleaseFiles.File] {
+    guard !plan.unsure.isEmpty, let published = plan.published, try !place.hasDigests() else { return plan.unsure }
+    let (files, scratch) = (SystemFiles(), TemporaryName.path("pages"))
+    do throws(FileFailure) {
+      try files.makeDirectory(scratch, mode: 0o700, in: nil)
+    } catch {
+      throw error.writing(scratch)
+    }
+    defer { try? files.removeTree(scratch, in: nil) }
+    try OutputFile.write(published, to: ReleaseFolder.path(ReleaseFile.manifest, in: scratch), files: files)
+    if !plan.pages.isEmpty { try place.fetch(plan.pages, to: scratch) }
+    guard let former = try? ReleaseFiles(scratch) else { return plan.unsure }
+    let named = Set(former.files)
+    return plan.unsure.filter { !named.contains($0) }
   }
 
   /// Replaces the manifest, and reads it back. Does nothing if it is there.
@@ -96,6 +130,7 @@ package struct Publication: Sendable {
   /// - Throws: ``PackError/Code/releaseConflict`` if another one came in its place meanwhile.
   package func publish(_ plan: Plan) throws(PackError) {
     guard !plan.isPublished else { return }
+    guard !Task.isCancelled else { throw PackError(.cancelled, "cancelled") }
     try place.exclusively { () throws(PackError) in
       // A process that removes what earlier releases needed may have been at work.
       let there = try place.sizes()
@@ -110,5 +145,14 @@ package struct Publication: Sendable {
         .releaseConflict, of: place.title, "has another manifest than was uploaded: another publisher is at work",
         hint: "see that one pipeline publishes at a time, and publish the newest release again")
     }
+    // Where nothing excludes the other process, it may have looked before this one did.
+    let there = try place.sizes()
+    let lost = release.files.filter { there[$0.name] != $0.size }
+    guard !lost.isEmpty else { return }
+    try place.add(lost, from: release.directory)
+    guard let first = try place.different(lost, from: release.directory).first else { return }
+    throw PackError(
+      .wrongPack, of: place.title, "has lost \(first.name) since it was uploaded", hint: "publish it again, and not while files are removed"
+    )
   }
 }

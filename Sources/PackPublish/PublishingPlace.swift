@@ -65,8 +65,12 @@ package enum PlaceName {
   ///
   /// - Parameter showsProgress: whether a program that uploads prints how far it is, on standard error.
   /// - Throws: ``PackError/Code/usage``.
+  /// The title of a command is its program only.
   package static func place(_ text: String, showsProgress: Bool = false) throws(PackError) -> any PublishingPlace {
-    if text.hasPrefix(command) { return CommandPlace(title: text, try CommandWords.split(String(text.dropFirst(command.count)))) }
+    if text.hasPrefix(command) {
+      let words = try CommandWords.split(String(text.dropFirst(command.count)))
+      return CommandPlace(title: command + words[0], words)
+    }
     // As rclone decides it.
     let remote = text.prefix { $0 != "/" }
     guard remote.contains(":") else { return FolderPlace(text) }
@@ -80,7 +84,11 @@ package enum PlaceName {
 
   private static let command = "cmd:"
   /// The parts of the names of parameters of rclone whose values are secret.
-  private static let secrets = ["pass", "secret", "token", "key_pem", "credential", "sas_url", "bearer", "private"]
+  private static let secrets = [
+    "pass", "secret", "token", "key_pem", "credential", "sas_url", "bearer", "private", "access_grant", "connection_string", "headers",
+    "api_key",
+    "customer_key",
+  ]
 
   /// Returns the name of a parameter whose value is a secret, in a remote such as `:sftp,user=u,pass=…:path`.
   private static func secret(in remote: String) -> String? {
@@ -92,7 +100,8 @@ package enum PlaceName {
     }
     for part in remote[..<(end ?? remote.endIndex)].split(separator: ",").dropFirst() {
       let name = part.prefix { $0 != "=" && $0 != ":" }
-      let isSecret = name == "key" || secrets.contains { name.contains($0) }
+      // A user name and a password may also stand in an address.
+      let isSecret = name == "key" || secrets.contains { name.contains($0) } || part.contains("://") && part.contains("@")
       if isSecret, !name.hasSuffix("_file"), !name.hasSuffix("_command"), part.dropFirst(name.count).first == "=" { return String(name) }
     }
     return nil

@@ -33,6 +33,7 @@ package struct RclonePlace: PublishingPlace {
     _ words: [String], allowing statuses: [CInt] = [], limit: Int = largestAnswer, logs: Bool = false,
     checking isComplete: ([UInt8]) -> Bool = { _ in true }
   ) throws(PackError) -> [UInt8] {
+    guard !Task.isCancelled else { throw PackError(.cancelled, "cancelled") }
     let files = SystemFiles()
     let log = TemporaryName.path("log")
     defer { try? files.remove(log, .file, in: nil) }
@@ -53,7 +54,8 @@ package struct RclonePlace: PublishingPlace {
   }
 
   /// The answers of S3 if another manifest is there than the condition says.
-  private static let unmet = ["PreconditionFailed", "ConditionalRequestConflict", "NoSuchKey"]
+  private static let unmet = ["PreconditionFailed", atWork, "NoSuchKey"]
+  private static let atWork = "ConditionalRequestConflict"
 
   private static let level = "ERROR : "
 
@@ -137,7 +139,8 @@ package struct RclonePlace: PublishingPlace {
         return try write(path, if: try condition(known))
       } catch {
         // A write whose answer was lost was sent again, and fails: the caller reads the manifest back. If nothing changed, its tag is no MD5 there.
-        guard error.code == .releaseConflict, try isKnown() else {
+        // While another write is under way, nothing may have changed yet.
+        guard error.code == .releaseConflict, !error.message.contains(Self.atWork), try isKnown() else {
           guard error.code == .releaseConflict else { throw error }
           let new = try SystemFiles().contents(of: path, limit: Manifest.largestSize)
           if try contents(of: ReleaseFile.manifest, limit: Manifest.largestSize) == new { return }
@@ -148,9 +151,14 @@ package struct RclonePlace: PublishingPlace {
     guard features.contains("\"Move\": true"), !features.contains("\"DuplicateFiles\": true") else { return try write(path) }
     // Where a file can be renamed, it is often written in place: an upload that is cut would leave no manifest. Another publisher has another name.
     let new = self.path("manifest-new-\(String(UInt64.random(in: 0 ... .max), radix: 36)).json")
-    _ = try run(["copyto", "--ignore-times", "--", path, new])
-    // Over the earlier one, without looking at that.
-    _ = try run(["moveto", "--no-check-dest", "--ignore-times", "--", new, self.path(ReleaseFile.manifest)])
+    do throws(PackError) {
+      _ = try run(["copyto", "--ignore-times", "--", path, new])
+      // Over the earlier one, without looking at that.
+      _ = try run(["moveto", "--no-check-dest", "--ignore-times", "--", new, self.path(ReleaseFile.manifest)])
+    } catch {
+      _ = try? run(["deletefile", "--", new])
+      throw error
+    }
   }
 
   /// Returns the condition that the manifest is still the one that was there, as a header. Its tag is its MD5 unless the service encrypts with keys of

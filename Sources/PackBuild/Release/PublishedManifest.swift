@@ -12,6 +12,8 @@ package struct PublishedManifest: Sendable {
   package let place: String
   /// The manifest, with a valid signature.
   package let verified: VerifiedManifest
+  /// Its version.
+  var version: UInt64 { verified.manifest.version }
   /// All its packs, those in pages included.
   package let packs: [ManifestPack]
   /// SHA-256 of the signed bytes as they would be without `version`, `issued` and `expires`, 32 bytes.

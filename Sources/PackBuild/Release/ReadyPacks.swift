@@ -33,6 +33,9 @@ package struct ReadyPack: Hashable, Sendable {
 
 /// A place with packs that were made elsewhere. A build checks every file that it takes from there, content included.
 package protocol ReadyPacks: Sendable {
+  /// Checks that the packs are for a build.
+  func check(_ build: ReleaseBuild) throws(PackError)
+
   /// Returns the packs with these identities, in this order; nil for each that the build has to make.
   ///
   /// - Throws: if a pack must be there and is not.

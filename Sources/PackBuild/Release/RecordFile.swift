@@ -8,8 +8,8 @@ package enum RecordFile {
   /// The largest record that is read, in bytes. A lock file with 100 000 packs takes 35 MB.
   package static let largestSize = 256 << 20
 
-  package static func read(_ path: String, files: any FileSystem) throws(PackError) -> RecordValue {
-    var bytes = try files.contents(of: path, limit: largestSize)
+  package static func read(_ path: String, limit: Int = largestSize, files: any FileSystem) throws(PackError) -> RecordValue {
+    var bytes = try files.contents(of: path, limit: limit)
     // Some editors write a byte order mark.
     if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes.removeFirst(3) }
     do throws(PackError) {

@@ -37,6 +37,6 @@ package struct RecordingTurn {
     }
     throw PackError(
       .cannotWrite, of: lockPath, "has been in use by another process for more than ten seconds",
-      hint: "wait until the other 'packer release' ends, and run this one again")
+      hint: "wait until the other packer ends, and run this one again")
   }
 }

@@ -19,6 +19,7 @@ extension ReleaseBuild {
   /// - Throws: the error of a file that is not what it should be. Its subject is the title of the pack.
   func takeReady(_ decisions: inout [PackDecision], key: borrowing PackKey, into staged: StagedRelease) async throws(PackError) {
     guard let ready else { return }
+    try ready.check(self)
     let due = decisions.indices.filter { decisions[$0].result == nil }
     let packs = try ready.packs(due.compactMap { decisions[$0].identity })
     for (index, pack) in zip(due, packs) {
@@ -43,7 +44,7 @@ extension ReleaseBuild {
       throw error.reading(ready.directory)
     }
     let file = Self.fileName(decision.id, ready.sha256)
-    try staged.adopt(ready.file, in: directory, as: file, sourcePath: ready.directory)
+    try staged.adopt(ready.file, in: directory, as: file, sourcePath: ready.directory, isCopied: true)
     let (size, sha256) = try staged.digest(of: file)
     guard size == ready.size, sha256 == ready.sha256 else {
       throw PackError(

@@ -40,7 +40,15 @@ final class StagedRelease {
   }
 
   /// Adds a file of another directory, as a hard link if the file system supports that, otherwise as a copy.
-  func adopt(_ name: String, in source: OpenFile, as newName: String, sourcePath: String) throws(PackError) {
+  /// - Parameter isCopied: whether it is a file of its own in any case, because others may still write to the source.
+  func adopt(
+    _ name: String, in source: OpenFile, as newName: String, sourcePath: String, isCopied: Bool = false
+  ) throws(PackError) {
+    guard !isCopied else {
+      try copy(name, in: source, as: newName, sourcePath: sourcePath)
+      names.insert(newName)
+      return
+    }
     do throws(FileFailure) {
       try files.link(name, in: source, as: newName, in: directory.root)
     } catch {

@@ -26,6 +26,8 @@ package struct BuildPlan: Hashable, Sendable {
   package var configuration: [UInt8]
   /// SHA-256 of the lock file, 32 bytes. Nil if there was none.
   package var lock: [UInt8]?
+  /// The version of the published manifest that the build was given. Nil if it was given none.
+  package var published: UInt64?
   /// The time of the release.
   package var time: ManifestTime
   /// Whether the time was set from outside.
@@ -58,6 +60,7 @@ package struct BuildPlan: Hashable, Sendable {
     self.maker = Self.maker(maker)
     configuration = try Self.digest(of: build.configuration.path, files: build.files)
     lock = try Self.lockDigest(of: build)
+    published = build.published?.version
     (time, isTimeFixed, wanted, units) = (build.time.now, build.time.isFixed, build.wanted.sorted(), [])
     let packs = Dictionary(build.configuration.packs.map { ($0.id.text, $0) }) { first, _ in first }
     let front = build.configuration.path(of: "")
@@ -139,7 +142,7 @@ package struct BuildPlan: Hashable, Sendable {
     // The most expensive unit goes to the share with the least work so far.
     for index in units.indices.sorted(by: { (units[$1].cost, $0) < (units[$0].cost, $1) }) {
       let least = loads.indices.min { (loads[$0], $0) < (loads[$1], $1) } ?? 0
-      loads[least] += units[index].cost
+      loads[least] = loads[least].adding(units[index].cost)
       if least == share - 1 { chosen.append(index + 1) }
     }
     return chosen.sorted()
@@ -160,6 +163,13 @@ package struct BuildPlan: Hashable, Sendable {
   /// Writes the plan to a file. An earlier one is replaced.
   package func write(to path: String, for build: ReleaseBuild) throws(PackError) {
     for pack in build.configuration.packs { try Self.check(path, isNotIn: pack, files: build.files) }
+    let folder = PathParts(path).flatMap { try? build.files.canonicalPath(of: $0.directory) }
+    guard folder == nil || folder != (try? build.files.canonicalPath(of: build.output)) else {
+      throw PackError(.usage, of: path, "is inside the release, which a build replaces", hint: "choose a place outside it")
+    }
+    if ReleasePlaces.exists(path), (try? BuildPlan(reading: path, files: build.files)) == nil {
+      throw PackError(.outputExists, of: path, "exists, and is no plan", hint: "choose another place, or remove it")
+    }
     try OutputFile.update(path, to: document, files: build.files)
   }
 
@@ -177,7 +187,8 @@ package struct BuildPlan: Hashable, Sendable {
   var document: [UInt8] {
     RecordValue.sorted([
       "configuration": .text(configuration.hex), "isTimeFixed": .flag(isTimeFixed), "lock": .text(lock?.hex), "maker": .text(maker),
-      "packs": .texts(wanted), "time": .text(time.description), "units": .list(units.map(\.record)), "version": .number(Self.version),
+      "packs": .texts(wanted), "published": RecordValue.number(published), "time": .text(time.description),
+      "units": .list(units.map(\.record)), "version": .number(Self.version),
     ]).document
   }
 
@@ -189,6 +200,7 @@ package struct BuildPlan: Hashable, Sendable {
     }
     maker = try fields.text("maker")
     configuration = try fields.bytes("configuration", count: 32)
+    if fields.has("published") { published = try fields.number("published") }
     if fields.has("lock") { lock = try fields.bytes("lock", count: 32) }
     time = try fields.time("time")
     isTimeFixed = try fields.flag("isTimeFixed")

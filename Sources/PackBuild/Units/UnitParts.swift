@@ -67,6 +67,15 @@ package struct UnitParts: ReadyPacks {
     return units.sorted { $0.1.unit < $1.1.unit }
   }
 
+  package func check(_ build: ReleaseBuild) throws(PackError) {
+    let (planned, given) = (plan.published, build.published?.version)
+    guard planned != given else { return }
+    throw PackError(
+      .wrongPlan, of: planPath,
+      planned.map { "was made with --published, where manifest \($0) was" } ?? "was made without --published",
+      hint: "give the same manifest here, or make a new plan with 'packer build --plan'")
+  }
+
   package func packs(_ wanted: [PackIdentity]) throws(PackError) -> [ReadyPack?] {
     let numbers = Dictionary(plan.units.enumerated().map { ($1.identity.id, $0 + 1) }) { first, _ in first }
     var packs: [ReadyPack] = []

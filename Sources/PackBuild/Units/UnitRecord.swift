@@ -33,7 +33,7 @@ package struct UnitRecord: Hashable, Sendable {
   init?(in directory: String, files: any FileSystem) throws(PackError) {
     let path = "\(directory)/\(Self.fileName)"
     do throws(PackError) {
-      var fields = try RecordFields(try RecordFile.read(path, files: files), "the record")
+      var fields = try RecordFields(try RecordFile.read(path, limit: 64 << 10, files: files), "the record")
       plan = try fields.bytes("plan", count: 32)
       unit = Int(try fields.number("unit"))
       id = try fields.packName("id")

@@ -38,7 +38,7 @@ struct CurlFetcher: LiveFetcher {
     for attempt in 0..<3 where !open.isEmpty {
       if attempt > 0 { try await pause(.seconds(attempt)) }
       try await run(open.map { (number: $0, request: requests[$0]) }, &answers)
-      open = open.filter { [16, 18, 52, 55, 56, 92, 95].contains(answers[$0].failure) }
+      open = open.filter { [5, 7, 16, 18, 28, 35, 52, 55, 56, 92, 95].contains(answers[$0].failure) }
     }
     return answers
   }
@@ -55,21 +55,24 @@ struct CurlFetcher: LiveFetcher {
 
   /// Runs `curl`, and fills in the answers.
   private func run(_ requests: [(number: Int, request: LiveRequest)], _ answers: inout [LiveAnswer]) async throws(PackError) {
-    let (configuration, results) = ("\(folder)/requests", "\(folder)/results")
+    let (configuration, results, complaints) = ("\(folder)/requests", "\(folder)/results", "\(folder)/errors")
     let text = requests.map { configured($0.request, $0.number) }.joined(separator: "next\n")
     try OutputFile.write(Array(text.utf8), to: configuration, files: files)
     // Without the user's configuration, which may switch off checks.
     var start = ProgramStart([
       "curl", "--disable", "--no-progress-meter", "--parallel", "--parallel-max", "\(Self.most)", "--config", configuration,
     ])
-    try? files.remove(results, .file, in: nil)
-    let output: OpenFile
+    for path in [results, complaints] { try? files.remove(path, .file, in: nil) }
+    let (output, errors): (OpenFile, OpenFile)
     do throws(FileFailure) {
-      output = try files.open(results, .create(mode: 0o600), in: nil)
+      // Two files, so that no complaint is written into a line of results.
+      (output, errors) = (
+        try files.open(results, .create(mode: 0o600), in: nil), try files.open(complaints, .create(mode: 0o600), in: nil)
+      )
     } catch {
       throw error.writing(results)
     }
-    start.streams = [0: .nothing, 1: .descriptor(output.descriptor), 2: .descriptor(output.descriptor)]
+    start.streams = [0: .nothing, 1: .descriptor(output.descriptor), 2: .descriptor(errors.descriptor)]
     start.hasOwnGroup = true
     let (process, number) = start.run()
     guard number == 0 else {
@@ -85,8 +88,9 @@ struct CurlFetcher: LiveFetcher {
     ProgramEnd.stopGroup(process, patience: .zero)
     let lines = String(decoding: try files.contents(of: results, limit: 64 << 20), as: UTF8.self).split(separator: "\n")
     guard lines.contains(where: { CurlResult($0) != nil }) else {
+      let said = try files.contents(of: complaints, limit: 1 << 20).split(separator: UInt8(ascii: "\n")).first
       throw PackError(
-        .cannotRead, "'curl' sent no requests: \(lines.first.map { printable($0.utf8) } ?? "it printed nothing")",
+        .cannotRead, "'curl' sent no requests: \(said.map { printable($0) } ?? "it printed nothing")",
         hint: "'curl --version' must be 7.75 or newer")
     }
     for (number, request) in requests { answers[number] = LiveAnswer(url: request.url, failure: -1, failureText: "no answer") }
@@ -105,9 +109,17 @@ struct CurlFetcher: LiveFetcher {
     }
   }
 
+  /// The exit statuses that are faults of this machine: certificates and engines.
+  private static let local = [53, 54, 58, 59, 66, 77, 80, 82]
+
   private func take(_ result: CurlResult, _ answer: inout LiveAnswer, _ request: LiveRequest?) throws(PackError) {
     (answer.status, answer.failure, answer.failureText) = (result.status, result.failure, result.text)
     (answer.redirect, answer.received) = (result.redirect, result.received)
+    guard !Self.local.contains(result.failure) else {
+      throw PackError(
+        .cannotRead, "'curl' cannot check certificates on this machine: \(printable(result.text.utf8))",
+        hint: "install ca-certificates, or correct CURL_CA_BUNDLE and SSL_CERT_FILE")
+    }
     let (head, body) = (path("head", result.number), path("body", result.number))
     if let bytes = try? files.contents(of: head, limit: 1 << 20) { answer.fields = CurlResult.fields(bytes) }
     try? files.remove(head, .file, in: nil)
@@ -140,7 +152,9 @@ struct CurlFetcher: LiveFetcher {
     let address = try? LiveAddress(request.url)
     var options = [
       ("url", request.url), ("output", path("body", number)), ("dump-header", path("head", number)), ("user-agent", "packer"),
-      ("proto", request.url.hasPrefix("http:") && address?.isLocal == true ? "=http" : "=https"), ("max-filesize", "\(request.limit)"),
+      ("proto", request.url.hasPrefix("http:") && address?.isLocal == true ? "=http" : "=https"),
+      // Room for the body of an error or a redirect. The limit itself is checked later.
+      ("max-filesize", "\(max(request.limit, 64 << 10))"),
       // Curl waits as long as the server asks for, if it is within the time.
       ("retry", "2"), ("retry-max-time", "60"), ("connect-timeout", "15"), ("speed-limit", "1000"), ("speed-time", "30"),
       ("write-out", "\(number)\\t%{exitcode}\\t%{response_code}\\t%{size_download}\\t%{redirect_url}\\t%{errormsg}\\n%{certs}\\n"),
@@ -151,7 +165,8 @@ struct CurlFetcher: LiveFetcher {
     options += request.fields.map { ("header", $0) }
     // Write-out has escapes of its own, which are not to be doubled.
     let lines = options.map { name, value in "\(name) = \(name == "write-out" ? "\"\(value)\"" : quoted(value))" }
-    return (["silent", "globoff", "path-as-is", "tlsv1.2"] + lines).map { "\($0)\n" }.joined()
+    let flags = ["silent", "globoff", "path-as-is", "tlsv1.2"] + (request.isDecoded ? ["compressed"] : [])
+    return (flags + lines).map { "\($0)\n" }.joined()
   }
 }
 

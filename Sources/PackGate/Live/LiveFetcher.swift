@@ -13,6 +13,8 @@ struct LiveRequest: Hashable, Sendable {
   var fields: [String] = []
   /// Whether the server may encode the body, as devices allow it.
   var allowsEncoding = true
+  /// Whether the server is asked for an encoded body, which is decoded.
+  var isDecoded = false
 }
 
 /// What the server answered to one request.

@@ -30,7 +30,12 @@ struct LiveInspection {
         if answers.whole?.status == 304 { known += 1 }
         if let whole = answers.whole, whole.status == 200 {
           read += 1
-          if whole.sha256 == file.sha256, LiveHeaders(whole).encoding == nil { state?.add(file, whole) } else { state?.remove(file) }
+          // What has findings is read again.
+          if found.isEmpty, whole.sha256 == file.sha256, LiveHeaders(whole).encoding == nil {
+            state?.add(file, whole)
+          } else {
+            state?.remove(file)
+          }
         }
         if plan.isWhole(file) { done += file.size ?? 0 }
       }
@@ -56,12 +61,14 @@ struct LiveInspection {
         .serverUnreachable, of: plan.manifestURL, "cannot be reached: \(answer.failureText)",
         hint: "check the address, and the network of this machine")
     }
-    var plain: LiveAnswer?
+    var others: [LiveAnswer] = []
     if LiveHeaders(answer).encoding != nil {
       request.allowsEncoding = false
-      plain = try await visitor.ask([request])[0]
+      var decoded = request
+      decoded.isDecoded = true
+      others = try await visitor.ask([request, decoded])
     }
-    return LiveJudgement.faults(ofManifest: answer, plain: plain, plan)
+    return LiveJudgement.faults(ofManifest: answer, others: others, plan)
   }
 
   /// Takes the files of the next batch.

@@ -60,6 +60,8 @@ enum LiveJudgement {
     if let whole = answers.whole, whole.status == 200, faults.isEmpty {
       let length = LiveHeaders(whole).length
       size(length ?? whole.received)
+      // Then no more of it was fetched.
+      if faults.isEmpty, whole.failure == LiveAnswer.tooLarge { add(.size, "has more than the \(file.size ?? 0) bytes of the manifest") }
       if faults.isEmpty, let digest = whole.sha256 {
         isSound = digest == file.sha256
         if !isSound { add(.content, "has other bytes: their SHA-256 is \(digest.hex), not \(file.sha256.hex)") }
@@ -71,9 +73,18 @@ enum LiveJudgement {
     for (range, answer, expected) in answers.samples where faults.allSatisfy({ $0.kind == .noLength }) {
       let asked = "bytes \(range.lowerBound) to \(range.upperBound)"
       guard answer.status != 200 else {
-        if let length = LiveHeaders(answer).length { size(length) }
+        let length = LiveHeaders(answer).length
+        if let length { size(length) } else if answer.failure == 0 { size(answer.received) }
+        // A whole body, such as that of a page in place of a file that is gone.
+        if faults.allSatisfy({ $0.kind == .noLength }), answer.failure == 0, let digest = answer.sha256, digest != file.sha256 {
+          add(file.kind == .earlier ? .goneEarlier : .content, "answers \(asked) with another file")
+          continue
+        }
+        if length == nil, answer.failure == LiveAnswer.tooLarge, (file.size ?? .max) <= UInt64(range.count) {
+          add(.size, "has more than the \(file.size ?? 0) bytes of the manifest")
+        }
         // A small file is one part.
-        if (file.size ?? 0) > UInt64(range.count) { add(.noResumption, "is sent whole to a device that asks for \(asked)") }
+        if (file.size ?? .max) > UInt64(range.count) { add(.noResumption, "is sent whole to a device that asks for \(asked)") }
         continue
       }
       guard answer.status == 206, answer.failure == 0, let part = LiveHeaders(answer).part else {
@@ -130,8 +141,8 @@ enum LiveJudgement {
 
   /// Returns the faults of the answer with the manifest.
   ///
-  /// - Parameter plain: the same without an encoding, if the answer has one.
-  static func faults(ofManifest answer: LiveAnswer, plain: LiveAnswer?, _ plan: LivePlan) -> [LiveFault] {
+  /// - Parameter others: the same without an encoding, and decoded, if the answer has one. A cache may have each of them from another time.
+  static func faults(ofManifest answer: LiveAnswer, others: [LiveAnswer], _ plan: LivePlan) -> [LiveFault] {
     let url = plan.manifestURL
     if answer.isUnasked || answer.isInsecure || answer.isSilent { return [] }
     if let refusal = answer.refusal { return [refusal] }
@@ -144,7 +155,7 @@ enum LiveJudgement {
     if let encoding = headers.encoding {
       add(.encoding, "is sent with the encoding '\(encoding)', which the declared sizes do not have", isLesser: true)
     }
-    let sent = plain ?? answer
+    let sent = others.first { $0.failure != 0 || $0.bytes != plan.manifest } ?? others.first ?? answer
     if sent.failure != 0, sent.failure != LiveAnswer.tooLarge {
       add(.incomplete, "cannot be downloaded: \(sent.failureText)")
     } else if sent.bytes != plan.manifest {

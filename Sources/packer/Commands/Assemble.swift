@@ -11,7 +11,7 @@ struct Assemble: Verb {
     discussion: """
       'packer build --plan FILE' writes the plan, 'packer build --plan FILE --unit N' makes packs. The parts are the directories that workers \
       filled, or single units in them. The release is the one that 'packer build' would have made at the time of the plan, byte for byte, if the \
-      sources, packer.yml, the lock file and the last release are still those of the plan. Deltas are made here.
+      sources, packer.yml, the lock file and the last release are still those of the plan, and the workers used this packer. Deltas are made here.
 
       Every pack is decrypted and compared with the sources. A part of another plan or of other sources is refused, and so is a damaged one. \
       Two equal parts of a unit are one. If units are missing, they are named, and nothing is written.

@@ -75,6 +75,7 @@ struct Build: Verb {
       )
     }
     guard work.makesUnits else {
+      guard work.keyFolder == nil else { throw PackError(.usage, "--keys is for --unit and --share") }
       var build = try release.build(try PackerConfiguration.read(release.project.path))
       build.wanted = packs
       build.isTrial = true
@@ -85,6 +86,12 @@ struct Build: Verb {
     }
     guard packs.isEmpty else {
       throw PackError(.usage, "units are chosen by --unit or --share, not by packs", hint: "name packs for --plan")
+    }
+    guard work.keyFolder == nil || release.key.references.isEmpty, work.keyFolder != "" else {
+      throw PackError(.usage, "--keys names a directory, instead of --key", hint: "give one of them")
+    }
+    guard release.signKey.references.isEmpty, release.published.published == nil else {
+      throw PackError(.usage, "units are not signed and have their versions", hint: "give --sign-key and --published to 'packer assemble'")
     }
     let configuration = try PackerConfiguration.read(release.project.path, sources: .optional)
     return try await work.run(

@@ -14,25 +14,20 @@ struct Prune: Verb {
     discussion: """
       'packer publish' leaves a copy of each manifest at the place, which says which files the release has. These stay: the files of the \
       published manifest, and of newer ones; of the newest releases (publish: {keep: 3} in packer.yml, or --keep); of every release whose \
-      manifest has not expired, because a device that was offline may still use it; and files that no copy names. With --replaced-for '30 days', \
-      a release is also no longer needed if its successor is that old: then a device that was offline for longer needs a new manifest first.
+      manifest has not expired, because a device that was offline may still use it; and files that no copy names. 'validity' in packer.yml \
+      says when manifests expire. Do not run it while a release is published, unless the place is a folder, where one waits for the other.
 
-      If 'updates: {packs: …}' in packer.yml is the same folder, the packs from which 'packer build' makes deltas stay, too.
+      If 'updates: {packs: …}' in packer.yml is the same folder, the packs of all recorded releases stay, too.
 
       Examples:
         packer prune --to games:bucket/packs
-        packer prune --to games:bucket/packs --replaced-for '30 days' --delete
+        packer prune --to games:bucket/packs --keep 5 --delete
       """)
 
   @OptionGroup var place: PlaceOption
 
   @Option(help: ArgumentHelp("How many of the newest releases keep their files.", valueName: "n"))
   var keep: UInt64?
-
-  @Option(
-    name: .customLong("replaced-for"),
-    help: ArgumentHelp("Releases that were replaced this long ago are not needed, such as '30 days'.", valueName: "time"))
-  var replaced: String?
 
   @Flag(name: .customLong("delete"), help: "Delete the files.")
   var deletes = false
@@ -53,38 +48,32 @@ struct Prune: Verb {
     var pruning = Pruning(of: place, now: try ManifestTime.now())
     pruning.keep = keep ?? configuration?.publish.keep ?? pruning.keep
     guard pruning.keep > 0 else { throw PackError(.usage, "--keep is 0, but the published release always stays") }
-    if let replaced {
-      guard let seconds = DurationText.seconds(replaced) else {
-        throw PackError(.usage, "--replaced-for is '\(replaced)'", hint: "write hours, days or weeks, such as '30 days'")
-      }
-      pruning.graceSeconds = seconds
-    }
-    if let configuration { pruning.needed = try bases(configuration, place) }
+    if let configuration { pruning.needed = try kept(configuration, place) }
     let scratch = try ScratchFolder.make("prune")
     defer { try? SystemFiles().removeTree(scratch, in: nil) }
     let plan = try pruning.plan(in: scratch)
     tell(plan, at: place.title, on: session.console)
     guard deletes else { return .done }
     try pruning.run(plan)
-    if !plan.removed.isEmpty { session.console.note("deleted") }
+    if !plan.removed.isEmpty || plan.copies.count > 0 { session.console.note("deleted") }
     return .done
   }
 
-  /// The names of the packs from which the next build makes deltas, if they are kept at the place itself.
-  private func bases(_ configuration: PackerConfiguration, _ place: any PublishingPlace) throws(PackError) -> Set<String> {
+  /// The names of the packs of all recorded releases, if they are kept at the place itself: for deltas, and to bring a release back.
+  private func kept(_ configuration: PackerConfiguration, _ place: any PublishingPlace) throws(PackError) -> Set<String> {
     guard let folder = configuration.updates?.packs, place is FolderPlace,
       let kept = try? SystemFiles().canonicalPath(of: folder), kept == (try? SystemFiles().canonicalPath(of: place.title))
     else { return [] }
-    let lock = try ReleaseLock.readIfPresent(configuration.path(of: ReleaseFile.lock), requiredBy: configuration, files: SystemFiles())
     var names: Set<String> = []
-    try ReleaseHistory(lock, configuration)?.forEachRelease { release in
+    try ReleasedPacks(folder).forEachRelease { release in
       for pack in release.packs { names.insert(ManifestPack.publishedName(pack.id, pack.sha256)) }
     }
     return names
   }
 
   private func tell(_ plan: Pruning.Plan, at place: String, on console: Console) {
-    let size = plan.removed.reduce(0 as UInt64) { $0.adding($1.size) }
+    let size = plan.removed.reduce(plan.copies.size) { $0.adding($1.size) }
+    let count = plan.removed.count + plan.copies.count
     for release in plan.releases {
       console.result(
         RecordValue.sorted([
@@ -101,7 +90,9 @@ struct Prune: Verb {
     let gone = plan.releases.filter { $0.reason == nil }
     if let newest = gone.first, let oldest = gone.last {
       lines.append(
-        gone.count == 1 ? "  manifest \(newest.version) is not needed" : "  manifests \(oldest.version) to \(newest.version) are not needed"
+        gone.count == 1
+          ? "  manifest \(newest.version) is not needed, and its copy goes"
+          : "  manifests \(oldest.version) to \(newest.version) are not needed"
       )
     }
     lines += plan.removed.prefix(Self.mostLines).map { "  \(deletes ? "deletes" : "would delete") \($0.name)  \(ByteCount($0.size))" }
@@ -109,11 +100,11 @@ struct Prune: Verb {
     if plan.unknown.count > 0 {
       lines.append("  \(Table.count(plan.unknown.count, "file", "files")) that no manifest names, \(ByteCount(plan.unknown.size)), stay")
     }
-    let what = "\(Table.count(plan.removed.count, "file", "files")), \(ByteCount(size))"
+    let what = "\(Table.count(count, "file", "files")), \(ByteCount(size))"
     lines.insert("\(place): \(deletes ? "deletes" : "would delete") \(what); \(plan.kept.count) stay, \(ByteCount(plan.kept.size))", at: 0)
     console.result(
       RecordValue.sorted([
-        "type": .text("pruning"), "to": .text(place), "files": RecordValue.number(plan.removed.count), "size": .number(size),
+        "type": .text("pruning"), "to": .text(place), "files": RecordValue.number(count), "size": .number(size),
         "kept": RecordValue.number(plan.kept.count), "keptSize": .number(plan.kept.size), "unknown": RecordValue.number(plan.unknown.count),
         "unknownSize": .number(plan.unknown.size), "isDryRun": .flag(!deletes),
       ]), lines)

@@ -24,7 +24,7 @@ struct Publish: Verb {
       the like, the manifest is renamed into place; if the server cannot rename over a file, there is none for a moment, and devices try again.
 
       One pipeline publishes at a time. Another one that replaces the manifest meanwhile is noticed in a folder and on S3, which writes it only \
-      if it is still the one that was read. On other remotes it is compared before and after, which leaves a moment.
+      if it is still the one that was read (not if objects are encrypted with keys of your own there). On other remotes it is compared before and after, which leaves a moment.
 
       Or the place is a program, cmd:'PROGRAM ARG…'. It gets one of these as its next words, and ends with 0 if that is done: list (prints a \
       line with size, tab and name for each file); get NAME FILE (makes no file if there is none); add FILE NAME; manifest FILE SHA256 \
@@ -72,6 +72,10 @@ struct Publish: Verb {
 
   func run(in session: Session) async throws(PackError) -> Outcome {
     guard !isFilesOnly || !isTrial else { throw PackError(.usage, "--dry-run uploads nothing, so --files-only does not apply") }
+    let other = isTrial ? "--dry-run" : isFilesOnly ? "--files-only" : isUnrecorded ? "--no-record" : nil
+    if rollback != nil, let other {
+      throw PackError(.usage, "--rollback builds, records and publishes a release, so \(other) does not apply")
+    }
     let configuration = try ReleasePlaces.configuration(at: gate.inputs.configuration)
     let place = try place.place(
       configuration, showsProgress: session.console.hasMovableCursor && !output.isQuiet && !output.isJSON)
@@ -82,6 +86,8 @@ struct Publish: Verb {
       (gate.holder, gate.configuration) = try await restore(rollback, configuration, from: place, scratch, in: session)
     }
     let outcome = try await gate.run(release, in: session)
+    // It has the contents of packs, and the upload may take long.
+    if let scratch { try? SystemFiles().removeTree(scratch, in: nil) }
     guard case .done = outcome else { return outcome }
     guard configuration?.hosting ?? .unmanaged == .unmanaged else {
       throw PackError(
@@ -94,11 +100,21 @@ struct Publish: Verb {
     let plan = try publication.plan()
     tell(plan, files, at: place.title, on: session.console)
     guard !isTrial else { return .done }
-    try publication.upload(plan, isAnnounced: !isFilesOnly)
-    if !plan.missing.isEmpty { session.console.note("uploaded and compared \(Table.count(plan.missing.count, "file", "files"))") }
+    let uploaded = try publication.upload(plan, isAnnounced: !isFilesOnly)
+    if uploaded > 0 { session.console.note("uploaded and compared \(Table.count(uploaded, "file", "files"))") }
     guard !isFilesOnly else { return .done }
-    if !isUnrecorded { try record(files, configuration, in: session) }
-    try publication.publish(plan)
+    guard !Task.isCancelled else { throw PackError(.cancelled, "cancelled") }
+    let isRecorded = isUnrecorded ? false : try record(files, configuration, in: session)
+    do throws(PackError) {
+      try publication.publish(plan)
+    } catch {
+      if isRecorded, error.code == .releaseConflict {
+        session.console.warning(
+          "the lock file has this release, which was not published",
+          hint: "bring \(ReleaseFile.lock) and the record back from version control, get the newest, and build again")
+      }
+      throw error
+    }
     session.console.note(
       plan.isPublished ? "manifest \(files.manifest.version) is published already" : "published manifest \(files.manifest.version)")
     return .done
@@ -135,16 +151,24 @@ struct Publish: Verb {
     let report = try await session.withProgress { (progress) async throws(PackError) in
       try await holder.withKey { (key) async throws(PackError) in try await work.run(key: key, signers: signers, progress: progress) }
     }
+    for remark in report.remarks where remark.isWarning { session.console.warning(remark.message, hint: remark.hint) }
     session.console.note(
       "\(report.output): has the contents of manifest \(version); the sources are unchanged")
     return (holder, restoration.configuration)
   }
 
-  private func record(_ files: ReleaseFiles, _ configuration: PackerConfiguration?, in session: Session) throws(PackError) {
+  /// Returns whether the lock file changed.
+  private func record(_ files: ReleaseFiles, _ configuration: PackerConfiguration?, in session: Session) throws(PackError) -> Bool {
     guard let configuration else {
       session.console.warning(
         "there is no packer.yml, so the release is not recorded", hint: "packer release record, where the lock file is")
-      return
+      return false
+    }
+    let recorded = ReleaseFolder.path(ReleaseFile.manifest, in: files.directory)
+    guard try SystemFiles().contents(of: recorded, limit: Manifest.largestSize) == files.manifestBytes else {
+      throw PackError(
+        .usage, "\(recorded) is another manifest than the one to publish, so the release cannot be recorded",
+        hint: "name \(files.directory)")
     }
     var recording = ReleaseRecording(dist: files.directory, lockPath: gate.inputs.lockFile.lock ?? configuration.path(of: ReleaseFile.lock))
     recording.configuration = configuration
@@ -155,6 +179,7 @@ struct Publish: Verb {
       session.console.warning("the packs were not kept for deltas: \(error.message)", hint: error.hint)
     }
     if !report.isUnchanged { session.console.note("recorded in \(recording.lockPath): commit it") }
+    return !report.isUnchanged
   }
 
   private func tell(_ plan: Publication.Plan, _ files: ReleaseFiles, at place: String, on console: Console) {

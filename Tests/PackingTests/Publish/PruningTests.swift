@@ -25,7 +25,7 @@ struct PruningTests {
       try await project.build(on: Int64(day))
       let publication = Publication(try ReleaseFiles(project.directory("dist")), at: FolderPlace(project.directory("www")))
       let plan = try publication.plan()
-      try publication.upload(plan)
+      _ = try publication.upload(plan)
       try publication.publish(plan)
       names.append(publication.release.files.map(\.name))
       _ = try project.record()
@@ -33,11 +33,10 @@ struct PruningTests {
     self.names = names
   }
 
-  private func pruning(day: Int64 = 6, keep: UInt64 = 3, graceDays: UInt64? = nil, files: any FileSystem = FaultyFiles()) -> Pruning {
+  private func pruning(day: Int64 = 6, keep: UInt64 = 3, files: any FileSystem = FaultyFiles()) -> Pruning {
     guard let now = ManifestTime(secondsSince1970: 1_793_491_200 + (day - 1) * 86_400) else { preconditionFailure("a day") }
     var pruning = Pruning(of: FolderPlace(place, files: files), now: now)
     pruning.keep = keep
-    pruning.graceSeconds = graceDays.map { $0 * 86_400 }
     return pruning
   }
 
@@ -69,14 +68,12 @@ struct PruningTests {
     #expect(contents == Set(names[4] + ["manifest.json"] + contents.filter { $0.hasPrefix("manifest-5-") }))
   }
 
-  @Test(
-    "removes releases that were replaced long enough ago, but never fewer than the number to keep", arguments: [1, 3, 4, 5, 9] as [UInt64])
-  func grace(keep: UInt64) throws {
-    // On day 6 the first release was replaced 4 days ago, the second 3, the third 2, the fourth 1.
-    let plan = try plan(pruning(keep: keep, graceDays: 3))
-    let gone = min(2, max(0, 5 - Int(keep)))
+  @Test("never keeps fewer releases than the number to keep", arguments: [1, 3, 4, 5, 9] as [UInt64])
+  func keep(count: UInt64) throws {
+    let plan = try plan(pruning(day: 190, keep: count))
+    let gone = max(0, 5 - Int(count))
     #expect(Set(plan.removed.map(\.name)) == (gone == 0 ? [] : only(1...gone)))
-    #expect(plan.releases.filter { $0.reason == nil }.count == gone)
+    #expect(plan.releases.filter { $0.reason == nil }.count == gone && plan.copies.count == gone)
   }
 
   @Test("leaves files that no manifest names, and those that are needed for another reason")
@@ -105,8 +102,13 @@ struct PruningTests {
   func refused() throws {
     let copy = try #require(contents.first { $0.hasPrefix("manifest-3-") })
     let before = contents
-    try project.directory.write(Array("{}".utf8), to: "www/\(copy)")
-    #expect(throws: PackError.self) { try plan(pruning(day: 190, keep: 1)) }
+    let other = try #require(contents.first { $0.hasPrefix("manifest-2-") })
+    let bytes = try #require(project.directory.bytes(of: "www/\(other)"))
+    for damage in [Array("{}".utf8), bytes] {
+      try project.directory.write(damage, to: "www/\(copy)")
+      let error = #expect(throws: PackError.self) { try plan(pruning(day: 190, keep: 1)) }
+      #expect(error?.code == .damagedManifest && error?.message.contains(copy) == true)
+    }
     try FileManager.default.removeItem(atPath: project.directory("www/manifest.json"))
     #expect(#expect(throws: PackError.self) { try plan(pruning(day: 190, keep: 1)) }?.code == .missingInput)
     #expect(contents == before.subtracting(["manifest.json"]))
@@ -120,7 +122,7 @@ struct PruningTests {
     try project.add("movie/intro.mp4", [UInt8](repeating: 1, count: 5001))
     try await project.build(on: 6)
     let publication = Publication(try ReleaseFiles(project.directory("dist")), at: FolderPlace(place))
-    try publication.upload(publication.plan())
+    _ = try publication.upload(publication.plan())
     let before = contents
     #expect(#expect(throws: PackError.self) { try pruning.run(plan) }?.code == .releaseConflict)
     #expect(contents == before)

@@ -29,7 +29,9 @@ private struct ChangedPlace: PublishingPlace {
     afterAdding(files.map(\.name))
   }
   func add(_ path: String, as name: String) throws(PackError) { try base.add(path, as: name) }
-  func hasDigests() throws(PackError) -> Bool { try base.hasDigests() }
+  /// Whether comparing needs a download.
+  var lacksDigests = false
+  func hasDigests() throws(PackError) -> Bool { !lacksDigests }
   func different(_ files: [ReleaseFiles.File], from directory: String) throws(PackError) -> [ReleaseFiles.File] {
     try base.different(files, from: directory)
   }
@@ -57,7 +59,7 @@ struct PublicationTests {
 
   private func publish(_ publication: Publication, files: any FileSystem = FaultyFiles()) throws(PackError) {
     let plan = try publication.plan()
-    try publication.upload(plan, files: files)
+    _ = try publication.upload(plan, files: files)
     try publication.publish(plan)
   }
 
@@ -161,6 +163,39 @@ struct PublicationTests {
       #expect(try whole() == 2 && names == Set(last.keys))
     }
     #expect(counting.calls.count > 20 && states.contains(1))
+  }
+
+  @Test("removes a file that arrived as another one, so that the next run uploads it again", arguments: [false, true])
+  func damagedOnTheWay(lacksDigests: Bool) async throws {
+    try publish(publication())
+    try await next()
+    let directory = project.directory
+    var broken = ChangedPlace(base: FolderPlace(place, files: FaultyFiles()))
+    broken.lacksDigests = lacksDigests
+    broken.afterAdding = { names in
+      guard let name = names.first, var bytes = directory.bytes(of: "www/\(name)") else { return }
+      bytes[0] ^= 1
+      _ = try? directory.write(bytes, to: "www/\(name)")
+    }
+    #expect(#expect(throws: PackError.self) { try publish(publication(broken)) }?.code == .wrongPack)
+    #expect(try whole() == 1)
+    // Stopped before it was compared.
+    let plan = try publication().plan()
+    try broken.add(plan.missing, from: project.directory("dist"))
+    broken.afterAdding = { _ in }
+    try publish(publication(broken))
+    #expect(try whole() == 2)
+  }
+
+  @Test(
+    "refuses a place whose manifest.json is no manifest of packs, unless it is the start of the new one", arguments: ["{}", "[1]", "x"])
+  func otherManifest(text: String) throws {
+    try project.directory.write(Array(text.utf8), to: "www/manifest.json")
+    let error = #expect(throws: PackError.self) { try publication().plan() }
+    #expect(error?.code == .releaseConflict && error?.message.contains("cannot be read") == true)
+    try project.directory.write(Array(try publication().release.manifestBytes.prefix(100)), to: "www/manifest.json")
+    try publish(publication())
+    #expect(try whole() == 1)
   }
 
   @Test("does not publish a manifest whose files were removed meanwhile")
