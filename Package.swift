@@ -60,6 +60,7 @@ let package = Package(
     .library(name: "PackBackground", targets: ["PackBackground"]),
     .library(name: "PackBackgroundApp", targets: ["PackBackgroundApp"]),
     .executable(name: "packer", targets: ["packer"]),
+    .plugin(name: "PackAssets", targets: ["PackAssets"]),
   ],
   traits: [
     .trait(
@@ -229,6 +230,14 @@ let package = Package(
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: smallCode),
+
+    .plugin(
+      name: "PackAssets",
+      capability: .command(
+        intent: .custom(verb: "pack-assets", description: "Builds the release of packer.yml, or runs another command of packer."),
+        permissions: [.writeToPackageDirectory(reason: "The release is written to dist, beside packer.yml.")]),
+      dependencies: ["packer"],
+      path: "Sources/PackAssets"),
 
     // Benchmarks and fuzzing, not part of the product.
     .executableTarget(

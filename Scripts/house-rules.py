@@ -55,6 +55,8 @@ GRAPH = {
     "PackServer": "PackBuild PackDeltas PackFiles PackFormat PackManifest PackProject PackReading PackServing PackStore PackTrust PackWeb PackWork",
     "PackSimulator": "PackBuild PackCrypto PackDelivery PackDownloads PackFiles PackFormat PackManifest PackOnDemand PackPages PackProject PackReading PackStore PackTrust PackWork",
     "packer": "PackAnalysis PackBuild PackCrypto PackDelivery PackDeltas PackFiles PackFormat PackGate PackManifest PackPages PackPayload PackProject PackPublish PackReading PackReport PackServer PackServing PackSimulator PackStore PackTrust PackWork",
+    # The command plugin of SwiftPM, which runs the tool.
+    "PackAssets": "packer",
 }
 
 # External libraries, and the folder name that may import each.

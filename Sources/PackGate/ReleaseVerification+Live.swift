@@ -13,7 +13,7 @@ extension ReleaseVerification {
       guard only.isEmpty, error.code != .malformedURL, error.code != .usage else { throw error }
       return
     }
-    (plan.isQuick, plan.seed, plan.statePath) = (isQuick, liveSeed, liveState)
+    (plan.isQuick, plan.seed, plan.statePath, plan.patience) = (isQuick, liveSeed, liveState, livePatience)
     let fetcher = try CurlFetcher(files: files)
     defer { fetcher.remove() }
     release.live = try await LiveInspection(plan: plan, fetcher: fetcher, files: files).run(progress: progress)

@@ -46,12 +46,8 @@ package struct CommandPlace: PublishingPlace {
     try fetched(name) { (path) throws(PackError) in try SystemFiles().contents(of: path, limit: limit) }
   }
 
-  package func fetch(_ names: [String], to directory: String) throws(PackError) {
-    for name in names {
-      let path = ReleaseFolder.path(name, in: directory)
-      _ = try run("get", name, path)
-      guard ReleasePlaces.exists(path) else { throw PackError(.missingInput, of: title, "has no file \(name)") }
-    }
+  package func bring(_ names: [String], to directory: String) throws(PackError) {
+    for name in names { _ = try run("get", name, ReleaseFolder.path(name, in: directory)) }
   }
 
   package func add(_ files: [ReleaseFiles.File], from directory: String) throws(PackError) {

@@ -44,8 +44,9 @@ package struct FolderPlace: PublishingPlace {
     }
   }
 
-  package func fetch(_ names: [String], to directory: String) throws(PackError) {
-    try copy(names.map { (path($0), ReleaseFolder.path($0, in: directory)) })
+  package func bring(_ names: [String], to directory: String) throws(PackError) {
+    let found = names.filter { (try? files.status(of: path($0), in: nil, following: .followed))?.kind == .file }
+    try copy(found.map { (path($0), ReleaseFolder.path($0, in: directory)) })
   }
 
   package func add(_ wanted: [ReleaseFiles.File], from directory: String) throws(PackError) {
@@ -67,29 +68,7 @@ package struct FolderPlace: PublishingPlace {
   }
 
   private func copy(_ pairs: [(source: String, place: String)]) throws(PackError) {
-    var buffer = [UInt8](repeating: 0, count: 1 << 20)
-    for (source, place) in pairs {
-      guard !Task.isCancelled else { throw PackError(.cancelled, "cancelled") }
-      let file: OpenFile
-      let size: UInt64
-      do throws(FileFailure) {
-        file = try files.open(source, .read, in: nil)
-        size = try files.status(of: file).size
-      } catch {
-        throw error.reading(source)
-      }
-      let output = try OutputFile(place, files: files)
-      try output.reserve(size)
-      var offset: UInt64 = 0
-      while offset < size {
-        var span = buffer.mutableByteSpan
-        let count = try files.read(file, at: offset, filling: &span, name: source)
-        guard count > 0 else { throw PackError(.sourceChanged, of: source, "became shorter while it was read") }
-        try output.write(buffer.byteSpan.extracting(first: count), at: offset, of: size)
-        offset += UInt64(count)
-      }
-      try output.commit()
-    }
+    for (source, place) in pairs { try FileCopy.run(source, to: place, files: files) }
   }
 
   package func hasDigests() throws(PackError) -> Bool { true }

@@ -13,10 +13,8 @@ package protocol PublishingPlace: Sendable {
   /// Returns the bytes of a file; nil if it does not exist.
   func contents(of name: String, limit: Int) throws(PackError) -> [UInt8]?
 
-  /// Copies files from the place into a directory, over files of the same names.
-  ///
-  /// - Throws: if any of them was not copied.
-  func fetch(_ names: [String], to directory: String) throws(PackError)
+  /// Copies files from the place into a directory, over files of the same names. Those that are not there are no error.
+  func bring(_ names: [String], to directory: String) throws(PackError)
 
   /// Copies files of a directory to the place, over files of the same names. Caches may keep them for ever.
   ///
@@ -51,6 +49,16 @@ package protocol PublishingPlace: Sendable {
 }
 
 extension PublishingPlace {
+  /// Copies files from the place into a directory, over files of the same names.
+  ///
+  /// - Throws: if any of them was not copied.
+  package func fetch(_ names: [String], to directory: String) throws(PackError) {
+    try bring(names, to: directory)
+    for name in names where !ReleasePlaces.exists(ReleaseFolder.path(name, in: directory)) {
+      throw PackError(.missingInput, of: title, "has no file \(name)")
+    }
+  }
+
   package func exclusively<Result>(_ work: () throws(PackError) -> Result) throws(PackError) -> Result { try work() }
 
   func conflict(_ what: String) -> PackError {
@@ -61,25 +69,24 @@ extension PublishingPlace {
 
 /// The forms in which a place is named.
 package enum PlaceName {
-  /// Returns a place: a folder, a remote of rclone (with a colon before the first slash), or a command.
+  /// Returns a place: a folder, a remote of rclone, or a command, whose title is its program only.
   ///
-  /// - Parameter showsProgress: whether a program that uploads prints how far it is, on standard error.
+  /// - Parameters:
+  ///   - showsProgress: whether a program that uploads prints how far it is, on standard error.
+  ///   - isPatient: whether a remote is tried for minutes.
   /// - Throws: ``PackError/Code/usage``.
-  /// The title of a command is its program only.
-  package static func place(_ text: String, showsProgress: Bool = false) throws(PackError) -> any PublishingPlace {
+  package static func place(_ text: String, showsProgress: Bool = false, isPatient: Bool = true) throws(PackError) -> any PublishingPlace {
     if text.hasPrefix(command) {
       let words = try CommandWords.split(String(text.dropFirst(command.count)))
       return CommandPlace(title: command + words[0], words)
     }
-    // As rclone decides it.
-    let remote = text.prefix { $0 != "/" }
-    guard remote.contains(":") else { return FolderPlace(text) }
+    guard !PackerConfiguration.isDirectory(text) else { return FolderPlace(text) }
     if let name = secret(in: text) {
       throw PackError(
         .usage, "the place has '\(name)' in its text, which others on this machine can see",
         hint: "put it into the configuration of rclone, or into a variable such as RCLONE_CONFIG_GAMES_\(name.uppercased())")
     }
-    return RclonePlace(text, showsProgress: showsProgress)
+    return RclonePlace(text, showsProgress: showsProgress, isPatient: isPatient)
   }
 
   private static let command = "cmd:"

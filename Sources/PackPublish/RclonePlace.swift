@@ -12,7 +12,13 @@ package struct RclonePlace: PublishingPlace {
   /// Whether rclone prints how far it is, on standard error.
   private let showsProgress: Bool
 
-  package init(_ remote: String, showsProgress: Bool = false) { (title, self.showsProgress) = (remote, showsProgress) }
+  /// What a remote is given that need not be reached.
+  private let haste: [String]
+
+  package init(_ remote: String, showsProgress: Bool = false, isPatient: Bool = true) {
+    (title, self.showsProgress) = (remote, showsProgress)
+    haste = isPatient ? [] : ["--retries", "1", "--low-level-retries", "3", "--contimeout", "10s", "--timeout", "30s"]
+  }
 
   /// The statuses with which rclone ends if a folder or a file does not exist, and if files differ.
   private static let (missing, missingFile, differing): (CInt, CInt, CInt) = (3, 4, 1)
@@ -40,7 +46,7 @@ package struct RclonePlace: PublishingPlace {
     let failure: PackError?
     do throws(PackError) {
       let answer = try ProgramOutput.read(
-        ["rclone"] + (logs ? [] : ["--log-file", log]) + words, limit: limit, files: files, allowing: statuses)
+        ["rclone"] + (logs ? [] : ["--log-file", log]) + haste + words, limit: limit, files: files, allowing: statuses)
       if isComplete(answer) { return answer }
       failure = nil
     } catch {
@@ -80,13 +86,10 @@ package struct RclonePlace: PublishingPlace {
     return bytes.isEmpty ? nil : bytes
   }
 
-  package func fetch(_ names: [String], to directory: String) throws(PackError) {
+  package func bring(_ names: [String], to directory: String) throws(PackError) {
     try withList(of: names) { (list) throws(PackError) in
-      _ = try run(["copy", "--no-traverse", "--files-from-raw", list, "--", title, directory])
-    }
-    let files = SystemFiles()
-    for name in names where (try? files.status(of: ReleaseFolder.path(name, in: directory), in: nil, following: .followed)) == nil {
-      throw PackError(.missingInput, of: path(name), "does not exist")
+      // Each file is asked for, because a list of all could be long.
+      _ = try run(["copy", "--no-traverse", "--no-check-dest", "--files-from-raw", list, "--", title, directory])
     }
   }
 

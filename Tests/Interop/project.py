@@ -3,6 +3,7 @@
 import hashlib
 import os
 import pathlib
+import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -39,3 +40,34 @@ def vector_key(fields):
         return fields["key"]
     secret = bytes.fromhex(fields["recipient"])
     return f"pkx1-{secret.hex()}-{hashlib.sha256(b'pack/v1/recipient-key-text' + bytes(1) + secret).hexdigest()[:8]}"
+
+
+class Checks:
+    """What is expected, and what was wrong."""
+
+    def __init__(self):
+        self.failures = []
+
+    def expect(self, condition, text):
+        if not condition:
+            self.failures.append(text)
+            print(f"wrong: {text}", file=sys.stderr, flush=True)
+        return condition
+
+    def run(self, place, *arguments, environment=None, status=0, inherits=True):
+        """Runs packer; `status` is the expected one, or None for any."""
+        environment = {**(os.environ if inherits else inherited()), **(environment or {})}
+        done = subprocess.run(
+            [os.path.abspath(PACKER), *map(str, arguments)], cwd=place, stdin=subprocess.DEVNULL, capture_output=True, text=True, env=environment)
+        words = " ".join(map(str, arguments))
+        self.expect(status is None or done.returncode == status, f"packer {words}: {done.returncode}: {done.stdout[-600:]}{done.stderr[-900:]}")
+        return done
+
+    def finish(self):
+        if self.failures:
+            sys.exit(f"{len(self.failures)} things are wrong")
+
+
+def contents(folder):
+    """The bytes of all files in a folder, by their paths."""
+    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(pathlib.Path(folder).rglob("*")) if path.is_file()}

@@ -51,6 +51,8 @@ packs:
 BROKEN, CONFLICT = {73, 74}, 65
 # What rclone says of each kind of fault.
 CONNECTION = r"EOF|reset by peer|refused|broken pipe|connection lost|closed|timed? ?out|couldn't connect|failed to dial|handshake failed"
+# A connection that is cut inside an answer: the library for SSH has many words for it.
+SSH = CONNECTION + "|ssh: |sftp: "
 REASONS = {"500": r"InternalError|status code: 500|500 Internal"}
 # The attempts that rclone makes by itself; and only one of each.
 PATIENT, IMPATIENT = {}, {"RCLONE_RETRIES": "1", "RCLONE_LOW_LEVEL_RETRIES": "1"}
@@ -362,7 +364,7 @@ def sftp_cuts(base, isLong, crew, **_):
                 done = publish(project, remote, {**variables, **attempts}, status=None)
             count("cuts", proxy.struck)
             proxy.cut = None
-            recovered("SFTP", title, done, project, remote, variables, read, CONNECTION)
+            recovered("SFTP", title, done, project, remote, variables, read, SSH)
             if not proxy.struck:
                 expect(done.status == 0, f"{title}: {done.status}: {done.stderr[-400:]}")
             sizes = list(proxy.sizes)

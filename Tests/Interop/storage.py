@@ -136,6 +136,8 @@ class HTTPProxy(Proxy):
         self.upstream, self.fault, self.at = upstream, fault, at
         # Called with the method and the path, before a request is passed on.
         self.before = before
+        # Methods that are refused as by a service that does not permit them.
+        self.forbidden = ()
         # Method and path of each request, in the order of their arrival; "-" where it was not read.
         self.requests = []
         super().__init__()
@@ -162,6 +164,10 @@ class HTTPProxy(Proxy):
                 if method == b"HEAD":
                     text = b""
                 link.sendall(b"HTTP/1.1 500 Internal Server Error\r\nContent-Type: application/xml\r\nContent-Length: %d\r\n\r\n%s" % (len(text), text))
+                continue
+            if method.decode() in self.forbidden:
+                text = b"<?xml version='1.0'?><Error><Code>AccessDenied</Code><Message>Access Denied</Message></Error>"
+                link.sendall(b"HTTP/1.1 403 Forbidden\r\nContent-Type: application/xml\r\nContent-Length: %d\r\n\r\n%s" % (len(text), text))
                 continue
             if self.before:
                 self.before(method.decode(), path.decode())

@@ -17,18 +17,14 @@ package struct PackIdentity: Hashable, Sendable {
 }
 
 /// A pack that was made elsewhere, and that a build takes instead of making it.
-package struct ReadyPack: Hashable, Sendable {
+package struct ReadyPack: Sendable {
   /// Where it comes from, for messages: the subject of a sentence.
   package var title: String
   /// The directory of its file, and its name there.
   package var directory: String
   package var file: String
-  /// The size of the file in bytes.
-  package var size: UInt64
-  /// SHA-256 of the file, 32 bytes.
-  package var sha256: [UInt8]
-  /// The version that it was made with.
-  package var version: UInt64
+  /// The size of the file in bytes, and its SHA-256. Nil if it is not known which file it must be.
+  package var made: (size: UInt64, sha256: [UInt8])?
 }
 
 /// A place with packs that were made elsewhere. A build checks every file that it takes from there, content included.

@@ -25,6 +25,8 @@ extension ReleaseBuild {
     /// The pack that was made or reused.
     var result: BuildRecord.Pack?
     var remark: ReleaseBuildReport.Remark?
+    /// Whether it was taken from the cache.
+    var isCached = false
 
     var id: String { pack.id.text }
     var isKept: Bool { census == nil }
@@ -33,9 +35,15 @@ extension ReleaseBuild {
   // MARK: Deciding
 
   /// Returns the ids of the keys that packs are made with, by pack id.
-  func keyIDs(of packs: [PackerConfiguration.Pack], key: borrowing PackKey) throws(PackError) -> [String: String] {
+  func keyIDs(
+    of packs: [PackerConfiguration.Pack], key: borrowing PackKey, _ lock: ReleaseLock, _ existing: ExistingRelease?
+  ) throws(PackError) -> [String: String] {
     var ids: [String: String] = [:]
-    for pack in packs {
+    if assumesKeys {
+      for pack in lock.released?.packs ?? [] { ids[pack.id] = pack.keyID }
+      for pack in existing?.record.packs ?? [] { ids[pack.id] = pack.keyID }
+    }
+    for pack in packs where ids[pack.id.text] == nil {
       let id =
         configuration.perPackKeys
         ? try key.packKey(forPackID: PackID.bytes(for: pack.id, backend: backend), backend: backend).id : key.id
@@ -70,7 +78,7 @@ extension ReleaseBuild {
         let objection = made[id].map {
           edition.objection(to: $0, contentRoot: census.contentRoot, keyID: keyID, settings: settings)
         }
-        let absence = recorded[id] == nil ? "new" : "not in \(output)"
+        let absence = recorded[id] == nil ? "new" : edition.recorded == nil ? "changed since the last release" : "not in \(output)"
         decisions.append(
           PackDecision(
             pack: pack, job: job, settings: settings, keyID: keyID, census: census, edition: edition,
@@ -202,7 +210,7 @@ extension ReleaseBuild {
 
   /// Makes the packs that have to be packed.
   func pack(
-    _ decisions: inout [PackDecision], key: borrowing PackKey, into staged: StagedRelease, progress: ProgressHandler?
+    _ decisions: inout [PackDecision], key: borrowing PackKey, into staged: StagedRelease, cached: CachedFiles?, progress: ProgressHandler?
   ) async throws(PackError) {
     let due = decisions.indices.filter { decisions[$0].result == nil }
     let total = due.reduce(0 as UInt64) { $0 + (decisions[$1].census?.contentSize ?? 0) }
@@ -222,7 +230,10 @@ extension ReleaseBuild {
         differ(&decisions[index], &made, from: recorded)
       }
       decisions[index].result = made
+      guard let cached, let identity = decisions[index].identity else { continue }
+      try cached.keep(made.file, as: try cached.name(of: identity, version: made.version))
     }
+    try cached?.flush()
   }
 
   /// Notes that a pack has other bytes than the released one with its content.
@@ -240,7 +251,7 @@ extension ReleaseBuild {
     into staged: StagedRelease,
     progress: ProgressHandler?
   ) async throws(PackError) -> BuildRecord.Pack {
-    let name = "\(decision.id).pack"
+    let name = Self.draft(decision.id)
     var job = decision.job
     job.output = staged.path(of: name)
     job.packVersion = version
@@ -281,7 +292,8 @@ extension ReleaseBuild {
       description: decision.pack.description,
       platforms: decision.pack.platforms, language: decision.pack.language)
     try pack.check(against: entry)
-    let action: ReleaseBuildReport.Item.Action = decision.isKept ? .kept : decision.made == nil ? .packed : .reused
+    let action: ReleaseBuildReport.Item.Action =
+      decision.isKept ? .kept : decision.made != nil ? .reused : decision.isCached ? .cached : .packed
     return ReleaseBuildReport.Item(
       id: made.id, version: made.version, action: action, reason: action == .packed ? decision.reason : nil, contentSize: entry.contentSize,
       entry: entry, omitted: decision.census?.omitted ?? [])

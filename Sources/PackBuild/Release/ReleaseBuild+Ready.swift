@@ -1,6 +1,7 @@
 import PackCrypto
 import PackFiles
 import PackFormat
+import PackProject
 import PackReading
 
 extension ReleaseBuild.PackDecision {
@@ -28,47 +29,85 @@ extension ReleaseBuild {
       do throws(PackError) {
         try await take(pack, for: &decisions[index], key: key, into: staged)
       } catch {
-        throw error.code == .cannotWrite || error.code == .noSpace || error.code == .cancelled ? error : error.about(pack.title)
+        throw Self.endsBuild(error) ? error : error.about(pack.title)
       }
     }
   }
+
+  /// Takes packs from the cache, as far as it has them.
+  func takeCached(_ decisions: inout [PackDecision], key: borrowing PackKey, from cached: CachedFiles?, into staged: StagedRelease)
+    async throws(PackError)
+  {
+    guard let cached else { return }
+    var wanted: [(index: Int, name: String)] = []
+    for index in decisions.indices where decisions[index].result == nil {
+      guard let identity = decisions[index].identity else { continue }
+      wanted.append((index, try cached.name(of: identity, version: identity.version)))
+    }
+    let found = try cached.bring(wanted.map(\.name))
+    for (index, name) in wanted where found.contains(name) {
+      try checkpoint()
+      let id = decisions[index].id
+      do throws(PackError) {
+        try await take(
+          ReadyPack(title: "pack '\(id)'", directory: cached.directory, file: name), for: &decisions[index], key: key, into: staged)
+        decisions[index].isCached = true
+      } catch {
+        guard !Self.endsBuild(error) else { throw error }
+        staged.forget(Self.draft(id))
+        // Another zstd may have made other bytes than those that were released.
+        if error.code != .releaseConflict { cached.refuse(name, of: "pack '\(id)'", error) }
+      }
+      cached.drop(name)
+    }
+  }
+
+  /// Whether an error is not about a file that was made elsewhere.
+  static func endsBuild(_ error: PackError) -> Bool { error.code == .cannotWrite || error.code == .noSpace || error.code == .cancelled }
+
+  /// The name of a pack before its digest is known.
+  static func draft(_ id: String) -> String { "\(id).pack" }
 
   private func take(
     _ ready: ReadyPack, for decision: inout PackDecision, key: borrowing PackKey, into staged: StagedRelease
   ) async throws(PackError) {
     guard let census = decision.census, let edition = decision.edition else { preconditionFailure("kept packs are not due") }
-    let directory: OpenFile
-    do throws(FileFailure) {
-      directory = try files.open(ready.directory, .directory, in: nil)
-    } catch {
-      throw error.reading(ready.directory)
-    }
-    let file = Self.fileName(decision.id, ready.sha256)
-    try staged.adopt(ready.file, in: directory, as: file, sourcePath: ready.directory, isCopied: true)
-    let (size, sha256) = try staged.digest(of: file)
-    guard size == ready.size, sha256 == ready.sha256 else {
+    let directory = try files.openDirectory(ready.directory)
+    let draft = Self.draft(decision.id)
+    // Others may still write to a file that a worker made. The cache brings copies.
+    try staged.adopt(ready.file, in: directory, as: draft, sourcePath: ready.directory, isCopied: ready.made != nil)
+    let (size, sha256) = try staged.digest(of: draft)
+    if let made = ready.made, size != made.size || sha256 != made.sha256 {
       throw PackError(
-        .digestMismatch, of: ready.title, "has a file of \(size) bytes that is not the one of \(ready.size) bytes that was made")
+        .digestMismatch, of: ready.title, "has a file of \(size) bytes that is not the one of \(made.size) bytes that was made")
     }
+    // A worker has the key of the pack, so only its content shows that it is made from these sources.
+    let pack = try Pack(staged.path(of: draft), key: key, files: files, backend: backend)
+    try pack.checkName(decision.pack.id)
+    guard "\(pack.keyID)" == decision.keyID, try PackCensus(pack).contentRoot == census.contentRoot else {
+      throw PackError(.wrongPack, of: ready.title, "has a pack with another content or key")
+    }
+    let file = Self.fileName(decision.id, sha256)
     var made = BuildRecord.Pack(
-      id: decision.id, version: ready.version, file: file, size: size, sha256: sha256, contentRoot: census.contentRoot,
+      id: decision.id, version: pack.header.packVersion, file: file, size: size, sha256: sha256, contentRoot: census.contentRoot,
       keyID: decision.keyID, settings: decision.settings, created: time.now)
     if let recorded = edition.recorded {
-      if recorded.sha256 == sha256 { made.created = recorded.created } else { differ(&decision, &made, from: recorded) }
+      if recorded.sha256 == sha256 {
+        made.created = recorded.created
+      } else {
+        guard ready.made != nil else {
+          throw PackError(.releaseConflict, of: ready.title, "has other bytes than the released one")
+        }
+        differ(&decision, &made, from: recorded)
+      }
     }
     guard
       edition.objection(to: made, contentRoot: census.contentRoot, keyID: decision.keyID, settings: decision.settings) == nil
     else {
-      throw PackError(.wrongPack, of: ready.title, "has version \(ready.version), but must have version \(edition.version)")
-    }
-    // A worker has the key of the pack, so only its content shows that it is made from these sources.
-    let pack = try Pack(staged.path(of: file), key: key, files: files, backend: backend)
-    guard pack.header.packVersion == ready.version, "\(pack.keyID)" == decision.keyID,
-      try PackCensus(pack).contentRoot == census.contentRoot
-    else {
-      throw PackError(.wrongPack, of: ready.title, "has a pack with another content, version or key")
+      throw PackError(.wrongPack, of: ready.title, "has version \(made.version), but must have version \(edition.version)")
     }
     try await pack.verify(jobs: jobs, contentLimit: census.contentSize)
+    try staged.rename(draft, to: file)
     decision.result = made
   }
 }

@@ -1,4 +1,5 @@
 import PackCrypto
+import PackDeltas
 import PackFiles
 import PackFormat
 import PackManifest
@@ -35,10 +36,13 @@ extension ReleaseBuild {
   /// A base that is missing or cannot be read is no error: the update says why there is no delta.
   func makeUpdates(
     to decisions: [PackDecision], from editions: [String: [ReleaseHistory.Edition]], key: borrowing PackKey, existing: ExistingRelease?,
-    into staged: StagedRelease, progress: ProgressHandler?
+    cached: CachedFiles?, into staged: StagedRelease, progress: ProgressHandler?
   ) async throws(PackError) -> [UpdateOutcome] {
     var outcomes: [UpdateOutcome] = []
     let bases = Self.bases(of: decisions)
+    let shelf = try cached.map { (files) throws(PackError) in
+      try DeltaShelf(files, bringing: self.wanted(to: decisions, from: editions, bases, existing), for: self, existing)
+    }
     for decision in decisions {
       guard let made = decision.result else { continue }
       let first = outcomes.count
@@ -50,30 +54,114 @@ extension ReleaseBuild {
         if let reason = wanted.obstacle(number) {
           outcomes.append(wanted.omitted(reason))
         } else {
-          outcomes.append(try await bring(wanted, key: key, existing: existing, into: staged, progress: progress))
+          outcomes.append(try await bring(wanted, key: key, existing: existing, shelf, into: staged, progress: progress))
         }
       }
       if let other = decision.pack.base.flatMap({ bases[$0]?.result }) {
         try checkpoint()
         // A device rewrites a pack that stays packed, because it may remove the other pack. So the delta need not be fast to read.
         let wanted = WantedDelta(base: .pack(other), made: made, middle: nil, mode: .unpacked, job: decision.job)
-        outcomes.append(try await bring(wanted, key: key, existing: existing, into: staged, progress: progress))
+        outcomes.append(try await bring(wanted, key: key, existing: existing, shelf, into: staged, progress: progress))
       }
     }
     return outcomes
   }
 
+  /// Returns the deltas that the earlier build has not, as far as they can be named before any is made.
+  private func wanted(
+    to decisions: [PackDecision], from editions: [String: [ReleaseHistory.Edition]], _ bases: [String: PackDecision],
+    _ existing: ExistingRelease?
+  ) -> [WantedDelta] {
+    var list: [WantedDelta] = []
+    for decision in decisions {
+      guard let made = decision.result else { continue }
+      let known = editions[decision.id] ?? []
+      for (number, edition) in known.prefix(2 * Self.mostDeltas).enumerated() {
+        let middle = Self.middle(of: number).map { Middle(pack: known[$0].pack, last: nil) }
+        list.append(WantedDelta(base: .edition(edition), made: made, middle: middle, mode: decision.pack.install, job: decision.job))
+      }
+      if let other = decision.pack.base.flatMap({ bases[$0]?.result }) {
+        list.append(WantedDelta(base: .pack(other), made: made, middle: nil, mode: .unpacked, job: decision.job))
+      }
+    }
+    guard let existing else { return list }
+    return list.filter { wanted in !existing.record.deltas.contains(where: wanted.isThat) }
+  }
+
   private func bring(
-    _ wanted: WantedDelta, key: borrowing PackKey, existing: ExistingRelease?, into staged: StagedRelease, progress: ProgressHandler?
+    _ wanted: WantedDelta, key: borrowing PackKey, existing: ExistingRelease?, _ shelf: DeltaShelf?, into staged: StagedRelease,
+    progress: ProgressHandler?
   ) async throws(PackError) -> UpdateOutcome {
     if let known = try reuse(wanted, from: existing, into: staged) { return known }
-    return try await make(wanted, key: key, existing: existing, into: staged, progress: progress)
+    if let shelf, let known = try take(wanted, from: shelf, key: key, into: staged) { return known }
+    return try await make(wanted, key: key, existing: existing, shelf, into: staged, progress: progress)
+  }
+
+  /// The deltas that the cache had, and the packs of editions that others are made from.
+  private final class DeltaShelf {
+    let files: CachedFiles
+    private let deltas: Set<String>
+    /// Whether the cache had a pack, by its name.
+    private var packs: [String: Bool] = [:]
+
+    /// Brings deltas, and for those that the cache has not, the packs that they are made from, if no other place has these.
+    init(_ files: CachedFiles, bringing wanted: [WantedDelta], for build: ReleaseBuild, _ existing: ExistingRelease?) throws(PackError) {
+      self.files = files
+      var names: [(delta: String, wanted: WantedDelta)] = []
+      for item in wanted { names.append((try files.name(item.members), item)) }
+      deltas = try files.bring(names.map(\.delta))
+      var missing: Set<String> = []
+      for (name, item) in names where !deltas.contains(name) {
+        for pack in item.packs where build.basePath(of: pack, existing) == nil { missing.insert(try files.name(of: pack)) }
+      }
+      try bring(missing.sorted())
+    }
+
+    private func bring(_ names: [String]) throws(PackError) {
+      let found = try files.bring(names)
+      for name in names { packs[name] = found.contains(name) }
+    }
+
+    /// Returns the name of a delta that the cache had.
+    func name(of wanted: WantedDelta) throws(PackError) -> String? {
+      let name = try files.name(wanted.members)
+      return deltas.contains(name) ? name : nil
+    }
+
+    /// Returns the path of the pack of an edition, if the cache has it.
+    func path(of pack: ReleaseLock.Pack) throws(PackError) -> String? {
+      let name = try files.name(of: pack)
+      // The delta was there, and is not what it should be.
+      if packs[name] == nil { try bring([name]) }
+      return packs[name] == true ? files.path(of: name) : nil
+    }
+  }
+
+  /// Takes a delta from the cache. Returns nil if there is none, or not the right one.
+  private func take(
+    _ wanted: WantedDelta, from shelf: DeltaShelf, key: borrowing PackKey, into staged: StagedRelease
+  ) throws(PackError) -> UpdateOutcome? {
+    guard let name = try shelf.name(of: wanted) else { return nil }
+    defer { shelf.files.drop(name) }
+    let path = shelf.files.path(of: name)
+    do throws(PackError) {
+      try wanted.check(path, key: key, files: files, backend: backend)
+      let draft = wanted.draft
+      try staged.adopt(name, in: try files.openDirectory(shelf.files.directory), as: draft, sourcePath: shelf.files.directory)
+      return try finish(wanted, draft, .cached, in: staged)
+    } catch {
+      guard !Self.endsBuild(error) else { throw error }
+      staged.forget(wanted.draft)
+      shelf.files.refuse(name, of: "the delta of pack '\(wanted.made.id)' from version \(wanted.base.version.number)", error)
+      return nil
+    }
   }
 
   /// An edition to which an older one gets a delta, and the delta from there to the pack.
   private struct Middle {
     let pack: ReleaseLock.Pack
-    let last: ManifestDelta
+    /// Nil as long as it is not made.
+    let last: ManifestDelta?
   }
 
   /// Returns the edition in between for an edition that gets no delta to the pack itself, if there is one.
@@ -179,6 +267,14 @@ extension ReleaseBuild {
       }
     }
 
+    /// SHA-256 of the pack's file.
+    var sha256: [UInt8] {
+      switch self {
+      case .edition(let edition): edition.pack.sha256
+      case .pack(let pack): pack.sha256
+      }
+    }
+
     var manifest: UInt64? { if case .edition(let edition) = self { edition.manifest } else { nil } }
     var packName: String? { if case .pack(let pack) = self { pack.id } else { nil } }
   }
@@ -213,6 +309,46 @@ extension ReleaseBuild {
         && delta.keyID == made.keyID && delta.settings == settings
     }
 
+    /// What it follows from, besides the digests of the packs.
+    var members: [String: RecordValue?] {
+      var sha256 = made.sha256
+      if let middle { sha256 = middle.pack.sha256 }
+      return [
+        "base": .text(base.sha256.hex), "id": .text(made.id), "keyID": .text(made.keyID), "settings": .text(settings),
+        "target": .text(sha256.hex), "version": .number(version),
+      ]
+    }
+
+    /// The released packs that it is made from.
+    var packs: [ReleaseLock.Pack] {
+      guard case .edition(let edition) = base else { return [] }
+      return [edition.pack] + (middle.map { [$0.pack] } ?? [])
+    }
+
+    /// The name of its file before its digest is known.
+    var draft: String { "\(made.id)-\(base.version.number).delta" }
+
+    /// Throws if a file is not a delta between these packs, or if any of it was changed.
+    func check(_ path: String, key: borrowing PackKey, files: any FileSystem, backend: any CryptoBackend) throws(PackError) {
+      let (start, source) = try Pack.openAlone(path, key: key, files: files)
+      let head = try DeltaSummary.read(path, key: key, files: files).head
+      guard start.header.kind == .delta, start.header.packVersion == version, "\(source.stanzas.keyID)" == made.keyID, head.bases == [root],
+        head.target == target
+      else {
+        throw PackError(.wrongPack, of: path, "is another delta")
+      }
+      let segments = try SegmentReader(source)
+      var buffer = [UInt8](repeating: 0, count: 1 << 20)
+      var offset: UInt64 = 0
+      while offset < source.layout.payloadSize {
+        let count = Int(min(UInt64(buffer.count), source.layout.payloadSize - offset))
+        var all = buffer.mutableByteSpan
+        var span = all._mutatingExtracting(first: count)
+        try segments.read(at: offset, into: &span)
+        offset += UInt64(count)
+      }
+    }
+
     func record(_ file: String?, _ size: UInt64, _ sha256: [UInt8]) -> BuildRecord.Delta {
       BuildRecord.Delta(
         id: made.id, version: version, file: file, size: size, sha256: sha256, base: root, target: target, keyID: made.keyID,
@@ -226,7 +362,7 @@ extension ReleaseBuild {
         update: ReleaseBuildReport.Update(
           id: made.id, version: base.version.number, manifest: base.manifest, basePack: base.packName, base: root,
           via: middle?.pack.version, action: action, reason: reason, missingFile: missingFile, size: record?.size,
-          restSize: middle?.last.size, packSize: made.size),
+          restSize: middle?.last?.size, packSize: made.size),
         record: record)
     }
 
@@ -236,7 +372,7 @@ extension ReleaseBuild {
     func unworthy(_ record: BuildRecord.Delta, _ worth: UInt64) -> UpdateOutcome {
       var record = record
       record.file = nil
-      let size = record.size.adding(middle?.last.size ?? 0)
+      let size = record.size.adding(middle?.last?.size ?? 0)
       let saved = made.size > size ? made.size - size : 0
       return outcome(
         .omitted, record,
@@ -258,7 +394,7 @@ extension ReleaseBuild {
 
   /// Whether a delta saves enough, together with the one that leads on.
   private func isWorth(_ size: UInt64, _ wanted: WantedDelta) -> Bool {
-    isWorth(size + (wanted.middle?.last.size ?? 0), insteadOf: wanted.made.size)
+    isWorth(size + (wanted.middle?.last?.size ?? 0), insteadOf: wanted.made.size)
   }
 
   /// Whether deltas of `size` bytes save enough of a pack to be made.
@@ -287,23 +423,24 @@ extension ReleaseBuild {
   }
 
   private func make(
-    _ wanted: WantedDelta, key: borrowing PackKey, existing: ExistingRelease?, into staged: StagedRelease, progress: ProgressHandler?
+    _ wanted: WantedDelta, key: borrowing PackKey, existing: ExistingRelease?, _ shelf: DeltaShelf?, into staged: StagedRelease,
+    progress: ProgressHandler?
   ) async throws(PackError) -> UpdateOutcome {
     let base: Pack
     switch wanted.base {
     case .pack(let other): base = try Pack(staged.path(of: other.file), key: key, files: files, backend: backend)
     case .edition(let edition):
-      guard let path = basePath(of: edition.pack, existing) else { return omitted(wanted, lacking: edition.pack) }
+      guard let path = try basePath(of: edition.pack, existing, shelf) else { return omitted(wanted, lacking: edition.pack) }
       do throws(PackError) {
         base = try open(path, as: edition.pack, key: key)
       } catch {
         return wanted.omitted("\(path) cannot be the base: \(error.message)")
       }
     }
-    let name = "\(wanted.made.id)-\(wanted.base.version.number).delta"
+    let name = wanted.draft
     let target: Pack
     if let middle = wanted.middle?.pack {
-      guard let path = basePath(of: middle, existing) else { return omitted(wanted, lacking: middle) }
+      guard let path = try basePath(of: middle, existing, shelf) else { return omitted(wanted, lacking: middle) }
       do throws(PackError) {
         target = try open(path, as: middle, key: key)
       } catch {
@@ -321,6 +458,14 @@ extension ReleaseBuild {
       guard Self.faultsOfBases.contains(error.code) else { throw error }
       return wanted.omitted(staged.naming(error).message)
     }
+    if let shelf { try shelf.files.keep(name, as: try shelf.files.name(wanted.members)) }
+    return try finish(wanted, name, .made, in: staged)
+  }
+
+  /// Publishes a delta that is worth it, and removes another one.
+  private func finish(
+    _ wanted: WantedDelta, _ name: String, _ action: ReleaseBuildReport.Update.Action, in staged: StagedRelease
+  ) throws(PackError) -> UpdateOutcome {
     let (size, sha256) = try staged.digest(of: name)
     guard isWorth(size, wanted) else {
       try staged.remove(name)
@@ -328,7 +473,7 @@ extension ReleaseBuild {
     }
     let file = Self.fileName(wanted.made.id, sha256)
     try staged.rename(name, to: file)
-    return wanted.outcome(.made, wanted.record(file, size, sha256))
+    return wanted.outcome(action, wanted.record(file, size, sha256))
   }
 
   /// The errors of a base, or of a pair of trees that has no delta. The full pack remains.
@@ -349,10 +494,16 @@ extension ReleaseBuild {
   }
 
   /// Returns the file of an edition, in the earlier build or in the folder of released packs; nil if it is in neither.
-  private func basePath(of pack: ReleaseLock.Pack, _ existing: ExistingRelease?) -> String? {
+  fileprivate func basePath(of pack: ReleaseLock.Pack, _ existing: ExistingRelease?) -> String? {
     var places = existing.map { ["\($0.path)/\(Self.fileName(pack.id, pack.sha256))"] } ?? []
     if let settings = configuration.updates { places.append(ReleasedPacks(settings.packs, files: files).path(of: pack)) }
     return places.first { (try? files.status(of: $0, in: nil, following: .followed))?.kind == .file }
+  }
+
+  /// Does the same, and asks the cache if it is in neither.
+  private func basePath(of pack: ReleaseLock.Pack, _ existing: ExistingRelease?, _ shelf: DeltaShelf?) throws(PackError) -> String? {
+    if let path = basePath(of: pack, existing) { return path }
+    return try shelf?.path(of: pack)
   }
 
   private func omitted(_ wanted: WantedDelta, lacking pack: ReleaseLock.Pack) -> UpdateOutcome {

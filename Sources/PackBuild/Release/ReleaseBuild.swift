@@ -22,6 +22,8 @@ package struct ReleaseBuild: Sendable {
   package var published: PublishedManifest?
   /// Packs that were made elsewhere, and need not be made. Nil if there are none.
   package var ready: (any ReadyPacks)?
+  /// Where machines share what they made. Nil for no such place.
+  package var cache: PackCache?
   /// The keys documents that count. Nil means those of the file that the configuration names, which is read once.
   package var keysFile: KeysFile?
   /// Whether the manifest gets new issue and expiry times even if nothing else changed.
@@ -30,6 +32,8 @@ package struct ReleaseBuild: Sendable {
   package var makesBAPackages = false
   /// Whether the build only reports what it would do, and writes nothing.
   package var isTrial = false
+  /// Whether the key of a trial run is not that of the packs: it is taken to be the one that they were made with before.
+  package var assumesKeys = false
   /// The number of threads. Nil means the number of processors that are online.
   package var jobs: Int?
   /// The time to write into the release.
@@ -79,7 +83,8 @@ package struct ReleaseBuild: Sendable {
     try lock.checkApps(at: lockPath)
     if let remark = removed(packs, lock) { remarks.append(remark) }
 
-    var decisions = try await decide(packs, keyIDs: try keyIDs(of: packs, key: key), lock: lock, existing: existing, progress: progress)
+    let keyIDs = try keyIDs(of: packs, key: key, lock, existing)
+    var decisions = try await decide(packs, keyIDs: keyIDs, lock: lock, existing: existing, progress: progress)
     let history = ReleaseHistory(lock, configuration, files: files)
     if let history, let settings = configuration.updates, let last = lock.released, try !history.isRecorded() {
       remarks.append(
@@ -106,7 +111,9 @@ package struct ReleaseBuild: Sendable {
         }
       }
       try await takeReady(&decisions, key: key, into: staged)
-      try await pack(&decisions, key: key, into: staged, progress: progress)
+      let cached = try CachedFiles(self, staged)
+      try await takeCached(&decisions, key: key, from: cached, into: staged)
+      try await pack(&decisions, key: key, into: staged, cached: cached, progress: progress)
       var items: [ReleaseBuildReport.Item] = []
       for decision in decisions {
         try checkpoint()
@@ -114,7 +121,9 @@ package struct ReleaseBuild: Sendable {
         if let remark = decision.remark { remarks.append(remark) }
       }
       let updates = try await makeUpdates(
-        to: decisions, from: editions, key: key, existing: existing, into: staged, progress: progress)
+        to: decisions, from: editions, key: key, existing: existing, cached: cached, into: staged, progress: progress)
+      try cached?.finish()
+      remarks += cache?.takeRemarks() ?? []
       Self.name(bases: updates, in: &items)
       if let remark = lackingFiles(updates.map(\.update)) { remarks.append(remark) }
       let release = try finish(
@@ -200,18 +209,21 @@ package struct ReleaseBuild: Sendable {
         .usage, of: output, "is inside \(pack.root), the root of pack '\(pack.id)', and would be packed",
         hint: "choose a directory outside it with -o, or exclude it from the pack: exclude: [\(JSONString.quoted("/\(place)/"))]")
     }
-    guard let kept = configuration.updates?.packs, ReleasePlaces.exists(kept) else { return }
+    let kept = configuration.updates.flatMap { ReleasePlaces.exists($0.packs) ? $0.packs : nil }
+    let cache = configuration.cache.flatMap { PackerConfiguration.isDirectory($0) ? $0 : nil }
     for pack in packs {
-      guard let place = pack.place(of: kept, files: files) else { continue }
-      throw Self.packed(kept, in: pack, at: place)
+      if let kept, let place = pack.place(of: kept, files: files) { throw Self.packed(kept, in: pack, at: place) }
+      if let cache, let place = pack.place(of: cache, files: files) { throw Self.packed(cache, in: pack, at: place, key: "cache: …") }
     }
   }
 
-  /// Returns the error that the folder of released packs would be packed.
-  static func packed(_ folder: String, in pack: PackerConfiguration.Pack, at place: String) -> PackError {
+  /// Returns the error that the folder of released packs, or another one that a key names, would be packed.
+  static func packed(
+    _ folder: String, in pack: PackerConfiguration.Pack, at place: String, key: String = "updates: {packs: …}"
+  ) -> PackError {
     PackError(
       .usage, of: folder, "is inside \(pack.root), the root of pack '\(pack.id)', and would be packed",
-      hint: "name another with 'updates: {packs: …}', or exclude it from the pack: exclude: [\(JSONString.quoted("/\(place)/"))]")
+      hint: "name another with '\(key)', or exclude it from the pack: exclude: [\(JSONString.quoted("/\(place)/"))]")
   }
 
   func checkpoint() throws(PackError) {

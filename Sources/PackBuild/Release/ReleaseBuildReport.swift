@@ -12,6 +12,8 @@ package struct ReleaseBuildReport: Sendable {
       case packed
       /// It is the file of the earlier build, because nothing changed since.
       case reused
+      /// It comes from the cache that machines share.
+      case cached
       /// It is the file of the earlier build, because the caller left it out of the build. Its source was not read.
       case kept
     }
@@ -42,6 +44,8 @@ package struct ReleaseBuildReport: Sendable {
       case made
       /// It is the file of the earlier build.
       case reused
+      /// It comes from the cache that machines share.
+      case cached
       /// There is none, and players of the edition download the full pack.
       case omitted
       /// A trial run: a build would make it, if it is worth it.

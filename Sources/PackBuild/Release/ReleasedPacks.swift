@@ -160,24 +160,8 @@ package struct ReleasedPacks: Sendable {
       try files.link(source, in: nil, as: place, in: nil)
     } catch {
       guard error.isUnlinkable || error.isExisting else { throw error.isMissing ? error.reading(source) : error.writing(place) }
-      try copy(source, to: place)
+      try FileCopy.run(source, to: place, files: files)
     }
-  }
-
-  private func copy(_ source: String, to place: String) throws(PackError) {
-    let (file, status) = try files.openFile(source)
-    let output = try OutputFile(place, files: files)
-    try output.reserve(status.size)
-    var offset: UInt64 = 0
-    var buffer = [UInt8](repeating: 0, count: 256 << 10)
-    while true {
-      var span = buffer.mutableByteSpan
-      let count = try files.read(file, at: offset, filling: &span, name: source)
-      guard count > 0 else { break }
-      try output.write(buffer.byteSpan.extracting(first: count), at: offset, of: status.size)
-      offset += UInt64(count)
-    }
-    try output.commit()
   }
 }
 

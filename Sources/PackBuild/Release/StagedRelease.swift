@@ -105,6 +105,7 @@ final class StagedRelease {
     } catch {
       throw error.writing("\(directory.path)/\(newName)")
     }
+    names.remove(name)
     names.insert(newName)
   }
 
@@ -115,6 +116,12 @@ final class StagedRelease {
     } catch {
       throw error.writing("\(directory.path)/\(name)")
     }
+    names.remove(name)
+  }
+
+  /// Removes a file if it is there.
+  func forget(_ name: String) {
+    try? files.remove(name, .file, in: directory.root)
     names.remove(name)
   }
 

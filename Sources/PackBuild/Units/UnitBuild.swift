@@ -67,7 +67,10 @@ package struct UnitBuild: Sendable {
           pack: pack, job: job, settings: settings, keyID: identity.keyID, census: census,
           edition: PackEdition(of: identity, created: plan.time), made: nil)
       ]
-      try await build.pack(&decisions, key: key, into: staged, progress: progress)
+      let cached = try CachedFiles(build, staged)
+      try await build.takeCached(&decisions, key: key, from: cached, into: staged)
+      try await build.pack(&decisions, key: key, into: staged, cached: cached, progress: progress)
+      try cached?.finish()
       _ = try build.item(for: decisions[0], key: key, in: staged)
       guard let made = decisions[0].result else { preconditionFailure("the pack was made") }
       let record = UnitRecord(plan: digest, unit: number, made)

@@ -99,8 +99,8 @@ package struct UnitParts: ReadyPacks {
       }
       packs.append(
         ReadyPack(
-          title: "\(directory), \(plan.title(of: number)),", directory: directory, file: record.file, size: record.size,
-          sha256: record.sha256, version: record.version))
+          title: "\(directory), \(plan.title(of: number)),", directory: directory, file: record.file,
+          made: (record.size, record.sha256)))
     }
     guard missing.isEmpty else {
       throw PackError(

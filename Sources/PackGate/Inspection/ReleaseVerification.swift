@@ -33,6 +33,8 @@ package struct ReleaseVerification: Sendable {
   package var liveState: String?
   /// Determines which parts of files are asked for.
   package var liveSeed: UInt64 = 0
+  /// How long caches may still have an earlier manifest, in seconds.
+  package var livePatience = 0
   /// The keys that the app trusts. If there are none, the keys of the app versions in the lock file are used.
   package var trusted = TrustedKeys([])
   /// Whether payloads are not read: only manifest, sizes, digests, headers, budgets, Info.plist and lock file are checked.

@@ -36,19 +36,11 @@ struct CurlFetcher: LiveFetcher {
     var open = Array(requests.indices)
     // A connection that broke is no finding; one that breaks again is.
     for attempt in 0..<3 where !open.isEmpty {
-      if attempt > 0 { try await pause(.seconds(attempt)) }
+      if attempt > 0 { try await LiveInspection.pause(.seconds(attempt)) }
       try await run(open.map { (number: $0, request: requests[$0]) }, &answers)
       open = open.filter { [5, 7, 16, 18, 28, 35, 52, 55, 56, 92, 95].contains(answers[$0].failure) }
     }
     return answers
-  }
-
-  private func pause(_ duration: Duration) async throws(PackError) {
-    do {
-      try await Task.sleep(for: duration)
-    } catch {
-      throw PackError(.cancelled, "cancelled")
-    }
   }
 
   private func path(_ kind: String, _ number: Int) -> String { "\(folder)/\(kind)\(number)" }
@@ -80,7 +72,7 @@ struct CurlFetcher: LiveFetcher {
         .cannotRead, "'curl' could not be started: \(FileFailure(number: number).text)", hint: "install curl, which asks the server")
     }
     do throws(PackError) {
-      while !ProgramEnd.hasEnded(process) { try await pause(.milliseconds(10)) }
+      while !ProgramEnd.hasEnded(process) { try await LiveInspection.pause(.milliseconds(10)) }
     } catch {
       ProgramEnd.stopGroup(process, patience: .seconds(1))
       throw error

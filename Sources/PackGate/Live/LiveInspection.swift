@@ -11,6 +11,8 @@ struct LiveInspection {
 
   /// The most files, and the most bytes of files that are read whole, of which a batch has at least one. Their bodies are on the disk at once.
   private static let (mostFiles, mostBytes): (Int, UInt64) = (48, 256 << 20)
+  /// The time between two requests for the manifest, in seconds.
+  private static let interval = 5
 
   /// - Throws: ``PackError/Code/serverUnreachable`` if the manifest's server does not answer at all, or the error of a file on this machine.
   func run(progress: ProgressHandler? = nil) async throws(PackError) -> LiveSighting {
@@ -45,6 +47,14 @@ struct LiveInspection {
     return LiveSighting(faults: visitor.faults + faults, summary: summary(read: read, known: known))
   }
 
+  static func pause(_ duration: Duration) async throws(PackError) {
+    do {
+      try await Task.sleep(for: duration)
+    } catch {
+      throw PackError(.cancelled, "cancelled")
+    }
+  }
+
   private func summary(read: Int, known: Int) -> String {
     let earlier = plan.files.count { $0.kind == .earlier }
     var parts = [plan.manifestURL, "\(plan.files.count - earlier) files, \(read) read whole"]
@@ -55,7 +65,12 @@ struct LiveInspection {
 
   private func manifestFaults(_ visitor: inout LiveVisitor) async throws(PackError) -> [LiveFault] {
     var request = LiveRequest(url: plan.manifestURL, limit: UInt64(Manifest.largestSize), keepsBytes: true)
-    let answer = try await visitor.ask([request])[0]
+    var answer = try await visitor.ask([request])[0]
+    for _ in 0..<plan.patience / Self.interval where answer.bytes != plan.manifest && !answer.isSilent {
+      try await Self.pause(.seconds(Self.interval))
+      visitor = LiveVisitor(fetcher, allowLists: plan.allowLists)
+      answer = try await visitor.ask([request])[0]
+    }
     guard !answer.isSilent else {
       throw PackError(
         .serverUnreachable, of: plan.manifestURL, "cannot be reached: \(answer.failureText)",

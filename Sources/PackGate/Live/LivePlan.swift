@@ -37,6 +37,9 @@ struct LivePlan: Sendable {
   /// Where files that were read whole are noted; nil if they are not.
   var statePath: String?
 
+  /// How long another manifest is taken for one that a cache still has, in seconds.
+  var patience = 0
+
   /// The number of bytes of a sample.
   static let sampleSize: UInt64 = 4096
   /// The largest file that is read whole also if others are sampled.

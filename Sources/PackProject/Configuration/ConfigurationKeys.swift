@@ -96,6 +96,9 @@ extension ConfigurationMap {
         "updates", .either(.scalar(.choice(["none"], "word")), .map(updates)),
         "Which deltas are made from the packs of earlier releases, so that an update downloads what changed; none: no deltas."),
       ConfigurationKey("publish", .map(publish), "Where 'packer publish' uploads releases, and what 'packer prune' keeps there."),
+      ConfigurationKey(
+        "cache", .scalar(.text(longest: 2000)), "A place as in 'publish', where machines share the packs and deltas that they made.",
+        example: "games:bucket/cache"),
       ConfigurationKey("defaults", .map(defaults), "Settings for packs that do not set their own."),
       ConfigurationKey("packs", .maps(pack, smallestCount: 1), isRequired: true, "The packs."),
       ConfigurationKey("totals", .map(totals), "Your team's limits for all packs together, which 'packer verify' checks."),

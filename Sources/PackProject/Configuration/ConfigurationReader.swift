@@ -86,6 +86,7 @@ struct ConfigurationReader {
     configuration.lacksPacks = lacksPacks
     configuration.updates = updates(root["updates"], configuration.hosting)
     configuration.publish = publish(root["publish"])
+    configuration.cache = root.text("cache", .text(longest: 2000)).map(place)
     checkBases(root, configuration)
     return configuration
   }
@@ -105,13 +106,14 @@ struct ConfigurationReader {
     return updates
   }
 
+  /// Returns a place as the process can open it.
+  private func place(_ text: String) -> String {
+    PackerConfiguration.isDirectory(text) && !text.hasPrefix("/") ? inDirectory(Self.normalized(text)) : text
+  }
+
   private func publish(_ node: ConfigurationNode?) -> PackerConfiguration.Publish {
     var publish = PackerConfiguration.Publish()
-    if let text = node?.text("to", .text(longest: 2000)) {
-      // As rclone decides whether a text names a remote.
-      let isDirectory = !text.hasPrefix("/") && !text.prefix { $0 != "/" }.contains(":")
-      publish.place = isDirectory ? inDirectory(Self.normalized(text)) : text
-    }
+    publish.place = node?.text("to", .text(longest: 2000)).map(place)
     if let keep = node?.text("keep", .number(1...UInt64.max)).flatMap({ UInt64($0) }) { publish.keep = keep }
     return publish
   }

@@ -39,6 +39,8 @@ package struct PackerConfiguration: Hashable, Sendable {
   package var updates: Updates?
   /// Where releases are uploaded.
   package var publish = Publish()
+  /// Where machines share packs, in the form of ``Publish/place``; nil for nowhere.
+  package var cache: String?
   /// The installation events of managed asset packs; empty means both.
   package var installationEvents: [InstallationEvent]
   /// Accepted findings, each with its reason.
@@ -96,6 +98,9 @@ package struct PackerConfiguration: Hashable, Sendable {
       self.packs = packs
     }
   }
+
+  /// Whether a place is a directory, as rclone decides it: a remote or a command has a colon before the first slash.
+  package static func isDirectory(_ place: String) -> Bool { !place.prefix { $0 != "/" }.contains(":") }
 
   /// Where releases are uploaded.
   package struct Publish: Hashable, Sendable {

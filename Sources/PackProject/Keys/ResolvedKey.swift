@@ -17,7 +17,7 @@ package struct ResolvedKey: ~Copyable, Sendable {
     package let hint: String
   }
 
-  init(_ key: consuming PackKey, warnings: [Warning]) {
+  package init(_ key: consuming PackKey, warnings: [Warning] = []) {
     self.key = key
     self.warnings = warnings
   }

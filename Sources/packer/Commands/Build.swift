@@ -80,7 +80,7 @@ struct Build: Verb {
       build.wanted = packs
       build.isTrial = true
       let report = try await release.report(&build, in: session)
-      Self.showRemarks(report, on: session.console)
+      Self.show(report.remarks, on: session.console)
       if let path = work.planPath { try work.write(report, of: build, to: path, on: session.console) }
       return .done
     }
@@ -100,7 +100,7 @@ struct Build: Verb {
 
   /// The largest number of lines about single paths of a pack.
   private static let mostSingle = 5
-  /// The largest number of lines about reused packs.
+  /// The largest number of lines about packs that are reused or from the cache.
   private static let mostReused = 3
 
   private static func showOmitted(_ item: ReleaseBuildReport.Item, on console: Console) {
@@ -128,16 +128,21 @@ struct Build: Verb {
         "\(packs): a client needs \((most + (1 << 20) - 1) >> 20) MiB of memory for each thread that reads \(large.count > 1 ? "them" : "it")"
       )
     }
-    showRemarks(report, on: console)
+    show(report.remarks, on: console)
     let reused = report.items.count { $0.action == .reused }
-    let folds = console.isQuiet || reused > Self.mostReused
+    let cached = report.items.count { $0.action == .cached }
+    let folds = console.isQuiet || reused + cached > Self.mostReused
     for (item, row) in zip(report.items, Self.packRows(report)) {
-      console.result(BuiltPackRecord(item), folds && item.action == .reused ? [] : [row])
+      console.result(BuiltPackRecord(item), folds && item.action != .packed && item.action != .kept ? [] : [row])
     }
     for (update, row) in zip(report.updates, Self.updateRows(report)) {
       console.result(BuiltUpdateRecord(update), console.isQuiet ? [] : [row])
     }
-    if folds, reused > 0, !console.isJSON, !console.isQuiet { console.output(lines: ["  \(Table.count(reused, "pack", "packs")) reused"]) }
+    if folds, !console.isJSON, !console.isQuiet {
+      for (count, place) in [(reused, "reused"), (cached, "from the cache")] where count > 0 {
+        console.output(lines: ["  \(Table.count(count, "pack", "packs")) \(place)"])
+      }
+    }
     let packed = report.items.count { $0.action == .packed }
     guard let release = report.release else {
       console.result(
@@ -156,8 +161,8 @@ struct Build: Verb {
         : summary + Self.changeLines(report) + Self.downloadLines(report.downloads) + Self.roomLines(report.room))
   }
 
-  private static func showRemarks(_ report: ReleaseBuildReport, on console: Console) {
-    for remark in report.remarks {
+  static func show(_ remarks: [ReleaseBuildReport.Remark], on console: Console) {
+    for remark in remarks {
       if remark.isWarning || console.isJSON {
         console.warning(remark.message, hint: remark.hint)
       } else {
@@ -186,7 +191,7 @@ struct Build: Verb {
       let done =
         switch update.action {
         case .made: share
-        case .reused: "\(share), reused"
+        case .reused, .cached: "\(share), \(update.action.rawValue)"
         case .omitted: "no delta: \(update.reason ?? "")"
         case .planned: "a delta would be made"
         }

@@ -14,7 +14,8 @@ struct Diff: Verb {
     abstract: "Shows what differs between two releases, packs or folders, and what it costs.",
     discussion: """
       Each side is a release (its directory or manifest), a pack, a folder with files, or a packer.yml for the folders that it packs. Without \
-      arguments, the last recorded release is the side before, and dist the side after. One argument is the side before.
+      arguments, the last recorded release is the side before, and dist the side after, or the sources if there is no dist. One argument is the \
+      side before.
 
       Files that were added, removed, renamed or changed are listed for each pack, the most expensive first: with their sizes, what they take in the \
       pack, and what players who have the release before download of them. Files are compressed together, and the bytes of a frame or a part of a \
@@ -90,8 +91,11 @@ struct Diff: Verb {
     let configuration = try readConfiguration()
     let jobs = try threads.count()
     let place = sides.count == 2 || since != nil && sides.count == 1 ? sides[sides.count - 1] : nil
-    let target = place ?? ReleasePlaces.place(ReleaseFile.folder, beside: configuration)
-    if place == nil { try ReleasePlaces.checkPresence(of: nil, configuration: configuration) }
+    let built = ReleasePlaces.place(ReleaseFile.folder, beside: configuration)
+    // Without a release, the sources: a pull request from a fork has no keys, and nothing is built.
+    let sources = ReleasePlaces.exists(built) ? nil : configuration?.path
+    let target = place ?? sources ?? built
+    if place == nil, sources == nil { try ReleasePlaces.checkPresence(of: nil, configuration: configuration) }
     let earlier = sides.count == 2 || since == nil && sides.count == 1 ? sides[0] : nil
     guard bases.bases.isEmpty || [earlier, target].compactMap(\.self).contains(where: isPack) else {
       throw PackError(.usage, "--base is for a delta, and no side is a pack", hint: "name the delta as a side")

@@ -1,5 +1,7 @@
 import ArgumentParser
+import PackBuild
 import PackCrypto
+import PackFiles
 import PackFormat
 import PackProject
 
@@ -15,15 +17,24 @@ struct KeyDerive: Verb {
       With -o, the key is written to a new file that only its owner can read, and its id is printed. Without -o, the key is written to standard \
       output, for a program or a pipe. It is printed on a terminal only with -o -.
 
+      With --plan, the keys of all units of a plan of 'packer build --plan' are written into the directory of -o, each as ID.key, for workers that       get it with 'packer build --keys'. Those that are there stay. Without --key, the root key is that of packer.yml beside the plan.
+
       Examples:
         packer key derive --pack game-kart --key root.key -o game-kart.key
         packer key derive --pack kart --key root.key | packer ls kart.pack --key stdin
+        packer key derive --plan plan.json -o keys
       """)
 
   @Option(name: .customLong("pack"), help: ArgumentHelp("The name the pack is published under.", valueName: "id"))
-  var nameText: String
+  var nameText: String?
 
-  @Option(name: [.customShort("o"), .customLong("output")], help: "The key file to write.", completion: .file())
+  @Option(
+    name: .customLong("plan"), help: ArgumentHelp("Derive the keys of the units of this plan.", valueName: "file"), completion: .file())
+  var planPath: String?
+
+  @Option(
+    name: [.customShort("o"), .customLong("output")], help: "The key file to write; with --plan, the directory of the keys.",
+    completion: .file())
   var path: String?
 
   @OptionGroup var key: KeyOptions
@@ -33,6 +44,8 @@ struct KeyDerive: Verb {
   var isQuiet: Bool { output.isQuiet }
 
   func run(in session: Session) async throws(PackError) -> Outcome {
+    if let planPath { return try derive(forPlan: planPath, in: session) }
+    guard let nameText else { throw PackError(.usage, "no pack was named", hint: "name it with --pack ID, or a plan with --plan FILE") }
     let name = try PackName(nameText)
     try checkOutput(session.console)
     let resolved = try session.key(key)
@@ -48,6 +61,41 @@ struct KeyDerive: Verb {
     try KeyFile.write(own, to: path)
     let record = DerivedKeyRecord(pack: name.text, keyID: "\(own.id)", rootKeyID: "\(resolved.key.id)", output: path)
     session.console.result(record, ["key id \(record.keyID)"])
+    return .done
+  }
+
+  private func derive(forPlan planPath: String, in session: Session) throws(PackError) -> Outcome {
+    guard nameText == nil, let path, path != "-" else {
+      throw PackError(.usage, "the keys of a plan are written to a directory", hint: "give --plan FILE and -o DIR, without --pack")
+    }
+    let (plan, files) = (try BuildPlan(reading: planPath), SystemFiles())
+    let beside = PathParts(planPath).map { ReleaseFolder.path(PackerConfiguration.defaultPath, in: $0.directory) }
+    let configuration = try beside.flatMap { ReleasePlaces.exists($0) ? $0 : nil }.map { (path) throws(PackError) in
+      try PackerConfiguration.read(path, sources: .optional)
+    }
+    let resolved = try session.key(key, configured: configuration?.key)
+    do throws(FileFailure) {
+      try files.makeDirectory(path, mode: 0o700, in: nil)
+    } catch {
+      guard error.isExisting else { throw error.writing(path) }
+    }
+    var count = 0
+    for unit in plan.units {
+      let own = try resolved.key.packKey(for: try PackName(unit.identity.id))
+      guard "\(own.id)" == unit.identity.keyID else {
+        throw PackError(
+          .wrongKey, "pack '\(unit.identity.id)' of the plan needs key \(unit.identity.keyID), and key \(resolved.key.id) gives another",
+          hint: "give the root key of the plan, which has 'perPackKeys: true'")
+      }
+      let place = "\(path)/\(unit.identity.id).key"
+      guard !ReleasePlaces.exists(place) else { continue }
+      try KeyFile.write(own, to: place)
+      count += 1
+    }
+    session.console.result(
+      RecordValue.sorted([
+        "type": .text("keys"), "output": .text(path), "units": RecordValue.number(plan.units.count), "written": RecordValue.number(count),
+      ]), ["\(path): \(Table.count(count, "key", "keys")) for \(Table.count(plan.units.count, "unit", "units"))"])
     return .done
   }
 

@@ -32,13 +32,15 @@ struct Publish: Verb {
 
       --files-only uploads all but the manifest, and records nothing: for a pipeline that must push the lock file first. Nothing is ever deleted.
 
+      With --live, the server is then asked for the release, as by 'packer verify --live'. Caches get two minutes for the new manifest.
+
       --rollback brings the contents of an earlier release back, under new versions: it takes its packs from the folder of released packs or from \
       the place, and builds a release from them, which is then checked and published. Packs that it did not have stay as they are. Sources do \
       not change: mend them before the next 'packer build'.
 
       Examples:
         packer publish --to games:bucket/packs --plist App/Info.plist --dry-run
-        packer publish --to games:bucket/packs --plist App/Info.plist
+        packer publish --to games:bucket/packs --plist App/Info.plist --live
         packer publish --rollback 12
         packer publish dist --to /srv/www/packs --quick
       """)
@@ -61,6 +63,7 @@ struct Publish: Verb {
   var rollback: UInt64?
 
   @OptionGroup var gate: GateOptions
+  @OptionGroup var live: LiveOptions
   @OptionGroup var threads: JobsOption
   @OptionGroup var key: KeyOptions
   @OptionGroup var signKey: SignKeyOptions
@@ -71,6 +74,9 @@ struct Publish: Verb {
   var isQuiet: Bool { output.isQuiet }
 
   func run(in session: Session) async throws(PackError) -> Outcome {
+    if let option = live.given, isTrial || isFilesOnly {
+      throw PackError(.usage, "\(option) asks for the published release, and nothing is published")
+    }
     guard !isFilesOnly || !isTrial else { throw PackError(.usage, "--dry-run uploads nothing, so --files-only does not apply") }
     let other = isTrial ? "--dry-run" : isFilesOnly ? "--files-only" : isUnrecorded ? "--no-record" : nil
     if rollback != nil, let other {
@@ -117,8 +123,13 @@ struct Publish: Verb {
     }
     session.console.note(
       plan.isPublished ? "manifest \(files.manifest.version) is published already" : "published manifest \(files.manifest.version)")
-    return .done
+    guard live.given != nil else { return .done }
+    (gate.live, gate.patience, gate.only) = (live, Self.patience, ["PK7"])
+    return try await gate.run(release, in: session)
   }
+
+  /// How long it is waited for caches, in seconds: they may have a manifest for one minute, and some servers do for longer.
+  private static let patience = 120
 
   /// Builds a release with the contents of an earlier one.
   ///

@@ -4,6 +4,7 @@ import PackCrypto
 import PackFormat
 import PackManifest
 import PackProject
+import PackPublish
 import PackTrust
 
 /// The options of the commands that make a release.
@@ -29,6 +30,9 @@ struct ReleaseOptions: ParsableArguments {
   @Flag(name: .customLong("strict"), help: "End with status 1 if there are warnings. The release is made all the same.")
   var isStrict = false
 
+  @Flag(name: .customLong("no-cache"), help: "Neither use nor fill the cache that packer.yml names.")
+  var leavesCache = false
+
   @OptionGroup var threads: JobsOption
   @OptionGroup var output: OutputOptions
 
@@ -46,13 +50,16 @@ struct ReleaseOptions: ParsableArguments {
     build.renews = renews
     build.makesBAPackages = makesBAPackages
     build.jobs = try threads.count()
+    if !leavesCache { build.cache = try configuration.cache.map { (place) throws(PackError) in PackCache(try SharedCache(place)) } }
     return build
   }
 
   /// Builds, and returns the report.
-  func report(_ build: inout ReleaseBuild, in session: Session) async throws(PackError) -> ReleaseBuildReport {
+  ///
+  /// - Parameter needsKey: false for a trial run that names only what changed.
+  func report(_ build: inout ReleaseBuild, needsKey: Bool = true, in session: Session) async throws(PackError) -> ReleaseBuildReport {
     let configuration = build.configuration
-    let resolved = try session.key(key, configured: configuration.key)
+    let resolved = try contentKey(&build, isNeeded: needsKey, in: session)
     try resolved.key.checkMakesPacks()
     // A trial run signs nothing.
     let signers = build.isTrial ? [] : try session.signers(signKey, configured: configuration.signKeys)
@@ -69,12 +76,25 @@ struct ReleaseOptions: ParsableArguments {
     }
   }
 
+  /// Returns the key; if there is none and it is not needed, one that opens nothing.
+  private func contentKey(_ build: inout ReleaseBuild, isNeeded: Bool, in session: Session) throws(PackError) -> ResolvedKey {
+    do throws(PackError) {
+      return try session.key(key, configured: build.configuration.key)
+    } catch {
+      guard !isNeeded, key.references.isEmpty, error.code == .noKey || error.code == .missingInput else { throw error }
+      session.console.note("there is no key, so it is taken to be the one of the last release")
+      build.assumesKeys = true
+      return ResolvedKey(try .random())
+    }
+  }
+
   /// Builds, and shows the report.
   func run(_ build: ReleaseBuild, comparing compared: PackLevel? = nil, named level: String? = nil, in session: Session)
     async throws(PackError) -> Outcome
   {
     var build = build
-    let report = try await report(&build, in: session)
+    // A pull request from a fork has no secrets.
+    let report = try await report(&build, needsKey: !build.isTrial || compared != nil, in: session)
     Build.show(report, on: session.console)
     if let compared, let level, session.console.isJSON || !output.isQuiet {
       let sizes = Dictionary(uniqueKeysWithValues: report.items.compactMap { item in item.entry.map { (item.id, $0.size) } })

@@ -68,6 +68,7 @@ struct UnitOptions: ParsableArguments {
       let (record, wasThere) = try await session.withProgress { (progress) async throws(PackError) in
         try await work.run(number, key: resolved.key, into: folder, progress: progress)
       }
+      Build.show(build.cache?.takeRemarks() ?? [], on: session.console)
       session.console.result(
         RecordValue.sorted([
           "type": .text("unit"), "unit": RecordValue.number(number), "id": .text(record.id), "version": .number(record.version),

@@ -3,7 +3,7 @@ import PackFormat
 import PackGate
 import PackProject
 
-/// The options of `verify` about the published release.
+/// The options of `verify` and `publish` about the published release.
 struct LiveOptions: ParsableArguments {
   @Flag(name: .customLong("live"), help: "Also ask the server for every file of the published release, as a phone does.")
   var isLive = false
@@ -31,7 +31,8 @@ struct LiveOptions: ParsableArguments {
     return options.first { $0.1 }?.0
   }
 
-  func apply(to verification: inout ReleaseVerification) throws(PackError) {
+  /// - Parameter patience: how long caches may still have an earlier manifest, in seconds.
+  func apply(to verification: inout ReleaseVerification, patience: Int) throws(PackError) {
     guard isLive || place != nil else {
       if let given { throw PackError(.usage, "\(given) is for a check of the published release", hint: "add --live") }
       guard verification.only.isEmpty || !verification.only.allSatisfy({ $0.hasPrefix("PK7") }) else {
@@ -44,7 +45,7 @@ struct LiveOptions: ParsableArguments {
         .usage, "the system downloads the packs of this release, as \(verification.configuration?.path ?? "packer.yml") says",
         hint: "Documentation/MANAGED_PACKS.md describes it")
     }
-    verification.isLive = true
+    (verification.isLive, verification.livePatience) = (true, patience)
     verification.livePlace = try place.map { (text) throws(PackError) in try LiveAddress(folder: text) }
     verification.liveState = state
     verification.liveSeed = seed ?? UInt64.random(in: 0..<1_000_000)

@@ -11,6 +11,8 @@ struct ReleaseGate {
   let options: GateOptions
   /// Whether and where the server is asked; nil for a release that is not published yet.
   var live: LiveOptions?
+  /// How long caches may still have an earlier manifest, in seconds.
+  var patience = 0
   let key: KeyOptions
   let jobs: Int?
   let isJSON: Bool
@@ -18,13 +20,16 @@ struct ReleaseGate {
   var holder: KeyHolder?
   /// The configuration with other sources than those of the file.
   var configuration: PackerConfiguration?
+  /// The only rules, in place of those of the options.
+  var only: [String]?
 
   /// Checks a release and prints the report.
   ///
   /// - Parameter target: The release, or nil for the default output of `packer build`.
   func run(_ target: String?, in session: Session) async throws(PackError) -> Outcome {
     let printed = try options.printed(isJSON: isJSON)
-    let files = try options.files()
+    // A second check leaves the report of the first one.
+    let files = only == nil ? try options.files() : []
     do throws(PackError) {
       return try await check(target, printed: printed, files: files, in: session)
     } catch {
@@ -73,11 +78,11 @@ struct ReleaseGate {
     var verification = try inputs.verification(of: target, for: "verify", hasKey: !key.references.isEmpty, in: session)
     if let configuration { verification.configuration = configuration }
     verification.isQuick = options.isQuick
-    verification.only = options.only
+    verification.only = only ?? options.only
     verification.ignored = options.ignore
-    verification.required = options.require
+    verification.required = only == nil ? options.require : []
     verification.jobs = jobs
-    try live?.apply(to: &verification)
+    try live?.apply(to: &verification, patience: patience)
     // The programs that it starts are stopped, and what they wrote is removed.
     if verification.isLive { session.signals.allowAbandoning(false) }
     let read = inputs.files(verification)

@@ -1,0 +1,269 @@
+import Foundation
+import PackCrypto
+import PackFiles
+import PackFormat
+import PackManifest
+import PackWork
+import TestSupport
+import Testing
+
+@testable import PackBuild
+@testable import PackProject
+
+/// A place in memory.
+private final class Shelf: PackStorage {
+  struct State {
+    var files: [String: [UInt8]] = [:]
+    var asked: [String] = []
+    var reading: PackError?
+    var writing: PackError?
+    var visits = 0
+  }
+
+  let title = "games:cache"
+  let state = Monitor(State())
+
+  var files: [String: [UInt8]] {
+    get { state.withLock { $0.files } }
+    set { state.withLock { $0.files = newValue } }
+  }
+
+  func bring(_ names: [String], to directory: String) throws(PackError) {
+    let found = try state.withLock { (state) throws(PackError) -> [String: [UInt8]] in
+      state.visits += 1
+      state.asked += names
+      if let error = state.reading { throw error }
+      return state.files.filter { names.contains($0.key) }
+    }
+    for (name, bytes) in found { try OutputFile.write(bytes, to: "\(directory)/\(name)", files: SystemFiles()) }
+  }
+
+  func keep(_ names: [String], from directory: String) throws(PackError) {
+    for name in names {
+      let bytes = try SystemFiles().contents(of: "\(directory)/\(name)", limit: 1 << 30)
+      try state.withLock { (state) throws(PackError) in
+        if let error = state.writing { throw error }
+        state.files[name] = bytes
+      }
+    }
+  }
+}
+
+@Suite("The cache that machines share", .bounded)
+struct CacheTests {
+  private static let updates = "updates: {worth: 1}\n" + ReleaseProject.configuration
+
+  @discardableResult
+  private func build(
+    _ project: ReleaseProject, with shelf: Shelf?, on day: Int64 = 1, _ change: (inout ReleaseBuild) -> Void = { _ in }
+  ) async throws -> ReleaseBuildReport {
+    try await project.build(on: day) {
+      $0.cache = shelf.map { PackCache($0) }
+      change(&$0)
+    }
+  }
+
+  /// Returns a project whose first release has 5 packs in the cache, and the contents of that release.
+  private func filled() async throws -> (ReleaseProject, Shelf, [String: [UInt8]]) {
+    let (project, shelf) = (try ReleaseProject(), Shelf())
+    try await build(project, with: shelf)
+    let expected = project.contents()
+    try project.remove("dist")
+    return (project, shelf, expected)
+  }
+
+  @Test("has every pack once, and a build elsewhere takes them instead of packing, with the same release")
+  func taken() async throws {
+    let (project, shelf, expected) = try await filled()
+    #expect(shelf.files.count == 5)
+    let entries = shelf.files
+    let report = try await build(project, with: shelf)
+    #expect(report.ids(.cached).count == 5 && report.ids(.packed).isEmpty && report.remarks.isEmpty)
+    #expect(project.contents() == expected && shelf.files == entries)
+    // What is at the place of the release is not asked for.
+    let visits = shelf.state.withLock { $0.visits }
+    #expect(try await build(project, with: shelf).ids(.reused).count == 5)
+    #expect(shelf.state.withLock { $0.visits } == visits)
+    #expect(!project.directory.names().contains { $0.hasPrefix(".") })
+  }
+
+  @Test("is asked for another entry if content, key, settings or version is another one")
+  func names() async throws {
+    let (project, shelf, _) = try await filled()
+    let first = Set(shelf.files.keys)
+    try project.add("games/kart/index.html", [1])
+    try project.configure(ReleaseProject.configuration.replacingOccurrences(of: "install: packed", with: "install: packed, level: 7"))
+    let report = try await build(project, with: shelf)
+    #expect(report.ids(.packed) == ["game-kart", "movie"])
+    #expect(Set(shelf.files.keys).subtracting(first).count == 2)
+    try project.remove("dist")
+    _ = try await project.build(on: 1, key: 9) { $0.cache = PackCache(shelf) }
+    #expect(shelf.files.count == 12)
+    // The next version of the same content.
+    try project.record()
+    try project.add("games/kart/index.html", Array("<title>kart</title>".utf8))
+    try project.remove("dist")
+    let again = try await build(project, with: shelf)
+    #expect(again.ids(.packed).contains("game-kart"))
+  }
+
+  @Test("is not trusted: an entry that was changed is made anew, repaired and reported", arguments: 0..<8)
+  func poisoned(kind: Int) async throws {
+    let (project, shelf, expected) = try await filled()
+    let good = shelf.files
+    let names = good.keys.sorted()
+    var random = SeededGenerator(seed: UInt64(kind))
+    for name in names {
+      let bytes = try #require(good[name])
+      shelf.files[name] =
+        switch kind {
+        case 0: []
+        case 1: Array(bytes.dropLast())
+        case 2: bytes + [0]
+        case 3: random.bytes(bytes.count)
+        case 4: bytes.enumerated().map { $0 == 20 ? $1 ^ 1 : $1 }
+        case 5: bytes.enumerated().map { $0 == bytes.count / 2 ? $1 ^ 1 : $1 }
+        case 6: bytes.enumerated().map { $0 == bytes.count - 1 ? $1 ^ 1 : $1 }
+        default: good[names[(names.firstIndex(of: name)! + 1) % names.count]] ?? []
+        }
+    }
+    let report = try await build(project, with: shelf)
+    #expect(report.ids(.packed).count == 5)
+    #expect(report.remarks.count == 5 && report.remarks.allSatisfy { $0.isWarning && $0.message.contains("not what it should be") })
+    for name in names { #expect(report.remarks.contains { $0.hint?.contains(name) == true }) }
+    #expect(project.contents() == expected && shelf.files == good)
+  }
+
+  @Test("has no entry for other bytes than those that were released")
+  func released() async throws {
+    let (project, shelf, expected) = try await filled()
+    try await build(project, with: shelf)
+    try project.record()
+    try project.remove("dist")
+    // As if another zstd had made the pack that was released.
+    let lock = try String(contentsOfFile: project.directory("packer.lock.json"), encoding: .utf8)
+    let sha256 = try #require(expected.keys.first { $0.hasPrefix("movie-") }).dropFirst("movie-".count).prefix(16)
+    try project.directory.write(lock.replacingOccurrences(of: sha256, with: String(sha256.reversed())).utf8, to: "packer.lock.json")
+    let report = try await build(project, with: shelf)
+    #expect(report.ids(.cached).count == 4 && report.ids(.packed) == ["movie"])
+    #expect(report.items.first { $0.id == "movie" }?.version == 2)
+    #expect(!report.remarks.contains { $0.message.contains("cache") })
+  }
+
+  @Test("that cannot be read or written is said once, and the release is made")
+  func unreachable() async throws {
+    let project = try ReleaseProject()
+    let shelf = Shelf()
+    shelf.state.withLock { $0.writing = PackError(.cannotRead, "access denied") }
+    let report = try await build(project, with: shelf)
+    #expect(report.ids(.packed).count == 5 && shelf.files.isEmpty)
+    #expect(report.remarks.map(\.message) == ["the cache games:cache gets nothing from this build: access denied"])
+    #expect(!report.remarks[0].isWarning)
+    let expected = project.contents()
+    try project.remove("dist")
+    shelf.state.withLock { ($0.reading, $0.writing) = (PackError(.cannotRead, "no route to host"), nil) }
+    let other = try await build(project, with: shelf)
+    #expect(other.remarks.map(\.message) == ["the cache games:cache cannot be read, and everything is made here: no route to host"])
+    #expect(other.remarks[0].isWarning && shelf.files.isEmpty && shelf.state.withLock { $0.visits } == 2)
+    #expect(project.contents() == expected)
+    try project.remove("dist")
+    shelf.state.withLock { $0.reading = PackError(.cancelled, "cancelled") }
+    #expect(await project.refusal { $0.cache = PackCache(shelf) }?.code == .cancelled)
+    #expect(!project.directory.names().contains("dist"))
+  }
+
+  /// A project whose second release has a delta, and the earlier pack only in the cache.
+  private func updated() async throws -> (ReleaseProject, Shelf) {
+    let (project, shelf) = (try ReleaseProject(Self.updates), Shelf())
+    try await build(project, with: shelf)
+    try project.record(keepsPacks: true)
+    var random = SeededGenerator(seed: 4)
+    _ = random.bytes(5000)
+    var cards = random.bytes(70_000)
+    cards[100] ^= 1
+    try project.add("games/poker/cards.bin", cards)
+    try project.remove("dist")
+    for name in try FileManager.default.contentsOfDirectory(atPath: project.directory("released")) where name.hasSuffix(".pack") {
+      try project.remove("released/\(name)")
+    }
+    return (project, shelf)
+  }
+
+  @Test("has the packs of earlier releases for deltas, and the deltas")
+  func deltas() async throws {
+    let (project, shelf) = try await updated()
+    let report = try await build(project, with: shelf)
+    #expect(report.ids(.packed) == ["game-poker"] && report.updates.map(\.action) == [.made])
+    #expect(!report.remarks.contains { $0.isWarning })
+    let expected = project.contents()
+    #expect(shelf.files.count == 7)
+    try project.remove("dist")
+    let again = try await build(project, with: shelf)
+    #expect(again.updates.map(\.action) == [.cached] && again.updates[0].total == report.updates[0].total)
+    #expect(again.ids(.packed).isEmpty && project.contents() == expected)
+  }
+
+  @Test("has a delta that is not worth it, too, which is then not made again")
+  func unworthy() async throws {
+    let (project, shelf) = try await updated()
+    try project.configure("updates: {worth: 99.99}\n" + ReleaseProject.configuration)
+    let report = try await build(project, with: shelf)
+    #expect(report.updates.map(\.action) == [.omitted] && shelf.files.count == 7)
+    let files = shelf.files
+    try project.remove("dist")
+    let again = try await build(project, with: shelf)
+    #expect(again.updates.map(\.reason) == report.updates.map(\.reason) && again.updates[0].size == report.updates[0].size)
+    #expect(shelf.files == files)
+  }
+
+  @Test("a delta that was changed anywhere is made anew, from a pack of the cache", arguments: 0..<6)
+  func poisonedDelta(kind: Int) async throws {
+    let (project, shelf) = try await updated()
+    let before = Set(shelf.files.keys)
+    try await build(project, with: shelf)
+    let (expected, good) = (project.contents(), shelf.files)
+    let delta = try #require(
+      expected.values.first { bytes in good.contains { $0.value == bytes && !before.contains($0.key) } && bytes.count < 20_000 })
+    let name = try #require(good.first { $0.value == delta }?.key)
+    let full = try #require(good.first { $0.value.count > 50_000 }?.value)
+    try project.remove("dist")
+    shelf.files[name] =
+      switch kind {
+      case 0: Array(delta.dropLast(20))
+      case 1: delta.enumerated().map { $0 == delta.count / 3 ? $1 ^ 1 : $1 }
+      case 2: delta.enumerated().map { $0 == delta.count - 1 ? $1 ^ 1 : $1 }
+      case 3: full
+      case 4: []
+      default: Array(delta.prefix(300))
+      }
+    let report = try await build(project, with: shelf)
+    #expect(report.updates.map(\.action) == [.made])
+    #expect(report.remarks.filter { $0.message.contains("the delta of pack 'game-poker' from version 1 in the cache") }.count == 1)
+    #expect(project.contents() == expected && shelf.files == good)
+  }
+
+  @Test("is not in the root of a pack")
+  func place() async throws {
+    let project = try ReleaseProject("cache: build/core/cache\n" + ReleaseProject.configuration)
+    let error = await project.refusal()
+    #expect(error?.code == .usage && error?.message.contains("would be packed") == true)
+    try project.configure("cache: games:core\n" + ReleaseProject.configuration)
+    #expect(await project.refusal() == nil)
+  }
+
+  @Test("a trial run without the key takes that of the last release")
+  func assumedKeys() async throws {
+    let project = try ReleaseProject("perPackKeys: true\n" + ReleaseProject.configuration)
+    try await project.build(on: 1)
+    try project.record()
+    try project.add("games/kart/index.html", [1])
+    func trial() async throws(PackError) -> ReleaseBuildReport {
+      try await project.build(on: 1, key: 77, signers: []) { ($0.isTrial, $0.assumesKeys) = (true, true) }
+    }
+    #expect(try await trial().ids(.packed) == ["game-kart"])
+    try project.remove("dist")
+    let report = try await trial()
+    #expect(report.items.filter { $0.reason == "changed since the last release" }.map(\.id) == ["game-kart"])
+    #expect(report.items.map(\.version) == [1, 2, 1, 1, 1])
+  }
+}
