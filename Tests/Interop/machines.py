@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""The recipes of Examples/Machines, run as they stand: GNU parallel and make, with a worker that is killed while it packs and a share that fails, a run
-that goes on after the failure, the next release, and one where nothing changed. Each `dist` must be that of one machine, byte for byte. A `packer` that
-is first in PATH notes the environment and the arguments of every call: those of a worker hold no secret, and no variable at all.
+"""The recipes of Examples/Machines, run as they stand: GNU parallel and make, with a worker that is killed while it packs and a share that fails, a
+run that goes on after the failure, the next release, and one without a change. Each `dist` must be that of one machine, byte for byte. The `packer`
+that is first in PATH notes the environment and the arguments of every call: those of a worker hold no secret, and no variable at all.
 
 With --slurm, a Slurm of two nodes with one core each runs on this machine, as root, in namespaces of its own, so that nothing of it reaches another
 machine or outlives this program: once undisturbed, and once while a node is killed with everything on it. Prints where the time went.
 
-The command is named by the variable PACKER, the seed by SEED. `--games N`, `--level L` and `--shares N` set the size. Debian has the tools in parallel,
-make, slurm-wlm and munge.
+The command is named by the variable PACKER, the seed by SEED. `--games N`, `--level L` and `--shares N` set the size. Debian has the tools in
+parallel, make, slurm-wlm and munge.
 """
 
 import argparse
@@ -69,7 +69,8 @@ def is_packing(child):
 
 call, words, variables = time.time_ns(), sys.argv[1:], texts("environ")
 share = words[words.index("--share") + 1].split("/")[0] if "--share" in words else None
-note(began=time.time(), words=words, environ=variables, cmdline=texts("cmdline"), share=share, parts=listing("parts") if "assemble" in words else None)
+parts = listing("parts") if "assemble" in words else None
+note(began=time.time(), words=words, environ=variables, cmdline=texts("cmdline"), share=share, parts=parts)
 if os.path.exists(f"%(faults)s/fail.{share}"):
     note(ended=time.time(), status=75)
     sys.exit(75)
@@ -240,7 +241,8 @@ def quick(base, options):
         expected.append(contents(alone / "dist"))
     expect(expected[0] != expected[1], "the change is not in the release")
     for name, words, retries, in_files in (
-        ("parallel", [RECIPES / "parallel.sh", 4, "-j", 2], True, False), ("make", ["make", "-f", RECIPES / "build.mk", "-j2", "SHARES=4"], False, True)
+        ("parallel", [RECIPES / "parallel.sh", 4, "-j", 2], True, False),
+        ("make", ["make", "-f", RECIPES / "build.mk", "-j2", "SHARES=4"], False, True),
     ):
         if not shutil.which(name):
             print(f"machines: there is no {name} here, so its recipe is not run (Debian: apt-get install {name})")
@@ -276,7 +278,7 @@ JobAcctGatherType=jobacct_gather/none
 AccountingStorageType=accounting_storage/none
 SelectType=select/cons_tres
 SelectTypeParameters=CR_CPU
-SchedulerParameters=batch_sched_delay=1,sched_interval=5
+SchedulerParameters=batch_sched_delay=0,sched_interval=5
 ReturnToService=2
 SlurmdTimeout=10
 MinJobAge=86400
@@ -453,7 +455,9 @@ def run_array(cluster, recipe, games, kills):
 
 def tell_times(took, calls, alone, both, sizes):
     """Where the time went, and what more nodes would bring."""
-    wall = lambda call: call["ended"] - call["began"]
+    def wall(call):
+        return call["ended"] - call["began"]
+
     plan = next(call for call in calls if "--plan" in call["words"] and call["words"][0] == "build" and not call["share"])
     derive = next(call for call in calls if call["words"][0] == "key")
     assemble = next(call for call in calls if call["words"][0] == "assemble")
@@ -468,8 +472,9 @@ def tell_times(took, calls, alone, both, sizes):
           f"{inside / (last - first) / 2:.0%} of their time; sbatch noticed the end after {assemble['began'] - last:.1f} s")
     print(f"processor: {parallel:.1f} s in {len(workers)} tasks, {serial:.2f} s in plan ({plan['cpu']:.2f}), key derive ({derive['cpu']:.2f}) and "
           f"assemble ({assemble['cpu']:.2f}); in all {(parallel + serial) / alone[1] - 1:+.1%} against one machine")
-    print(f"speed-up on two cores: {alone[0] / took:.2f} with the waits of Slurm, {alone[0] / (wall(plan) + wall(derive) + last - first + wall(assemble)):.2f} "
-          f"without those before and after the tasks")
+    working = wall(plan) + wall(derive) + last - first + wall(assemble)
+    print(f"speed-up on two cores: {alone[0] / took:.2f} with the waits of Slurm, {alone[0] / working:.2f} without those before and after the tasks, "
+          f"{alone[1] / (serial + parallel / 2):.2f} by processor time")
     share = serial / (serial + parallel)
     law = ", ".join(f"{count} nodes {1 / (share + (1 - share) / count):.1f} ({serial + parallel / count:.1f} s)" for count in (2, 10, 100))
     print(f"serial share {share:.1%}; by Amdahl's law, against one node: {law}; never above {1 / share:.0f}")
@@ -502,17 +507,20 @@ def slurm(base, options):
     tell_times(took, calls, alone, both, f"{games} packs, {made / 1e6:.0f} MB")
     took, calls, _ = run_array(cluster, rough, games, kills=True)
     rough.is_like(expected, "the release with a dead node")
-    print(f"machines: slurm: {took:.1f} s with a dead node; {sum(1 for call in calls if call['share'])} calls of workers, no variable in any", flush=True)
+    shares = sum(1 for call in calls if call["share"])
+    print(f"machines: slurm: {took:.1f} s with a dead node; {shares} calls of workers, no variable in any", flush=True)
 
 
 def isolated(base, options):
     """Runs `slurm` with processes and a network of its own, which end with it; then looks for what is left."""
     if os.geteuid():
         fail("Slurm's nodes are started as root")
-    missing = [name for name in ("slurmctld", "slurmd", "sbatch", "ip", "unshare", "setpriv") if not shutil.which(name, path=f"{os.environ['PATH']}:/usr/sbin:/sbin")]
+    path = f"{os.environ['PATH']}:/usr/sbin:/sbin"
+    missing = [name for name in ("slurmctld", "slurmd", "sbatch", "ip", "unshare", "setpriv") if not shutil.which(name, path=path)]
     if missing:
         fail(f"missing: {', '.join(missing)} (Debian: apt-get install slurm-wlm munge iproute2 util-linux)")
-    words = ["setpriv", "--pdeathsig", "KILL", "unshare", "--net", "--pid", "--fork", "--kill-child", "--mount-proc", sys.executable, __file__, *sys.argv[1:]]
+    words = ["setpriv", "--pdeathsig", "KILL", "unshare", "--net", "--pid", "--fork", "--kill-child", "--mount-proc"]
+    words += [sys.executable, __file__, *sys.argv[1:]]
     done = subprocess.run([*words, "--inside", base], env={**os.environ, "SEED": str(SEED)})
     left = []
     for path in pathlib.Path("/proc").glob("[0-9]*"):

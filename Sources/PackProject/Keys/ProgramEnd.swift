@@ -60,11 +60,18 @@ package enum ProgramEnd {
   ///   - process: a program that was not waited for.
   ///   - patience: the time that it has to end by itself.
   package static func stopGroup(_ process: Int32, patience: Duration) {
-    let deadline = ContinuousClock.now + patience
-    _ = signal(SIGTERM, to: -process)
-    while !hasEnded(process), ContinuousClock.now < deadline { usleep(20_000) }
     // What it started may outlive it. Its number cannot belong to another group before it was waited for.
-    _ = signal(SIGKILL, to: -process)
+    stop(process, all: -process, patience: patience)
+  }
+
+  /// Ends a program that was not waited for in the same way, but not what it started.
+  static func stop(_ process: Int32, patience: Duration) { stop(process, all: process, patience: patience) }
+
+  private static func stop(_ process: Int32, all: Int32, patience: Duration) {
+    let deadline = ContinuousClock.now + patience
+    _ = signal(SIGTERM, to: all)
+    while !hasEnded(process), ContinuousClock.now < deadline { usleep(20_000) }
+    _ = signal(SIGKILL, to: all)
     var status: CInt = 0
     while unsafe waitpid(process, &status, 0) == -1, errno == EINTR {}
   }

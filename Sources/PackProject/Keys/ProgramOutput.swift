@@ -1,9 +1,15 @@
 package import PackFiles
 package import PackFormat
 
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
 /// What a program prints, for programs whose output is no secret. No shell is involved.
 package enum ProgramOutput {
-  /// Runs a program to its end. It inherits standard error.
+  /// Runs a program to its end. It inherits standard error. If the task is cancelled, the program is ended.
   ///
   /// - Parameters:
   ///   - limit: the largest number of bytes that are read.
@@ -20,8 +26,12 @@ package enum ProgramOutput {
     var output: [UInt8] = []
     var failure: FileFailure?
     var buffer = [UInt8](repeating: 0, count: 64 << 10)
+    var isCancelled = false
     do throws(FileFailure) {
       while let pipe = program.output, output.count <= limit {
+        isCancelled = Task.isCancelled
+        if isCancelled { break }
+        guard hasSomething(pipe) else { continue }
         let count = try piece(of: pipe, &buffer, files: files)
         guard count > 0 else { break }
         output += buffer[..<count]
@@ -30,6 +40,10 @@ package enum ProgramOutput {
       failure = error
     }
     program.output = nil
+    guard !isCancelled else {
+      ProgramEnd.stop(program.process, patience: .seconds(2))
+      throw PackError(.cancelled, "cancelled")
+    }
     let ending = Result { () throws(PackError) in try ProgramEnd.wait(for: program.process, name, failing: .cannotRead, allowing: statuses)
     }
     if let failure { throw PackError(.cannotRead, "the output of \(name) cannot be read: \(failure.text)") }
@@ -37,6 +51,12 @@ package enum ProgramOutput {
     if output.count > limit { return Array(output.prefix(limit + 1)) }
     try ending.get()
     return output
+  }
+
+  /// Waits a moment for output, or for its end.
+  private static func hasSomething(_ pipe: OpenFile) -> Bool {
+    var request = pollfd(fd: pipe.descriptor, events: Int16(POLLIN), revents: 0)
+    return unsafe poll(&request, 1, 100) > 0
   }
 
   private static func piece(of file: OpenFile, _ buffer: inout [UInt8], files: any FileSystem) throws(FileFailure) -> Int {
