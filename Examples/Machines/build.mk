@@ -1,5 +1,5 @@
 # Builds the release of this directory: make -f build.mk -j SHARES=8
-# Run again after a failure, it goes on with the plan that is there. To begin anew, remove plan.json and parts first.
+# Run again after a failure, it goes on with the plan that is there. To begin anew, remove plan.json, keys and parts first.
 SHARES ?= 4
 shares := $(addprefix share-,$(shell seq $(SHARES)))
 
@@ -10,9 +10,9 @@ release: $(shares)
 	if [ -d parts ]; then packer assemble parts; else packer assemble; fi
 	rm -rf plan.json keys parts
 
-# What is there already is not made again. No variable of this shell goes to the workers.
+# What is there already is not made again. No variable of this shell goes to the workers but HOME, where rclone has its configuration, for a cache.
 $(shares): share-%: keys
-	env -i $(shell command -v packer) build --plan plan.json --share $*/$(SHARES) --jobs 1 --keys keys -o parts
+	env -i HOME=$$HOME $(shell command -v packer) build --plan plan.json --share $*/$(SHARES) --jobs 1 --keys keys -o parts
 
 keys: plan.json
 	packer key derive --plan plan.json -o keys

@@ -46,8 +46,15 @@ package struct CommandPlace: PublishingPlace {
     try fetched(name) { (path) throws(PackError) in try SystemFiles().contents(of: path, limit: limit) }
   }
 
-  package func bring(_ names: [String], to directory: String) throws(PackError) {
-    for name in names { _ = try run("get", name, ReleaseFolder.path(name, in: directory)) }
+  package func bring(_ names: [String], to directory: String, limit: UInt64?) throws(PackError) {
+    var rest = limit ?? .max
+    for name in names {
+      let path = ReleaseFolder.path(name, in: directory)
+      _ = try run("get", name, path)
+      let size = (try? SystemFiles().status(of: path, in: nil, following: .asThemselves))?.size ?? 0
+      guard size <= rest else { return }
+      rest -= size
+    }
   }
 
   package func add(_ files: [ReleaseFiles.File], from directory: String) throws(PackError) {

@@ -44,9 +44,25 @@ package struct FolderPlace: PublishingPlace {
     }
   }
 
-  package func bring(_ names: [String], to directory: String) throws(PackError) {
-    let found = names.filter { (try? files.status(of: path($0), in: nil, following: .followed))?.kind == .file }
-    try copy(found.map { (path($0), ReleaseFolder.path($0, in: directory)) })
+  package func bring(_ names: [String], to directory: String, limit: UInt64?) throws(PackError) {
+    var rest = limit ?? .max
+    for name in names {
+      let status: FileStatus
+      do throws(FileFailure) {
+        status = try files.status(of: path(name), in: nil, following: .followed)
+      } catch {
+        guard error.isMissing else { throw error.reading(path(name)) }
+        continue
+      }
+      guard status.kind == .file, status.size <= rest else { continue }
+      rest -= status.size
+      try FileCopy.run(path(name), to: ReleaseFolder.path(name, in: directory), files: files)
+    }
+  }
+
+  /// Whether there is a file, and not a folder or nothing.
+  func hasFile(_ name: String) -> Bool {
+    (try? files.status(of: path(name), in: nil, following: .followed))?.kind == .file
   }
 
   package func add(_ wanted: [ReleaseFiles.File], from directory: String) throws(PackError) {

@@ -14,7 +14,9 @@ package protocol PublishingPlace: Sendable {
   func contents(of name: String, limit: Int) throws(PackError) -> [UInt8]?
 
   /// Copies files from the place into a directory, over files of the same names. Those that are not there are no error.
-  func bring(_ names: [String], to directory: String) throws(PackError)
+  ///
+  /// - Parameter limit: about how many bytes are copied at most, so that a place that is not trusted does not fill the disk. Others are then missing.
+  func bring(_ names: [String], to directory: String, limit: UInt64?) throws(PackError)
 
   /// Copies files of a directory to the place, over files of the same names. Caches may keep them for ever.
   ///
@@ -53,7 +55,7 @@ extension PublishingPlace {
   ///
   /// - Throws: if any of them was not copied.
   package func fetch(_ names: [String], to directory: String) throws(PackError) {
-    try bring(names, to: directory)
+    try bring(names, to: directory, limit: nil)
     for name in names where !ReleasePlaces.exists(ReleaseFolder.path(name, in: directory)) {
       throw PackError(.missingInput, of: title, "has no file \(name)")
     }
@@ -80,7 +82,14 @@ package enum PlaceName {
       let words = try CommandWords.split(String(text.dropFirst(command.count)))
       return CommandPlace(title: command + words[0], words)
     }
+    guard !text.isEmpty else {
+      throw PackError(.usage, "the place has no name", hint: "name a directory, or a remote as games:bucket/packs")
+    }
     guard !PackerConfiguration.isDirectory(text) else { return FolderPlace(text) }
+    guard text.hasPrefix(":") || !text.prefix(while: { $0 != "/" }).hasSuffix(":") || !text.contains("://") else {
+      // Not printed: it may have a password.
+      throw PackError(.usage, "the place is an address, and not a remote of rclone", hint: "name a remote, as in games:bucket/packs")
+    }
     if let name = secret(in: text) {
       throw PackError(
         .usage, "the place has '\(name)' in its text, which others on this machine can see",

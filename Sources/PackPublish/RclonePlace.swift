@@ -22,6 +22,8 @@ package struct RclonePlace: PublishingPlace {
 
   /// The statuses with which rclone ends if a folder or a file does not exist, and if files differ.
   private static let (missing, missingFile, differing): (CInt, CInt, CInt) = (3, 4, 1)
+  /// The status with which it ends if more bytes would be copied than it may.
+  private static let bounded: CInt = 8
   /// The largest answer that is read: a list of a million names.
   private static let largestAnswer = 256 << 20
 
@@ -50,6 +52,7 @@ package struct RclonePlace: PublishingPlace {
       if isComplete(answer) { return answer }
       failure = nil
     } catch {
+      guard error.code != .cancelled else { throw error }
       failure = error
     }
     let said = Self.reason(in: (try? files.contents(of: log, limit: 1 << 20)) ?? []) ?? failure?.message
@@ -86,16 +89,19 @@ package struct RclonePlace: PublishingPlace {
     return bytes.isEmpty ? nil : bytes
   }
 
-  package func bring(_ names: [String], to directory: String) throws(PackError) {
+  package func bring(_ names: [String], to directory: String, limit: UInt64?) throws(PackError) {
+    // Several files at once may count a little more than they have.
+    let bound = limit.map { ["--max-transfer", "\($0.adding(64 << 20))B", "--cutoff-mode", "hard"] } ?? []
     try withList(of: names) { (list) throws(PackError) in
       // Each file is asked for, because a list of all could be long.
-      _ = try run(["copy", "--no-traverse", "--no-check-dest", "--files-from-raw", list, "--", title, directory])
+      let words = ["copy", "--no-traverse", "--no-check-dest", "--files-from-raw", list] + bound
+      _ = try run(words + ["--", title, directory], allowing: [Self.missing, Self.bounded])
     }
   }
 
   package func add(_ files: [ReleaseFiles.File], from directory: String) throws(PackError) {
     // Nothing is asked about files that are not there, or that are replaced. They are compared later.
-    var words = ["copy", "--no-check-dest", "--no-traverse", "--s3-no-head", "--header-upload", Self.forEver]
+    var words = ["copy", "--no-check-dest", "--no-traverse", "--s3-no-head", "--s3-no-check-bucket", "--header-upload", Self.forEver]
     if showsProgress { words += ["--stats", "2s", "--stats-one-line", "--stats-log-level", "NOTICE"] }
     try withList(of: files.map(\.name)) { (list) throws(PackError) in
       _ = try run(words + ["--files-from-raw", list, "--", directory, title], logs: showsProgress)
@@ -103,7 +109,7 @@ package struct RclonePlace: PublishingPlace {
   }
 
   package func add(_ path: String, as name: String) throws(PackError) {
-    _ = try run(["copyto", "--ignore-times", "--header-upload", Self.forEver, "--", path, self.path(name)])
+    _ = try run(["copyto", "--ignore-times", "--s3-no-check-bucket", "--header-upload", Self.forEver, "--", path, self.path(name)])
   }
 
   private static let forEver = "Cache-Control: public, max-age=31536000, immutable"

@@ -275,7 +275,7 @@ def github(base):
     _, summary = action(runner, clone, secrets, plist="App/Info.plist")
     expect("BAMaxInstallSize" in summary and (clone / "report.html").exists() and (clone / "verify.xml").exists(), f"the action leaves {os.listdir(clone)}: {summary}")
     # The place is a folder that no server has, so the live check cannot succeed: everything before it is done.
-    said, _ = action(runner, clone, secrets, run="publish", plist="App/Info.plist", status=21)
+    said, _ = action(runner, clone, {}, run="publish", plist="App/Info.plist", status=21)
     expect((base / "www/packs/manifest.json").read_bytes() == (clone / "dist/manifest.json").read_bytes(), f"the action published nothing: {said}")
     again = repository.clone()
     expect((again / "packer.lock.json").exists(), "the action pushed no lock file")
@@ -288,8 +288,12 @@ def github(base):
     # One from a fork, without secrets.
     fork = repository.clone()
     change(fork)
-    said, summary = action(runner, fork, {})
+    shutil.copytree(clone / "dist", fork / "dist")
+    said, summary = action(runner, fork, {}, event={"github.event.pull_request.head.repo.fork": "true"})
     expect("there is no key, so nothing is built" in said and "game-03" in summary and not (fork / "dist").exists(), f"a fork: {said}{summary}")
+    # On the main branch, a key that is missing is a fault.
+    action(runner, repository.clone(), {}, status=10)
+    action(runner, fork, {}, run="releas", status=1)
     print("github: the action installs, builds, reports, comments and publishes; a fork without secrets gets the plan and what changes")
 
 
@@ -307,7 +311,7 @@ def gitlab(base):
     expect(set(re.findall(r"\$\[\[ inputs\.([a-z0-9-]+) \]\]", text)) == set(inputs), "the component uses other inputs than it declares")
     base_job = jobs[".packer"]
     variables = {name: re.sub(r"\$\[\[ inputs\.([a-z0-9-]+) \]\]", lambda match: inputs[match[1]], value) for name, value in base_job["variables"].items()}
-    push = {"PUSH_TOKEN": "t", "CI_SERVER_HOST": "gitlab.example.com", "CI_PROJECT_PATH": "games/arcade", "CI_COMMIT_BRANCH": "main"}
+    push = {"PUSH_TOKEN": "t", "CI_COMMIT_REF_PROTECTED": "true", "CI_SERVER_HOST": "gitlab.example.com", "CI_PROJECT_PATH": "games/arcade", "CI_COMMIT_BRANCH": "main"}
 
     def job(name, place, secrets, status=0):
         script = "\n".join(base_job["before_script"] + jobs[name]["script"])
@@ -316,12 +320,13 @@ def gitlab(base):
         return runner.shell(script, place, {**variables, **push, "ORIGIN": str(repository.origin), **secrets}, status=status)
 
     job("packer-release", clone, repository.secrets)
-    job("packer-publish", clone, repository.secrets, status=21)
+    job("packer-publish", clone, {}, status=21)
     expect((base / "www/packs/manifest.json").read_bytes() == (clone / "dist/manifest.json").read_bytes(), "the component published nothing")
     again = repository.clone()
     change(again)
-    done = job("packer-release", again, {})
-    expect("game-03" in done.stdout and not (again / "dist").exists(), f"without secrets: {done.stdout}")
+    job("packer-release", again, {}, status=10)
+    done = job("packer-release", again, {"CI_COMMIT_REF_PROTECTED": "false"})
+    expect("`game-03` | changed" in done.stdout and not (again / "dist").exists(), f"without secrets: {done.stdout}")
     print("gitlab: the component installs, builds, reports and publishes; without secrets it shows the plan")
 
 

@@ -9,13 +9,16 @@ package protocol PackStorage: Sendable {
   var title: String { get }
 
   /// Copies the files that are there into a directory. Those that are not there are no error.
-  func bring(_ names: [String], to directory: String) throws(PackError)
+  ///
+  /// - Parameter files: names, each with the largest size in bytes that it may have. If one is larger, others may be missing.
+  /// - Returns: names of files that were not copied because they are larger. Others may have been copied all the same.
+  func bring(_ files: [(name: String, limit: UInt64)], to directory: String) throws(PackError) -> [String]
 
   /// Copies files of a directory to the place, over files of the same names.
   func keep(_ names: [String], from directory: String) throws(PackError)
 }
 
-/// The cache of a build: what was made anywhere with the same content, settings, version and key is fetched instead of made.
+/// The cache of a build: what was made anywhere with the same packer, content, settings, version and key is fetched instead of made.
 ///
 /// The place is not trusted: everything from there is authenticated with the key of the pack and compared with the sources. If it cannot be reached or
 /// written, the build goes on without it.
@@ -27,22 +30,26 @@ package final class PackCache: Sendable {
   }
 
   private let storage: any PackStorage
+  /// The versions of packer and of its compression library. Others may make other bytes.
+  let maker: String
   private let state = Monitor(State())
 
-  package init(_ storage: any PackStorage) { self.storage = storage }
+  /// - Parameter maker: the versions of packer and of its compression library.
+  package init(_ storage: any PackStorage, maker: String) { (self.storage, self.maker) = (storage, maker) }
 
   var title: String { storage.title }
   var isWritable: Bool { state.withLock { $0.isWritable } }
 
-  /// Copies the files that are there into a directory.
-  func bring(_ names: [String], to directory: String) throws(PackError) {
-    guard !names.isEmpty, state.withLock({ $0.isReadable }) else { return }
+  /// Copies the files that are there into a directory. Returns names of some that are too large.
+  func bring(_ files: [(name: String, limit: UInt64)], to directory: String) throws(PackError) -> [String] {
+    guard !files.isEmpty, state.withLock({ $0.isReadable }) else { return [] }
     do throws(PackError) {
-      try storage.bring(names, to: directory)
+      return try storage.bring(files, to: directory)
     } catch {
-      guard error.code != .cancelled else { throw error }
-      state.withLock { ($0.isReadable, $0.isWritable) = (false, false) }
-      warn("the cache \(title) cannot be read, and everything is made here: \(error.message)", hint: "--no-cache builds without it")
+      guard !ReleaseBuild.endsBuild(error) else { throw error }
+      state.withLock { $0.isReadable = false }
+      warn("the cache \(title) cannot be read, and what it may have is made here: \(error.message)", hint: "--no-cache builds without it")
+      return []
     }
   }
 
@@ -52,11 +59,16 @@ package final class PackCache: Sendable {
     do throws(PackError) {
       try storage.keep(names, from: directory)
     } catch {
-      guard error.code != .cancelled else { throw error }
-      state.withLock { $0.isWritable = false }
-      // Runs without that permission are usual.
-      remark(.note("the cache \(title) gets nothing from this build: \(error.message)"))
+      try giveUpWriting(error)
     }
+  }
+
+  /// Notes that the cache gets nothing any more.
+  func giveUpWriting(_ error: PackError) throws(PackError) {
+    guard error.code != .cancelled else { throw error }
+    state.withLock { $0.isWritable = false }
+    // Runs without that permission are usual.
+    remark(.note("the cache \(title) gets nothing from this build: \(error.message)"))
   }
 
   func warn(_ message: String, hint: String? = nil) { remark(.warning(message, hint: hint)) }
@@ -72,7 +84,17 @@ package final class PackCache: Sendable {
   }
 }
 
+/// A file that a cache has. Its name is the digest of its bytes, and it had these when it was brought.
+struct CachedFile: Hashable, Sendable {
+  let sha256: [UInt8]
+
+  var name: String { "\(sha256.hex).pack" }
+}
+
 /// The files of a cache that one build uses, in a directory inside that of the release while it is made.
+///
+/// A pack or delta is in a file that is named by its SHA-256. What was made from certain sources is in a small file named by the digest of everything
+/// that the bytes follow from; it has that SHA-256.
 final class CachedFiles {
   let cache: PackCache
   /// The path of the directory.
@@ -86,7 +108,9 @@ final class CachedFiles {
 
   private static let name = "cache"
   /// The number of files, and the sum of their sizes in bytes, from which they are uploaded.
-  private static let (mostWaiting, largestWaiting): (Int, UInt64) = (100, 256 << 20)
+  private static let (mostWaiting, largestWaiting): (Int, UInt64) = (200, 256 << 20)
+  /// The size of a file that names another one.
+  private static let referenceSize = 64
 
   /// - Returns: nil if the build has no cache.
   init?(_ build: ReleaseBuild, _ staged: StagedRelease) throws(PackError) {
@@ -96,56 +120,115 @@ final class CachedFiles {
     directory = staged.path(of: Self.name)
   }
 
-  /// Copies the files that the cache has into ``directory``. Returns their names.
-  func bring(_ names: [String]) throws(PackError) -> Set<String> {
-    try cache.bring(names, to: directory)
-    return Set(names.filter { (try? files.status(of: path(of: $0), in: nil, following: .asThemselves))?.kind == .file })
-  }
-
   func path(of name: String) -> String { "\(directory)/\(name)" }
 
-  /// Says that a file is not what it should be.
-  func refuse(_ name: String, of title: String, _ error: PackError) {
-    cache.warn(
-      "\(title) in the cache is not what it should be, and is made anew: \(staged.naming(error).message)",
-      hint: "see who can write to \(cache.title): its file \(name) was changed")
+  // MARK: Reading
+
+  /// Returns which file has what was made from certain things.
+  ///
+  /// - Parameter things: names by ``name(of:version:)`` or ``name(_:)``.
+  func references(_ things: [String]) throws(PackError) -> [String: CachedFile] {
+    _ = try cache.bring(things.map { ($0, UInt64(Self.referenceSize)) }, to: directory)
+    var found: [String: CachedFile] = [:]
+    for name in things {
+      guard let text = try? files.contents(of: path(of: name), limit: Self.referenceSize) else { continue }
+      drop(name)
+      if let sha256 = [UInt8](hex: String(decoding: text, as: UTF8.self)[...], count: 32) { found[name] = CachedFile(sha256: sha256) }
+    }
+    return found
   }
 
-  /// Removes the copy of a file.
-  func drop(_ name: String) { try? files.remove(path(of: name), .file, in: nil) }
+  /// Copies files that the cache has into ``directory``. Returns those that are there and have the right bytes.
+  ///
+  /// - Parameter wanted: each with the largest size in bytes that it may have, and its title for messages.
+  func bring(_ wanted: [(file: CachedFile, limit: UInt64, title: String)]) throws(PackError) -> Set<CachedFile> {
+    let large = try cache.bring(wanted.map { ($0.file.name, $0.limit) }, to: directory)
+    var found: Set<CachedFile> = []
+    for (file, limit, title) in wanted where !found.contains(file) {
+      let path = path(of: file.name)
+      let status = try? files.status(of: path, in: nil, following: .asThemselves)
+      guard status != nil || large.contains(file.name) else { continue }
+      do throws(PackError) {
+        guard let status, status.kind == .file, status.size <= limit else {
+          throw PackError(.limitExceeded, "it is larger than \(limit) bytes")
+        }
+        let digest = try FileDigest.run(path, in: nil, title: title, files: files, backend: backend).sha256
+        guard digest == file.sha256 else { throw PackError(.digestMismatch, "its bytes are not those that its name says") }
+        found.insert(file)
+      } catch {
+        refuse(file, of: title, error)
+        drop(file.name)
+      }
+    }
+    return found
+  }
+
+  /// Says that a file is not what it should be.
+  func refuse(_ file: CachedFile, of title: String, _ error: PackError) {
+    cache.warn(
+      "\(title) in the cache is not what it should be, and is made anew: \(staged.naming(error).message)",
+      hint: "see who can write to \(cache.title): its file \(file.name), or what names it, was changed")
+  }
+
+  /// Removes the copy of a file, unless it waits to be uploaded.
+  func drop(_ name: String) {
+    if !waiting.contains(name) { try? files.remove(path(of: name), .file, in: nil) }
+  }
+
+  // MARK: Writing
 
   /// Hands a file of the release over to the cache, which gets it with others.
-  func keep(_ file: String, as name: String) throws(PackError) {
+  ///
+  /// - Parameter thing: the name of what it was made from.
+  func keep(_ file: String, _ sha256: [UInt8], as thing: String) throws(PackError) {
     guard cache.isWritable else { return }
-    drop(name)
-    let source = staged.path(of: file)
-    do throws(FileFailure) {
-      try files.link(source, in: nil, as: path(of: name), in: nil)
+    let name = CachedFile(sha256: sha256).name
+    // Two things may have the same bytes, and be made one after the other.
+    if waiting.contains(name) || waiting.contains(thing) { try flush() }
+    do throws(PackError) {
+      drop(name)
+      drop(thing)
+      try link(staged.path(of: file), as: path(of: name))
+      try OutputFile.write(Array(sha256.hex.utf8), to: path(of: thing), files: files)
     } catch {
-      guard error.isUnlinkable else { throw error.writing(path(of: name)) }
-      try FileCopy.run(source, to: path(of: name), files: files)
+      return try cache.giveUpWriting(staged.naming(error))
     }
-    waiting.append(name)
-    waitingSize += (try? files.status(of: source, in: nil, following: .asThemselves))?.size ?? 0
+    // What names a file comes after it.
+    waiting += [name, thing]
+    waitingSize += (try? files.status(of: path(of: name), in: nil, following: .asThemselves))?.size ?? 0
     if waiting.count >= Self.mostWaiting || waitingSize >= Self.largestWaiting { try flush() }
+  }
+
+  private func link(_ source: String, as place: String) throws(PackError) {
+    do throws(FileFailure) {
+      try files.link(source, in: nil, as: place, in: nil)
+    } catch {
+      guard error.isUnlinkable else { throw error.writing(place) }
+      try FileCopy.run(source, to: place, files: files)
+    }
   }
 
   /// Uploads what waits for that.
   func flush() throws(PackError) {
-    try cache.keep(waiting, from: directory)
-    for name in waiting { drop(name) }
+    let names = waiting
+    try cache.keep(names, from: directory)
     (waiting, waitingSize) = ([], 0)
+    for name in names { drop(name) }
   }
 
   /// Uploads what waits for that, and removes the directory.
   func finish() throws(PackError) {
     try flush()
-    try? files.removeTree(directory, in: nil)
+    do throws(FileFailure) {
+      try files.removeTree(directory, in: nil)
+    } catch {
+      throw error.writing(directory)
+    }
   }
 
   // MARK: Names
 
-  /// Returns the name of a pack's file: a digest of everything that its bytes follow from.
+  /// Returns the name of what a pack is made from.
   ///
   /// - Parameter version: the version that it has, which may be higher than that of the identity.
   func name(of identity: PackIdentity, version: UInt64) throws(PackError) -> String {
@@ -155,16 +238,9 @@ final class CachedFiles {
     ])
   }
 
-  /// Returns the name of the file of a released pack.
-  func name(of pack: ReleaseLock.Pack) throws(PackError) -> String {
-    try name(
-      of: PackIdentity(id: pack.id, contentRoot: pack.contentRoot, keyID: pack.keyID, settings: pack.settings, version: pack.version),
-      version: pack.version)
-  }
-
-  /// Returns the name of the file with everything in `members`.
+  /// Returns the name of everything in `members`, made by this packer.
   func name(_ members: [String: RecordValue?]) throws(PackError) -> String {
-    let document = RecordValue.sorted(members).document
-    return try backend.digest(of: document.byteSpan).hex + ".pack"
+    let document = RecordValue.sorted(members.merging(["maker": .text(cache.maker)]) { first, _ in first }).document
+    return try backend.digest(of: document.byteSpan).hex
   }
 }

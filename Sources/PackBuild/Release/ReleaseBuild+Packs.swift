@@ -78,7 +78,14 @@ extension ReleaseBuild {
         let objection = made[id].map {
           edition.objection(to: $0, contentRoot: census.contentRoot, keyID: keyID, settings: settings)
         }
-        let absence = recorded[id] == nil ? "new" : edition.recorded == nil ? "changed since the last release" : "not in \(output)"
+        let absence =
+          recorded[id].map { last in
+            edition.recorded != nil
+              ? "not in \(output)"
+              : last.contentRoot != census.contentRoot
+                ? "changed since the last release"
+                : last.keyID != keyID ? "another key than the last release" : "other settings than the last release"
+          } ?? "new"
         decisions.append(
           PackDecision(
             pack: pack, job: job, settings: settings, keyID: keyID, census: census, edition: edition,
@@ -231,7 +238,7 @@ extension ReleaseBuild {
       }
       decisions[index].result = made
       guard let cached, let identity = decisions[index].identity else { continue }
-      try cached.keep(made.file, as: try cached.name(of: identity, version: made.version))
+      try cached.keep(made.file, made.sha256, as: try cached.name(of: identity, version: made.version))
     }
     try cached?.flush()
   }

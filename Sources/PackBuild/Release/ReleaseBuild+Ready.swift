@@ -12,6 +12,12 @@ extension ReleaseBuild.PackDecision {
       id: id, contentRoot: census.contentRoot, keyID: keyID, settings: settings, version: edition.version,
       released: edition.recorded?.sha256)
   }
+
+  /// More bytes than the file of the pack can have. Compression adds little, and an entry takes its paths, headers and a record.
+  var largestSize: UInt64 {
+    guard let census else { return 0 }
+    return edition?.recorded?.size ?? (census.contentSize + census.contentSize / 8 + UInt64(census.entryCount) * 8192 + 65_536)
+  }
 }
 
 extension ReleaseBuild {
@@ -39,27 +45,43 @@ extension ReleaseBuild {
     async throws(PackError)
   {
     guard let cached else { return }
-    var wanted: [(index: Int, name: String)] = []
-    for index in decisions.indices where decisions[index].result == nil {
-      guard let identity = decisions[index].identity else { continue }
-      wanted.append((index, try cached.name(of: identity, version: identity.version)))
+    // The bytes that were released, wherever they were made.
+    let due = decisions.indices.filter { decisions[$0].result == nil && decisions[$0].identity != nil }
+    let released = due.compactMap { index in
+      decisions[index].edition?.recorded.map { (index: index, file: CachedFile(sha256: $0.sha256)) }
     }
-    let found = try cached.bring(wanted.map(\.name))
-    for (index, name) in wanted where found.contains(name) {
+    try await takeCached(released, &decisions, key: key, from: cached, into: staged)
+    var names: [(index: Int, name: String)] = []
+    for index in due where decisions[index].result == nil {
+      guard let identity = decisions[index].identity, let edition = decisions[index].edition else { continue }
+      // This packer makes other bytes than the released ones, as it did when it made these.
+      let version = try edition.recorded.map { (pack) throws(PackError) in try PackEdition.version(after: pack) } ?? edition.version
+      names.append((index, try cached.name(of: identity, version: version)))
+    }
+    let references = try cached.references(names.map(\.name))
+    let made = names.compactMap { item in references[item.name].map { (index: item.index, file: $0) } }
+    try await takeCached(made, &decisions, key: key, from: cached, into: staged)
+  }
+
+  private func takeCached(
+    _ wanted: [(index: Int, file: CachedFile)], _ decisions: inout [PackDecision], key: borrowing PackKey, from cached: CachedFiles,
+    into staged: StagedRelease
+  ) async throws(PackError) {
+    let found = try cached.bring(wanted.map { ($0.file, decisions[$0.index].largestSize, "pack '\(decisions[$0.index].id)'") })
+    for (index, file) in wanted where found.contains(file) {
       try checkpoint()
       let id = decisions[index].id
       do throws(PackError) {
         try await take(
-          ReadyPack(title: "pack '\(id)'", directory: cached.directory, file: name), for: &decisions[index], key: key, into: staged)
+          ReadyPack(title: "pack '\(id)'", directory: cached.directory, file: file.name), for: &decisions[index], key: key, into: staged)
         decisions[index].isCached = true
       } catch {
         guard !Self.endsBuild(error) else { throw error }
         staged.forget(Self.draft(id))
-        // Another zstd may have made other bytes than those that were released.
-        if error.code != .releaseConflict { cached.refuse(name, of: "pack '\(id)'", error) }
+        cached.refuse(file, of: "pack '\(id)'", error)
       }
-      cached.drop(name)
     }
+    for (_, file) in wanted { cached.drop(file.name) }
   }
 
   /// Whether an error is not about a file that was made elsewhere.
@@ -74,8 +96,8 @@ extension ReleaseBuild {
     guard let census = decision.census, let edition = decision.edition else { preconditionFailure("kept packs are not due") }
     let directory = try files.openDirectory(ready.directory)
     let draft = Self.draft(decision.id)
-    // Others may still write to a file that a worker made. The cache brings copies.
-    try staged.adopt(ready.file, in: directory, as: draft, sourcePath: ready.directory, isCopied: ready.made != nil)
+    // Others may still write to the file.
+    try staged.adopt(ready.file, in: directory, as: draft, sourcePath: ready.directory, isCopied: true)
     let (size, sha256) = try staged.digest(of: draft)
     if let made = ready.made, size != made.size || sha256 != made.sha256 {
       throw PackError(
@@ -92,14 +114,7 @@ extension ReleaseBuild {
       id: decision.id, version: pack.header.packVersion, file: file, size: size, sha256: sha256, contentRoot: census.contentRoot,
       keyID: decision.keyID, settings: decision.settings, created: time.now)
     if let recorded = edition.recorded {
-      if recorded.sha256 == sha256 {
-        made.created = recorded.created
-      } else {
-        guard ready.made != nil else {
-          throw PackError(.releaseConflict, of: ready.title, "has other bytes than the released one")
-        }
-        differ(&decision, &made, from: recorded)
-      }
+      if recorded.sha256 == sha256 { made.created = recorded.created } else { differ(&decision, &made, from: recorded) }
     }
     guard
       edition.objection(to: made, contentRoot: census.contentRoot, keyID: decision.keyID, settings: decision.settings) == nil

@@ -41,10 +41,11 @@ extension ReleaseBuild {
     var outcomes: [UpdateOutcome] = []
     let bases = Self.bases(of: decisions)
     let shelf = try cached.map { (files) throws(PackError) in
-      try DeltaShelf(files, bringing: self.wanted(to: decisions, from: editions, bases, existing), for: self, existing)
+      try DeltaShelf(files, for: self.wanted(to: decisions, from: editions, bases, existing))
     }
     for decision in decisions {
       guard let made = decision.result else { continue }
+      defer { shelf?.dropBases() }
       let first = outcomes.count
       for (number, edition) in (editions[decision.id] ?? []).enumerated() {
         try checkpoint()
@@ -97,43 +98,57 @@ extension ReleaseBuild {
     return try await make(wanted, key: key, existing: existing, shelf, into: staged, progress: progress)
   }
 
-  /// The deltas that the cache had, and the packs of editions that others are made from.
+  /// The deltas that the cache has, and the packs of editions that others are made from. Only some are on the disk at once.
   private final class DeltaShelf {
     let files: CachedFiles
-    private let deltas: Set<String>
-    /// Whether the cache had a pack, by its name.
-    private var packs: [String: Bool] = [:]
+    /// The deltas that the cache has, in the order in which they are needed, and which of them were asked for.
+    private var deltas: [(name: String, file: CachedFile, limit: UInt64, title: String)] = []
+    private var next = 0
+    private var found: Set<CachedFile> = []
+    /// The packs that are here.
+    private var bases: Set<CachedFile> = []
 
-    /// Brings deltas, and for those that the cache has not, the packs that they are made from, if no other place has these.
-    init(_ files: CachedFiles, bringing wanted: [WantedDelta], for build: ReleaseBuild, _ existing: ExistingRelease?) throws(PackError) {
+    /// The largest sum of the sizes of the deltas that are fetched at once, in bytes.
+    private static let largestBatch: UInt64 = 1 << 30
+
+    init(_ files: CachedFiles, for wanted: [WantedDelta]) throws(PackError) {
       self.files = files
-      var names: [(delta: String, wanted: WantedDelta)] = []
+      var names: [(name: String, wanted: WantedDelta)] = []
       for item in wanted { names.append((try files.name(item.members), item)) }
-      deltas = try files.bring(names.map(\.delta))
-      var missing: Set<String> = []
-      for (name, item) in names where !deltas.contains(name) {
-        for pack in item.packs where build.basePath(of: pack, existing) == nil { missing.insert(try files.name(of: pack)) }
+      let references = try files.references(names.map(\.name))
+      deltas = names.compactMap { name, item in
+        references[name].map { (name, $0, item.made.size.adding(1 << 20), item.title) }
       }
-      try bring(missing.sorted())
     }
 
-    private func bring(_ names: [String]) throws(PackError) {
-      let found = try files.bring(names)
-      for name in names { packs[name] = found.contains(name) }
-    }
-
-    /// Returns the name of a delta that the cache had.
-    func name(of wanted: WantedDelta) throws(PackError) -> String? {
+    /// Returns the file of a delta that the cache had. It is here until ``CachedFiles/drop(_:)``.
+    func file(of wanted: WantedDelta) throws(PackError) -> CachedFile? {
       let name = try files.name(wanted.members)
-      return deltas.contains(name) ? name : nil
+      guard let place = deltas.firstIndex(where: { $0.name == name }) else { return nil }
+      if place >= next {
+        var size: UInt64 = 0
+        let first = next
+        repeat {
+          size = size.adding(deltas[next].limit)
+          next += 1
+        } while next <= place || next < deltas.count && size.adding(deltas[next].limit) <= Self.largestBatch
+        found.formUnion(try files.bring(deltas[first..<next].map { ($0.file, $0.limit, $0.title) }))
+      }
+      return found.contains(deltas[place].file) ? deltas[place].file : nil
     }
 
-    /// Returns the path of the pack of an edition, if the cache has it.
+    /// Returns the path of the pack of an edition, if the cache has it. It is here until ``dropBases()``.
     func path(of pack: ReleaseLock.Pack) throws(PackError) -> String? {
-      let name = try files.name(of: pack)
-      // The delta was there, and is not what it should be.
-      if packs[name] == nil { try bring([name]) }
-      return packs[name] == true ? files.path(of: name) : nil
+      let file = CachedFile(sha256: pack.sha256)
+      if !bases.contains(file) {
+        bases.formUnion(try files.bring([(file, pack.size ?? 1 << 40, "version \(pack.version) of pack '\(pack.id)'")]))
+      }
+      return bases.contains(file) ? files.path(of: file.name) : nil
+    }
+
+    func dropBases() {
+      for file in bases { files.drop(file.name) }
+      bases = []
     }
   }
 
@@ -141,18 +156,17 @@ extension ReleaseBuild {
   private func take(
     _ wanted: WantedDelta, from shelf: DeltaShelf, key: borrowing PackKey, into staged: StagedRelease
   ) throws(PackError) -> UpdateOutcome? {
-    guard let name = try shelf.name(of: wanted) else { return nil }
-    defer { shelf.files.drop(name) }
-    let path = shelf.files.path(of: name)
+    guard let file = try shelf.file(of: wanted) else { return nil }
+    defer { shelf.files.drop(file.name) }
     do throws(PackError) {
-      try wanted.check(path, key: key, files: files, backend: backend)
-      let draft = wanted.draft
-      try staged.adopt(name, in: try files.openDirectory(shelf.files.directory), as: draft, sourcePath: shelf.files.directory)
-      return try finish(wanted, draft, .cached, in: staged)
+      try wanted.check(shelf.files.path(of: file.name), key: key, files: files, backend: backend)
+      let directory = try files.openDirectory(shelf.files.directory)
+      try staged.adopt(file.name, in: directory, as: wanted.draft, sourcePath: shelf.files.directory, isCopied: true)
+      return try finish(wanted, wanted.draft, .cached, in: staged)
     } catch {
       guard !Self.endsBuild(error) else { throw error }
       staged.forget(wanted.draft)
-      shelf.files.refuse(name, of: "the delta of pack '\(wanted.made.id)' from version \(wanted.base.version.number)", error)
+      shelf.files.refuse(file, of: wanted.title, error)
       return nil
     }
   }
@@ -319,11 +333,7 @@ extension ReleaseBuild {
       ]
     }
 
-    /// The released packs that it is made from.
-    var packs: [ReleaseLock.Pack] {
-      guard case .edition(let edition) = base else { return [] }
-      return [edition.pack] + (middle.map { [$0.pack] } ?? [])
-    }
+    var title: String { "the delta of pack '\(made.id)' from \(base.packName.map { "'\($0)' " } ?? "")version \(base.version.number)" }
 
     /// The name of its file before its digest is known.
     var draft: String { "\(made.id)-\(base.version.number).delta" }
@@ -333,7 +343,7 @@ extension ReleaseBuild {
       let (start, source) = try Pack.openAlone(path, key: key, files: files)
       let head = try DeltaSummary.read(path, key: key, files: files).head
       guard start.header.kind == .delta, start.header.packVersion == version, "\(source.stanzas.keyID)" == made.keyID, head.bases == [root],
-        head.target == target
+        head.target == target, try PackID.bytes(for: PackName(made.id), backend: backend) == start.header.packID
       else {
         throw PackError(.wrongPack, of: path, "is another delta")
       }
@@ -458,7 +468,10 @@ extension ReleaseBuild {
       guard Self.faultsOfBases.contains(error.code) else { throw error }
       return wanted.omitted(staged.naming(error).message)
     }
-    if let shelf { try shelf.files.keep(name, as: try shelf.files.name(wanted.members)) }
+    if let shelf {
+      let (_, sha256) = try staged.digest(of: name)
+      try shelf.files.keep(name, sha256, as: try shelf.files.name(wanted.members))
+    }
     return try finish(wanted, name, .made, in: staged)
   }
 
@@ -494,7 +507,7 @@ extension ReleaseBuild {
   }
 
   /// Returns the file of an edition, in the earlier build or in the folder of released packs; nil if it is in neither.
-  fileprivate func basePath(of pack: ReleaseLock.Pack, _ existing: ExistingRelease?) -> String? {
+  private func basePath(of pack: ReleaseLock.Pack, _ existing: ExistingRelease?) -> String? {
     var places = existing.map { ["\($0.path)/\(Self.fileName(pack.id, pack.sha256))"] } ?? []
     if let settings = configuration.updates { places.append(ReleasedPacks(settings.packs, files: files).path(of: pack)) }
     return places.first { (try? files.status(of: $0, in: nil, following: .followed))?.kind == .file }

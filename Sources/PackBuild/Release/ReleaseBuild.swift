@@ -95,7 +95,8 @@ package struct ReleaseBuild: Sendable {
     let editions = try editions(of: decisions, history)
     guard let trust else {
       let updates = plannedUpdates(to: decisions, from: editions, existing: existing)
-      if let remark = lackingFiles(updates) { remarks.append(remark) }
+      // A cache may have them.
+      if cache == nil, let remark = lackingFiles(updates) { remarks.append(remark) }
       return try trial(decisions, updates, existing, remarks)
     }
 
@@ -211,6 +212,13 @@ package struct ReleaseBuild: Sendable {
     }
     let kept = configuration.updates.flatMap { ReleasePlaces.exists($0.packs) ? $0.packs : nil }
     let cache = configuration.cache.flatMap { PackerConfiguration.isDirectory($0) ? $0 : nil }
+    let cachePlace = cache.flatMap(PathParts.init).flatMap { parts in
+      (try? files.canonicalPath(of: parts.directory)).map { "\($0)/\(parts.name)/" }
+    }
+    if let cache, "\(cache)/".utf8.starts(with: "\(output)/".utf8) || cachePlace?.utf8.starts(with: "\(own)/".utf8) ?? false {
+      throw PackError(
+        .usage, of: cache, "is in \(output), which a build replaces", hint: "name another directory in \(configuration.path): cache: …")
+    }
     for pack in packs {
       if let kept, let place = pack.place(of: kept, files: files) { throw Self.packed(kept, in: pack, at: place) }
       if let cache, let place = pack.place(of: cache, files: files) { throw Self.packed(cache, in: pack, at: place, key: "cache: …") }
@@ -232,11 +240,16 @@ package struct ReleaseBuild: Sendable {
 }
 
 extension PackerConfiguration.Pack {
+  /// Whether a directory would be packed, because it is the root or inside it and not excluded.
+  package func packs(_ directory: String) -> Bool { place(of: directory, files: SystemFiles()) != nil }
+
   /// Returns the path of a directory in the pack if it would be packed, because it is inside the root and not excluded; otherwise nil.
   func place(of directory: String, files: any FileSystem) -> String? {
     guard let parts = PathParts(directory), let parent = try? files.canonicalPath(of: parts.directory),
       let root = try? files.canonicalPath(of: root)
     else { return nil }
+    // The root itself, perhaps by way of a link.
+    if let own = try? files.canonicalPath(of: directory), own.utf8.elementsEqual(root.utf8) { return "." }
     let front = Array("\(root == "/" ? "" : root)/".utf8)
     guard parent.utf8.elementsEqual(root.utf8) || parent.utf8.starts(with: front) else { return nil }
     let place = String(decoding: "\(parent == "/" ? "" : parent)/\(parts.name)".utf8.dropFirst(front.count), as: UTF8.self)

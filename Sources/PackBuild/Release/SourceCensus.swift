@@ -13,6 +13,8 @@ struct SourceCensus: Sendable {
   let contentRoot: [UInt8]
   /// The sum of the sizes of all files in bytes.
   let contentSize: UInt64
+  /// The number of entries: files and empty directories.
+  let entryCount: Int
   /// The paths that are left out, in byte order.
   let omitted: [OmittedPath]
 
@@ -39,6 +41,7 @@ struct SourceCensus: Sendable {
       let path = Array(entry.path.utf8)
       try root.add(path: path.byteSpan, kind: entry.kind, size: entry.size, digest: digest.byteSpan)
     }
-    return SourceCensus(contentRoot: try root.finish(), contentSize: scan.contentSize, omitted: scan.omitted)
+    return SourceCensus(
+      contentRoot: try root.finish(), contentSize: scan.contentSize, entryCount: scan.entries.count, omitted: scan.omitted)
   }
 }

@@ -21,7 +21,8 @@ package struct UnitParts: ReadyPacks {
     let digest = try plan.digest()
     var parts: [Int: (directory: String, record: UnitRecord)] = [:]
     var doubled: Set<Int> = []
-    for path in paths {
+    // Workers make no directory if there is nothing to pack.
+    for path in plan.units.isEmpty ? [] : paths {
       let found = try Self.units(in: path, files: files)
       guard !found.isEmpty else {
         throw PackError(.missingInput, of: path, "holds no unit of a plan", hint: "'packer build --unit' makes them")

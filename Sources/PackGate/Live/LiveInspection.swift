@@ -66,7 +66,8 @@ struct LiveInspection {
   private func manifestFaults(_ visitor: inout LiveVisitor) async throws(PackError) -> [LiveFault] {
     var request = LiveRequest(url: plan.manifestURL, limit: UInt64(Manifest.largestSize), keepsBytes: true)
     var answer = try await visitor.ask([request])[0]
-    for _ in 0..<plan.patience / Self.interval where answer.bytes != plan.manifest && !answer.isSilent {
+    for _ in 0..<plan.patience / Self.interval
+    where answer.bytes != plan.manifest && !answer.isSilent && LiveHeaders(answer).encoding == nil {
       try await Self.pause(.seconds(Self.interval))
       visitor = LiveVisitor(fetcher, allowLists: plan.allowLists)
       answer = try await visitor.ask([request])[0]

@@ -17,7 +17,8 @@ struct KeyDerive: Verb {
       With -o, the key is written to a new file that only its owner can read, and its id is printed. Without -o, the key is written to standard \
       output, for a program or a pipe. It is printed on a terminal only with -o -.
 
-      With --plan, the keys of all units of a plan of 'packer build --plan' are written into the directory of -o, each as ID.key, for workers that       get it with 'packer build --keys'. Those that are there stay. Without --key, the root key is that of packer.yml beside the plan.
+      With --plan, the keys of all units of a plan of 'packer build --plan' are written into the directory of -o, each as ID.key, for workers with \
+      'packer build --keys'. Those that are there stay. Without --key, the root key is that of packer.yml beside the plan.
 
       Examples:
         packer key derive --pack game-kart --key root.key -o game-kart.key
@@ -65,9 +66,8 @@ struct KeyDerive: Verb {
   }
 
   private func derive(forPlan planPath: String, in session: Session) throws(PackError) -> Outcome {
-    guard nameText == nil, let path, path != "-" else {
-      throw PackError(.usage, "the keys of a plan are written to a directory", hint: "give --plan FILE and -o DIR, without --pack")
-    }
+    guard nameText == nil else { throw PackError(.usage, "--plan and --pack both say which keys", hint: "give one of them") }
+    guard let path, path != "-" else { throw PackError(.usage, "no directory was given for the keys of the plan", hint: "give -o DIR") }
     let (plan, files) = (try BuildPlan(reading: planPath), SystemFiles())
     let beside = PathParts(planPath).map { ReleaseFolder.path(PackerConfiguration.defaultPath, in: $0.directory) }
     let configuration = try beside.flatMap { ReleasePlaces.exists($0) ? $0 : nil }.map { (path) throws(PackError) in
@@ -82,13 +82,24 @@ struct KeyDerive: Verb {
     var count = 0
     for unit in plan.units {
       let own = try resolved.key.packKey(for: try PackName(unit.identity.id))
+      guard unit.identity.keyID != "\(resolved.key.id)" else {
+        throw PackError(
+          .wrongKey, "the packs of the plan are made with key \(resolved.key.id) itself, not with keys of their own",
+          hint: "set 'perPackKeys: true' in packer.yml and plan again, or give workers this key with --key")
+      }
       guard "\(own.id)" == unit.identity.keyID else {
         throw PackError(
           .wrongKey, "pack '\(unit.identity.id)' of the plan needs key \(unit.identity.keyID), and key \(resolved.key.id) gives another",
           hint: "give the root key of the plan, which has 'perPackKeys: true'")
       }
       let place = "\(path)/\(unit.identity.id).key"
-      guard !ReleasePlaces.exists(place) else { continue }
+      if ReleasePlaces.exists(place) {
+        let there = try session.key(KeyReference(parsing: "file:\(place)"))
+        guard there.key.id == own.id else {
+          throw PackError(.outputExists, of: place, "has key \(there.key.id), and not key \(own.id) of the plan", hint: "remove it")
+        }
+        continue
+      }
       try KeyFile.write(own, to: place)
       count += 1
     }

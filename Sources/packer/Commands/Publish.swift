@@ -77,12 +77,15 @@ struct Publish: Verb {
     if let option = live.given, isTrial || isFilesOnly {
       throw PackError(.usage, "\(option) asks for the published release, and nothing is published")
     }
+    try live.check()
     guard !isFilesOnly || !isTrial else { throw PackError(.usage, "--dry-run uploads nothing, so --files-only does not apply") }
     let other = isTrial ? "--dry-run" : isFilesOnly ? "--files-only" : isUnrecorded ? "--no-record" : nil
     if rollback != nil, let other {
       throw PackError(.usage, "--rollback builds, records and publishes a release, so \(other) does not apply")
     }
     let configuration = try ReleasePlaces.configuration(at: gate.inputs.configuration)
+    let target = release ?? ReleasePlaces.place(ReleaseFile.folder, beside: configuration)
+    try self.place.check(configuration, release: target)
     let place = try place.place(
       configuration, showsProgress: session.console.hasMovableCursor && !output.isQuiet && !output.isJSON)
     var gate = ReleaseGate(options: gate, key: key, jobs: try threads.count(), isJSON: output.isJSON)
@@ -125,6 +128,8 @@ struct Publish: Verb {
       plan.isPublished ? "manifest \(files.manifest.version) is published already" : "published manifest \(files.manifest.version)")
     guard live.given != nil else { return .done }
     (gate.live, gate.patience, gate.only) = (live, Self.patience, ["PK7"])
+    // None is needed, and it may be in a place that can be read only once.
+    gate.holder = KeyHolder(nil)
     return try await gate.run(release, in: session)
   }
 
@@ -156,6 +161,7 @@ struct Publish: Verb {
     }
     var build = ReleaseBuild(restoration.configuration, time: try .fromEnvironment())
     (build.lockPath, build.jobs) = (lockPath, jobs)
+    build.cache = try PackCache(configuration)
     build.keysFile = try configuration.keysFile.map { (path) throws(PackError) in try KeysFile(reading: path) }
     let signers = try session.signers(signKey, configured: configuration.signKeys)
     let work = build

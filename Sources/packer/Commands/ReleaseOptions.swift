@@ -50,7 +50,7 @@ struct ReleaseOptions: ParsableArguments {
     build.renews = renews
     build.makesBAPackages = makesBAPackages
     build.jobs = try threads.count()
-    if !leavesCache { build.cache = try configuration.cache.map { (place) throws(PackError) in PackCache(try SharedCache(place)) } }
+    if !leavesCache { build.cache = try PackCache(configuration) }
     return build
   }
 
@@ -106,5 +106,13 @@ struct ReleaseOptions: ParsableArguments {
     let verdict = "\(report.output): \(Table.count(warnings, "warning counts", "warnings count")) because of --strict"
     if !session.console.isJSON { session.console.output(lines: [verdict]) }
     return .findings(verdict)
+  }
+}
+
+extension PackCache {
+  /// Returns the cache that a configuration names; nil if it names none.
+  convenience init?(_ configuration: PackerConfiguration) throws(PackError) {
+    guard let place = configuration.cache else { return nil }
+    self.init(try SharedCache(place), maker: BuildPlan.maker(Version.number))
   }
 }

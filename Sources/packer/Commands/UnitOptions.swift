@@ -62,7 +62,7 @@ struct UnitOptions: ParsableArguments {
     for number in numbers {
       // Never the configured key if that is a root key: a worker does not have it.
       let resolved =
-        if let keyFolder { try session.key(KeyReference(parsing: "file:\(keyFolder)/\(plan.units[number - 1].identity.id).key")) } else {
+        if let keyFolder { try packKey(of: plan.units[number - 1], in: keyFolder, session) } else {
           try session.key(key, configured: build.configuration.perPackKeys ? nil : build.configuration.key)
         }
       let (record, wasThere) = try await session.withProgress { (progress) async throws(PackError) in
@@ -81,6 +81,16 @@ struct UnitOptions: ParsableArguments {
       RecordValue.sorted(["type": .text("units"), "parts": .text(folder), "units": RecordValue.number(numbers.count)]),
       ["\(folder): \(Table.count(numbers.count, "unit", "units"))"])
     return .done
+  }
+
+  private func packKey(of unit: BuildPlan.Unit, in folder: String, _ session: Session) throws(PackError) -> ResolvedKey {
+    let path = "\(folder)/\(unit.identity.id).key"
+    guard ReleasePlaces.exists(path) else {
+      throw PackError(
+        .noKey, of: path, "does not exist",
+        hint: "on the machine with the root key: packer key derive --plan plan.json -o \(ShellWord.path(folder))")
+    }
+    return try session.key(KeyReference(parsing: "file:\(path)"))
   }
 
   private func isQuiet(_ session: Session) -> Bool { session.console.isQuiet }

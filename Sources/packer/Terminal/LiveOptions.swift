@@ -31,10 +31,19 @@ struct LiveOptions: ParsableArguments {
     return options.first { $0.1 }?.0
   }
 
+  /// Throws if they do not make sense, for a command that asks the server at its end.
+  func check() throws(PackError) {
+    guard let given else { return }
+    guard isLive || place != nil else {
+      throw PackError(.usage, "\(given) is for a check of the published release", hint: "add --live")
+    }
+    if let place { _ = try LiveAddress(folder: place) }
+  }
+
   /// - Parameter patience: how long caches may still have an earlier manifest, in seconds.
   func apply(to verification: inout ReleaseVerification, patience: Int) throws(PackError) {
     guard isLive || place != nil else {
-      if let given { throw PackError(.usage, "\(given) is for a check of the published release", hint: "add --live") }
+      try check()
       guard verification.only.isEmpty || !verification.only.allSatisfy({ $0.hasPrefix("PK7") }) else {
         throw PackError(.usage, "these rules are about the published release, and the server is not asked", hint: "add --live")
       }

@@ -1,4 +1,6 @@
 import ArgumentParser
+import PackBuild
+import PackFiles
 import PackFormat
 import PackProject
 import PackPublish
@@ -9,6 +11,22 @@ struct PlaceOption: ParsableArguments {
     name: .customLong("to"),
     help: ArgumentHelp("The folder, remote of rclone or program. (default: 'publish: {to: …}' in packer.yml)", valueName: "place"))
   var text: String?
+
+  /// Throws if the place is a directory that would be packed, or that a build replaces.
+  ///
+  /// - Parameter release: the directory of the release.
+  func check(_ configuration: PackerConfiguration?, release: String) throws(PackError) {
+    guard let text = text ?? configuration?.publish.place, PackerConfiguration.isDirectory(text) else { return }
+    for pack in configuration?.packs ?? [] where pack.packs(text) {
+      throw PackError(
+        .usage, of: text, "is in \(pack.root), the root of pack '\(pack.id)', and would be packed", hint: "name a directory outside it")
+    }
+    let files = SystemFiles()
+    guard let own = try? files.canonicalPath(of: text), let other = try? files.canonicalPath(of: ReleasePlaces.directory(of: release)),
+      own == other
+    else { return }
+    throw PackError(.usage, of: text, "is the release itself, which a build replaces", hint: "name the directory that the server serves")
+  }
 
   /// - Throws: ``PackError/Code/usage`` if none is named.
   func place(_ configuration: PackerConfiguration?, showsProgress: Bool) throws(PackError) -> any PublishingPlace {

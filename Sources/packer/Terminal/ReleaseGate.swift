@@ -27,7 +27,7 @@ struct ReleaseGate {
   ///
   /// - Parameter target: The release, or nil for the default output of `packer build`.
   func run(_ target: String?, in session: Session) async throws(PackError) -> Outcome {
-    let printed = try options.printed(isJSON: isJSON)
+    let printed = only != nil && !isJSON ? .text : try options.printed(isJSON: isJSON)
     // A second check leaves the report of the first one.
     let files = only == nil ? try options.files() : []
     do throws(PackError) {

@@ -14,7 +14,6 @@ import Testing
 private final class Shelf: PackStorage {
   struct State {
     var files: [String: [UInt8]] = [:]
-    var asked: [String] = []
     var reading: PackError?
     var writing: PackError?
     var visits = 0
@@ -28,14 +27,17 @@ private final class Shelf: PackStorage {
     set { state.withLock { $0.files = newValue } }
   }
 
-  func bring(_ names: [String], to directory: String) throws(PackError) {
+  /// The packs and deltas, without the files that name them.
+  var packs: [String: [UInt8]] { files.filter { $0.key.hasSuffix(".pack") } }
+
+  func bring(_ wanted: [(name: String, limit: UInt64)], to directory: String) throws(PackError) -> [String] {
     let found = try state.withLock { (state) throws(PackError) -> [String: [UInt8]] in
       state.visits += 1
-      state.asked += names
       if let error = state.reading { throw error }
-      return state.files.filter { names.contains($0.key) }
+      return state.files.filter { file in wanted.contains { $0.name == file.key } }
     }
     for (name, bytes) in found { try OutputFile.write(bytes, to: "\(directory)/\(name)", files: SystemFiles()) }
+    return []
   }
 
   func keep(_ names: [String], from directory: String) throws(PackError) {
@@ -58,7 +60,7 @@ struct CacheTests {
     _ project: ReleaseProject, with shelf: Shelf?, on day: Int64 = 1, _ change: (inout ReleaseBuild) -> Void = { _ in }
   ) async throws -> ReleaseBuildReport {
     try await project.build(on: day) {
-      $0.cache = shelf.map { PackCache($0) }
+      $0.cache = shelf.map { PackCache($0, maker: "1.0") }
       change(&$0)
     }
   }
@@ -75,7 +77,7 @@ struct CacheTests {
   @Test("has every pack once, and a build elsewhere takes them instead of packing, with the same release")
   func taken() async throws {
     let (project, shelf, expected) = try await filled()
-    #expect(shelf.files.count == 5)
+    #expect(shelf.packs.count == 5 && shelf.files.count == 10)
     let entries = shelf.files
     let report = try await build(project, with: shelf)
     #expect(report.ids(.cached).count == 5 && report.ids(.packed).isEmpty && report.remarks.isEmpty)
@@ -90,15 +92,15 @@ struct CacheTests {
   @Test("is asked for another entry if content, key, settings or version is another one")
   func names() async throws {
     let (project, shelf, _) = try await filled()
-    let first = Set(shelf.files.keys)
+    let first = Set(shelf.packs.keys)
     try project.add("games/kart/index.html", [1])
     try project.configure(ReleaseProject.configuration.replacingOccurrences(of: "install: packed", with: "install: packed, level: 7"))
     let report = try await build(project, with: shelf)
     #expect(report.ids(.packed) == ["game-kart", "movie"])
-    #expect(Set(shelf.files.keys).subtracting(first).count == 2)
+    #expect(Set(shelf.packs.keys).subtracting(first).count == 2)
     try project.remove("dist")
-    _ = try await project.build(on: 1, key: 9) { $0.cache = PackCache(shelf) }
-    #expect(shelf.files.count == 12)
+    _ = try await project.build(on: 1, key: 9) { $0.cache = PackCache(shelf, maker: "1.0") }
+    #expect(shelf.packs.count == 12)
     // The next version of the same content.
     try project.record()
     try project.add("games/kart/index.html", Array("<title>kart</title>".utf8))
@@ -111,7 +113,7 @@ struct CacheTests {
   func poisoned(kind: Int) async throws {
     let (project, shelf, expected) = try await filled()
     let good = shelf.files
-    let names = good.keys.sorted()
+    let names = shelf.packs.keys.sorted()
     var random = SeededGenerator(seed: UInt64(kind))
     for name in names {
       let bytes = try #require(good[name])
@@ -134,7 +136,7 @@ struct CacheTests {
     #expect(project.contents() == expected && shelf.files == good)
   }
 
-  @Test("has no entry for other bytes than those that were released")
+  @Test("has the bytes that were released; if they are lost, those that replaced them")
   func released() async throws {
     let (project, shelf, expected) = try await filled()
     try await build(project, with: shelf)
@@ -148,6 +150,54 @@ struct CacheTests {
     #expect(report.ids(.cached).count == 4 && report.ids(.packed) == ["movie"])
     #expect(report.items.first { $0.id == "movie" }?.version == 2)
     #expect(!report.remarks.contains { $0.message.contains("cache") })
+    let second = project.contents()
+    try project.remove("dist")
+    let again = try await build(project, with: shelf)
+    #expect(again.ids(.cached).count == 5 && again.items.first { $0.id == "movie" }?.version == 2)
+    #expect(project.contents() == second)
+    // A released pack is found without the file that names it, whichever packer made it.
+    try project.directory.write(lock.utf8, to: "packer.lock.json")
+    try project.remove("dist")
+    for name in shelf.files.keys where !name.hasSuffix(".pack") { shelf.files[name] = nil }
+    #expect(try await build(project, with: shelf) { $0.cache = PackCache(shelf, maker: "2.0") }.ids(.cached).count == 5)
+    #expect(project.contents() == expected)
+  }
+
+  @Test("has what another packer made for that only")
+  func makers() async throws {
+    let (project, shelf, _) = try await filled()
+    let report = try await build(project, with: shelf) { $0.cache = PackCache(shelf, maker: "2.0") }
+    #expect(report.ids(.packed).count == 5 && shelf.packs.count == 5 && shelf.files.count == 15)
+  }
+
+  @Test("names files that lead elsewhere, or nowhere, without harm", arguments: 0..<4)
+  func references(kind: Int) async throws {
+    let (project, shelf, expected) = try await filled()
+    let good = shelf.files
+    let names = good.keys.filter { !$0.hasSuffix(".pack") }.sorted()
+    for (number, name) in names.enumerated() {
+      shelf.files[name] =
+        switch kind {
+        case 0: Array("../../../../etc/passwd".utf8)
+        case 1: good[names[(number + 1) % names.count]] ?? []
+        case 2: Array(String(repeating: "0", count: 64).utf8)
+        default: Array(repeating: 0x61, count: 100_000)
+        }
+    }
+    let report = try await build(project, with: shelf)
+    #expect(report.ids(.packed).count == 5 && project.contents() == expected && shelf.files == good)
+    #expect(report.remarks.count == (kind == 1 ? 5 : 0))
+  }
+
+  @Test("a file that is larger than it can be is not read")
+  func large() async throws {
+    let (project, shelf, expected) = try await filled()
+    let name = try #require(shelf.packs.min { $0.value.count < $1.value.count }?.key)
+    let good = shelf.files
+    shelf.files[name] = (shelf.files[name] ?? []) + [UInt8](repeating: 0, count: 2_000_000)
+    let report = try await build(project, with: shelf)
+    #expect(report.ids(.packed).count == 1 && report.remarks.map(\.message).contains { $0.contains("it is larger than") })
+    #expect(project.contents() == expected && shelf.files == good)
   }
 
   @Test("that cannot be read or written is said once, and the release is made")
@@ -163,12 +213,12 @@ struct CacheTests {
     try project.remove("dist")
     shelf.state.withLock { ($0.reading, $0.writing) = (PackError(.cannotRead, "no route to host"), nil) }
     let other = try await build(project, with: shelf)
-    #expect(other.remarks.map(\.message) == ["the cache games:cache cannot be read, and everything is made here: no route to host"])
-    #expect(other.remarks[0].isWarning && shelf.files.isEmpty && shelf.state.withLock { $0.visits } == 2)
+    #expect(other.remarks.map(\.message) == ["the cache games:cache cannot be read, and what it may have is made here: no route to host"])
+    #expect(other.remarks[0].isWarning && shelf.state.withLock { $0.visits } == 2)
     #expect(project.contents() == expected)
     try project.remove("dist")
     shelf.state.withLock { $0.reading = PackError(.cancelled, "cancelled") }
-    #expect(await project.refusal { $0.cache = PackCache(shelf) }?.code == .cancelled)
+    #expect(await project.refusal { $0.cache = PackCache(shelf, maker: "1.0") }?.code == .cancelled)
     #expect(!project.directory.names().contains("dist"))
   }
 
@@ -196,7 +246,7 @@ struct CacheTests {
     #expect(report.ids(.packed) == ["game-poker"] && report.updates.map(\.action) == [.made])
     #expect(!report.remarks.contains { $0.isWarning })
     let expected = project.contents()
-    #expect(shelf.files.count == 7)
+    #expect(shelf.packs.count == 7)
     try project.remove("dist")
     let again = try await build(project, with: shelf)
     #expect(again.updates.map(\.action) == [.cached] && again.updates[0].total == report.updates[0].total)
@@ -208,7 +258,7 @@ struct CacheTests {
     let (project, shelf) = try await updated()
     try project.configure("updates: {worth: 99.99}\n" + ReleaseProject.configuration)
     let report = try await build(project, with: shelf)
-    #expect(report.updates.map(\.action) == [.omitted] && shelf.files.count == 7)
+    #expect(report.updates.map(\.action) == [.omitted] && shelf.packs.count == 7)
     let files = shelf.files
     try project.remove("dist")
     let again = try await build(project, with: shelf)
@@ -219,13 +269,13 @@ struct CacheTests {
   @Test("a delta that was changed anywhere is made anew, from a pack of the cache", arguments: 0..<6)
   func poisonedDelta(kind: Int) async throws {
     let (project, shelf) = try await updated()
-    let before = Set(shelf.files.keys)
+    let before = Set(shelf.packs.keys)
     try await build(project, with: shelf)
-    let (expected, good) = (project.contents(), shelf.files)
+    let (expected, good, packs) = (project.contents(), shelf.files, shelf.packs)
     let delta = try #require(
-      expected.values.first { bytes in good.contains { $0.value == bytes && !before.contains($0.key) } && bytes.count < 20_000 })
-    let name = try #require(good.first { $0.value == delta }?.key)
-    let full = try #require(good.first { $0.value.count > 50_000 }?.value)
+      expected.values.first { bytes in packs.contains { $0.value == bytes && !before.contains($0.key) } && bytes.count < 20_000 })
+    let name = try #require(packs.first { $0.value == delta }?.key)
+    let full = try #require(packs.first { $0.value.count > 50_000 }?.value)
     try project.remove("dist")
     shelf.files[name] =
       switch kind {
@@ -242,11 +292,54 @@ struct CacheTests {
     #expect(project.contents() == expected && shelf.files == good)
   }
 
-  @Test("is not in the root of a pack")
+  @Test("a delta of another pack with the same contents is refused")
+  func deltaOfAnotherPack() async throws {
+    let configuration = """
+      serve: {baseURL: "https://cdn.example.com/packs/"}
+      updates: {worth: 1}
+      packs:
+        - {id: a, root: build/games/poker}
+        - {id: b, root: build/voices}
+
+      """
+    let project = try ReleaseProject(configuration)
+    var random = SeededGenerator(seed: 9)
+    let bytes = random.bytes(70_000)
+    func fill(_ bytes: [UInt8]) throws {
+      for path in ["games/poker/index.html", "games/poker/cards.bin", "voices/hello.wav"] { try? project.remove("build/\(path)") }
+      try project.add("games/poker/x", bytes)
+      try project.add("voices/x", bytes)
+    }
+    try fill(bytes)
+    let shelf = Shelf()
+    try await build(project, with: shelf)
+    try project.record(keepsPacks: true)
+    let before = Set(shelf.files.keys)
+    try fill(bytes.enumerated().map { $0 == 7 ? $1 ^ 1 : $1 })
+    try await build(project, with: shelf)
+    let (expected, good) = (project.contents(), shelf.files)
+    // The files that name the two deltas change places.
+    let names = good.keys.filter { name in
+      !before.contains(name) && !name.hasSuffix(".pack")
+        && good["\(String(decoding: good[name] ?? [], as: UTF8.self)).pack"].map { $0.count < 20_000 } ?? false
+    }.sorted()
+    try #require(names.count == 2)
+    (shelf.files[names[0]], shelf.files[names[1]]) = (good[names[1]], good[names[0]])
+    try project.remove("dist")
+    let report = try await build(project, with: shelf)
+    #expect(report.updates.map(\.action) == [.made, .made] && report.remarks.filter { $0.message.contains("is another delta") }.count == 2)
+    #expect(project.contents() == expected && shelf.files == good)
+  }
+
+  @Test("is not in the root of a pack, nor in the release")
   func place() async throws {
     let project = try ReleaseProject("cache: build/core/cache\n" + ReleaseProject.configuration)
     let error = await project.refusal()
     #expect(error?.code == .usage && error?.message.contains("would be packed") == true)
+    try project.configure("cache: build/core\n" + ReleaseProject.configuration)
+    #expect(await project.refusal()?.message.contains("would be packed") == true)
+    try project.configure("cache: dist/cache\n" + ReleaseProject.configuration)
+    #expect(await project.refusal()?.message.contains("which a build replaces") == true)
     try project.configure("cache: games:core\n" + ReleaseProject.configuration)
     #expect(await project.refusal() == nil)
   }

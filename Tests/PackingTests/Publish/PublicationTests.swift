@@ -23,7 +23,9 @@ private struct ChangedPlace: PublishingPlace {
   var title: String { base.title }
   func sizes() throws(PackError) -> [String: UInt64] { try base.sizes() }
   func contents(of name: String, limit: Int) throws(PackError) -> [UInt8]? { try base.contents(of: name, limit: limit) }
-  func bring(_ names: [String], to directory: String) throws(PackError) { try base.bring(names, to: directory) }
+  func bring(_ names: [String], to directory: String, limit: UInt64?) throws(PackError) {
+    try base.bring(names, to: directory, limit: limit)
+  }
   func add(_ files: [ReleaseFiles.File], from directory: String) throws(PackError) {
     try base.add(files, from: directory)
     afterAdding(files.map(\.name))
