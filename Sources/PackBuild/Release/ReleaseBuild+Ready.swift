@@ -80,8 +80,8 @@ extension ReleaseBuild {
         staged.forget(Self.draft(id))
         cached.refuse(file, of: "pack '\(id)'", error)
       }
+      cached.drop(file.name)
     }
-    for (_, file) in wanted { cached.drop(file.name) }
   }
 
   /// Whether an error is not about a file that was made elsewhere.

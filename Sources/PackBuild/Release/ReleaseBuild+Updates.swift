@@ -104,6 +104,8 @@ extension ReleaseBuild {
     /// The deltas that the cache has, in the order in which they are needed, and which of them were asked for.
     private var deltas: [(name: String, file: CachedFile, limit: UInt64, title: String)] = []
     private var next = 0
+    /// The places of the deltas in the list, by their names.
+    private var places: [String: Int] = [:]
     private var found: Set<CachedFile> = []
     /// The packs that are here.
     private var bases: Set<CachedFile> = []
@@ -119,12 +121,13 @@ extension ReleaseBuild {
       deltas = names.compactMap { name, item in
         references[name].map { (name, $0, item.made.size.adding(1 << 20), item.title) }
       }
+      places = Dictionary(deltas.enumerated().map { ($1.name, $0) }) { first, _ in first }
     }
 
     /// Returns the file of a delta that the cache had. It is here until ``CachedFiles/drop(_:)``.
     func file(of wanted: WantedDelta) throws(PackError) -> CachedFile? {
       let name = try files.name(wanted.members)
-      guard let place = deltas.firstIndex(where: { $0.name == name }) else { return nil }
+      guard let place = places[name] else { return nil }
       if place >= next {
         var size: UInt64 = 0
         let first = next

@@ -191,7 +191,7 @@ enum FailureCatalog {
       "Correct them; 'packer schema config' lists every key."),
     Entry(
       "invalid-record", "packer.lock.json or build.json is not in a form that this version reads.",
-      "Update packer; you may delete build.json, but never the lock file."),
+      "Update packer, or move dist away and build again; never delete the lock file."),
     Entry(
       "unmerged-record", "A merge left conflict markers in packer.lock.json or packer.apps.",
       "Run 'packer release resolve', then 'packer build'."),
