@@ -18,20 +18,10 @@ import sys
 import tempfile
 import time
 
-from project import Checks, contents
+from project import GAMES_CONFIGURATION, Checks, contents
 from storage import HTTPProxy, moto
 
 SEED = int(os.environ.get("SEED", random.SystemRandom().randrange(1 << 32)))
-CONFIGURATION = """\
-serve: {baseURL: "https://cdn.example.com/packs/"}
-key: file:root.key
-perPackKeys: true
-signKey: file:sign.key
-cache: %s
-defaults: {level: 19}
-packs:
-  - {id: "game-${name}", each: "games/*", delivery: onDemand}
-"""
 # With more games, only times and bytes are measured: what is wrong in an entry is tried with a build for each.
 MOST = 40
 TIME = {"SOURCE_DATE_EPOCH": "1793491200"}
@@ -56,7 +46,7 @@ class Setting:
             folder.mkdir(parents=True)
             (folder / "index.html").write_text(f"<title>{game}</title>")
             (folder / "game.js").write_text(words(game, 20_000))
-        (self.home / "packer.yml").write_text(CONFIGURATION % json.dumps(place))
+        (self.home / "packer.yml").write_text(GAMES_CONFIGURATION % 19 + f"cache: {json.dumps(place)}\n")
         self.run(self.home, "key", "new", "-o", "root.key", "-q")
         self.run(self.home, "key", "new", "--signing", "-o", "sign.key", "-q")
 

@@ -23,20 +23,11 @@ import tempfile
 import time
 
 import project
-from project import ROOT, Checks, contents, fail, inherited
+from project import GAMES_CONFIGURATION, ROOT, Checks, contents, fail, inherited
 
 RECIPES = ROOT / "Examples/Machines"
 PACKER = os.path.abspath(project.PACKER)
 SEED = int(os.environ.get("SEED", random.SystemRandom().randrange(1 << 32)))
-CONFIGURATION = """\
-serve: {baseURL: "https://cdn.example.com/packs/"}
-key: file:root.key
-perPackKeys: true
-signKey: file:sign.key
-defaults: {level: %d}
-packs:
-  - {id: "game-${name}", each: "games/*", delivery: onDemand}
-"""
 # The times of three releases. Each run after a failure has a later one, as with a clock: the plan has the time of the release.
 TIMES = [1793491200, 1793577600, 1793664000]
 LATER = 3600
@@ -109,7 +100,7 @@ def make_games(folder, count, scripts, large=None):
 
 
 def make_project(home, level):
-    (home / "packer.yml").write_text(CONFIGURATION % level)
+    (home / "packer.yml").write_text(GAMES_CONFIGURATION % level)
     checks.run(home, "key", "new", "-o", "root.key", "-q", inherits=False)
     checks.run(home, "key", "new", "--signing", "-o", "sign.key", "-q", inherits=False)
     return [(home / name).read_text().strip().splitlines()[-1] for name in ("root.key", "sign.key")]

@@ -19,6 +19,17 @@ packs:
   - {id: kart, root: content/kart, delivery: prefetch, install: packed}
 """
 
+# Games with keys of their own. Takes the compression level.
+GAMES_CONFIGURATION = """\
+serve: {baseURL: "https://cdn.example.com/packs/"}
+key: file:root.key
+perPackKeys: true
+signKey: file:sign.key
+defaults: {level: %d}
+packs:
+  - {id: "game-${name}", each: "games/*", delivery: onDemand}
+"""
+
 PLIST = """\
 <?xml version="1.0" encoding="UTF-8"?>
 <plist version="1.0"><dict><key>CFBundleIdentifier</key><string>com.example.arcade</string></dict></plist>

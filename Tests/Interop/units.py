@@ -18,18 +18,11 @@ import sys
 import tempfile
 import time
 
+from project import GAMES_CONFIGURATION, contents
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PACKER = pathlib.Path(os.environ.get("PACKER", ROOT / ".build/debug/packer")).resolve()
 GAMES = 30
-CONFIGURATION = """\
-serve: {baseURL: "https://cdn.example.com/packs/"}
-key: file:root.key
-perPackKeys: true
-signKey: file:sign.key
-defaults: {level: 19}
-packs:
-  - {id: "game-${name}", each: "games/*", delivery: onDemand}
-"""
 
 failures = []
 searched = 0
@@ -47,10 +40,6 @@ def run(place, *arguments, environment, status=0):
     return done
 
 
-def contents(folder):
-    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
-
-
 def fill(project):
     """Games of scripts that repeat, and one large one, so that a worker can be killed while it packs."""
     chance = random.Random(30)
@@ -61,7 +50,7 @@ def fill(project):
         (folder / "index.html").write_text(f"<title>{number}</title>")
         count = 600_000 if number == 7 else 4000
         (folder / "game.js").write_text(" ".join(chance.choices(words, k=count)))
-    (project / "packer.yml").write_text(CONFIGURATION)
+    (project / "packer.yml").write_text(GAMES_CONFIGURATION % 19)
 
 
 class Worker:

@@ -77,7 +77,7 @@ extension ReleaseBuild {
         decisions[index].isCached = true
       } catch {
         guard !Self.endsBuild(error) else { throw error }
-        staged.forget(Self.draft(id))
+        try? staged.remove(Self.draft(id))
         cached.refuse(file, of: "pack '\(id)'", error)
       }
       cached.drop(file.name)

@@ -168,7 +168,7 @@ extension ReleaseBuild {
       return try finish(wanted, wanted.draft, .cached, in: staged)
     } catch {
       guard !Self.endsBuild(error) else { throw error }
-      staged.forget(wanted.draft)
+      try? staged.remove(wanted.draft)
       shelf.files.refuse(file, of: wanted.title, error)
       return nil
     }

@@ -119,12 +119,6 @@ final class StagedRelease {
     names.remove(name)
   }
 
-  /// Removes a file if it is there.
-  func forget(_ name: String) {
-    try? files.remove(name, .file, in: directory.root)
-    names.remove(name)
-  }
-
   /// Returns the size of a file and its SHA-256.
   func digest(of name: String) throws(PackError) -> (size: UInt64, sha256: [UInt8]) {
     try FileDigest.run(name, in: directory.root, title: "\(directory.path)/\(name)", files: files, backend: backend)
