@@ -65,6 +65,12 @@ package struct FolderPlace: PublishingPlace {
     (try? files.status(of: path(name), in: nil, following: .followed))?.kind == .file
   }
 
+  package func checkRoom(for size: UInt64) throws(PackError) {
+    try makeFolder()
+    guard let room = try? files.availableSpace(at: files.open(title, .directory, in: nil)), room < size else { return }
+    throw Self.full(FileFailure.fullDisk.writing(title, missingBytes: size - room))
+  }
+
   package func add(_ wanted: [ReleaseFiles.File], from directory: String) throws(PackError) {
     try makeFolder()
     try copy(wanted.map { (ReleaseFolder.path($0.name, in: directory), path($0.name)) })
@@ -84,7 +90,16 @@ package struct FolderPlace: PublishingPlace {
   }
 
   private func copy(_ pairs: [(source: String, place: String)]) throws(PackError) {
-    for (source, place) in pairs { try FileCopy.run(source, to: place, files: files) }
+    do throws(PackError) {
+      for (source, place) in pairs { try FileCopy.run(source, to: place, files: files) }
+    } catch {
+      throw error.code == .noSpace ? Self.full(error) : error
+    }
+  }
+
+  private static func full(_ error: PackError) -> PackError {
+    error.advising(
+      .developer("free space there, or remove what no device needs with 'packer prune', and run it again; devices see no change"))
   }
 
   package func hasDigests() throws(PackError) -> Bool { true }

@@ -22,7 +22,8 @@ package struct Publication: Sendable {
     package let present: (count: Int, size: UInt64)
     /// The packs, deltas and pages there that the release does not name, and the sum of their sizes in bytes. Devices with earlier releases may need them.
     package let others: (count: Int, size: UInt64)
-    /// Those of the files there that the published manifest does not name itself, so that an upload that was stopped may have left them.
+    /// Those of the files there that are compared with the release: an upload that was stopped may have left those that the published manifest does not
+    /// name itself, and all are compared if nothing else is left to do.
     let unsure: [ReleaseFiles.File]
     /// The names of the pages there.
     let pages: [String]
@@ -59,7 +60,7 @@ package struct Publication: Sendable {
     }
     // Its pages are not read.
     let named = Set((former?.packs ?? []).map(\.fileName))
-    let unsure = isPublished ? [] : release.files.filter { there[$0.name] == $0.size && !named.contains($0.name) }
+    let unsure = release.files.filter { there[$0.name] == $0.size && (isPublished || !named.contains($0.name)) }
     let size = (release.files.reduce(0 as UInt64) { $0.adding($1.size) }, missing.reduce(0 as UInt64) { $0.adding($1.size) })
     return Plan(
       missing: missing, present: (release.files.count - missing.count, size.0 - size.1),
@@ -90,6 +91,7 @@ package struct Publication: Sendable {
     let doubtful = try doubtful(plan)
     let wanted = try doubtful.isEmpty ? plan.missing : plan.missing + place.different(doubtful, from: release.directory)
     try release.check(wanted, files: files)
+    try place.checkRoom(for: wanted.reduce(0) { $0.adding($1.size) })
     // A copy can be read only with its pages.
     let pages = wanted.filter { PageReference.isFileName($0.name) }
     let packs = wanted.filter { !PageReference.isFileName($0.name) }
@@ -107,10 +109,11 @@ package struct Publication: Sendable {
       hint: "run it again; the manifest there is still the earlier one")
   }
 
-  /// Returns the files that an upload that was stopped may have left. Where comparing needs a download, those that the published manifest names in its
-  /// pages are none.
+  /// Returns the files that an upload that was stopped may have left, or that may have been changed since. Where comparing needs a download, those that
+  /// the published manifest names are none.
   private func doubtful(_ plan: Plan) throws(PackError) -> [ReleaseFiles.File] {
     guard !plan.unsure.isEmpty, let published = plan.published, try !place.hasDigests() else { return plan.unsure }
+    guard !plan.isPublished else { return [] }
     let (files, scratch) = (SystemFiles(), TemporaryName.path("pages"))
     do throws(FileFailure) {
       try files.makeDirectory(scratch, mode: 0o700, in: nil)

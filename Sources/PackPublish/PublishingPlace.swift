@@ -18,6 +18,9 @@ package protocol PublishingPlace: Sendable {
   /// - Parameter limit: about how many bytes are copied at most, so that a place that is not trusted does not fill the disk. Others are then missing.
   func bring(_ names: [String], to directory: String, limit: UInt64?) throws(PackError)
 
+  /// Throws ``PackError/Code/noSpace`` if the place is known to have less room than `size` bytes.
+  func checkRoom(for size: UInt64) throws(PackError)
+
   /// Copies files of a directory to the place, over files of the same names. Caches may keep them for ever.
   ///
   /// - Throws: if any of them was not copied. The others may be there.
@@ -60,6 +63,8 @@ extension PublishingPlace {
       throw PackError(.missingInput, of: title, "has no file \(name)")
     }
   }
+
+  package func checkRoom(for size: UInt64) throws(PackError) {}
 
   package func exclusively<Result>(_ work: () throws(PackError) -> Result) throws(PackError) -> Result { try work() }
 

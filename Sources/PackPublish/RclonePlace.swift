@@ -12,8 +12,10 @@ package struct RclonePlace: PublishingPlace {
   /// Whether rclone prints how far it is, on standard error.
   private let showsProgress: Bool
 
-  /// What a remote is given that need not be reached.
+  /// The limits of a remote that need not be reached.
   private let haste: [String]
+  /// The limits of requests whose answers are small. Some of them come first, and a service that does not answer is noticed in seconds.
+  private static let brief = ["--low-level-retries", "5", "--contimeout", "15s"]
 
   package init(_ remote: String, showsProgress: Bool = false, isPatient: Bool = true) {
     (title, self.showsProgress) = (remote, showsProgress)
@@ -56,11 +58,20 @@ package struct RclonePlace: PublishingPlace {
       failure = error
     }
     let said = Self.reason(in: (try? files.contents(of: log, limit: 1 << 20)) ?? []) ?? failure?.message
-    let unmet = Self.unmet.contains { said?.contains($0) == true }
+    func has(_ texts: [String]) -> Bool { texts.contains { said?.contains($0) == true } }
+    let test = "'rclone lsf \(ShellWord.quoted(title))' must work"
+    let message = "rclone \(words[0]) failed: \(said ?? "it gave no reason")"
+    guard !has(Self.silence) else {
+      throw PackError(
+        .serverUnreachable, of: title, message, hint: "check the network of this machine, and the address of the remote: \(test)")
+    }
     throw PackError(
-      unmet ? .releaseConflict : .cannotRead, of: title, "rclone \(words[0]) failed: \(said ?? "it gave no reason")",
-      hint: "'rclone lsf \(ShellWord.quoted(title))' must work; to install it on Debian: apt-get install rclone")
+      has(Self.unmet) ? .releaseConflict : .cannotRead, of: title, message, hint: "\(test); to install it on Debian: apt-get install rclone"
+    )
   }
+
+  /// What rclone says if a service does not answer.
+  private static let silence = ["dial tcp", "i/o timeout", "no such host", "TLS handshake timeout"]
 
   /// The answers of S3 if another manifest is there than the condition says.
   private static let unmet = ["PreconditionFailed", atWork, "NoSuchKey"]
@@ -78,13 +89,14 @@ package struct RclonePlace: PublishingPlace {
   }
 
   package func sizes() throws(PackError) -> [String: UInt64] {
-    let answer = try run(["lsf", "--files-only", "--format", "sp", "--separator", "\t", "--", title], allowing: [Self.missing])
+    let answer = try run(
+      ["lsf"] + Self.brief + ["--files-only", "--format", "sp", "--separator", "\t", "--", title], allowing: [Self.missing])
     return try FileListing.sizes(answer, refusing: false)
   }
 
   package func contents(of name: String, limit: Int) throws(PackError) -> [UInt8]? {
     // Where there are no folders, rclone prints nothing for a file that is not there.
-    let bytes = try run(["cat", "--", path(name)], allowing: [Self.missing, Self.missingFile], limit: limit)
+    let bytes = try run(["cat"] + Self.brief + ["--", path(name)], allowing: [Self.missing, Self.missingFile], limit: limit)
     guard bytes.count <= limit else { throw PackError(.limitExceeded, of: path(name), "has more than \(limit) bytes") }
     return bytes.isEmpty ? nil : bytes
   }

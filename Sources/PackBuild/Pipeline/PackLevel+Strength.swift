@@ -70,3 +70,23 @@ extension FrameStrengths {
   private static let smallTree = CompressionStrength(level: 6, hashLog: 17, splitsBlocks: true)
   private static let smallTreeJoined = CompressionStrength(level: 6, hashLog: 18, windowLog: joinedWindow, findsLongMatches: true)
 }
+
+extension PackLevel {
+  /// Returns the time that one core needs to pack files, in milliseconds, estimated from BENCHMARKS.md.
+  ///
+  /// - Parameter size: the sum of their sizes in bytes.
+  func cost(_ size: UInt64) -> UInt64 {
+    // Nanoseconds for each byte.
+    let rate: UInt64 =
+      switch zstdLevel {
+      case ...3: 5
+      case ...6: 12
+      case ...9: 20
+      case ...12: 40
+      case ...15: 100
+      default: 220
+      }
+    // A pack takes a while even if it is empty.
+    return 10 + size / 1_000_000 * rate + size % 1_000_000 * rate / 1_000_000
+  }
+}

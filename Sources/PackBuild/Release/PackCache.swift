@@ -25,6 +25,8 @@ package protocol PackStorage: Sendable {
 package final class PackCache: Sendable {
   private struct State {
     var isReadable = true
+    /// Whether it has answered.
+    var isKnown = false
     var isWritable = true
     var remarks: [ReleaseBuildReport.Remark] = []
   }
@@ -44,10 +46,20 @@ package final class PackCache: Sendable {
   func bring(_ files: [(name: String, limit: UInt64)], to directory: String) throws(PackError) -> [String] {
     guard !files.isEmpty, state.withLock({ $0.isReadable }) else { return [] }
     do throws(PackError) {
-      return try storage.bring(files, to: directory)
+      // First one file only: a place that does not answer takes time for each of them.
+      let first = state.withLock { $0.isKnown } ? 0 : 1
+      var large: [String] = []
+      for part in [files.prefix(first), files.dropFirst(first)] where !part.isEmpty {
+        large += try storage.bring(Array(part), to: directory)
+        state.withLock { $0.isKnown = true }
+      }
+      return large
     } catch {
       guard !ReleaseBuild.endsBuild(error) else { throw error }
-      state.withLock { $0.isReadable = false }
+      state.withLock { state in
+        state.isReadable = false
+        if !state.isKnown { state.isWritable = false }
+      }
       warn("the cache \(title) cannot be read, and what it may have is made here: \(error.message)", hint: "--no-cache builds without it")
       return []
     }

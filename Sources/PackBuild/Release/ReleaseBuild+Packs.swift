@@ -5,13 +5,12 @@ import PackManifest
 import PackProject
 import PackReading
 import PackStore
-import PackWork
 
 extension ReleaseBuild {
   /// What to do for one pack: reuse it, or make it anew.
   struct PackDecision: Sendable {
     let pack: PackerConfiguration.Pack
-    let job: PackJob
+    var job: PackJob
     let settings: String
     /// The id of the key that it is made with.
     let keyID: String
@@ -72,7 +71,9 @@ extension ReleaseBuild {
           continue
         }
         let job = try job(for: pack)
-        let census = try await SourceCensus.run(job, progress: meter.next())
+        let census = try await meter.measure { (progress) throws(PackError) in
+          try await SourceCensus.run(job, progress: progress)
+        }
         let settings = Self.settings(of: job)
         let edition = try PackEdition(after: recorded[id], contentRoot: census.contentRoot, keyID: keyID, settings: settings)
         let objection = made[id].map {
@@ -215,34 +216,6 @@ extension ReleaseBuild {
     return time.isFixed && !decision.isKept ? time.now : made.created
   }
 
-  /// Makes the packs that have to be packed.
-  func pack(
-    _ decisions: inout [PackDecision], key: borrowing PackKey, into staged: StagedRelease, cached: CachedFiles?, progress: ProgressHandler?
-  ) async throws(PackError) {
-    let due = decisions.indices.filter { decisions[$0].result == nil }
-    let total = due.reduce(0 as UInt64) { $0 + (decisions[$1].census?.contentSize ?? 0) }
-    let meter = SumMeter(.packing, total: total, handler: progress)
-    for index in due {
-      try checkpoint()
-      guard let census = decisions[index].census, let edition = decisions[index].edition else {
-        preconditionFailure("kept packs are not packed")
-      }
-      var made = try await pack(
-        decisions[index], census, version: edition.version, created: edition.recorded?.created ?? time.now, key: key, into: staged,
-        progress: meter.next(adding: census.contentSize))
-      if let recorded = edition.recorded, recorded.sha256 != made.sha256 {
-        try staged.remove(made.file)
-        let version = try PackEdition.version(after: recorded)
-        made = try await pack(decisions[index], census, version: version, created: time.now, key: key, into: staged, progress: nil)
-        differ(&decisions[index], &made, from: recorded)
-      }
-      decisions[index].result = made
-      guard let cached, let identity = decisions[index].identity else { continue }
-      try cached.keep(made.file, made.sha256, as: try cached.name(of: identity, version: made.version))
-    }
-    try cached?.flush()
-  }
-
   /// Notes that a pack has other bytes than the released one with its content.
   func differ(_ decision: inout PackDecision, _ made: inout BuildRecord.Pack, from recorded: ReleaseLock.Pack) {
     made.differsFrom = recorded.sha256
@@ -251,30 +224,6 @@ extension ReleaseBuild {
       "pack '\(recorded.id)' has the content of version \(recorded.version), but this packer's zstd compresses it to other bytes: it becomes version \(made.version)",
       hint: "to save players the download, build with the zstd that made version \(recorded.version), or start from a \(output) that has it"
     )
-  }
-
-  private func pack(
-    _ decision: PackDecision, _ census: SourceCensus, version: UInt64, created: ManifestTime, key: borrowing PackKey,
-    into staged: StagedRelease,
-    progress: ProgressHandler?
-  ) async throws(PackError) -> BuildRecord.Pack {
-    let name = Self.draft(decision.id)
-    var job = decision.job
-    job.output = staged.path(of: name)
-    job.packVersion = version
-    // The census has searched the same bytes, as the content root shows.
-    job.allowsSecrets = true
-    let report = try await job.run(key: key, progress: progress)
-    guard report.contentRoot == census.contentRoot else {
-      throw PackError(
-        .sourceChanged, of: decision.pack.root, "changed while it was being packed", hint: "build again when nothing writes to it")
-    }
-    let (size, sha256) = try staged.digest(of: name)
-    let file = Self.fileName(decision.id, sha256)
-    try staged.rename(name, to: file)
-    return BuildRecord.Pack(
-      id: decision.id, version: version, file: file, size: size, sha256: sha256, contentRoot: census.contentRoot,
-      keyID: "\(report.keyID)", settings: decision.settings, created: created)
   }
 
   /// Returns the name of a published file. It depends on every byte of the file, so that caches never serve an earlier version.
@@ -338,41 +287,5 @@ extension ReleaseBuild {
     }
     return ReleaseBuildReport(
       output: output, items: items, updates: updates, downloads: [], change: nil, room: [], release: nil, remarks: remarks)
-  }
-}
-
-/// Adds up the progress of successive operations, each of which counts from zero.
-final class SumMeter: Sendable {
-  private let phase: PackProgress.Phase
-  private let total: UInt64
-  private let handler: ProgressHandler?
-  private let finished = Monitor<UInt64>(0)
-
-  /// - Parameter total: all bytes of content, or 0 if unknown.
-  init(_ phase: PackProgress.Phase, total: UInt64 = 0, handler: ProgressHandler?) {
-    self.phase = phase
-    self.total = total
-    self.handler = handler
-  }
-
-  /// Returns the progress handler for the next operation.
-  ///
-  /// - Parameter size: the bytes of content of the operation. If nil, they are taken from the total that its first report gives.
-  func next(adding size: UInt64? = nil) -> ProgressHandler? {
-    guard let handler else { return nil }
-    let before = finished.withLock { finished in
-      defer { finished += size ?? 0 }
-      return finished
-    }
-    let counted = Monitor(size != nil)
-    return { [phase, total, finished] progress in
-      guard progress.phase == phase else { return }
-      let isNews = counted.withLock { counted in
-        defer { counted = true }
-        return !counted
-      }
-      if isNews { finished.withLock { $0 += progress.total } }
-      handler(PackProgress(phase: phase, done: before + progress.done, total: total))
-    }
   }
 }

@@ -5,6 +5,7 @@ import PackFormat
 import PackManifest
 import PackProject
 import PackReading
+import PackWork
 
 extension ReleaseBuild {
   /// The largest number of deltas that make a pack: from its newest editions. As many older editions get a delta to one of those.
@@ -23,49 +24,97 @@ extension ReleaseBuild {
     }
   }
 
-  /// Returns the editions that players may have of the packs whose content changed.
+  /// Returns the editions that players may have of the packs that changed.
   func editions(of decisions: [PackDecision], _ history: ReleaseHistory?) throws(PackError) -> [String: [ReleaseHistory.Edition]] {
     guard let history else { return [:] }
     var current: [String: [UInt8]] = [:]
-    for decision in decisions { current[decision.id] = decision.census?.contentRoot ?? decision.made?.contentRoot }
+    for decision in decisions {
+      current[decision.id] = (decision.result ?? decision.made)?.sha256 ?? decision.edition?.recorded?.sha256 ?? []
+    }
     return try history.editions(besides: current)
   }
 
-  /// Makes the deltas to the packs of the release, one after the other and each on all cores.
+  /// Makes the deltas to the packs of the release.
   ///
   /// A base that is missing or cannot be read is no error: the update says why there is no delta.
   func makeUpdates(
     to decisions: [PackDecision], from editions: [String: [ReleaseHistory.Edition]], key: borrowing PackKey, existing: ExistingRelease?,
     cached: CachedFiles?, into staged: StagedRelease, progress: ProgressHandler?
   ) async throws(PackError) -> [UpdateOutcome] {
-    var outcomes: [UpdateOutcome] = []
     let bases = Self.bases(of: decisions)
     let shelf = try cached.map { (files) throws(PackError) in
       try DeltaShelf(files, for: self.wanted(to: decisions, from: editions, bases, existing))
     }
-    for decision in decisions {
-      guard let made = decision.result else { continue }
-      defer { shelf?.dropBases() }
-      let first = outcomes.count
-      for (number, edition) in (editions[decision.id] ?? []).enumerated() {
-        try checkpoint()
-        // The edition in between is eight editions newer: the delta to it was made when it was released, and is reused.
-        let middle = Self.middle(of: number, in: outcomes[first...], editions[decision.id] ?? [])
-        let wanted = WantedDelta(base: .edition(edition), made: made, middle: middle, mode: decision.pack.install, job: decision.job)
-        if let reason = wanted.obstacle(number) {
-          outcomes.append(wanted.omitted(reason))
-        } else {
-          outcomes.append(try await bring(wanted, key: key, existing: existing, shelf, into: staged, progress: progress))
+    let key = SharedKey(key)
+    var outcomes: [UpdateOutcome] = []
+    var rest = decisions[...]
+    while let first = rest.first {
+      try checkpoint()
+      // Packs of editions that a cache has are on the disk only for some packs at once.
+      var size: UInt64 = 0
+      let count = rest.prefix { decision in
+        size = size.adding(decision.result?.size ?? 0)
+        return size <= Self.largestBatch || decision.id == first.id
+      }.count
+      let works = rest.prefix(count).compactMap { decision in
+        decision.result.map { made in
+          UpdateWork(
+            made: made, decision: decision, editions: editions[decision.id] ?? [], base: decision.pack.base.flatMap { bases[$0]?.result })
         }
       }
-      if let other = decision.pack.base.flatMap({ bases[$0]?.result }) {
-        try checkpoint()
-        // A device rewrites a pack that stays packed, because it may remove the other pack. So the delta need not be fast to read.
-        let wanted = WantedDelta(base: .pack(other), made: made, middle: nil, mode: .unpacked, job: decision.job)
-        outcomes.append(try await bring(wanted, key: key, existing: existing, shelf, into: staged, progress: progress))
-      }
+      rest = rest.dropFirst(count)
+      outcomes += try await makeUpdates(works, key: key, existing: existing, shelf, into: staged, progress: progress)
+      shelf?.dropBases()
     }
     return outcomes
+  }
+
+  /// The sum of the sizes in bytes of the packs whose deltas are made at the same time, at most.
+  private static let largestBatch: UInt64 = 1 << 30
+
+  /// The deltas to one pack.
+  private struct UpdateWork {
+    let made: BuildRecord.Pack
+    let decision: PackDecision
+    let editions: [ReleaseHistory.Edition]
+    /// The other pack over which it is published.
+    let base: BuildRecord.Pack?
+  }
+
+  private func makeUpdates(
+    _ works: [UpdateWork], key: SharedKey, existing: ExistingRelease?, _ shelf: DeltaShelf?, into staged: StagedRelease,
+    progress: ProgressHandler?
+  ) async throws(PackError) -> [UpdateOutcome] {
+    var outcomes = works.map { [UpdateOutcome?](repeating: nil, count: $0.editions.count + ($0.base == nil ? 0 : 1)) }
+    // Older editions get a delta to a newer one if that has one to the pack.
+    for isLater in [false, true] {
+      var due: [DueDelta] = []
+      for (index, work) in works.enumerated() {
+        for (number, edition) in work.editions.enumerated() where (number >= Self.mostDeltas) == isLater {
+          try checkpoint()
+          // The edition in between is eight editions newer: the delta to it was made when it was released, and is reused.
+          let middle = Self.middle(of: number, in: outcomes[index], work.editions)
+          let wanted = WantedDelta(
+            base: .edition(edition), made: work.made, middle: middle, mode: work.decision.pack.install, job: work.decision.job)
+          if let reason = wanted.obstacle(number) {
+            outcomes[index][number] = wanted.omitted(reason)
+          } else {
+            outcomes[index][number] = try bring(wanted, as: (index, number), &due, key: key.key, existing: existing, shelf, into: staged)
+          }
+        }
+        if !isLater, let base = work.base {
+          try checkpoint()
+          // A device rewrites a pack that stays packed, because it may remove the other pack. So the delta need not be fast to read.
+          let wanted = WantedDelta(base: .pack(base), made: work.made, middle: nil, mode: .unpacked, job: work.decision.job)
+          let number = work.editions.count
+          outcomes[index][number] = try bring(wanted, as: (index, number), &due, key: key.key, existing: existing, shelf, into: staged)
+        }
+      }
+      try await make(due, key: key, shelf, into: staged, progress: progress) { (delta, outcome) in
+        outcomes[delta.place.work][delta.place.number] = outcome
+      }
+    }
+    return outcomes.flatMap { $0.compactMap(\.self) }
   }
 
   /// Returns the deltas that the earlier build has not, as far as they can be named before any is made.
@@ -89,13 +138,39 @@ extension ReleaseBuild {
     return list.filter { wanted in !existing.record.deltas.contains(where: wanted.isThat) }
   }
 
+  /// A delta that has to be made.
+  private struct DueDelta: Sendable {
+    let wanted: WantedDelta
+    /// The index of its pack among those whose deltas are made at the same time, and its number among the deltas to that pack.
+    let place: (work: Int, number: Int)
+    let basePath: String
+    let targetPath: String
+    /// The path of the draft.
+    let output: String
+  }
+
+  /// Takes a delta that is there. Otherwise adds it to those that are due, and returns nil, or returns why there is none.
   private func bring(
-    _ wanted: WantedDelta, key: borrowing PackKey, existing: ExistingRelease?, _ shelf: DeltaShelf?, into staged: StagedRelease,
-    progress: ProgressHandler?
-  ) async throws(PackError) -> UpdateOutcome {
+    _ wanted: WantedDelta, as place: (work: Int, number: Int), _ due: inout [DueDelta], key: borrowing PackKey, existing: ExistingRelease?,
+    _ shelf: DeltaShelf?, into staged: StagedRelease
+  ) throws(PackError) -> UpdateOutcome? {
     if let known = try reuse(wanted, from: existing, into: staged) { return known }
     if let shelf, let known = try take(wanted, from: shelf, key: key, into: staged) { return known }
-    return try await make(wanted, key: key, existing: existing, shelf, into: staged, progress: progress)
+    let basePath: String
+    switch wanted.base {
+    case .pack(let other): basePath = staged.path(of: other.file)
+    case .edition(let edition):
+      guard let path = try self.basePath(of: edition.pack, existing, shelf) else { return omitted(wanted, lacking: edition.pack) }
+      basePath = path
+    }
+    var targetPath = staged.path(of: wanted.made.file)
+    if let middle = wanted.middle?.pack {
+      guard let path = try self.basePath(of: middle, existing, shelf) else { return omitted(wanted, lacking: middle) }
+      targetPath = path
+    }
+    due.append(
+      DueDelta(wanted: wanted, place: place, basePath: basePath, targetPath: targetPath, output: staged.path(of: wanted.draft)))
+    return nil
   }
 
   /// The deltas that the cache has, and the packs of editions that others are made from. Only some are on the disk at once.
@@ -182,8 +257,8 @@ extension ReleaseBuild {
   }
 
   /// Returns the edition in between for an edition that gets no delta to the pack itself, if there is one.
-  private static func middle(of number: Int, in outcomes: ArraySlice<UpdateOutcome>, _ editions: [ReleaseHistory.Edition]) -> Middle? {
-    guard let middle = middle(of: number), let last = outcomes[outcomes.startIndex + middle].delta else { return nil }
+  private static func middle(of number: Int, in outcomes: [UpdateOutcome?], _ editions: [ReleaseHistory.Edition]) -> Middle? {
+    guard let middle = middle(of: number), let last = outcomes[middle]?.delta else { return nil }
     return Middle(pack: editions[middle].pack, last: last)
   }
 
@@ -435,47 +510,69 @@ extension ReleaseBuild {
     return wanted.outcome(.reused, known)
   }
 
+  /// Makes deltas, small ones at the same time, and hands over the outcome of each.
   private func make(
-    _ wanted: WantedDelta, key: borrowing PackKey, existing: ExistingRelease?, _ shelf: DeltaShelf?, into staged: StagedRelease,
-    progress: ProgressHandler?
-  ) async throws(PackError) -> UpdateOutcome {
-    let base: Pack
-    switch wanted.base {
-    case .pack(let other): base = try Pack(staged.path(of: other.file), key: key, files: files, backend: backend)
-    case .edition(let edition):
-      guard let path = try basePath(of: edition.pack, existing, shelf) else { return omitted(wanted, lacking: edition.pack) }
-      do throws(PackError) {
-        base = try open(path, as: edition.pack, key: key)
-      } catch {
-        return wanted.omitted("\(path) cannot be the base: \(error.message)")
+    _ due: [DueDelta], key: SharedKey, _ shelf: DeltaShelf?, into staged: StagedRelease, progress: ProgressHandler?,
+    finished: (DueDelta, UpdateOutcome) -> Void
+  ) async throws(PackError) {
+    let items = due.enumerated().map { number, delta in
+      let size = delta.wanted.made.size
+      return PackingGroup.Item(index: number, cost: size, frames: 1 + size / UInt64(Limits.frameSize))
+    }
+    let meter = SumMeter(.packing, handler: progress)
+    for group in PackingGroup.groups(items, threads: try WorkerPool.size(for: jobs)) {
+      try await ConcurrentJobs.run(group.packs.count, atOnce: group.atOnce) { (number) async throws(PackError) -> PackError? in
+        let delta = due[group.packs[number]]
+        guard group.atOnce > 1 else { return try await self.make(delta, jobs: group.jobs, key: key.key, progress: progress) }
+        return try await meter.measure { (progress) async throws(PackError) in
+          try await self.make(delta, jobs: group.jobs, key: key.key, progress: progress)
+        }
+      } take: { (number, obstacle) throws(PackError) in
+        let delta = due[group.packs[number]]
+        if let obstacle { return finished(delta, delta.wanted.omitted(staged.naming(obstacle).message)) }
+        if let shelf {
+          let (_, sha256) = try staged.digest(of: delta.wanted.draft)
+          try shelf.files.keep(delta.wanted.draft, sha256, as: try shelf.files.name(delta.wanted.members))
+        }
+        finished(delta, try finish(delta.wanted, delta.wanted.draft, .made, in: staged))
       }
     }
-    let name = wanted.draft
-    let target: Pack
-    if let middle = wanted.middle?.pack {
-      guard let path = try basePath(of: middle, existing, shelf) else { return omitted(wanted, lacking: middle) }
+  }
+
+  /// Makes a delta. Returns why there is none if it cannot be made, or nil.
+  private func make(_ delta: DueDelta, jobs: Int, key: borrowing PackKey, progress: ProgressHandler?) async throws(PackError)
+    -> PackError?
+  {
+    let base: Pack
+    switch delta.wanted.base {
+    case .pack: base = try Pack(delta.basePath, key: key, files: files, backend: backend)
+    case .edition(let edition):
       do throws(PackError) {
-        target = try open(path, as: middle, key: key)
+        base = try open(delta.basePath, as: edition.pack, key: key)
       } catch {
-        return wanted.omitted("\(path) cannot be the edition that leads on: \(error.message)")
+        return PackError(error.code, "\(delta.basePath) cannot be the base: \(error.message)")
+      }
+    }
+    let target: Pack
+    if let middle = delta.wanted.middle?.pack {
+      do throws(PackError) {
+        target = try open(delta.targetPath, as: middle, key: key)
+      } catch {
+        return PackError(error.code, "\(delta.targetPath) cannot be the edition that leads on: \(error.message)")
       }
     } else {
-      target = try Pack(staged.path(of: wanted.made.file), key: key, files: files, backend: backend)
+      target = try Pack(delta.targetPath, key: key, files: files, backend: backend)
     }
-    var job = DeltaJob(from: base, to: target, output: staged.path(of: name))
+    var job = DeltaJob(from: base, to: target, output: delta.output)
     (job.jobs, job.files, job.backend, job.durability) = (jobs, files, backend, .leftToDirectory)
-    job.mode = wanted.mode
+    job.mode = delta.wanted.mode
     do throws(PackError) {
       _ = try await job.run(key: key, progress: progress)
     } catch {
       guard Self.faultsOfBases.contains(error.code) else { throw error }
-      return wanted.omitted(staged.naming(error).message)
+      return error
     }
-    if let shelf {
-      let (_, sha256) = try staged.digest(of: name)
-      try shelf.files.keep(name, sha256, as: try shelf.files.name(wanted.members))
-    }
-    return try finish(wanted, name, .made, in: staged)
+    return nil
   }
 
   /// Publishes a delta that is worth it, and removes another one.

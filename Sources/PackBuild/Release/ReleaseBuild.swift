@@ -92,7 +92,7 @@ package struct ReleaseBuild: Sendable {
           "\(settings.packs) has no record of manifest \(last.manifestVersion), the last release: players download changed packs whole",
           hint: "bring the folder back, and keep it from one build to the next; 'updates: none' in \(configuration.path) turns deltas off"))
     }
-    let editions = try editions(of: decisions, history)
+    var editions = try editions(of: decisions, history)
     guard let trust else {
       let updates = plannedUpdates(to: decisions, from: editions, existing: existing)
       // A cache may have them.
@@ -115,6 +115,8 @@ package struct ReleaseBuild: Sendable {
       let cached = try CachedFiles(self, staged)
       try await takeCached(&decisions, key: key, from: cached, into: staged)
       try await pack(&decisions, key: key, into: staged, cached: cached, progress: progress)
+      // Then the released pack is an earlier edition, too.
+      if decisions.contains(where: { $0.result?.differsFrom != nil }) { editions = try self.editions(of: decisions, history) }
       var items: [ReleaseBuildReport.Item] = []
       for decision in decisions {
         try checkpoint()

@@ -59,14 +59,14 @@ package struct ReleaseHistory: Sendable {
     package let pack: ReleaseLock.Pack
   }
 
-  /// Returns the editions of packs with other content than now, newest first, each content once.
+  /// Returns the editions of packs with other bytes than now, newest first, each content once. One may have the content of now, as after a rollback.
   ///
-  /// - Parameter current: The content roots of the packs now, by their ids. Other packs are left out.
+  /// - Parameter current: The SHA-256 of the packs now, by their ids; empty if a pack is not made yet. Other packs are left out.
   package func editions(besides current: [String: [UInt8]]) throws(PackError) -> [String: [Edition]] {
     var editions: [String: [Edition]] = [:]
     try forEachRelease { release in
       for pack in release.packs where !pack.isRemoved && !pack.isDoubled {
-        guard let root = current[pack.id], root != pack.contentRoot else { continue }
+        guard let sha256 = current[pack.id], sha256 != pack.sha256 else { continue }
         guard !(editions[pack.id] ?? []).contains(where: { $0.pack.contentRoot == pack.contentRoot }) else { continue }
         editions[pack.id, default: []].append(Edition(manifest: release.manifestVersion, pack: pack))
       }

@@ -70,27 +70,12 @@ package struct BuildPlan: Hashable, Sendable {
       units.append(
         Unit(
           identity: identity, source: isBelow ? String(pack.root.dropFirst(front.count)) : pack.root, contentSize: item.contentSize,
-          cost: Self.cost(item.contentSize, PackLevel(pack.level))))
+          cost: (PackLevel(pack.level) ?? .balanced).cost(item.contentSize)))
     }
   }
 
   /// Returns the versions that make the bytes of packs.
   package static func maker(_ packer: String) -> String { "packer \(packer), \(LibraryVersions.lines.last ?? "")" }
-
-  /// Nanoseconds for each byte on one core, by the zstd level, as in BENCHMARKS.md. Only the proportion counts.
-  private static func cost(_ size: UInt64, _ level: PackLevel?) -> UInt64 {
-    let rate: UInt64 =
-      switch level?.zstdLevel ?? 3 {
-      case ...3: 5
-      case ...6: 12
-      case ...9: 20
-      case ...12: 40
-      case ...15: 100
-      default: 220
-      }
-    // A pack takes a while even if it is empty.
-    return 10 + size / 1_000_000 * rate + size % 1_000_000 * rate / 1_000_000
-  }
 
   // MARK: Checking
 

@@ -1,6 +1,7 @@
 import PackFiles
-package import PackFormat
+import PackFormat
 import PackManifest
+import PackProject
 import PackReading
 
 /// Asks the server for a release, a batch at a time.
@@ -136,9 +137,4 @@ struct LiveInspection {
     guard (try? files.readExactly(opened, at: range.lowerBound, into: &span, name: path)) != nil else { return nil }
     return bytes
   }
-}
-
-extension PackError.Code {
-  /// A server does not answer at all.
-  package static let serverUnreachable = Self(rawValue: "server-unreachable")
 }

@@ -142,6 +142,8 @@ enum HostName {
 extension PackError.Code {
   /// A URL that the system would not download: another scheme than https, no host, credentials in it.
   package static let malformedURL = Self(rawValue: "malformed-url")
+  /// A server does not answer at all.
+  package static let serverUnreachable = Self(rawValue: "server-unreachable")
   /// A file is not a property list, or contains something that a property list cannot contain.
   package static let malformedPlist = Self(rawValue: "malformed-plist")
   /// A property list has values that packer did not write and would change.

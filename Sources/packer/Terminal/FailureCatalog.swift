@@ -334,7 +334,7 @@ enum FailureCatalog {
       "cannot-serve", "The server cannot start: its port is taken or reserved, or its certificate cannot be used.",
       "Choose another '--port', or another directory for '--certificate'."),
     Entry(
-      "server-unreachable", "'packer verify --live' got no answer.",
+      "server-unreachable", "The server gave no answer.",
       "Check the address, and the network of this machine."),
     Entry(
       "cancelled", "The task was cancelled.",

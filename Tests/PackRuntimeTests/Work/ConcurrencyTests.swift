@@ -71,6 +71,118 @@ struct CrewTests {
   }
 }
 
+@Suite("Concurrent jobs", .bounded)
+struct ConcurrentJobsTests {
+  private struct State {
+    var started: [Int] = []
+    var running = 0
+    var most = 0
+    var taken: [Int] = []
+    var cancelled = 0
+  }
+
+  @Test("every result is taken once, and never more jobs run at once than allowed", arguments: [0, 1, 3, 20], [1, 3])
+  func results(count: Int, limit: Int) async throws {
+    let state = Monitor(State())
+    try await ConcurrentJobs.run(count, atOnce: limit) { (number) async throws(PackError) -> Int in
+      state.withLock { state in
+        state.started.append(number)
+        state.running += 1
+        state.most = max(state.most, state.running)
+      }
+      await Task.yield()
+      state.withLock { $0.running -= 1 }
+      return number * 2
+    } take: { (number, result) in
+      #expect(result == number * 2)
+      state.withLock { $0.taken.append(number) }
+    }
+    let end = state.withLock { $0 }
+    #expect(end.taken.sorted() == Array(0..<count) && end.started.count == count && end.most <= limit && end.running == 0)
+    if limit == 1 { #expect(end.started == Array(0..<count)) }
+  }
+
+  @Test("as many jobs run at once as are allowed")
+  func atOnce() async throws {
+    let running = Monitor(0)
+    try await ConcurrentJobs.run(3, atOnce: 3) { (_) async throws(PackError) -> Void in
+      try await WorkerPool.run(1) { (_, _) in
+        running.update { $0 += 1 }
+        running.waitUntil { $0 == 3 }
+      }
+    } take: { (_, _) in
+    }
+    #expect(running.withLock { $0 } == 3)
+  }
+
+  /// Runs ten jobs, three at once. The first one ends when three run; the others end when they are cancelled, or if the first one did not fail.
+  private func run(
+    _ state: Monitor<State>, first: @escaping @Sendable () throws(PackError) -> Void, take: (Int) throws(PackError) -> Void = { _ in }
+  ) async throws(PackError) {
+    try await ConcurrentJobs.run(10, atOnce: 3) { (number) async throws(PackError) -> Int in
+      state.update { $0.started.append(number) }
+      do throws(PackError) {
+        try await WorkerPool.run(1) { (pool, _) throws(PackError) in
+          guard number > 0 else {
+            state.waitUntil { $0.started.count == 3 }
+            return try first()
+          }
+          let stopped = Monitor(false)
+          pool.onStop { stopped.update { $0 = true } }
+          stopped.waitUntil { $0 }
+          try pool.checkpoint()
+        }
+      } catch {
+        if error.code == .cancelled { state.withLock { $0.cancelled += 1 } }
+        throw error
+      }
+      return number
+    } take: { (number, _) throws(PackError) in
+      try take(number)
+    }
+  }
+
+  @Test("a failure cancels the jobs that run, and no other is started")
+  func oneFails() async {
+    let state = Monitor(State())
+    let error = await failure { () throws(PackError) in
+      try await run(state) { () throws(PackError) in throw PackError(.usage, "first") }
+    }
+    let end = state.withLock { $0 }
+    #expect(error?.code == .usage && end.started.sorted() == [0, 1, 2] && end.cancelled == 2)
+  }
+
+  @Test("a result that cannot be taken does the same")
+  func taking() async {
+    let state = Monitor(State())
+    let error = await failure { () throws(PackError) in
+      try await run(state) {
+      } take: { (_) throws(PackError) in
+        throw PackError(.noSpace, "full")
+      }
+    }
+    let end = state.withLock { $0 }
+    #expect(error?.code == .noSpace && end.started.sorted() == [0, 1, 2] && end.cancelled == 2)
+  }
+
+  @Test("a cancelled task cancels them all")
+  func cancelled() async {
+    let state = Monitor(State())
+    let task = Monitor<Task<PackError?, Never>?>(nil)
+    let running = Task {
+      await failure { () throws(PackError) in
+        try await run(state) { () throws(PackError) in
+          task.wait { $0 }.cancel()
+          throw PackError(.cancelled, "cancelled")
+        }
+      }
+    }
+    task.update { $0 = running }
+    #expect(await running.value?.code == .cancelled)
+    #expect(state.withLock { $0.started.count } == 3)
+  }
+}
+
 @Suite("Values shared by threads", .bounded)
 struct MonitorTests {
   @Test("no change by any of many threads is lost")

@@ -267,9 +267,8 @@ struct ReleaseUpdateTests {
     let report = try await sample.project.build(on: 12)
     #expect(report.updates.map(\.manifest) == [11, 10, 9, 8, 7, 6, 5, 3, 2, 1])
     #expect(report.updates.filter { $0.via != nil }.map(\.manifest) == [2, 1])
-    #expect(
-      report.updates.filter { $0.via == nil }.allSatisfy { $0.action == .made }
-        && report.updates.suffix(2).map(\.action) == [.reused, .reused])
+    // Release 11 had a delta from release 4, too, so its last two editions had others in between.
+    #expect(report.updates.allSatisfy { $0.action == .made })
     let deltas = try sample.deltas()
     #expect(deltas.count == 10 && Set(deltas.flatMap(\.bases)).count == 10)
     for hop in deltas where hop.target != nil { #expect(deltas.contains { $0.bases == [hop.target] && $0.target == nil }) }

@@ -201,13 +201,16 @@ struct ReleaseVersionTests {
     let report = try await project.build(on: 2)
     #expect(report.ids(.packed) == ["movie"] && report.items[3].version == 2)
     // Nothing was kept in 'released' by these recordings, which is another remark.
-    let remarks = report.remarks.filter { !$0.message.contains("has no record") }
+    func others(_ report: ReleaseBuildReport) -> [ReleaseBuildReport.Remark] {
+      report.remarks.filter { !$0.message.contains("has no record") && !$0.message.contains("released lacks movie-07") }
+    }
+    let remarks = others(report)
     #expect(remarks.map(\.isWarning) == [false])
     #expect(remarks.first?.message.contains("it becomes version 2") == true)
     // The next build accepts the new version.
     let before = project.contents()
     let again = try await project.build(on: 2)
-    #expect(again.ids(.packed) == [] && again.remarks.map(\.message).allSatisfy { $0.contains("has no record") })
+    #expect(again.ids(.packed) == [] && others(again).isEmpty)
     #expect(project.contents() == before)
     try project.record()
     #expect(try await project.build(on: 3).items[3].version == 2)

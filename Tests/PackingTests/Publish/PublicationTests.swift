@@ -121,12 +121,25 @@ struct PublicationTests {
     try project.directory.write([UInt8](repeating: 0, count: size), to: "www/\(name)")
     try publish(publication())
     #expect(try whole() == 1)
+    // The same in a release that is published.
+    try project.directory.write([UInt8](repeating: 0, count: size), to: "www/\(name)")
+    let repair = try publication()
+    #expect(try repair.upload(repair.plan()) == 1)
+    #expect(try whole() == 1)
     try FileManager.default.removeItem(atPath: place)
     var bytes = try #require(project.directory.bytes(of: "dist/\(name)"))
     bytes[bytes.count - 1] ^= 1
     try project.directory.write(bytes, to: "dist/\(name)")
     #expect(#expect(throws: PackError.self) { try publish(publication()) }?.code == .wrongPack)
     #expect(project.contents(of: "www").keys.allSatisfy { $0.hasPrefix("manifest-1-") })
+  }
+
+  @Test("to a folder without room for it is refused before anything is copied")
+  func full() throws {
+    let files = FaultyFiles { $0.operation == .freeSpace ? .freeSpace(1000) : nil }
+    let error = #expect(throws: PackError.self) { try publish(publication(FolderPlace(place, files: files))) }
+    #expect(error?.code == .noSpace && error?.message.contains("bytes are missing") == true)
+    #expect(project.contents(of: "www").isEmpty)
   }
 
   @Test("of an older release, or of another one of the same version, is refused before anything is uploaded")

@@ -61,6 +61,25 @@ struct RestorationTests {
     #expect(try project.pack("movie")?.version == 4 && project.pack("voices-de")?.version == 1)
   }
 
+  @Test("costs players of each earlier release a delta, also those who have the contents that come back")
+  func deltas() async throws {
+    var random = SeededGenerator(seed: 7)
+    let movie = random.bytes(90_000)
+    for day in 4...5 {
+      try project.add("movie/intro.mp4", movie[..<80_000] + [UInt8(day)])
+      try await project.build(on: Int64(day))
+      _ = try project.record(keepsPacks: true)
+    }
+    let configuration = try await restore(4).configuration
+    let report = try await project.build(on: 6) { $0.configuration = configuration }
+    let full = try #require(try project.pack("movie")?.size)
+    for manifest in [4, 5] as [UInt64] {
+      let update = try #require(report.downloads.first { $0.manifest == manifest }?.packs.first { $0.id == "movie" })
+      #expect(update.deltas == 1 && update.size < 1000 && full > 80_000, "\(update)")
+    }
+    #expect(report.updates.count { $0.id == "movie" && $0.action == .made } == 2)
+  }
+
   @Test("takes a pack from the place if it was not kept, or is damaged, and refuses without either")
   func fetched() async throws {
     let lock = try project.lock()

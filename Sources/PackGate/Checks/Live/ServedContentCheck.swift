@@ -7,6 +7,6 @@ enum ServedContentCheck: LiveCheck {
       directory.
       """,
     onPhone: "The download succeeds, but the app refuses to install the pack, each time again.",
-    remedy: "Upload the file again, and have caches drop it. Never replace a published file.")
+    remedy: "Run 'packer publish' again, which compares and uploads it, and have caches drop the other one.")
   static let fault = LiveFault.Kind.content
 }
