@@ -8,7 +8,7 @@ then the next run completes it. Of two publishers that race, one may report a co
 replaced by a newer version.
 
 The command is named by the variable PACKER, the seed by SEED. The quick form injects one kind of fault at each request, `--long` all kinds at each, and
-lets publishers race for 100 rounds. `--only WORD` chooses parts: s3, sftp, nginx, race, held. `--many N` measures only: N packs, requests and time
+lets publishers race for 100 rounds. `--only WORD` chooses parts: s3, sftp, nginx, race, held, silent. `--many N` measures only: N packs, requests and time
 against `rclone copy` of the same folder. Prints what it counted.
 """
 
@@ -25,6 +25,7 @@ import random
 import re
 import shutil
 import signal
+import socket
 import statistics
 import subprocess
 import sys
@@ -47,8 +48,8 @@ signKey: file:sign.key
 packs:
   - {id: "game-${name}", each: "games/*", delivery: onDemand}
 """
-# The statuses of a place that cannot be read or written, and of a conflict.
-BROKEN, CONFLICT = {73, 74}, 65
+# The statuses of a place that does not answer, or cannot be read or written, and of a conflict.
+BROKEN, CONFLICT = {21, 73, 74}, 65
 # What rclone says of each kind of fault.
 CONNECTION = r"EOF|reset by peer|refused|broken pipe|connection lost|closed|timed? ?out|couldn't connect|failed to dial|handshake failed"
 # A connection that is cut inside an answer: the library for SSH has many words for it.
@@ -516,6 +517,22 @@ def held(base, s3, **_):
     print(f"S3, an upload of a manifest that is held: {counts['published']} published, {counts['conflicts']} were told of a conflict, {counts['lost']} lost without a word", flush=True)
 
 
+def silent(base, **_):
+    """A service that does not answer is noticed at the first request, in seconds."""
+    folder, (project,) = base.fresh("one")
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        for remote, variables in remotes(unused.getsockname()[1], "/bucket/packs"):
+            start = time.monotonic()
+            done = publish(project, remote, variables, status=21)
+            took = time.monotonic() - start
+            expect("connection refused" in done.stderr and "hint: check the network" in done.stderr, f"a silent service: {done.stderr[-600:]}")
+            # rclone alone tries for a minute and a half.
+            expect(took < 45, f"a silent service is noticed after {took:.0f} s")
+    shutil.rmtree(folder)
+    print("S3: a service that does not answer is noticed", flush=True)
+
+
 # MARK: Many packs
 
 
@@ -547,7 +564,7 @@ def many(place, s3, number):
     expect(ours / theirs <= 1.2, f"packer publish takes {ours / theirs:.2f} times as long as rclone copy")
 
 
-PARTS = {"s3": s3_faults, "sftp": sftp_cuts, "nginx": behind_nginx, "race": races, "held": held}
+PARTS = {"s3": s3_faults, "sftp": sftp_cuts, "nginx": behind_nginx, "race": races, "held": held, "silent": silent}
 
 
 def main():
@@ -584,7 +601,7 @@ def main():
 
             # Two rows beside each other: publishers and rclone wait half of the time.
             with ThreadPoolExecutor(max_workers=2) as rows:
-                for done in [rows.submit(in_turn, row) for row in (("s3", "sftp"), ("nginx", "race", "held"))]:
+                for done in [rows.submit(in_turn, row) for row in (("s3", "sftp"), ("nginx", "race", "held", "silent"))]:
                     done.result()
         left = sorted(file.name for file in temporary.iterdir())
         expect(not left, f"temporary files are left: {left}")
