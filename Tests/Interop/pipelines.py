@@ -200,7 +200,8 @@ class Runner:
             folder.mkdir(parents=True)
         self.program("apt-get", "exit 0")
         self.program("sudo", 'exec "$@"')
-        self.program("gh", f'echo "$@" >> {base}/gh.log; while [ $# -gt 0 ]; do [ "$1" != --body-file ] || cat "$2" >> {base}/gh.log; shift; done')
+        # Says which comment there is, as a file names it.
+        self.program("gh", f'echo "$@" >> {base}/gh.log; [ "$2" != view ] || cat {base}/comment 2>/dev/null || true; while [ $# -gt 0 ]; do [ "$1" != --body-file ] || cat "$2" >> {base}/gh.log; shift; done')
         self.program("useradd", "exit 0")
         # What the archive has: a program that runs the one under test.
         inner = base / "packer-1.0-linux/packer"
@@ -236,7 +237,7 @@ def action(runner, clone, secrets, status=0, event=None, **inputs):
     given.update({name.replace("_", "-"): value for name, value in inputs.items()})
     summary = runner.base / "summary.md"
     summary.write_text("")
-    environment = {**secrets, "GITHUB_STEP_SUMMARY": str(summary), "RUNNER_TEMP": str(runner.base / "temporary")}
+    environment = {**secrets, "GITHUB_STEP_SUMMARY": str(summary), "RUNNER_TEMP": str(runner.base / "temporary"), "GITHUB_REPOSITORY": "games/arcade"}
 
     def value(text):
         def one(match):
@@ -285,6 +286,11 @@ def github(base):
     _, summary = action(runner, again, secrets, comment_token="t", event={"github.event.pull_request.number": "7"})
     said = (runner.base / "gh.log").read_text()
     expect("pr comment 7" in said and "game-03" in said, f"the comment: {said}")
+    expect((again / "comment.md").read_text().startswith("<!-- packer -->\n"), "the comment does not begin with its mark")
+    (runner.base / "comment").write_text("123\n")
+    action(runner, again, secrets, comment_token="t", event={"github.event.pull_request.number": "7"})
+    said = (runner.base / "gh.log").read_text()
+    expect("api -X PATCH repos/games/arcade/issues/comments/123 -F body=@comment.md" in said and said.count("pr comment") == 1, f"the comment: {said}")
     # One from a fork, without secrets.
     fork = repository.clone()
     change(fork)

@@ -598,6 +598,7 @@ def recording(place):
     (game / "index.html").write_text("<img src=img/Hero.png>")
     (game / "img/hero.png").write_bytes(b"picture")
     (game / "unused.bin").write_bytes(bytes(4000))
+    (game / "sw.js").write_text("")
     run("key", "new", "-o", project / "key")
     run("key", "new", "--signing", "-o", project / "sign.key")
     (project / "packer.yml").write_text(
@@ -623,6 +624,7 @@ policy = get("/")[1]["Content-Security-Policy-Report-Only"]
 where = policy.split("report-uri ")[1].removeprefix(origin)
 assert get("/img/Hero.png")[0] == 404 and get("/favicon.ico")[0] == 404
 get("/img/hero.png", Range="bytes=1-2")
+assert get("/sw.js", **{"Service-Worker": "script"})[0] == 403
 def report(url, origin=origin):
     return get(where, b'{"csp-report":{"blocked-uri":"' + url + b'","effective-directive":"img-src","status-code":200}}', Origin=origin)[0]
 assert report(b"https://tracker.example.com/p.gif?id=1") == 204 and report(b"https://tracker.example.com/p.gif?id=2#x") == 204
@@ -636,9 +638,9 @@ time.sleep(60)
     done = subprocess.run(
         [PACKER, "serve", project / "dist", "--port", "0", "--record", record, "--browser", fake, "--for", "3"], capture_output=True, text=True, timeout=60)
     expect(done.returncode == 0 and "g: 4 requests" not in done.stderr, f"a recorded run ends with {done.returncode}: {done.stderr}")
-    expect("1 path is not in the pack; 1 address on other hosts; 1 of 3 files never asked for, 4.0 kB" in done.stdout, f"its summary is {done.stdout}")
+    expect("1 path is not in the pack; 1 address on other hosts; 1 of 4 files never asked for, 4.0 kB" in done.stdout, f"its summary is {done.stdout}")
     pack = json.loads(record.read_text())["packs"]["g"]
-    expect([(at["path"], at["status"]) for at in pack["requests"]][:4] == [("index.html", 200), ("img/Hero.png", 404), ("favicon.ico", 404), ("img/hero.png", 206)],
+    expect([(at["path"], at["status"]) for at in pack["requests"]][:5] == [("index.html", 200), ("img/Hero.png", 404), ("favicon.ico", 404), ("img/hero.png", 206), ("sw.js", 403)],
            f"the requests are {pack['requests']}")
     expect(pack["missing"] == [{"near": "img/hero.png", "path": "img/Hero.png"}], f"missing: {pack['missing']}")
     expect(pack["foreign"] == [{"directive": "img-src", "url": "https://tracker.example.com/p.gif"}], f"foreign: {pack['foreign']}")

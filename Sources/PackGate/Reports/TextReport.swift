@@ -75,7 +75,8 @@ package enum TextReport {
       lines.append("  accepted because: \(reason)")
       return lines
     }
-    lines += finding.details.map { "  \($0)" }
+    // A single one may be in the headline.
+    if finding.details.count > 1 || !finding.details.allSatisfy(finding.headline.contains) { lines += finding.details.map { "  \($0)" } }
     if let phone = finding.phone { lines.append("  on a phone: \(phone)") }
     lines += finding.hint?.split(separator: "\n").map { "  hint: \($0)" } ?? []
     return lines

@@ -30,7 +30,10 @@ package struct ConfigurationProposal: Sendable {
   /// The text of the configuration.
   package internal(set) var text = ""
   /// The files beside the configuration that belong in no version control, as lines of `.gitignore`.
-  package var ignoredFiles: [String] { ["/\(title).key", "/\(title).sign.key", "/\(ReleaseFile.folder)/"] }
+  package var ignoredFiles: [String] {
+    // The last three are those of builds on many machines.
+    ["/\(title).key", "/\(title).sign.key", "/\(ReleaseFile.folder)/", "/keys/", "/parts/", "/plan.json"]
+  }
   /// The name of the project for file names: `arcade` for `arcade.key`.
   package internal(set) var title = ""
 

@@ -114,11 +114,15 @@ package final class GameSite: Site {
     }
     // A worker would answer in the place of this server, also after an update or a restart.
     guard allowsServiceWorkers || !Self.isServiceWorker(request) else {
+      let reply = SiteReply.text(403, "Service workers are not allowed. 'packer serve --service-workers' allows them.\n", isHead: isHead)
       if case .name(let name) = field, let game = shelf.withLock({ $0.game(named: name) }) {
         let path = path(of: request) ?? ""
         playtest.log.note(.init(kind: .failed, text: path, status: 403, note: "service workers need --service-workers"), in: game.id)
+        if let recorder, let pack = try content(of: game).pack {
+          recorder.note(request, for: game, pack, path: path, file: path, reply, near: nil)
+        }
       }
-      return .text(403, "Service workers are not allowed. 'packer serve --service-workers' allows them.\n", isHead: isHead)
+      return reply
     }
     let shelf = shelf.withLock { $0 }
     guard case .name(let name) = field else { return root(shelf, request, host, isHead: isHead) }

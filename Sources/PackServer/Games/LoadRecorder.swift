@@ -18,7 +18,8 @@ package final class LoadRecorder: Sendable {
       pack.requestCount += 1
       pack.sentSize = pack.sentSize.adding(request.size)
       if pack.requests.count < LoadRun.mostRequests { pack.requests.append(request) }
-      if request.status < 400 {
+      // A service worker that is not allowed was asked for all the same.
+      if request.status < 400 || request.status == 403 {
         if used.count < Limits.records { used.insert(file) }
       } else if request.status == 404, request.path != "favicon.ico", knownMissing.count < LoadRun.mostNames {
         // Browsers ask for that icon by themselves.
