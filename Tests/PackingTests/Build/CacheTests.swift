@@ -29,6 +29,14 @@ private final class Shelf: PackStorage {
     set { state.withLock { $0.files = newValue } }
   }
 
+  /// Keeps other bytes under the name of their own digest, and lets them have the place of a pack or delta.
+  func forge(_ name: String, _ bytes: [UInt8]) throws {
+    let digest = try CryptoBackends.standard.digest(of: bytes.byteSpan).hex
+    let others = files.filter { $0.value == Array(name.dropLast(".pack".count).utf8) }.keys
+    for other in others { files[other] = Array(digest.utf8) }
+    files["\(digest).pack"] = bytes
+  }
+
   /// The packs and deltas, without the files that name them.
   var packs: [String: [UInt8]] { files.filter { $0.key.hasSuffix(".pack") } }
 
@@ -99,7 +107,7 @@ struct CacheTests {
     try project.add("games/kart/index.html", [1])
     try project.configure(ReleaseProject.configuration.replacingOccurrences(of: "install: packed", with: "install: packed, level: 7"))
     let report = try await build(project, with: shelf)
-    #expect(report.ids(.packed) == ["game-kart", "movie"])
+    #expect(report.ids(.packed) == ["game-kart", "movie"] && report.remarks.isEmpty)
     #expect(Set(shelf.packs.keys).subtracting(first).count == 2)
     try project.remove("dist")
     _ = try await project.build(on: 1, key: 9) { $0.cache = PackCache(shelf, maker: "1.0") }
@@ -137,6 +145,40 @@ struct CacheTests {
     #expect(report.remarks.count == 5 && report.remarks.allSatisfy { $0.isWarning && $0.message.contains("not what it should be") })
     for name in names { #expect(report.remarks.contains { $0.hint?.contains(name) == true }) }
     #expect(project.contents() == expected && shelf.files == good)
+  }
+
+  @Test("is not trusted where the names of changed files are right, too", arguments: [20, 400, -16, -1])
+  func forged(place: Int) async throws {
+    let (project, shelf, expected) = try await filled()
+    let good = shelf.files
+    for (name, bytes) in shelf.packs {
+      var forged = bytes
+      forged[place < 0 ? bytes.count + place : min(place, bytes.count / 2)] ^= 1
+      try shelf.forge(name, forged)
+    }
+    let report = try await build(project, with: shelf)
+    #expect(report.ids(.packed).count == 5)
+    #expect(report.remarks.count == 5 && report.remarks.allSatisfy { $0.isWarning && $0.message.contains("not what it should be") })
+    #expect(project.contents() == expected && good.allSatisfy { shelf.files[$0.key] == $0.value })
+  }
+
+  @Test("has no other pack of the same contents under the name of one")
+  func otherBytes() async throws {
+    func made(_ settings: String) async throws -> (ReleaseProject, Shelf, String) {
+      let (project, shelf) = (try ReleaseProject(), Shelf())
+      try project.configure(ReleaseProject.configuration.replacingOccurrences(of: "install: packed", with: settings))
+      try project.add("movie/intro.mp4", (0..<200_000).map { UInt8($0 / 7 % 251) })
+      try await build(project, with: shelf)
+      return (project, shelf, try #require(try project.pack("movie")?.sha256.hex) + ".pack")
+    }
+    let (project, shelf, name) = try await made("install: packed")
+    let expected = project.contents()
+    let (_, others, other) = try await made("install: packed, frameSize: 65536")
+    #expect(other != name)
+    shelf.files[name] = others.files[other]
+    try project.remove("dist")
+    #expect(try await build(project, with: shelf).ids(.packed) == ["movie"])
+    #expect(project.contents() == expected)
   }
 
   @Test("has the bytes that were released; if they are lost, those that replaced them")
@@ -219,6 +261,11 @@ struct CacheTests {
     #expect(other.remarks.map(\.message) == ["the cache games:cache cannot be read, and what it may have is made here: no route to host"])
     #expect(other.remarks[0].isWarning && shelf.state.withLock { ($0.visits, $0.asked) == (1, 1) && $0.files.isEmpty })
     #expect(project.contents() == expected)
+    // Released packs, others and deltas are asked for one after the other.
+    let (second, full) = try await updated()
+    full.state.withLock { ($0.reading, $0.visits) = (PackError(.cannotRead, "no route to host"), 0) }
+    try await build(second, with: full)
+    #expect(full.state.withLock { $0.visits } == 1)
     try project.remove("dist")
     shelf.state.withLock { $0.reading = PackError(.cancelled, "cancelled") }
     #expect(await project.refusal { $0.cache = PackCache(shelf, maker: "1.0") }?.code == .cancelled)
@@ -269,8 +316,8 @@ struct CacheTests {
     #expect(shelf.files == files)
   }
 
-  @Test("a delta that was changed anywhere is made anew, from a pack of the cache", arguments: 0..<6)
-  func poisonedDelta(kind: Int) async throws {
+  @Test("a delta that was changed anywhere is made anew, from a pack of the cache", arguments: 0..<6, [false, true])
+  func poisonedDelta(kind: Int, isForged: Bool) async throws {
     let (project, shelf) = try await updated()
     let before = Set(shelf.packs.keys)
     try await build(project, with: shelf)
@@ -280,7 +327,7 @@ struct CacheTests {
     let name = try #require(packs.first { $0.value == delta }?.key)
     let full = try #require(packs.first { $0.value.count > 50_000 }?.value)
     try project.remove("dist")
-    shelf.files[name] =
+    let changed: [UInt8] =
       switch kind {
       case 0: Array(delta.dropLast(20))
       case 1: delta.enumerated().map { $0 == delta.count / 3 ? $1 ^ 1 : $1 }
@@ -289,10 +336,11 @@ struct CacheTests {
       case 4: []
       default: Array(delta.prefix(300))
       }
+    if isForged { try shelf.forge(name, changed) } else { shelf.files[name] = changed }
     let report = try await build(project, with: shelf)
     #expect(report.updates.map(\.action) == [.made])
     #expect(report.remarks.filter { $0.message.contains("the delta of pack 'game-poker' from version 1 in the cache") }.count == 1)
-    #expect(project.contents() == expected && shelf.files == good)
+    #expect(project.contents() == expected && good.allSatisfy { shelf.files[$0.key] == $0.value } && (isForged || shelf.files == good))
   }
 
   @Test("a delta of another pack with the same contents is refused")
