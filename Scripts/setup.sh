@@ -157,6 +157,8 @@ prepare_python() {
 
 # The flags of all debug builds, so that test and check share one build.
 debug_flags=(--traits SwiftCrypto --explicit-target-dependency-import-check error)
+# Where nobody debugs, debug information would only cost time.
+[ -z "${PACKER_DEBUG_INFO:-}" ] || debug_flags+=(-debug-info-format "$PACKER_DEBUG_INFO")
 export PACKER_WARNINGS_AS_ERRORS=1
 
 # The release binary. The C library, OpenSSL and zstd are linked dynamically, for their security updates. The libraries of the compilers are linked

@@ -96,6 +96,7 @@ struct PruningTests {
     try project.directory.write(bytes, to: "www/manifest.json")
     let plan = try plan(pruning(day: 190, keep: 1))
     #expect(Set(plan.removed.map(\.name)) == only(1...1))
+    #expect(plan.releases.filter { $0.version > 2 }.map(\.reason) == Array(repeating: "not older than the published one", count: 3))
   }
 
   @Test("without a manifest, and with a damaged copy, is refused")

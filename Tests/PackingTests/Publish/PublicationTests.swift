@@ -194,6 +194,7 @@ struct PublicationTests {
     }
     #expect(#expect(throws: PackError.self) { try publish(publication(broken)) }?.code == .wrongPack)
     #expect(try whole() == 1)
+    #expect(try publication().release.files.filter { directory.bytes(of: "www/\($0.name)") == nil }.count == 1)
     // Stopped before it was compared.
     let plan = try publication().plan()
     try broken.add(plan.missing, from: project.directory("dist"))
@@ -233,14 +234,17 @@ struct PublicationTests {
     try publish(publication())
     try await next()
     let (place, directory) = (place, project.directory)
+    let first = try #require(directory.bytes(of: "www/manifest.json"))
     let other: @Sendable () -> Void = { _ = try? directory.write(Array("other".utf8), to: "www/manifest.json") }
     var before = ChangedPlace(base: FolderPlace(place, files: FaultyFiles()))
     before.beforeManifest = other
     #expect(#expect(throws: PackError.self) { try publish(publication(before)) }?.code == .releaseConflict)
     #expect(directory.bytes(of: "www/manifest.json") == Array("other".utf8))
+    try directory.write(first, to: "www/manifest.json")
     var after = ChangedPlace(base: FolderPlace(place, files: FaultyFiles()))
     after.afterManifest = other
-    #expect(#expect(throws: PackError.self) { try publish(publication(after)) }?.code == .releaseConflict)
+    let error = #expect(throws: PackError.self) { try publish(publication(after)) }
+    #expect(error?.code == .releaseConflict && error?.message.contains("another manifest than was uploaded") == true)
     try FileManager.default.removeItem(atPath: place)
     var broken = ChangedPlace(base: FolderPlace(place, files: FaultyFiles()))
     broken.afterAdding = { names in _ = try? directory.write([0], to: "www/\(names[0])") }
