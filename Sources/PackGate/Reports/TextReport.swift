@@ -32,8 +32,14 @@ package enum TextReport {
   /// Returns the last line, with the result.
   package static func verdict(_ report: ReleaseReport, isStrict: Bool) -> String {
     let skipped = report.rules.count { !$0.missing.isEmpty }
+    let result =
+      switch report.verdict(isStrict: isStrict) {
+      case nil: "ok"
+      case .live: "not right at the server"
+      default: "not fit to be released"
+      }
     let parts = [
-      report.verdict(isStrict: isStrict) == nil ? "ok" : "not fit to be released", report.summary,
+      result, report.summary,
       skipped == 0 ? nil : "\(skipped) \(skipped == 1 ? "rule" : "rules") skipped",
     ].compactMap(\.self)
     return "\(report.subject): \(parts.joined(separator: ", "))"

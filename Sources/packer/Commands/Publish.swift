@@ -17,7 +17,8 @@ struct Publish: Verb {
       The release is checked as by 'packer verify', with the same options, and nothing is uploaded if that finds a fault. Then packs, deltas and \
       pages are uploaded, which have a name of their own for ever, and compared with those in the directory. Then 'packer release record' records \
       the release; then the manifest is replaced. Stopped anywhere, the place has the earlier release or the new one, whole; run it again, and \
-      it goes on. A manifest that is older than the published one is refused. A copy of each manifest stays, for 'packer prune'.
+      it goes on. If the release is published already, its files are compared where the place has digests of them, and replaced if they are others. A \
+      manifest that is older than the published one is refused. A copy of each manifest stays, for 'packer prune'.
 
       The place is a folder, or a remote of rclone with a colon, as 'games:bucket/packs': S3, R2, GCS, Azure, SFTP and others. rclone finds its \
       configuration and secrets itself. Packs may be cached for ever, the manifest for a minute, where the remote has such headers. On SFTP and \

@@ -273,7 +273,7 @@ struct CacheTests {
   }
 
   /// A project whose second release has a delta, and the earlier pack only in the cache.
-  private func updated() async throws -> (ReleaseProject, Shelf) {
+  private func updated(adding count: Int = 0) async throws -> (ReleaseProject, Shelf) {
     let (project, shelf) = (try ReleaseProject(Self.updates), Shelf())
     try await build(project, with: shelf)
     try project.record(keepsPacks: true)
@@ -282,6 +282,7 @@ struct CacheTests {
     var cards = random.bytes(70_000)
     cards[100] ^= 1
     try project.add("games/poker/cards.bin", cards)
+    if count > 0 { try project.add("games/poker/new.bin", random.bytes(count)) }
     try project.remove("dist")
     for name in try FileManager.default.contentsOfDirectory(atPath: project.directory("released")) where name.hasSuffix(".pack") {
       try project.remove("released/\(name)")
@@ -341,6 +342,24 @@ struct CacheTests {
     #expect(report.updates.map(\.action) == [.made])
     #expect(report.remarks.filter { $0.message.contains("the delta of pack 'game-poker' from version 1 in the cache") }.count == 1)
     #expect(project.contents() == expected && good.allSatisfy { shelf.files[$0.key] == $0.value } && (isForged || shelf.files == good))
+  }
+
+  @Test("a delta of several segments is read to its end")
+  func lastSegment() async throws {
+    let (project, shelf) = try await updated(adding: 200_000)
+    let before = Set(shelf.packs.keys)
+    #expect(try await build(project, with: shelf).updates.map(\.action) == [.made])
+    let (expected, good) = (project.contents(), shelf.files)
+    let new = shelf.packs.filter { !before.contains($0.key) }
+    let (name, delta) = try #require(new.min { $0.value.count < $1.value.count })
+    #expect(new.count == 2 && delta.count > 190_000)
+    var forged = delta
+    forged[delta.count - 40_000] ^= 1
+    try shelf.forge(name, forged)
+    try project.remove("dist")
+    let report = try await build(project, with: shelf)
+    #expect(report.updates.map(\.action) == [.made] && report.remarks.contains { $0.message.contains("the delta of pack 'game-poker'") })
+    #expect(project.contents() == expected && good.allSatisfy { shelf.files[$0.key] == $0.value })
   }
 
   @Test("a delta of another pack with the same contents is refused")
