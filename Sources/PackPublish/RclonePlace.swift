@@ -177,6 +177,9 @@ package struct RclonePlace: PublishingPlace {
       // Over the earlier one, without looking at that.
       _ = try run(["moveto", "--no-check-dest", "--ignore-times", "--", new, self.path(ReleaseFile.manifest)])
     } catch {
+      // If the answer to a rename is lost, rclone renames again, and finds nothing.
+      let bytes = try? SystemFiles().contents(of: path, limit: Manifest.largestSize)
+      if error.code != .cancelled, let bytes, (try? contents(of: ReleaseFile.manifest, limit: Manifest.largestSize)) == bytes { return }
       _ = try? run(["deletefile", "--", new])
       throw error
     }

@@ -90,7 +90,8 @@ struct Serve: Verb {
   var contentSecurityPolicy: String?
 
   @Option(
-    name: .customLong("record"), help: ArgumentHelp("Write what browsers ask for to this file. Not for folders of plain files.", valueName: "file"), completion: .file())
+    name: .customLong("record"),
+    help: ArgumentHelp("Write what browsers ask for to this file. Not for folders of plain files.", valueName: "file"), completion: .file())
   var recordPath: String?
 
   @Option(
