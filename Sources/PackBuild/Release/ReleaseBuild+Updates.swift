@@ -413,8 +413,8 @@ extension ReleaseBuild {
 
     var title: String { "the delta of pack '\(made.id)' from \(base.packName.map { "'\($0)' " } ?? "")version \(base.version.number)" }
 
-    /// The name of its file before its digest is known.
-    var draft: String { "\(made.id)-\(base.version.number).delta" }
+    /// The name of its file before its digest is known. Several may have the same version, and are made at the same time.
+    var draft: String { "\(made.id)-\(base.version.number)-\(root.prefix(8).hex).\(base.packName == nil ? "delta" : "base")" }
 
     /// Throws if a file is not a delta between these packs, or if any of it was changed.
     func check(_ path: String, key: borrowing PackKey, files: any FileSystem, backend: any CryptoBackend) throws(PackError) {

@@ -134,6 +134,30 @@ struct SharedBaseTests {
     #expect(try await sample.project.build(on: 3) { $0.isTrial = true }.updates.map(\.action) == [.planned, .planned, .planned])
   }
 
+  @Test("a delta over a base and one from an earlier edition of the same version are not mixed up")
+  func sameVersion() async throws {
+    let sample = try SharedProject()
+    try await sample.project.build()
+    let engine = try sample.entry("engine")
+    let earlier = try Dictionary(uniqueKeysWithValues: ["game-one", "game-two"].map { ($0, try sample.entry($0)) })
+    try sample.project.record(keepsPacks: true)
+    for name in ["one", "two"] { try sample.project.add("\(name)/level.bin", [UInt8](repeating: 7, count: 3000)) }
+    let report = try await sample.project.build(on: 2)
+    #expect(report.updates.filter { $0.id != "other" }.map(\.action) == [.made, .made, .made, .made])
+    for (id, old) in earlier {
+      let (entry, deltas) = (try sample.entry(id), try sample.deltas(id))
+      #expect(entry.version == 2 && old.version == 1 && engine.version == 1 && deltas.count == 2)
+      #expect(Set(deltas.map(\.bases)) == [[engine.contentRoot], [old.contentRoot]])
+      for delta in deltas {
+        let base = delta.bases == [engine.contentRoot] ? "dist/\(engine.fileName)" : "released/\(old.fileName)"
+        let name = ManifestPack.publishedName(id, delta.sha256)
+        let opened = try Pack.open(sample.directory(base), key: try sampleKey())
+        let pack = try Pack.open(sample.directory("dist/\(name)"), key: try sampleKey(), over: [opened])
+        #expect(pack.contentRoot == entry.contentRoot)
+      }
+    }
+  }
+
   @Test("players of the last release pay for a new pack over a base that they have, or get before it")
   func downloads() async throws {
     let sample = try SharedProject()
