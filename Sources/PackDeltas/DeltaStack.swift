@@ -65,14 +65,18 @@ package struct DeltaStack: ~Copyable {
   private mutating func base(
     _ root: [UInt8], of start: PackStart, _ path: String, key: borrowing PackKey, below: [Int]
   ) throws(PackError) -> Pack {
+    var tooManyDeltas: PackError?
     for number in order(for: start) where !below.contains(number) {
       do throws(PackError) {
         guard try self.root(of: number, key: key) == root else { continue }
         return try pack(number, key: key, below: below)
       } catch {
-        guard number >= namedCount, error.code != .cancelled else { throw error }
+        // Another file may have the same content over fewer deltas.
+        if error.code == .limitExceeded { tooManyDeltas = tooManyDeltas ?? error }
+        guard number >= namedCount || error.code == .limitExceeded, error.code != .cancelled else { throw error }
       }
     }
+    if let tooManyDeltas { throw tooManyDeltas }
     guard namedCount > 0 else { throw Pack.needsBases(path) }
     throw PackError(
       .wrongBase,
@@ -80,13 +84,17 @@ package struct DeltaStack: ~Copyable {
       advice: .chooseBase)
   }
 
-  /// Returns the files in the order in which they are tried: those that were named, then those with the name of the delta, then the others.
+  /// Returns the files in the order in which they are tried: those that were named, then those with the name of the delta, then the others. Full packs
+  /// come before deltas, which may have the same content.
   private func order(for start: PackStart) -> [Int] {
     let others = paths.indices.dropFirst(namedCount)
-    guard others.count > 1 else { return Array(paths.indices) }
-    let own = others.filter { (try? PackStart(paths[$0], files: files))?.header.packID == start.header.packID }
+    let headers = paths.map { (try? PackStart($0, files: files))?.header }
+    func fullFirst(_ numbers: some Sequence<Int>) -> [Int] {
+      numbers.filter { headers[$0]?.kind != .delta } + numbers.filter { headers[$0]?.kind == .delta }
+    }
+    let own = others.filter { headers[$0]?.packID == start.header.packID }
     let known = Set(own)
-    return Array(0..<namedCount) + own + others.filter { !known.contains($0) }
+    return fullFirst(0..<namedCount) + fullFirst(own) + fullFirst(others.filter { !known.contains($0) })
   }
 
   private mutating func pack(_ number: Int, key: borrowing PackKey, below: [Int]) throws(PackError) -> Pack {

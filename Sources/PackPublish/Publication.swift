@@ -83,13 +83,19 @@ package struct Publication: Sendable {
   /// Uploads the files that are missing, and compares them with those of the release. Files that an upload that was stopped may have left are
   /// compared, too, and replaced if they are others.
   ///
-  /// - Parameter isAnnounced: whether the manifest follows. Then its copy comes before the packs, so that no other process removes them meanwhile.
+  /// - Parameters:
+  ///   - isAnnounced: whether the manifest follows. Then its copy comes before the packs, so that no other process removes them meanwhile.
+  ///   - noticed: called with the names of files there that have other bytes, before they are replaced.
   /// - Returns: the number of files that were uploaded.
   /// - Throws: ``PackError/Code/wrongPack`` if a file of the release, or a file there after the upload, is not the one that the manifest names. Such
   ///   files are removed there.
-  package func upload(_ plan: Plan, isAnnounced: Bool = true, files: any FileSystem = SystemFiles()) throws(PackError) -> Int {
+  package func upload(
+    _ plan: Plan, isAnnounced: Bool = true, files: any FileSystem = SystemFiles(), noticed: ([String]) -> Void = { _ in }
+  ) throws(PackError) -> Int {
     let doubtful = try doubtful(plan)
-    let wanted = try doubtful.isEmpty ? plan.missing : plan.missing + place.different(doubtful, from: release.directory)
+    let others = try doubtful.isEmpty ? [] : place.different(doubtful, from: release.directory)
+    if !others.isEmpty { noticed(others.map(\.name)) }
+    let wanted = plan.missing + others
     try release.check(wanted, files: files)
     try place.checkRoom(for: wanted.reduce(0) { $0.adding($1.size) })
     // A copy can be read only with its pages.

@@ -15,11 +15,11 @@ package struct RclonePlace: PublishingPlace {
   /// The limits of a remote that need not be reached.
   private let haste: [String]
   /// The limits of requests whose answers are small. Some of them come first, and a service that does not answer is noticed in seconds.
-  private static let brief = ["--low-level-retries", "5", "--contimeout", "15s"]
+  private static let brief = ["--low-level-retries", "4", "--contimeout", "15s", "--timeout", "15s"]
 
   package init(_ remote: String, showsProgress: Bool = false, isPatient: Bool = true) {
     (title, self.showsProgress) = (remote, showsProgress)
-    haste = isPatient ? [] : ["--retries", "1", "--low-level-retries", "3", "--contimeout", "10s", "--timeout", "30s"]
+    haste = isPatient ? [] : ["--retries", "1", "--low-level-retries", "2", "--contimeout", "10s", "--timeout", "15s"]
   }
 
   /// The statuses with which rclone ends if a folder or a file does not exist, and if files differ.
@@ -46,6 +46,8 @@ package struct RclonePlace: PublishingPlace {
     guard !Task.isCancelled else { throw PackError(.cancelled, "cancelled") }
     let files = SystemFiles()
     let log = TemporaryName.path("log")
+    // rclone could not say that it cannot write there.
+    try OutputFile.write([], to: log, files: files)
     defer { try? files.remove(log, .file, in: nil) }
     let failure: PackError?
     do throws(PackError) {

@@ -51,6 +51,8 @@ package struct Restoration: Sendable {
       guard let pack = packs[restored.packs[index].id.text] else { continue }
       guard !Task.isCancelled else { throw PackError(.cancelled, "cancelled") }
       let path = try file(of: pack, keptAt: kept.path(of: pack), place, scratch)
+      // Those who have it get a delta then. Without the folder, no deltas are made.
+      if path.hasPrefix(scratch), configuration.updates != nil { try? kept.add(path, as: pack) }
       guard let opened = try key.open(path, files: SystemFiles()) else { throw PackError(.noKey, "no key was given") }
       let tree = "\(scratch)/\(pack.id)"
       try await opened.unpack(to: tree, jobs: jobs)
@@ -59,21 +61,44 @@ package struct Restoration: Sendable {
       // What was left out then is not there.
       restored.packs[index].excludes = []
     }
+    try bringBases(of: restored, lock, kept, from: place, scratch)
     return Restoration(configuration: restored, others: others)
+  }
+
+  /// Fetches packs of other editions that were not kept, so that players who have them get deltas. What is not there stays missing.
+  private static func bringBases(
+    of configuration: PackerConfiguration, _ lock: ReleaseLock, _ kept: ReleasedPacks, from place: any PublishingPlace, _ scratch: String
+  ) throws(PackError) {
+    guard let history = ReleaseHistory(lock, configuration) else { return }
+    let editions = try history.editions(besides: Dictionary(configuration.packs.map { ($0.id.text, []) }) { first, _ in first })
+    let missing = editions.values.flatMap { $0.prefix(ReleaseBuild.mostEditions) }.map(\.pack).filter {
+      !ReleasePlaces.exists(kept.path(of: $0))
+    }
+    guard !missing.isEmpty else { return }
+    try place.bring(missing.map { ManifestPack.publishedName($0.id, $0.sha256) }, to: scratch, limit: nil)
+    for pack in missing {
+      let fetched = ReleaseFolder.path(ManifestPack.publishedName(pack.id, pack.sha256), in: scratch)
+      guard ReleasePlaces.exists(fetched) else { continue }
+      if try isRight(fetched, pack) { try? kept.add(fetched, as: pack) }
+      try? SystemFiles().remove(fetched, .file, in: nil)
+    }
+  }
+
+  private static func isRight(_ path: String, _ pack: ReleaseLock.Pack) throws(PackError) -> Bool {
+    try FileDigest.run(path, in: nil, title: path, files: SystemFiles(), backend: CryptoBackends.standard).sha256 == pack.sha256
   }
 
   /// Returns the path of the file of a pack: the kept one, or one that is fetched.
   private static func file(
     of pack: ReleaseLock.Pack, keptAt path: String, _ place: any PublishingPlace, _ scratch: String
   ) throws(PackError) -> String {
-    func isRight(_ path: String) throws(PackError) -> Bool {
-      try FileDigest.run(path, in: nil, title: path, files: SystemFiles(), backend: CryptoBackends.standard).sha256 == pack.sha256
-    }
-    if ReleasePlaces.exists(path), try isRight(path) { return path }
+    if ReleasePlaces.exists(path), try isRight(path, pack) { return path }
     let name = ManifestPack.publishedName(pack.id, pack.sha256)
     try place.fetch([name], to: scratch)
     let fetched = ReleaseFolder.path(name, in: scratch)
-    guard try isRight(fetched) else { throw PackError(.wrongPack, of: fetched, "is not the pack that was released") }
+    guard try isRight(fetched, pack) else {
+      throw PackError(.wrongPack, of: "\(place.title): \(name)", "is not the pack that was released")
+    }
     return fetched
   }
 }

@@ -10,6 +10,8 @@ import PackWork
 extension ReleaseBuild {
   /// The largest number of deltas that make a pack: from its newest editions. As many older editions get a delta to one of those.
   static let mostDeltas = 8
+  /// The largest number of editions of a pack that get deltas.
+  package static let mostEditions = 2 * mostDeltas
 
   /// A delta that was made or reused, and what the next build is told of one that was not worth it.
   struct UpdateOutcome: Sendable {

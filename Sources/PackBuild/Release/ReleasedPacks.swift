@@ -118,6 +118,12 @@ package struct ReleasedPacks: Sendable {
     try OutputFile.update(path, to: document, files: files)
   }
 
+  /// Copies the file of a pack, which the caller has compared with its digest, to its place.
+  package func add(_ path: String, as pack: ReleaseLock.Pack) throws(PackError) {
+    try makeDirectory()
+    try FileCopy.run(path, to: self.path(of: pack), files: files)
+  }
+
   private func makeDirectory() throws(PackError) {
     var isNew = true
     do throws(FileFailure) {

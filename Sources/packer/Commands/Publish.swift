@@ -110,7 +110,13 @@ struct Publish: Verb {
     let plan = try publication.plan()
     tell(plan, files, at: place.title, on: session.console)
     guard !isTrial else { return .done }
-    let uploaded = try publication.upload(plan, isAnnounced: !isFilesOnly)
+    let console = session.console
+    let uploaded = try publication.upload(plan, isAnnounced: !isFilesOnly) { names in
+      let more = names.count > 5 ? " and \(names.count - 5) more" : ""
+      console.warning(
+        "\(place.title) has other bytes in \(names.prefix(5).joined(separator: ", "))\(more), and they are replaced",
+        hint: "an upload that was stopped may have left them; otherwise see who can write there")
+    }
     if uploaded > 0 { session.console.note("uploaded and compared \(Table.count(uploaded, "file", "files"))") }
     guard !isFilesOnly else { return .done }
     guard !Task.isCancelled else { throw PackError(.cancelled, "cancelled") }
@@ -171,7 +177,8 @@ struct Publish: Verb {
     }
     for remark in report.remarks where remark.isWarning { session.console.warning(remark.message, hint: remark.hint) }
     session.console.note(
-      "\(report.output): has the contents of manifest \(version); the sources are unchanged")
+      "\(report.output): has the contents of manifest \(version); the sources are unchanged, and until they are mended, --quick verifies and publishes it without them"
+    )
     return (holder, restoration.configuration)
   }
 

@@ -171,6 +171,27 @@ struct DeltaReadingTests {
     #expect(error?.code == .limitExceeded)
   }
 
+  @Test("a delta with the content of a full pack is not taken for it, in whichever order they are named")
+  func equalContents() async throws {
+    let (whole, equal) = (try await full(0), try await delta(0, 0))
+    let deltas = [try await delta(0, 1), try await delta(1, 2)]
+    let path = try await delta(2, 3)
+    for (number, paths) in [[equal, whole] + deltas, deltas + [whole, equal]].enumerated() {
+      var stack = DeltaStack(paths)
+      let pack = try stack.open(path, key: try knownKey())
+      try await check(pack, Self.version(3), "equal\(number)")
+    }
+    // Two files with the same content, of which one lies over too many deltas.
+    let back = [try await delta(3, 2), path]
+    var stack = DeltaStack(back + deltas + [whole])
+    try await check(try stack.open(path, key: try knownKey()), Self.version(3), "shorter")
+    let error = await failure { () async throws(PackError) in
+      var stack = DeltaStack([equal] + deltas)
+      _ = try stack.open(path, key: try knownKey())
+    }
+    #expect(error?.code == .wrongBase)
+  }
+
   @Test("the layer between two others is not optional")
   func missingLayer() async throws {
     let path = try await delta(1, 2)

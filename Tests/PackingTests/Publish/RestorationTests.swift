@@ -80,6 +80,27 @@ struct RestorationTests {
     #expect(report.updates.count { $0.id == "movie" && $0.action == .made } == 2)
   }
 
+  @Test("brings packs of all editions back that were not kept, as far as the place has them, and no others")
+  func bases() async throws {
+    let names = try FileManager.default.contentsOfDirectory(atPath: project.directory("released")).filter { $0.hasSuffix(".pack") }
+    let before = names.map { ($0, project.directory.bytes(of: "released/\($0)")) }
+    let movies = names.filter { $0.hasPrefix("movie-") }
+    try #require(movies.count == 3)
+    for name in names { try project.remove("released/\(name)") }
+    // One is gone, and one is another file there.
+    let last = try #require(try project.lock().released)
+    let release = try ReleasedPacks(project.directory("released")).release(2, orLast: last)
+    let second = try #require(release.packs.first { $0.id == "movie" })
+    let gone = ManifestPack.publishedName("movie", second.sha256)
+    try project.remove("www/\(gone)")
+    let wrong = ManifestPack.publishedName("movie", try #require(last.packs.first { $0.id == "movie" }).sha256)
+    try project.directory.write([1, 2, 3], to: "www/\(wrong)")
+    _ = try await restore(1)
+    for (name, bytes) in before {
+      #expect(project.directory.bytes(of: "released/\(name)") == (name == gone || name == wrong ? nil : bytes), "\(name)")
+    }
+  }
+
   @Test("takes a pack from the place if it was not kept, or is damaged, and refuses without either")
   func fetched() async throws {
     let lock = try project.lock()
@@ -91,8 +112,11 @@ struct RestorationTests {
     let bytes = try #require(FileManager.default.contents(atPath: path))
     try FileManager.default.removeItem(atPath: path)
     _ = try await restore(1)
+    #expect(FileManager.default.contents(atPath: path) == bytes)
     try Data(bytes.reversed()).write(to: URL(fileURLWithPath: path))
     _ = try await restore(1)
+    #expect(FileManager.default.contents(atPath: path) == bytes)
+    try Data(bytes.reversed()).write(to: URL(fileURLWithPath: path))
     try FileManager.default.removeItem(atPath: project.directory("www/\(name)"))
     await #expect(throws: PackError.self) { try await restore(1) }
     try Data(bytes.reversed()).write(to: URL(fileURLWithPath: project.directory("www/\(name)")))
