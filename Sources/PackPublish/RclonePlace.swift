@@ -73,7 +73,7 @@ package struct RclonePlace: PublishingPlace {
   }
 
   /// What rclone says if a service does not answer.
-  private static let silence = ["dial tcp", "i/o timeout", "no such host", "TLS handshake timeout"]
+  private static let silence = ["dial tcp", "i/o timeout", "no such host", "TLS handshake timeout", "timeout awaiting response"]
 
   /// The answers of S3 if another manifest is there than the condition says.
   private static let unmet = ["PreconditionFailed", atWork, "NoSuchKey"]
