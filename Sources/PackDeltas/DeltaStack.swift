@@ -12,6 +12,8 @@ package struct DeltaStack: ~Copyable {
   private let namedCount: Int
   private let files: any FileSystem
   private let backend: any CryptoBackend
+  /// The headers of the files that can be read, once they are needed.
+  private lazy var headers = paths.map { (try? PackStart($0, files: files))?.header }
   private var roots: [[UInt8]?]
   private var packs: [Pack?]
 
@@ -86,9 +88,9 @@ package struct DeltaStack: ~Copyable {
 
   /// Returns the files in the order in which they are tried: those that were named, then those with the name of the delta, then the others. Full packs
   /// come before deltas, which may have the same content.
-  private func order(for start: PackStart) -> [Int] {
+  private mutating func order(for start: PackStart) -> [Int] {
     let others = paths.indices.dropFirst(namedCount)
-    let headers = paths.map { (try? PackStart($0, files: files))?.header }
+    let headers = headers
     func fullFirst(_ numbers: some Sequence<Int>) -> [Int] {
       numbers.filter { headers[$0]?.kind != .delta } + numbers.filter { headers[$0]?.kind == .delta }
     }

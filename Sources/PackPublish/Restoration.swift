@@ -46,6 +46,8 @@ package struct Restoration: Sendable {
         .usage, of: configuration.path, "has the pack '\(id)', which was never released", hint: "take it out of the file for the rollback")
     }
     for pack in earlier { packs[pack.id] = pack }
+    // All in one run of the program that copies, and most of those below are among them.
+    try bringBases(of: configuration, lock, kept, from: place, scratch)
     var restored = configuration
     for index in restored.packs.indices {
       guard let pack = packs[restored.packs[index].id.text] else { continue }
@@ -61,7 +63,6 @@ package struct Restoration: Sendable {
       // What was left out then is not there.
       restored.packs[index].excludes = []
     }
-    try bringBases(of: restored, lock, kept, from: place, scratch)
     return Restoration(configuration: restored, others: others)
   }
 

@@ -43,13 +43,6 @@ struct PackingGroup: Hashable {
 }
 
 extension ReleaseBuild {
-  /// The key of a build, for several packs at the same time. It is wiped when the last reference is released.
-  final class SharedKey: Sendable {
-    let key: PackKey
-
-    init(_ key: borrowing PackKey) { self.key = key.copy() }
-  }
-
   /// Makes the packs that have to be packed.
   func pack(
     _ decisions: inout [PackDecision], key: borrowing PackKey, into staged: StagedRelease, cached: CachedFiles?, progress: ProgressHandler?
@@ -62,7 +55,7 @@ extension ReleaseBuild {
     }
     let meter = SumMeter(
       .packing, total: due.reduce(0 as UInt64) { $0 + (decisions[$1].census?.contentSize ?? 0) }, handler: progress)
-    let key = SharedKey(key)
+    let key = HeldKey(key.copy())
     for group in PackingGroup.groups(items, threads: try WorkerPool.size(for: jobs)) {
       let packs = group.packs.map { index in
         var decision = decisions[index]

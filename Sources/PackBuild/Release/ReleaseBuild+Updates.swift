@@ -47,7 +47,7 @@ extension ReleaseBuild {
     let shelf = try cached.map { (files) throws(PackError) in
       try DeltaShelf(files, for: self.wanted(to: decisions, from: editions, bases, existing))
     }
-    let key = SharedKey(key)
+    let key = HeldKey(key.copy())
     var outcomes: [UpdateOutcome] = []
     var rest = decisions[...]
     while let first = rest.first {
@@ -84,7 +84,7 @@ extension ReleaseBuild {
   }
 
   private func makeUpdates(
-    _ works: [UpdateWork], key: SharedKey, existing: ExistingRelease?, _ shelf: DeltaShelf?, into staged: StagedRelease,
+    _ works: [UpdateWork], key: HeldKey, existing: ExistingRelease?, _ shelf: DeltaShelf?, into staged: StagedRelease,
     progress: ProgressHandler?
   ) async throws(PackError) -> [UpdateOutcome] {
     var outcomes = works.map { [UpdateOutcome?](repeating: nil, count: $0.editions.count + ($0.base == nil ? 0 : 1)) }
@@ -128,7 +128,7 @@ extension ReleaseBuild {
     for decision in decisions {
       guard let made = decision.result else { continue }
       let known = editions[decision.id] ?? []
-      for (number, edition) in known.prefix(2 * Self.mostDeltas).enumerated() {
+      for (number, edition) in known.prefix(Self.mostEditions).enumerated() {
         let middle = Self.middle(of: number).map { Middle(pack: known[$0].pack, last: nil) }
         list.append(WantedDelta(base: .edition(edition), made: made, middle: middle, mode: decision.pack.install, job: decision.job))
       }
@@ -265,7 +265,7 @@ extension ReleaseBuild {
   }
 
   /// Returns the number of the edition in between for the edition with a number, from the newest on.
-  private static func middle(of number: Int) -> Int? { (mostDeltas..<2 * mostDeltas).contains(number) ? number - mostDeltas : nil }
+  private static func middle(of number: Int) -> Int? { (mostDeltas..<mostEditions).contains(number) ? number - mostDeltas : nil }
 
   /// Returns the packs over which others are published as deltas, by their ids.
   private static func bases(of decisions: [PackDecision]) -> [String: PackDecision] {
@@ -283,7 +283,7 @@ extension ReleaseBuild {
       for (number, edition) in (editions[decision.id] ?? []).enumerated() {
         let list = editions[decision.id] ?? []
         let middle = Self.middle(of: number).map { list[$0].pack }
-        let isTooOld = number >= 2 * Self.mostDeltas
+        let isTooOld = number >= Self.mostEditions
         let missing = isTooOld ? nil : [edition.pack, middle].compactMap(\.self).first { basePath(of: $0, existing) == nil }
         let reason = isTooOld ? Self.tooOld : missing.map(absence)
         updates.append(
@@ -345,7 +345,7 @@ extension ReleaseBuild {
 
   // MARK: One delta
 
-  private static let tooOld = "only the \(2 * mostDeltas) newest editions get deltas"
+  private static let tooOld = "only the \(mostEditions) newest editions get deltas"
 
   /// What a delta is read over.
   private enum Base {
@@ -391,7 +391,7 @@ extension ReleaseBuild {
     /// Why it cannot be made for the edition with a number, from the newest on; nil if nothing is known.
     func obstacle(_ number: Int) -> String? {
       guard number >= ReleaseBuild.mostDeltas else { return nil }
-      guard number < 2 * ReleaseBuild.mostDeltas else { return ReleaseBuild.tooOld }
+      guard number < ReleaseBuild.mostEditions else { return ReleaseBuild.tooOld }
       guard let middle else { return "the edition that would lead on to the pack has no delta" }
       // A device may have only the newer key.
       return middle.pack.keyID == made.keyID ? nil : "the edition that would lead on to the pack has another key"
@@ -514,7 +514,7 @@ extension ReleaseBuild {
 
   /// Makes deltas, small ones at the same time, and hands over the outcome of each.
   private func make(
-    _ due: [DueDelta], key: SharedKey, _ shelf: DeltaShelf?, into staged: StagedRelease, progress: ProgressHandler?,
+    _ due: [DueDelta], key: HeldKey, _ shelf: DeltaShelf?, into staged: StagedRelease, progress: ProgressHandler?,
     finished: (DueDelta, UpdateOutcome) -> Void
   ) async throws(PackError) {
     let items = due.enumerated().map { number, delta in

@@ -78,10 +78,10 @@ extension KeyRing: CustomStringConvertible, CustomReflectable {
 }
 
 /// A key with shared ownership. It is wiped when the last reference is released.
-private final class HeldKey: Sendable {
-  let key: PackKey
+package final class HeldKey: Sendable {
+  package let key: PackKey
 
-  init(_ key: consuming PackKey) {
+  package init(_ key: consuming PackKey) {
     self.key = key
   }
 }

@@ -112,9 +112,8 @@ struct Publish: Verb {
     guard !isTrial else { return .done }
     let console = session.console
     let uploaded = try publication.upload(plan, isAnnounced: !isFilesOnly) { names in
-      let more = names.count > 5 ? " and \(names.count - 5) more" : ""
       console.warning(
-        "\(place.title) has other bytes in \(names.prefix(5).joined(separator: ", "))\(more), and they are replaced",
+        "\(place.title) has other bytes in \(Self.some(of: names)), and they are replaced",
         hint: "an upload that was stopped may have left them; otherwise see who can write there")
     }
     if uploaded > 0 { session.console.note("uploaded and compared \(Table.count(uploaded, "file", "files"))") }
@@ -163,8 +162,7 @@ struct Publish: Verb {
       version, of: configuration, lockPath: lockPath, from: place, key: holder, in: scratch, jobs: jobs)
     let others = restoration.others
     if !others.isEmpty {
-      let more = others.count > 5 ? " and \(others.count - 5) more" : ""
-      session.console.note("not in manifest \(version), and unchanged: \(others.prefix(5).joined(separator: ", "))\(more)")
+      session.console.note("not in manifest \(version), and unchanged: \(Self.some(of: others))")
     }
     var build = ReleaseBuild(restoration.configuration, time: try .fromEnvironment())
     (build.lockPath, build.jobs) = (lockPath, jobs)
@@ -234,4 +232,9 @@ struct Publish: Verb {
   }
 
   private static let mostNames = 100
+
+  /// Returns the first names, and how many more there are.
+  private static func some(of names: [String]) -> String {
+    names.prefix(5).joined(separator: ", ") + (names.count > 5 ? " and \(names.count - 5) more" : "")
+  }
 }
