@@ -100,6 +100,8 @@ public struct PackStatus: Hashable, Sendable {
 
   /// Returns the result of applying an event to this status.
   public func after(_ event: PackEvent, at time: Int64, policy: DeliveryPolicy = .init()) -> Outcome {
+    // The second of two deltas of a cancelled pack is not downloaded because the first one still arrived.
+    if event == .arrived, state == .notLoaded(.cancelled), needsAnotherFile { return .passedOver }
     switch DeliveryEdge.destination(from: state.kind, on: event.kind) {
     case .passedOver: return .passedOver
     case .forgotten: return .forgotten

@@ -104,6 +104,8 @@ struct Planning {
     let usable = held.filter { !$0.isRejected }
     meetDevice(usable, &status)
     chooseFile(of: pack, over: usable, &status)
+    // The first of two deltas is of no use to a pack that does not come.
+    if status.hop != nil, status.state.kind == .notLoaded, isUnwanted(pack, status) { status.dropDeltas() }
     let hasChosen = status.state.kind == .notLoaded || status.state.kind == .failed
     var identifier = knownIdentifier(status)
     meetFile(identifier, &status)
@@ -118,9 +120,7 @@ struct Planning {
       waiting.insert(pack.id)
     }
     if let identifier, facts.downloads != nil { offeredDownloads.insert(identifier) }
-    if facts.asked.contains(pack.id) || bases.asked.contains(pack.id),
-      !status.isWanted || status.state.kind == .failed || status.state == .notLoaded(.cancelled)
-    {
+    if isAsked(pack), !status.isWanted || status.state.kind == .failed || status.state == .notLoaded(.cancelled) {
       apply(.asked, to: &status)
     }
     meetSystem(identifier, &status)
@@ -132,6 +132,13 @@ struct Planning {
     // A download of the full pack that came to nothing: a delta may be offered by now, or its base be there.
     if !hasChosen, status.state.kind == .notLoaded, status.delta == nil { chooseFile(of: pack, over: usable, &status) }
     place(pack, index, before, status, isRejected: isRejected)
+  }
+
+  private func isAsked(_ pack: ManifestPack) -> Bool { facts.asked.contains(pack.id) || bases.asked.contains(pack.id) }
+
+  /// Whether a pack that is not loaded stays so until it is requested.
+  private func isUnwanted(_ pack: ManifestPack, _ status: PackStatus) -> Bool {
+    !isAsked(pack) && (status.state == .notLoaded(.cancelled) || pack.delivery == .onDemand && !status.isWanted)
   }
 
   /// The content root over which the file of a pack with a base is a delta. Nil for a full pack, or if that is not known.

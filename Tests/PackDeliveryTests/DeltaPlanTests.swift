@@ -254,6 +254,35 @@ struct DeltaPlanTests {
     }
   }
 
+  @Test("a cancelled pack keeps no first delta, and its late arrival downloads no second one, until the pack is requested again")
+  func cancelledHops() throws {
+    let hops = hops()
+    let files = [waiting(hops[0])]
+    let before = try #require(change(in: plan(deltas: hops, device: [held("a")])))
+    let between = try #require(change(in: plan(deltas: hops, device: [held("a")], files: files, downloads: [])))
+    #expect(before.needsAnotherFile && between.hasHop)
+    for record in [before, between] {
+      guard case .became(let cancelled) = record.after(.cancelled, at: now) else { throw BadTest() }
+      #expect(!cancelled.needsAnotherFile || cancelled.after(.arrived, at: now) == .passedOver)
+      let next = plan(deltas: hops, records: [cancelled], device: [held("a")], files: files, downloads: [])
+      #expect(next.reason(of: "a") == .cancelled && next.downloads == [] && next.orphans == [files[0].identifier.description])
+      #expect(try #require(change(in: next)).state == .notLoaded(.cancelled))
+      guard case .became(let asked) = cancelled.after(.asked, at: now) else { throw BadTest() }
+      let again = plan(deltas: hops, records: [asked], device: [held("a")], files: files, downloads: [])
+      #expect(again.downloads.map(\.bytes) == [file(hops[1])] && again.orphans == [])
+    }
+  }
+
+  @Test("a pack that became one on demand keeps no first delta until it is requested")
+  func hopsOnDemand() throws {
+    let hops = hops()
+    let files = [waiting(hops[0])]
+    let record = try #require(change(in: plan(deltas: hops, device: [held("a")], files: files, downloads: [])))
+    guard case .became(let forgotten) = record.after(.forgotten, at: now) else { throw BadTest() }
+    let next = plan(offer("a", 2, .onDemand), deltas: hops, records: [forgotten], device: [held("a")], files: files, downloads: [])
+    #expect(next.reason(of: "a") == .notAsked && next.orphans == [files[0].identifier.description])
+  }
+
   // MARK: Deltas over other packs
 
   /// A game of which there is a delta over version 1 of the pack `e`.
