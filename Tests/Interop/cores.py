@@ -8,7 +8,6 @@ that dumps leave out, and the segment key, which is computed here from FORMAT.md
 Needs Linux, and root for the memory. The command is named by the variable PACKER.
 """
 
-import importlib.util
 import os
 import pathlib
 import re
@@ -20,12 +19,8 @@ import tempfile
 import time
 import urllib.request
 
-from project import PACKER, ROOT, fail, inherited
-
-spec = importlib.util.spec_from_file_location("vectors", ROOT / "Scripts/make-vectors.py")
-vectors = importlib.util.module_from_spec(spec)
-sys.modules["vectors"] = vectors
-spec.loader.exec_module(vectors)
+from project import PACKER, fail, inherited
+from vectors.format.keys import schedule
 
 
 def start(command, place, pipe=True):
@@ -102,7 +97,7 @@ def main():
             subprocess.run([PACKER, *words], cwd=place, check=True, stdout=subprocess.DEVNULL)
         key = bytes.fromhex((place / "game.key").read_text().split("-")[1])
         pack = (place / "game.pack").read_bytes()
-        segment_key = vectors.schedule(key, pack[:96])[-1]
+        segment_key = schedule(key, pack[:96])[-1]
 
         # Does this machine make dumps at all?
         sleeper = start(["sleep", "60"], place, pipe=False)

@@ -10,7 +10,6 @@ The command is named by the variable PACKER. Needs the packages that Scripts/tes
 """
 
 import filecmp
-import importlib.util
 import os
 import pathlib
 import random
@@ -22,21 +21,13 @@ import tempfile
 
 import pyzstd
 import tink_stream
+from project import PACKER, ROOT
+from vectors.cases.packs.vector import parse_vector
+from vectors.format.header import field
+from vectors.format.keys import key_of_pack, read_key_file, recipient_text, schedule
+from vectors.format.pack import open_pack
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-PACKER = os.environ.get("PACKER", str(ROOT / ".build/debug/packer"))
 ENVIRONMENT = dict(os.environ, LC_ALL="C.UTF-8")
-
-
-def second_implementation():
-    """Scripts/make-vectors.py, for its key schedule, which was written from FORMAT.md alone."""
-    spec = importlib.util.spec_from_file_location("make_vectors", ROOT / "Scripts/make-vectors.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-vectors = second_implementation()
 
 
 def run(*arguments):
@@ -124,9 +115,9 @@ def seekable_reader(payload, source):
 def tink(pack, key, payload):
     """The body of a pack is a stream of Tink: `pack` is the whole file, `payload` what it must hold."""
     core = pack[:96]
-    body = pack[132 + vectors.field(pack, 96, 4):]
-    keys = vectors.schedule(key, core)
-    aead = tink_stream.primitive(keys.SK, vectors.field(pack, 12, 4))
+    body = pack[132 + field(pack, 96, 4):]
+    keys = schedule(key, core)
+    aead = tink_stream.primitive(keys.SK, field(pack, 12, 4))
     expect(tink_stream.decrypt(aead, body, core) == payload, "Tink decrypts the body to something else")
     expect(tink_stream.encrypt(aead, payload, core, keys.TS, keys.NP) == body, "Tink encrypts to other bytes")
 
@@ -141,10 +132,10 @@ def tink_on_streams():
     """CCTV's streams, as make-vectors.py builds them, are read by Tink."""
     count, taken = 0, set()
     for path in sorted((ROOT / "Tests/Vectors/others").glob("age-stream_*.vector")):
-        vector = vectors.parse_vector(path.name, path.read_bytes())
-        core, size = vector.data[:96], vectors.number(vector.data, 12, 4)
-        body = vector.data[132 + vectors.number(vector.data, 96, 4):]
-        aead = tink_stream.primitive(vectors.schedule(vector.key, core).SK, size)
+        vector = parse_vector(path.name, path.read_bytes())
+        core, size = vector.data[:96], field(vector.data, 12, 4)
+        body = vector.data[132 + field(vector.data, 96, 4):]
+        aead = tink_stream.primitive(schedule(vector.key, core).SK, size)
         name = path.stem.removeprefix("age-stream_")
         try:
             plaintext = tink_stream.decrypt(aead, body, core)
@@ -152,7 +143,7 @@ def tink_on_streams():
             expect(vector.expect != "ok", f"Tink refuses {path.name}: {error}")
         else:
             if vector.expect == "ok":
-                expect(plaintext == vectors.open_pack(vector.data, vector.key).payload, f"Tink decrypts {path.name} to something else")
+                expect(plaintext == open_pack(vector.data, vector.key).payload, f"Tink decrypts {path.name} to something else")
             else:
                 taken.add(name)
         count += 1
@@ -166,8 +157,8 @@ def own_key(work, key_file, options):
         return key_file
     own = work / "own.key"
     run(PACKER, "key", "derive", "--pack", "interop", "--key", key_file, "-o", own)
-    expected = vectors.key_of_pack(vectors.read_key_file(key_file), "interop")
-    expect(vectors.read_key_file(own) == expected, "make-vectors.py makes another key for the pack")
+    expected = key_of_pack(read_key_file(key_file), "interop")
+    expect(read_key_file(own) == expected, "make-vectors.py makes another key for the pack")
     return own
 
 
@@ -177,7 +168,7 @@ def check_pack(work, source, key_file, own_key_file, options):
     run(PACKER, "decrypt", pack, "-o", payload, "--key", key_file, "--quiet")
     archive_tools(payload, source, work)
     seekable_reader(payload, source)
-    tink(pack.read_bytes(), vectors.read_key_file(own_key_file), payload.read_bytes())
+    tink(pack.read_bytes(), read_key_file(own_key_file), payload.read_bytes())
     run(sys.executable, ROOT / "Scripts/make-vectors.py", "read", pack, "--key-file", key_file, "--verify", "--to", work / "second")
     expect_same_tree(work / "second", source, "make-vectors.py")
 
@@ -196,7 +187,7 @@ def check_recipients(work, source, key_file):
     review, partner, pack = work / "review.key", work / "partner.key", work / "a.pack"
     run(PACKER, "key", "new", "--recipient", "-o", review)
     run(PACKER, "key", "new", "-o", partner)
-    public = vectors.recipient_text(vectors.read_key_file(review).public)
+    public = recipient_text(read_key_file(review).public)
     run(PACKER, "key", "wrap", pack, "-o", work / "ours.pack", "--to", public, "--to-key", partner, "--key", key_file, "--quiet")
     run(sys.executable, ROOT / "Scripts/make-vectors.py", "wrap", pack, "-o", work / "theirs.pack", "--to", public, "--to-key-file", partner, "--key-file",
         key_file)

@@ -15,7 +15,6 @@ What readers must say of each is what the second implementation says; they have 
 
 import binascii
 import collections
-import importlib.util
 import io
 import json
 import os
@@ -27,17 +26,23 @@ import subprocess
 import sys
 import tarfile
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-
-
-def second_implementation():
-    spec = importlib.util.spec_from_file_location("make_vectors", ROOT / "Scripts/make-vectors.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-vectors = second_implementation()
+import project  # noqa: F401 – makes the package `vectors` importable
+from vectors.cases.faults import only_frame
+from vectors.cases.lines import case_lines
+from vectors.cases.manifests.samples import SEED, kat_signed
+from vectors.cases.manifests.vector import manifest_vector, manifest_vector_bytes
+from vectors.cases.packs.vector import Vector, outcome, vector_bytes
+from vectors.cases.samples import AK, SMALL_TREE, pack_of
+from vectors.format.canonical_json import canonical_json
+from vectors.format.ed25519 import public_key, signature_holds
+from vectors.format.errors import Refused
+from vectors.format.frames import zstd_frame
+from vectors.format.manifest import make_manifest, read_manifest
+from vectors.format.paths import leading_directories
+from vectors.format.payload import make_payload, tree_payload
+from vectors.format.reader import read_pack
+from vectors.format.records import DIRECTORY, directory_record, file_record
+from vectors.format.tar import checksum
 
 # What bsdcat undoes: its own filters, without a program beside it.
 COMPRESSED = (b"\x1f\x9d", b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"\x04\x22\x4d\x18", b"\x28\xb5\x2f\xfd", b"LZIP", b"\x5d\0\0")
@@ -67,7 +72,7 @@ def is_tar(data):
     if block[257:262] == b"ustar":
         return True
     digits = block[148:156].strip(b" \0")
-    return re.fullmatch(rb"[0-7]+", digits) is not None and int(digits, 8) == vectors.checksum(block)
+    return re.fullmatch(rb"[0-7]+", digits) is not None and int(digits, 8) == checksum(block)
 
 
 def tar_in(path):
@@ -107,7 +112,7 @@ def index_of(data):
         if len(path) > 0xFFFF:
             continue
         if member.isdir():
-            records[path] = vectors.directory_record(path)
+            records[path] = directory_record(path)
         elif member.islnk():
             target = records.get(os.fsencode(member.linkname))
             if target:
@@ -115,25 +120,25 @@ def index_of(data):
         elif member.isreg() or member.issparse():
             size = max(0, min(member.size, len(data) - member.offset_data))
             content = data[member.offset_data:member.offset_data + size]
-            records[path] = vectors.file_record(path, content, member.offset_data, bool(member.mode & 0o111))
-    inner = {path for other in records for path in vectors.leading_directories(other)}
-    return [records[path] for path in sorted(records) if not (records[path].type == vectors.DIRECTORY and path in inner)]
+            records[path] = file_record(path, content, member.offset_data, bool(member.mode & 0o111))
+    inner = {path for other in records for path in leading_directories(other)}
+    return [records[path] for path in sorted(records) if not (records[path].type == DIRECTORY and path in inner)]
 
 
 def vector_of(name, comment, payload):
     """A vector that says what the second implementation says."""
-    vector = vectors.Vector(name, "", comment, vectors.pack_of(payload), vectors.AK, None, None)
-    said, listing = vectors.outcome(vector, True, vectors.AK)
-    client, _ = vectors.outcome(vector, False, vectors.AK)
+    vector = Vector(name, "", comment, pack_of(payload), AK, None, None)
+    said, listing = outcome(vector, True, AK)
+    client, _ = outcome(vector, False, AK)
     vector = vector._replace(expect=said, client=client if client != said else None)
     if said == "ok":
-        records = vectors.read_pack(vector.data, vectors.AK, verify=True)
+        records = read_pack(vector.data, AK, verify=True)
         vector = vector._replace(records=records)
     return vector
 
 
 def write(place, vector):
-    (place / f"{vector.name}.vector").write_bytes(vectors.vector_bytes(vector))
+    (place / f"{vector.name}.vector").write_bytes(vector_bytes(vector))
 
 
 def wrap_tars(suite, folder, out, pattern):
@@ -153,7 +158,7 @@ def wrap_tars(suite, folder, out, pattern):
         sizes = [1 << 20] * (len(data) >> 20) + ([len(data) & 0xFFFFF] if len(data) & 0xFFFFF else [])
         name = f"{suite}-{re.sub(r'[^A-Za-z0-9._-]', '_', path.name)}"
         for suffix, records in (("", index_of(data)), ("-unlisted", [])):
-            payload = vectors.make_payload(data, records, sizes=sizes, codec=vectors.zstd_frame)
+            payload = make_payload(data, records, sizes=sizes, codec=zstd_frame)
             vector = vector_of(name + suffix, f"{path.name}, {'as it says' if not suffix else 'with an index that lists nothing'}", payload)
             write(out, vector)
             counts[f"{vector.expect} (client: {vector.client or vector.expect})"] += 1
@@ -171,12 +176,12 @@ def wrap_zstd(folder, out):
     for path in files:
         frame = path.read_bytes()
         places = {
-            "data": {"data": vectors.only_frame(frame)},
+            "data": {"data": only_frame(frame)},
             "block": {"blocks": lambda blocks, frame=frame: [blocks[0][:128] + frame]},
             "directory": {"dirframe": lambda directory, frame=frame: frame},
         }
         for place, changes in places.items():
-            payload, _ = vectors.tree_payload(list(vectors.SMALL_TREE), **changes)
+            payload, _ = tree_payload(list(SMALL_TREE), **changes)
             vector = vector_of(f"zstd-{path.parent.name}-{path.stem}-{place}", f"{path.name} in the place of: {place}", payload)
             write(out, vector)
             counts[vector.expect] += 1
@@ -185,20 +190,20 @@ def wrap_zstd(folder, out):
 
 def wrap_json(folder, out):
     counts, files = collections.Counter(), sorted(folder.glob("testdata/*put/*.json"))
-    signed = vectors.canonical_json(vectors.kat_signed(a="b")).encode()
-    trust = [vectors.public_key(vectors.SEED)]
+    signed = canonical_json(kat_signed(a="b")).encode()
+    trust = [public_key(SEED)]
     for path in files:
         value = path.read_bytes()
         if path.parent.name == "output":
             value = value.rstrip(b"\n")
-        data = vectors.make_manifest(signed.replace(b'"a":"b"', b'"a":' + value), [vectors.SEED])
+        data = make_manifest(signed.replace(b'"a":"b"', b'"a":' + value), [SEED])
         try:
-            vectors.read_manifest(data, trust)
+            read_manifest(data, trust)
             expect = "ok"
-        except vectors.Refused as error:
+        except Refused as error:
             expect = error.name
-        vector = vectors.manifest_vector(f"rfc8785-{path.parent.name}-{path.stem}", expect, f"{path.parent.name}/{path.name}", data, trust)
-        (out / f"{vector.name}.manifest-vector").write_bytes(vectors.manifest_vector_bytes(vector))
+        vector = manifest_vector(f"rfc8785-{path.parent.name}-{path.stem}", expect, f"{path.parent.name}/{path.name}", data, trust)
+        (out / f"{vector.name}.manifest-vector").write_bytes(manifest_vector_bytes(vector))
         counts[f"{path.parent.name} {expect}"] += 1
     report("json-canonicalization", len(files), len(files), {}, counts)
 
@@ -211,11 +216,11 @@ def wrap_signatures(folder, out):
         flags = set(case["flags"] or ())
         holds = not flags - {"low_order_component_A", "low_order_component_R"}
         key, message, signature = bytes.fromhex(case["key"]), case["msg"].encode(), bytes.fromhex(case["sig"])
-        if vectors.signature_holds(key, message, signature) != holds:
+        if signature_holds(key, message, signature) != holds:
             sys.exit(f"error: case {case['number']} of CCTV: the second implementation says otherwise than the flags {sorted(flags)}")
         counts["hold" if holds else "refused"] += 1
         lines.append((holds, key, message, signature, f"case {case['number']}: {', '.join(sorted(flags))}"))
-    (out / "cctv-ed25519.txt").write_text("".join(vectors.case_lines(lines)))
+    (out / "cctv-ed25519.txt").write_text("".join(case_lines(lines)))
     report("CCTV Ed25519", len(cases), len(cases), {}, counts)
 
 

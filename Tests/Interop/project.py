@@ -9,6 +9,9 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PACKER = os.environ.get("PACKER", str(ROOT / ".build/debug/packer"))
 
+# The package `vectors`: the second implementation, and the cases that are made with it.
+sys.path.append(str(ROOT / "Scripts"))
+
 CONFIGURATION = """\
 app: {bundleID: com.example.arcade, group: group.com.example.arcade}
 serve: {baseURL: "https://cdn.example.com/packs/"}

@@ -16,8 +16,10 @@ import tempfile
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
-from interop import vectors
 from project import PACKER, ROOT, fail
+from vectors.format.ed25519 import signature_holds
+from vectors.format.errors import require
+from vectors.format.primitives import label, sha256
 
 SIGNERS = ROOT / "Examples/Signers"
 SEED = bytes(range(32))
@@ -39,7 +41,7 @@ def run(*words, cwd, status=0, env=None, given=b""):
 
 
 def seed_text(seed):
-    digest = vectors.sha256(vectors.label("sig-key-text") + seed)[:4].hex()
+    digest = sha256(label("sig-key-text") + seed)[:4].hex()
     return f"pks1-{seed.hex()}-{digest}"
 
 
@@ -118,7 +120,7 @@ def with_module(place):
     size = (place / "dist/manifest.json").stat().st_size
     message = os.urandom(100_000)
     signature = run(*program, cwd=place, env=env, given=message).stdout
-    vectors.require(vectors.signature_holds(bytes.fromhex(public[5:69]), message, signature), "a long message is signed wrongly")
+    require(signature_holds(bytes.fromhex(public[5:69]), message, signature), "a long message is signed wrongly")
     (place / "packer.yml").write_text(CONFIGURATION)
     print(f"ok: a release of {size} bytes and a message of 100 000 signed by a key in SoftHSM")
 

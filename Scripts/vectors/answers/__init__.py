@@ -1,0 +1,1 @@
+"""The known answers of FORMAT.md."""

@@ -1,0 +1,1 @@
+"""The cases of deltas: Tests/Vectors/deltas."""

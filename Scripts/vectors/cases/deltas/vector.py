@@ -1,0 +1,112 @@
+"""Vectors of deltas: their files and bases, and what the second implementation makes of them."""
+
+import os
+from collections import namedtuple
+
+from vectors.cases.samples import AK, VERSION, directory, file, noise, pack_of
+from vectors.format.delta import delta_payload
+from vectors.format.errors import Problem, Refused
+from vectors.format.matches import prefix_frame
+from vectors.format.payload import tree_payload
+from vectors.format.reader import open_tree, read_pack
+from vectors.format.records import DIRECTORY
+from vectors.format.trees import FileTree
+
+# `bases` are (bytes, how many bases directly before it that one is over, 0 for a full pack).
+DeltaVector = namedtuple("DeltaVector", "name expect comment key bases data records")
+DELTA_FOLDERS = ("deltas/valid", "deltas/hostile")
+BASE_FOLDER = "deltas/bases"
+OLD_TEXT = b"".join(b"%d: the line of the file that was there before\n" % i for i in range(12))
+NEW_TEXT = OLD_TEXT.replace(b"5: the line", b"5: another line")
+OLD_TREE = (file("a.txt", OLD_TEXT), file("b/c.bin"), directory("d"), file("noise.bin", noise(200)), file("run", b"#!/bin/sh\n", True))
+NEW_TREE = (file("a.txt", NEW_TEXT), *OLD_TREE[1:])
+ENGINE = (file("engine.js", b"function engine() { return 'the same for all games' }\n" * 4), file("font.bin", noise(150, b"font")))
+# The numbers of the contents of OLD_TREE.
+A_TXT, C_BIN, D_DIRECTORY, NOISE_BIN, RUN, OLD_LIST = range(6)
+
+
+def delta_vector_bytes(vector, names):
+    """§10.4; `names` has the names of the bases."""
+    lines = [f"expect: {vector.expect}", f"key: {vector.key.hex()}", f"comment: {vector.comment}",
+             *(f"base: {names[data]}" + (f" {over}" if over else "") for data, over in vector.bases)]
+    for record in vector.records or ():
+        path = record.path.decode("utf-8")
+        lines += [f"path: {path}/"] if record.type == DIRECTORY else [f"path: {path}", f"sha256: {record.digest.hex()}"]
+    return "".join(line + "\n" for line in lines).encode("utf-8") + b"\n" + vector.data
+
+
+def parse_delta_vector(name, data, packs):
+    """§10.4; `packs` is the folder of the bases."""
+    head, separator, body = data.partition(b"\n\n")
+    values, bases, listing = {}, [], []
+    for line in head.decode("utf-8").split("\n"):
+        key, colon, value = line.partition(": ")
+        if not (separator and colon) or key not in ("expect", "key", "comment", "base", "path", "sha256"):
+            raise Problem(f"{name}: the head of the vector: {line}")
+        if key == "base":
+            base, _, over = value.partition(" ")
+            with open(os.path.join(packs, base), "rb") as file_object:
+                bases.append((file_object.read(), int(over or 0)))
+        elif key == "path":
+            listing.append([value, None])
+        elif key == "sha256":
+            listing[-1][1] = value
+        else:
+            values[key] = value
+    return DeltaVector(name, values["expect"], values["comment"], bytes.fromhex(values["key"]), bases, body, listing)
+
+
+def trees_of(bases, key):
+    """The trees of the bases of a vector; a delta among them takes the place of its own bases."""
+    trees = []
+    for data, over in bases:
+        trees[len(trees) - over:] = [open_tree(data, key, trees[len(trees) - over:])]
+    return trees
+
+
+def check_delta_vector(vector, verbose):
+    """The problems of a vector, as texts."""
+    try:
+        records = read_pack(vector.data, vector.key, bases=trees_of(vector.bases, vector.key))
+    except Refused as error:
+        if verbose:
+            print(f"{vector.name}: {error}")
+        if error.name != vector.expect:
+            yield f"expect {vector.expect}, reader says {error}"
+        return
+    listing = [[r.path.decode("utf-8") + "/", None] if r.type == DIRECTORY else [r.path.decode("utf-8"), r.digest.hex()] for r in records]
+    if vector.expect != "ok":
+        yield f"expect {vector.expect}, reader says ok"
+    elif listing != vector.records:
+        yield f"the records differ: {listing}"
+
+
+def base_pack(items, **changes):
+    """A base, as small as it can be: one data frame, whose bytes do not depend on a library."""
+    return pack_of(tree_payload(list(items), F=8 << 20, codec=prefix_frame, **changes)[0], version=VERSION - 1), 0
+
+
+def delta_vector(name, comment, items, *, over=(OLD_TREE,), given=None, expect="ok", pack=None, **changes):
+    """A vector of a delta to `items` over full packs of the trees in `over`. `given` are the bases that the reader gets, where others."""
+    trees = [FileTree(tree) for tree in over]
+    payload, records = delta_payload(trees, items, **changes)
+    bases = [base_pack(tree) for tree in over] if given is None else given
+    return DeltaVector(name, expect, comment, AK, bases, pack_of(payload, **{"kind": 2, **(pack or {})}), records if expect == "ok" else None)
+
+
+def without(path, items=OLD_TREE):
+    return [item for item in items if item.path != path.encode()]
+
+
+def moved_to(path, other, items=OLD_TREE):
+    return [item._replace(path=other.encode()) if item.path == path.encode() else item for item in items]
+
+
+def base_names(vectors):
+    """Names for the files of the bases: those of trees that many vectors have, or that of the first vector with the base."""
+    names = {base_pack(tree)[0]: f"{name}.pack" for name, tree in (("old", OLD_TREE), ("new", NEW_TREE), ("engine", ENGINE))}
+    for vector in vectors:
+        for data, _ in vector.bases:
+            number = sum(name.startswith(vector.name + "-of-") for name in names.values()) + 1
+            names.setdefault(data, f"{vector.name}-of-{number}.pack")
+    return names

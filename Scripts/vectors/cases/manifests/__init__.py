@@ -1,0 +1,1 @@
+"""The cases of manifests and keys documents: Tests/Vectors/manifest."""

@@ -1,0 +1,92 @@
+"""What cases of manifests, keys documents and pages are made of."""
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from vectors.format.canonical_json import canonical_json
+from vectors.format.ed25519 import public_key
+from vectors.format.entries import BUDGET_KEYS
+from vectors.format.keys import public_text
+from vectors.format.keys_document import KEYS_SCHEMA
+from vectors.format.limits import MAX_DELTAS, MAX_INTEGER
+from vectors.format.manifest import SCHEMA
+from vectors.format.pages import update_entry
+from vectors.format.primitives import label, sha256
+from vectors.format.signatures import root_id_of
+
+SEED = bytes(range(32))
+NEXT_SEED, STRANGE_SEED = bytes(range(32, 64)), bytes(range(64, 96))
+DEFAULTS = {"base": "https://cdn.example.com/packs/", "keyId": "e545120e613dd715"}
+
+
+def kat_signed(**changes):
+    """The value of §9.5; a change to None takes a key out."""
+    value = {"schema": SCHEMA, "version": 1, "expires": "2027-01-01T00:00:00Z", "packs": [], **changes}
+    return {key: item for key, item in value.items() if item is not None}
+
+
+def kat_pack(**changes):
+    value = {
+        "id": "core", "version": 7, "url": "https://cdn.example.com/packs/core-0123456789abcdef.pack", "size": 12345,
+        "sha256": "0123456789abcdef" * 4, "contentRoot": "fedcba9876543210" * 4, "contentSize": 54321, "installSize": 61440,
+        "files": 3, "maxFrame": 32768, "keyId": "e545120e613dd715", "delivery": "essential", "install": "unpacked", **changes}
+    return {key: item for key, item in value.items() if item is not None}
+
+
+def full_manifest():
+    """Every key that a writer writes, and texts that need care."""
+    budget = dict(zip(BUDGET_KEYS, (2_000_001, 112_345, 70_000, 5_000_000)))
+    core = kat_pack(
+        created="2026-07-01T12:00:00Z", description="What the app needs first.\n\t\"Boot\" \\ menu\u0001\u007f", name="Kern – コア",
+        tags=["boot", "menu"], language="de-CH", platforms=["iOS", "macOS"], url=None, keyId=None)
+    level = kat_pack(
+        id="level-1", version=MAX_INTEGER, url="https://cdn.example.com:8443/packs/level-1-fedcba9876543210.pack?v=1", size=MAX_INTEGER,
+        delivery="onDemand", install="packed", created="2026-06-30T23:59:59Z", name="🎮", keyId="0123456789abcdef")
+    return kat_signed(version=42, issued="2026-07-05T00:00:00Z", budget=budget, packs=[core, level], **DEFAULTS)
+
+
+def signed_with(*references, **changes):
+    return kat_signed(packs=[kat_pack(url=None, keyId=None)], pages=list(references), **DEFAULTS, **changes)
+
+
+def sample_entries(count):
+    """§9.7, the known answers."""
+    return [{"contentRoot": sha256(b"root %d" % i).hex(), "contentSize": 2000 + i, "files": 3, "id": f"level-{i:06}", "install": "unpacked",
+             "installSize": 8192, "maxFrame": 1000, "sha256": sha256(b"pack %d" % i).hex(), "size": 1000 + i,
+             "tags": ["all", f"world-{i // 50}"], "version": 1 + i % 7} for i in range(count)]
+
+
+def sample_updates(count, most=MAX_DELTAS):
+    """§9.7, the known answers."""
+    return [update_entry(f"level-{i:06}", (sample_delta(i, j) for j in range(1 + i % most)), sha256(b"root %d" % i).hex()) for i in range(count)]
+
+
+def sample_delta(i, j):
+    return {"bases": [sha256(b"base %d %d %d" % (i, j, k)).hex() for k in range(1 + j % 4)], "sha256": sha256(b"delta %d %d" % (i, j)).hex(),
+            "size": 1 + j, "target": sha256(b"target %d %d" % (i, j) if j % 2 else b"root %d" % i).hex()}
+
+
+def root_seed(number):
+    return bytes([number]) * 31 + b"\xa5"
+
+
+def keys_value(version=1, roots=(1, 2, 3), threshold=2, signers=(SEED,), needed=1, **changes):
+    """What a keys document says; a change to None takes a key out."""
+    value = {
+        "schema": KEYS_SCHEMA, "version": version, "issued": "2026-07-01T00:00:00Z", "expires": "2027-07-01T00:00:00Z",
+        "rootKeys": sorted(public_text("pkq1", "root-public-text", public_key(root_seed(number))) for number in roots), "rootThreshold": threshold,
+        "signingKeys": sorted(public_text("pkp1", "sig-public-text", public_key(seed)) for seed in signers), "signingThreshold": needed, **changes}
+    return {key: item for key, item in value.items() if item is not None}
+
+
+def sign_keys(seed, signed, purpose="keys"):
+    """§9.6: an entry of the signature list."""
+    signature = Ed25519PrivateKey.from_private_bytes(seed).sign(label(purpose) + signed)
+    return {"keyid": root_id_of(public_key(seed)), "sig": signature.hex()}
+
+
+def make_keys(value, by=(1, 2), signatures=None):
+    """§9.6: a keys document, signed with root keys."""
+    signed = value if isinstance(value, bytes) else canonical_json(value).encode("utf-8")
+    if signatures is None:
+        signatures = sorted((sign_keys(root_seed(number), signed) for number in by), key=lambda s: s["keyid"])
+    return b'{"signatures":' + canonical_json(signatures).encode("ascii") + b',"signed":' + signed + b"}"

@@ -1,0 +1,1 @@
+"""The cases of pages: Tests/Vectors/pages."""

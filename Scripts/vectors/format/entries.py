@@ -1,0 +1,73 @@
+"""The values in a manifest, and the entry of a pack (FORMAT.md §9.3)."""
+
+import calendar
+import re
+
+from vectors.format.errors import require
+
+
+def is_time(text):
+    if not isinstance(text, str) or not re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z", text):
+        return False
+    year, month, day, hour, minute, second = map(int, re.findall("[0-9]+", text))
+    # 2000 and 0 are alike as years go; Python's calendar begins with year 1.
+    return 1 <= month <= 12 and 1 <= day <= calendar.monthrange(year or 2000, month)[1] and hour < 24 \
+        and minute < 60 and second < 60
+
+
+def is_integer(value):
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def is_text(value):
+    return isinstance(value, str)
+
+
+def is_texts(value):
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)
+
+
+def matches(pattern):
+    return lambda value: isinstance(value, str) and re.fullmatch(pattern, value) is not None
+
+
+BUDGET_KEYS = ("BADownloadAllowance", "BAEssentialDownloadAllowance", "BAEssentialMaxInstallSize", "BAMaxInstallSize")
+URL_CHARACTER = r"[!$-;=?-\[\]_a-z~]"  # printable ASCII without space " # < > \ ^ ` { | }
+PACK_VALUES = {
+    "contentRoot": matches("[0-9a-f]{64}"), "contentSize": is_integer, "delivery": matches("essential|prefetch|onDemand"),
+    "files": is_integer, "id": matches("[A-Za-z0-9][A-Za-z0-9._-]{0,63}"), "install": matches("unpacked|packed"),
+    "installSize": is_integer, "keyId": matches("[0-9a-f]{16}"), "maxFrame": is_integer, "sha256": matches("[0-9a-f]{64}"),
+    "size": is_integer, "version": is_integer,
+    "url": matches(rf"https://(?![:@/?])(?:(?![@/?]){URL_CHARACTER})+([/?]{URL_CHARACTER}*)?"),
+}
+OPTIONAL_PACK_VALUES = {"basePack": PACK_VALUES["id"], "created": is_time, "description": is_text, "name": is_text, "tags": is_texts,
+                        "language": matches("(?s).+"), "platforms": is_texts}
+DEFAULT_VALUES = {"base": matches(rf"https://(?![:@/?])(?:(?![@/?]){URL_CHARACTER})+/(?:(?!\?){URL_CHARACTER})*(?<=/)"),
+                  "keyId": PACK_VALUES["keyId"]}
+SIGNED_VALUES = {"expires": is_time, "packs": lambda value: isinstance(value, list), "version": is_integer}
+
+
+def check_keys(value, required, optional, what):
+    require(isinstance(value, dict), f"{what} is no object")
+    for key in required:
+        require(key in value, f"{what} has no {key}")
+    for key, test in {**required, **optional}.items():
+        require(key not in value or test(value[key]), f"{what} has another {key}: {value.get(key)}")
+
+
+def read_pack_entry(pack, signed, implied=None):
+    """§9.3: an entry with what `signed` and `implied` say for it; refused if it repeats that."""
+    require(isinstance(pack, dict), "a pack is no object")
+    said = {**(implied or {}), **{"keyId": signed[key] for key in ("keyId",) if key in signed}}
+    if "base" in signed and PACK_VALUES["id"](pack.get("id")) and PACK_VALUES["sha256"](pack.get("sha256")):
+        said["url"] = signed["base"] + f"{pack['id']}-{pack['sha256'][:16]}.pack"
+    for key in said:
+        require(pack.get(key) != said[key], f"a pack repeats its {key}")
+    check_keys({**said, **pack}, PACK_VALUES, OPTIONAL_PACK_VALUES, "a pack")
+    for key in ("description", "name"):
+        require(pack.get(key) != "", f"an empty {key}")
+    for key in ("platforms", "tags"):
+        require(pack.get(key) != [], f"empty {key}")
+    require(pack.get("name") != pack["id"], "a name that is the id")
+    require(pack.get("basePack") != pack["id"], "a pack that is its own base")
+    return {**said, **pack}

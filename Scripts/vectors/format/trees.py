@@ -1,0 +1,103 @@
+"""Trees as bases of a delta, and the list of their records (FORMAT.md §13.3, §13.4)."""
+
+from vectors.format.errors import require
+from vectors.format.index import read_index, read_seek_table
+from vectors.format.limits import MAX_CONTENT, MAX_PATH, MAX_RECORDS
+from vectors.format.paths import check_directories, check_path, check_paths
+from vectors.format.payload import Tar
+from vectors.format.records import DIRECTORY, EXECUTABLE, FILE, Record, content_root, directory_record, file_record, require_apart
+from vectors.format.varints import Cursor, varint
+
+
+def list_bytes(records):
+    """§13.4"""
+    return b"".join(r.path + b"\0" + bytes([r.type]) + varint(r.size) for r in records)
+
+
+def read_list(data):
+    """§13.4: records without digests; §13.7, step 4."""
+    cursor, records, last = Cursor(data), [], b""
+    while cursor.at < len(data):
+        require(len(records) < MAX_RECORDS, f"more than {MAX_RECORDS} records", "limit")
+        records.append(read_line(cursor, last))
+        last = records[-1].path
+    paths = [record.path for record in records]
+    check_paths(paths)
+    check_directories(paths, [record.type == DIRECTORY for record in records])
+    content = sum(record.size for record in records)
+    require(content <= MAX_CONTENT, f"content size {content}", "limit")
+    return records
+
+
+def read_line(cursor, last):
+    """§13.4: one record, whose path comes after `last`; type, path and size are checked as in §4.9, step 5."""
+    end = cursor.data.find(b"\0", cursor.at, cursor.at + MAX_PATH + 1)
+    require(end >= 0 or len(cursor.data) - cursor.at <= MAX_PATH, "a path above 1024 bytes", "limit")
+    require(end >= 0, "the list ends inside a path")
+    path = cursor.take(end - cursor.at)
+    kind = cursor.take(2)[1]
+    require(kind in (FILE, EXECUTABLE, DIRECTORY), f"record type {kind:#04x}", "unsupported")
+    check_path(path)
+    require(last < path, f"paths out of order: {path!r} after {last!r}")
+    size = cursor.varint()
+    require(kind != DIRECTORY or size == 0, "a directory with a size")
+    return Record(path, kind, size, 0, None)
+
+
+class FileTree:
+    """A tree as files; with the records, the content root and the contents that every base has."""
+
+    def __init__(self, items):
+        items = sorted(items, key=lambda item: item.path)
+        self.contents = [item.content for item in items]
+        self.records = [directory_record(item.path) if item.kind == "directory" else file_record(item.path, item.content, 0, item.executable)
+                        for item in items]
+        self.root = content_root(self.records)
+
+    def read(self, number, offset, length):
+        return self.contents[number][offset:offset + length]
+
+
+class TarTree:
+    """A full pack as a base."""
+
+    def __init__(self, opened):
+        seek = read_seek_table(opened.payload)
+        head, self.records = read_index(opened.payload, seek, opened.minor)
+        require_apart(self.records)
+        require(content_root(self.records) == head.root, "the content root differs")
+        self.root, self.tar = head.root, Tar(opened.payload, seek, kept=32)
+
+    def read(self, number, offset, length):
+        return self.tar.read(self.records[number].offset + offset, length)
+
+
+class Contents:
+    """§13.3: the contents of the bases by number."""
+
+    def __init__(self, bases):
+        self.places = [(base, number) for base in bases for number in range(len(base.records))]
+        self.list = list_bytes(bases[0].records)
+
+    def size(self, content):
+        """The size of a content; None if there is none of this number."""
+        if content < len(self.places):
+            return self.record(content).size
+        return len(self.list) if content == len(self.places) else None
+
+    def record(self, content):
+        base, number = self.places[content]
+        return base.records[number]
+
+    def read(self, content, offset, length):
+        if content == len(self.places):
+            return self.list[offset:offset + length]
+        base, number = self.places[content]
+        return base.read(number, offset, length)
+
+    def prefix(self, ranges):
+        """§13.6; §13.7, step 5: nothing is read before every range has been compared with its content."""
+        for content, offset, length in ranges:
+            size = self.size(content)
+            require(size is not None and offset + length <= size, f"a range of content {content} outside it")
+        return b"".join(self.read(*part) for part in ranges)
