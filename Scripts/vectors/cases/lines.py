@@ -5,30 +5,34 @@ import hashlib
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from vectors.cases.manifests.samples import SEED
-from vectors.cases.manifests.vector import MANIFEST_FOLDER
 from vectors.cases.samples import noise
 from vectors.format.ed25519 import BASE, IDENTITY, L, P, add, challenge, encode_point, recover_x, signature_holds, times
 from vectors.format.errors import Problem
 from vectors.format.primitives import hmac256
 
 ORDER_8_Y = int.from_bytes(bytes.fromhex("c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a"), "little")
-SIGNATURE_FILE = "ed25519.txt"
+
+
+def secret_scalar(seed):
+    """RFC 8032, 5.1.5"""
+    digest = bytearray(hashlib.sha512(seed).digest()[:32])
+    digest[0] &= 248
+    digest[31] = digest[31] & 127 | 64
+    return int.from_bytes(digest, "little")
+
+
+def small_order_points():
+    """The multiples of a point of order 8, from 0 on."""
+    return [times(i, (recover_x(ORDER_8_Y, 0), ORDER_8_Y)) for i in range(8)]
 
 
 def signature_cases():
-    """§9.2: (holds, public key, message, signature, what it shows). Built from what they are, by the arithmetic above."""
+    """§9.2: (holds, public key, message, signature, what it shows). Built from what they are, by the arithmetic of the second implementation."""
     number = [0]
-
-    def scalar(seed):
-        digest = bytearray(hashlib.sha512(seed).digest()[:32])
-        digest[0] &= 248
-        digest[31] = digest[31] & 127 | 64
-        return int.from_bytes(digest, "little")
-
-    secret = scalar(SEED)
+    secret = secret_scalar(SEED)
     honest = times(secret, BASE)
     public = encode_point(honest)
-    torsion = [times(i, (recover_x(ORDER_8_Y, 0), ORDER_8_Y)) for i in range(8)]
+    torsion = small_order_points()
 
     def nonce():
         number[0] += 1
@@ -107,14 +111,12 @@ def cctv_signature_cases():
     """CCTV, ed25519: every pair of points A and R that has a part of small order, of which the encoding is not the only one, or
     both; with a challenge that takes the parts of small order away and with one that does not; and with the challenge of the
     canonical encodings where those are not the ones that stand there. The same cases in the same order, of another secret."""
-    digest = bytearray(hashlib.sha512(b"cctv").digest()[:32])
-    digest[0] &= 248
-    digest[31] = digest[31] & 127 | 64
-    a = int.from_bytes(digest, "little")
+    a = secret_scalar(b"cctv")
     r = int.from_bytes(hashlib.sha512(b"cctv nonce").digest(), "little") % L
     honest_a, honest_r = times(a, BASE), times(r, BASE)
     # Each point of small order, and the encodings that are not its canonical one.
-    small = sorted((encode_point(times(i, (recover_x(ORDER_8_Y, 0), ORDER_8_Y))), i) for i in range(8))
+    torsion = small_order_points()
+    small = sorted((encode_point(point), i) for i, point in enumerate(torsion))
     sign = 1 << 255
     other = {0: [1 | sign, P + 1, P + 1 | sign], 4: [P - 1 | sign], 2: [], 6: []}
     for canonical, i in small:
@@ -148,7 +150,7 @@ def cctv_signature_cases():
             yield holds, a_text, message, r_text + s.to_bytes(32, "little"), "CCTV: " + (", ".join(flags) or "no flag")
 
     def mixed(honest, i):
-        return encode_point(add(honest, times(i, (recover_x(ORDER_8_Y, 0), ORDER_8_Y))))
+        return encode_point(add(honest, torsion[i]))
 
     for i, small_a, others_a in points:
         mixed_a = mixed(honest_a, i)
@@ -215,7 +217,7 @@ def code_holds(key, message, code):
 
 # Files of lines: where they are, what makes them, and what checks a line.
 CASE_FILES = (
-    (f"{MANIFEST_FOLDER}/{SIGNATURE_FILE}", signature_cases, signature_holds),
-    (f"others/cctv-{SIGNATURE_FILE}", cctv_signature_cases, signature_holds),
+    ("manifest/ed25519.txt", signature_cases, signature_holds),
+    ("others/cctv-ed25519.txt", cctv_signature_cases, signature_holds),
     ("others/wycheproof-hmac-sha256.txt", hmac_cases, code_holds),
 )

@@ -6,13 +6,13 @@ from vectors.format.delta import delta_payload
 from vectors.format.directories import check_tree, open_bases, read_tree, unpack
 from vectors.format.errors import Problem, Refused
 from vectors.format.frames import zstd_frame
-from vectors.format.header import check_name, check_stanzas, wrap_stanzas
+from vectors.format.header import check_name, check_stanzas, with_mac, wrap_stanzas
 from vectors.format.keys import parse_key_text, read_key_file, recipient_text
 from vectors.format.limits import MAX_FILE, MAX_FRAME, MAX_SEGMENT, MAX_VERSION, MIN_FRAME_SIZE, MIN_SEGMENT
 from vectors.format.matches import library_frame
 from vectors.format.pack import make_pack, open_pack
 from vectors.format.payload import tree_payload
-from vectors.format.primitives import hmac256, sha256, u32
+from vectors.format.primitives import sha256
 from vectors.format.reader import read_pack
 from vectors.format.records import DIRECTORY, EXECUTABLE, FILE
 
@@ -85,6 +85,5 @@ def command_wrap(arguments):
             raise Problem("not the public key of a recipient")
     shared = [read_key_file(path) for path in arguments.to_key_file]
     stanzas = opened.stanzas + wrap_stanzas(opened.keys.FK, opened.core, publics, shared)
-    start = opened.core + u32(len(stanzas)) + stanzas
     with open(arguments.output, "wb") as file:
-        file.write(start + hmac256(opened.keys.MK, start) + data[132 + opened.N:])
+        file.write(with_mac(opened.core, stanzas, opened.keys) + data[132 + opened.N:])

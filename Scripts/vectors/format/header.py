@@ -44,8 +44,13 @@ def make_header(ak, core, stanzas):
     keys = schedule(ak, core)
     if callable(stanzas):
         stanzas = stanzas(core)
+    return with_mac(core, stanzas, keys), b"\x28" + keys.TS + keys.NP
+
+
+def with_mac(core, stanzas, keys):
+    """§1.1: bytes 0 … 131+N."""
     start = core + u32(len(stanzas)) + stanzas
-    return start + hmac256(keys.MK, start), b"\x28" + keys.TS + keys.NP
+    return start + hmac256(keys.MK, start)
 
 
 def field(data, offset, length):

@@ -6,7 +6,7 @@ from vectors.format.errors import require
 from vectors.format.keys_document import KeysDocument, split_keys
 from vectors.format.limits import MAX_MANIFEST, MAX_REFERENCES
 from vectors.format.pages import check_references
-from vectors.format.signatures import check_signatures, read_outer, sign_manifest
+from vectors.format.signatures import check_signatures, in_order, outer_bytes, read_outer, sign_manifest
 
 SCHEMA = "pack-manifest/1"
 
@@ -15,9 +15,8 @@ def make_manifest(signed, seeds, keys=()):
     """§9.1: `signed` is the bytes of that part, or the value; `keys` are keys documents."""
     if not isinstance(signed, bytes):
         signed = canonical_json(signed).encode("utf-8")
-    signatures = sorted((sign_manifest(seed, signed) for seed in seeds), key=lambda s: s["keyid"])
-    start = b'{"keys":[' + b",".join(keys) + b"]," if keys else b"{"
-    return start + b'"signatures":' + canonical_json(signatures).encode("ascii") + b',"signed":' + signed + b"}"
+    data = outer_bytes(in_order(sign_manifest(seed, signed) for seed in seeds), signed)
+    return b'{"keys":[' + b",".join(keys) + b"]," + data[1:] if keys else data
 
 
 def read_manifest(data, trusted, embedded=None, newest=None):

@@ -4,7 +4,7 @@ from vectors.format.canonical_json import canonical_json, parse_canonical
 from vectors.format.entries import PACK_VALUES, check_keys, is_integer, is_text, is_texts, matches, read_pack_entry
 from vectors.format.errors import require
 from vectors.format.frames import bound, check_frame, decompress, run_frame, zstd_frame
-from vectors.format.limits import MAX_DELTAS, MAX_PAGE, MAX_REFERENCES
+from vectors.format.limits import MAX_DELTAS, MAX_PAGE, MAX_PAGE_ENTRIES, MAX_PAGE_TAGS, MAX_REFERENCES
 from vectors.format.primitives import number, sha256
 
 REFERENCE_VALUES = {"contentSize": is_integer, "count": is_integer, "first": is_text, "kind": matches("[a-z]{1,16}"),
@@ -22,7 +22,7 @@ def bytes_of(text):
 
 
 def most_entries(kind):
-    return 4096 if kind == "tags" else 512
+    return MAX_PAGE_TAGS if kind == "tags" else MAX_PAGE_ENTRIES
 
 
 def check_references(references):

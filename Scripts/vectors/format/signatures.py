@@ -4,6 +4,7 @@ import re
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from vectors.format.canonical_json import canonical_json
 from vectors.format.ed25519 import decode_point, public_key, signature_holds
 from vectors.format.errors import require
 from vectors.format.limits import MAX_MANIFEST, MAX_SIGNATURES
@@ -20,10 +21,30 @@ def root_id_of(public):
     return sha256(label("root-key") + public)[:8].hex()
 
 
+def sign(seed, signed, purpose, identify):
+    """§9.2: an entry of the signature list; `identify` makes the keyid."""
+    signature = Ed25519PrivateKey.from_private_bytes(seed).sign(label(purpose) + signed)
+    return {"keyid": identify(public_key(seed)), "sig": signature.hex()}
+
+
 def sign_manifest(seed, signed):
-    """§9.2: an entry of the signature list."""
-    signature = Ed25519PrivateKey.from_private_bytes(seed).sign(label("manifest") + signed)
-    return {"keyid": key_id_of(public_key(seed)), "sig": signature.hex()}
+    """§9.2"""
+    return sign(seed, signed, "manifest", key_id_of)
+
+
+def sign_keys(seed, signed, purpose="keys"):
+    """§9.6; another purpose is for vectors that break a rule."""
+    return sign(seed, signed, purpose, root_id_of)
+
+
+def in_order(signatures):
+    """§9.1: by keyid."""
+    return sorted(signatures, key=lambda signature: signature["keyid"])
+
+
+def outer_bytes(signatures, signed):
+    """§9.1: the document with these signatures in this order."""
+    return b'{"signatures":' + canonical_json(signatures).encode("ascii") + b',"signed":' + signed + b"}"
 
 
 def read_outer(data, most=None):

@@ -3,19 +3,17 @@
 import os
 from collections import namedtuple
 
+from vectors.cases.files import file_bytes, listing_lines, listing_of, parse_file, parse_listing
 from vectors.cases.samples import AK, VERSION, directory, file, noise, pack_of
 from vectors.format.delta import delta_payload
-from vectors.format.errors import Problem, Refused
+from vectors.format.errors import Refused
 from vectors.format.matches import prefix_frame
 from vectors.format.payload import tree_payload
 from vectors.format.reader import open_tree, read_pack
-from vectors.format.records import DIRECTORY
 from vectors.format.trees import FileTree
 
 # `bases` are (bytes, how many bases directly before it that one is over, 0 for a full pack).
 DeltaVector = namedtuple("DeltaVector", "name expect comment key bases data records")
-DELTA_FOLDERS = ("deltas/valid", "deltas/hostile")
-BASE_FOLDER = "deltas/bases"
 OLD_TEXT = b"".join(b"%d: the line of the file that was there before\n" % i for i in range(12))
 NEW_TEXT = OLD_TEXT.replace(b"5: the line", b"5: another line")
 OLD_TREE = (file("a.txt", OLD_TEXT), file("b/c.bin"), directory("d"), file("noise.bin", noise(200)), file("run", b"#!/bin/sh\n", True))
@@ -27,33 +25,21 @@ A_TXT, C_BIN, D_DIRECTORY, NOISE_BIN, RUN, OLD_LIST = range(6)
 
 def delta_vector_bytes(vector, names):
     """§10.4; `names` has the names of the bases."""
-    lines = [f"expect: {vector.expect}", f"key: {vector.key.hex()}", f"comment: {vector.comment}",
-             *(f"base: {names[data]}" + (f" {over}" if over else "") for data, over in vector.bases)]
-    for record in vector.records or ():
-        path = record.path.decode("utf-8")
-        lines += [f"path: {path}/"] if record.type == DIRECTORY else [f"path: {path}", f"sha256: {record.digest.hex()}"]
-    return "".join(line + "\n" for line in lines).encode("utf-8") + b"\n" + vector.data
+    return file_bytes([f"expect: {vector.expect}", f"key: {vector.key.hex()}", f"comment: {vector.comment}",
+                       *(f"base: {names[data]}" + (f" {over}" if over else "") for data, over in vector.bases),
+                       *listing_lines(vector.records or ())], vector.data)
 
 
 def parse_delta_vector(name, data, packs):
     """§10.4; `packs` is the folder of the bases."""
-    head, separator, body = data.partition(b"\n\n")
-    values, bases, listing = {}, [], []
-    for line in head.decode("utf-8").split("\n"):
-        key, colon, value = line.partition(": ")
-        if not (separator and colon) or key not in ("expect", "key", "comment", "base", "path", "sha256"):
-            raise Problem(f"{name}: the head of the vector: {line}")
+    pairs, body = parse_file(name, data, ("expect", "key", "comment", "base", "path", "sha256"))
+    values, bases = dict(pairs), []
+    for key, value in pairs:
         if key == "base":
             base, _, over = value.partition(" ")
             with open(os.path.join(packs, base), "rb") as file_object:
                 bases.append((file_object.read(), int(over or 0)))
-        elif key == "path":
-            listing.append([value, None])
-        elif key == "sha256":
-            listing[-1][1] = value
-        else:
-            values[key] = value
-    return DeltaVector(name, values["expect"], values["comment"], bytes.fromhex(values["key"]), bases, body, listing)
+    return DeltaVector(name, values["expect"], values["comment"], bytes.fromhex(values["key"]), bases, body, parse_listing(pairs))
 
 
 def trees_of(bases, key):
@@ -74,7 +60,7 @@ def check_delta_vector(vector, verbose):
         if error.name != vector.expect:
             yield f"expect {vector.expect}, reader says {error}"
         return
-    listing = [[r.path.decode("utf-8") + "/", None] if r.type == DIRECTORY else [r.path.decode("utf-8"), r.digest.hex()] for r in records]
+    listing = listing_of(records)
     if vector.expect != "ok":
         yield f"expect {vector.expect}, reader says ok"
     elif listing != vector.records:

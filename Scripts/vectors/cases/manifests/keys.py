@@ -1,12 +1,13 @@
 """Manifests for an app that embeds a keys document."""
 
-from vectors.cases.manifests.samples import NEXT_SEED, SEED, STRANGE_SEED, kat_pack, kat_signed, keys_value, make_keys, root_seed, sign_keys
+from vectors.cases.manifests.samples import NEXT_SEED, SEED, STRANGE_SEED, kat_pack, kat_signed, keys_value, make_keys, present, root_seed
 from vectors.cases.manifests.vector import keys_vector, manifest_vector
 from vectors.format.canonical_json import canonical_json
 from vectors.format.ed25519 import IDENTITY, encode_point, public_key
 from vectors.format.keys import public_text
 from vectors.format.limits import MAX_INTEGER
 from vectors.format.manifest import make_manifest
+from vectors.format.signatures import in_order, sign_keys
 
 
 def keys_manifests():
@@ -46,7 +47,7 @@ def keys_manifests():
     wrong = {"keyid": two["keyid"], "sig": one["sig"]}
 
     def listed(*entries):
-        return make_keys(signed, signatures=sorted(entries, key=lambda s: s["keyid"]))
+        return make_keys(signed, signatures=in_order(entries))
 
     for name, comment, keys in (
             ("removed", "the documents were removed", []),
@@ -87,11 +88,10 @@ def keys_manifests():
         changes.append((f"without-{key}", f"a document without {key}", {key: None}))
     for name, comment, change in changes:
         value = {**keys_value(2, signers=[NEXT_SEED]), **change, **({} if "version" in change else {"version": 2})}
-        value = {key: item for key, item in value.items() if item is not None}
-        yield bad(name, "damaged", comment, [make_keys(value)])
+        yield bad(name, "damaged", comment, [make_keys(present(value))])
     yield bad("thirty-three", "damaged", "more documents than there may be", [*chain, make_keys(keys_value(34, signers=[NEXT_SEED]))])
     yield bad("signatures-33", "damaged", "33 signatures", [make_keys(keys_value(2, signers=[NEXT_SEED]), by=range(1, 34))])
-    descending = make_keys(signed, signatures=sorted((one, two), key=lambda s: s["keyid"], reverse=True))
+    descending = make_keys(signed, signatures=in_order((one, two))[::-1])
     yield bad("signatures-descend", "damaged", "signatures in descending order", [descending])
     yield bad("signature-twice", "damaged", "a signature twice", [make_keys(signed, signatures=[one, one])])
     yield bad("space", "damaged", "a space in a document", [second.replace(b'"signed":{', b'"signed":{ ')])

@@ -1,7 +1,5 @@
 """What cases of manifests, keys documents and pages are made of."""
 
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-
 from vectors.format.canonical_json import canonical_json
 from vectors.format.ed25519 import public_key
 from vectors.format.entries import BUDGET_KEYS
@@ -10,18 +8,23 @@ from vectors.format.keys_document import KEYS_SCHEMA
 from vectors.format.limits import MAX_DELTAS, MAX_INTEGER
 from vectors.format.manifest import SCHEMA
 from vectors.format.pages import update_entry
-from vectors.format.primitives import label, sha256
-from vectors.format.signatures import root_id_of
+from vectors.format.primitives import sha256
+from vectors.format.signatures import in_order, outer_bytes, sign_keys
 
 SEED = bytes(range(32))
 NEXT_SEED, STRANGE_SEED = bytes(range(32, 64)), bytes(range(64, 96))
 DEFAULTS = {"base": "https://cdn.example.com/packs/", "keyId": "e545120e613dd715"}
 
 
+def present(value):
+    """The keys that have another value than None."""
+    return {key: item for key, item in value.items() if item is not None}
+
+
 def kat_signed(**changes):
     """The value of §9.5; a change to None takes a key out."""
     value = {"schema": SCHEMA, "version": 1, "expires": "2027-01-01T00:00:00Z", "packs": [], **changes}
-    return {key: item for key, item in value.items() if item is not None}
+    return present(value)
 
 
 def kat_pack(**changes):
@@ -29,7 +32,7 @@ def kat_pack(**changes):
         "id": "core", "version": 7, "url": "https://cdn.example.com/packs/core-0123456789abcdef.pack", "size": 12345,
         "sha256": "0123456789abcdef" * 4, "contentRoot": "fedcba9876543210" * 4, "contentSize": 54321, "installSize": 61440,
         "files": 3, "maxFrame": 32768, "keyId": "e545120e613dd715", "delivery": "essential", "install": "unpacked", **changes}
-    return {key: item for key, item in value.items() if item is not None}
+    return present(value)
 
 
 def full_manifest():
@@ -75,18 +78,12 @@ def keys_value(version=1, roots=(1, 2, 3), threshold=2, signers=(SEED,), needed=
         "schema": KEYS_SCHEMA, "version": version, "issued": "2026-07-01T00:00:00Z", "expires": "2027-07-01T00:00:00Z",
         "rootKeys": sorted(public_text("pkq1", "root-public-text", public_key(root_seed(number))) for number in roots), "rootThreshold": threshold,
         "signingKeys": sorted(public_text("pkp1", "sig-public-text", public_key(seed)) for seed in signers), "signingThreshold": needed, **changes}
-    return {key: item for key, item in value.items() if item is not None}
-
-
-def sign_keys(seed, signed, purpose="keys"):
-    """§9.6: an entry of the signature list."""
-    signature = Ed25519PrivateKey.from_private_bytes(seed).sign(label(purpose) + signed)
-    return {"keyid": root_id_of(public_key(seed)), "sig": signature.hex()}
+    return present(value)
 
 
 def make_keys(value, by=(1, 2), signatures=None):
     """§9.6: a keys document, signed with root keys."""
     signed = value if isinstance(value, bytes) else canonical_json(value).encode("utf-8")
     if signatures is None:
-        signatures = sorted((sign_keys(root_seed(number), signed) for number in by), key=lambda s: s["keyid"])
-    return b'{"signatures":' + canonical_json(signatures).encode("ascii") + b',"signed":' + signed + b"}"
+        signatures = in_order(sign_keys(root_seed(number), signed) for number in by)
+    return outer_bytes(signatures, signed)

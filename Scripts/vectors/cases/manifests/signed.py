@@ -9,7 +9,7 @@ from vectors.format.ed25519 import BASE, IDENTITY, L, encode_point, public_key
 from vectors.format.entries import BUDGET_KEYS
 from vectors.format.limits import MAX_INTEGER
 from vectors.format.manifest import make_manifest
-from vectors.format.signatures import key_id_of, sign_manifest
+from vectors.format.signatures import key_id_of, outer_bytes, sign_manifest
 
 
 def valid_manifests():
@@ -80,7 +80,7 @@ def untrusted_manifests():
               with_signature(signature[:32] + (int.from_bytes(signature[32:], "little") + L).to_bytes(32, "little")))
     small = encode_point(IDENTITY)
     entry = {"keyid": key_id_of(small), "sig": (encode_point(BASE) + (1).to_bytes(32, "little")).hex()}
-    forged = b'{"signatures":' + canonical_json([entry]).encode() + b',"signed":' + signed + b"}"
+    forged = outer_bytes([entry], signed)
     yield bad("key-of-small-order", "a trusted key of order 1, under which anybody can sign", forged, [small])
     yield bad("not-read-before-trust", "a signed part that is no JSON, signed by an unknown key: the signature counts first",
               make_manifest(b'{"schema":nonsense}', [STRANGE_SEED]))

@@ -2,13 +2,18 @@
 
 from collections import namedtuple
 
+from vectors.cases.files import file_bytes, parse_values
 from vectors.cases.manifests.samples import SEED
 from vectors.format.ed25519 import public_key
-from vectors.format.errors import Problem, Refused
+from vectors.format.errors import Refused
 from vectors.format.manifest import read_manifest
 
 ManifestVector = namedtuple("ManifestVector", "name expect comment data trust version signers packs embed keys", defaults=(None, None))
-MANIFEST_FOLDER = "manifest"
+
+
+def packs_of(value):
+    """What a head says of packs."""
+    return [(pack["id"], pack["version"], pack["size"]) for pack in value["packs"]]
 
 
 def manifest_vector(name, expect, comment, data, trust=None):
@@ -17,7 +22,7 @@ def manifest_vector(name, expect, comment, data, trust=None):
     if expect == "ok":
         value, signers = read_manifest(data, trust)
         version = value["version"]
-        packs = [(pack["id"], pack["version"], pack["size"]) for pack in value["packs"]]
+        packs = packs_of(value)
     return ManifestVector(name, expect, comment, data, trust, version, signers, packs)
 
 
@@ -27,7 +32,7 @@ def keys_vector(name, expect, comment, data, embed):
     try:
         value, signers = read_manifest(data, [], embed, newest)
         version = value["version"]
-        packs = [(pack["id"], pack["version"], pack["size"]) for pack in value["packs"]]
+        packs = packs_of(value)
     except Refused:
         pass
     return ManifestVector(name, expect, comment, data, [], version, signers, packs, embed, newest[-1].version if newest else 1)
@@ -35,23 +40,18 @@ def keys_vector(name, expect, comment, data, embed):
 
 def manifest_vector_bytes(vector):
     """§10.2"""
-    lines = [f"expect: {vector.expect}", *(f"trust: {key.hex()}" for key in vector.trust), f"comment: {vector.comment}"]
+    head = [f"expect: {vector.expect}", *(f"trust: {key.hex()}" for key in vector.trust), f"comment: {vector.comment}"]
     if vector.embed is not None:
-        lines += [f"embed: {vector.embed.decode()}", f"keys: {vector.keys}"]
+        head += [f"embed: {vector.embed.decode()}", f"keys: {vector.keys}"]
     if vector.version is not None:
-        lines += [f"version: {vector.version}", *(f"signer: {signer}" for signer in vector.signers)]
-        lines += [f"pack: {name} {version} {size}" for name, version, size in vector.packs]
-    return "".join(line + "\n" for line in lines).encode("utf-8") + b"\n" + vector.data
+        head += [f"version: {vector.version}", *(f"signer: {signer}" for signer in vector.signers)]
+        head += [f"pack: {name} {version} {size}" for name, version, size in vector.packs]
+    return file_bytes(head, vector.data)
 
 
 def parse_manifest_vector(name, data):
-    head, separator, body = data.partition(b"\n\n")
-    values = {"expect": [], "trust": [], "comment": [], "version": [], "signer": [], "pack": [], "embed": [], "keys": []}
-    for line in head.decode("utf-8").split("\n"):
-        key, colon, value = line.partition(": ")
-        if not (separator and colon) or key not in values:
-            raise Problem(f"{name}: the head of the vector: {line}")
-        values[key].append(value)
+    """§10.2"""
+    values, body = parse_values(name, data, ("expect", "trust", "comment", "version", "signer", "pack", "embed", "keys"))
     packs = [(pack.split(" ")[0], *map(int, pack.split(" ")[1:])) for pack in values["pack"]]
     return ManifestVector(name, values["expect"][0], values["comment"][0], body, list(map(bytes.fromhex, values["trust"])),
                           int(values["version"][0]) if values["version"] else None, values["signer"], packs,
@@ -77,5 +77,5 @@ def check_manifest_vector(vector, verbose):
         yield f"expect {vector.expect}, reader says ok"
     elif (value["version"], signers) != (vector.version, vector.signers):
         yield f"version {value['version']}, signers {signers}"
-    elif [(pack["id"], pack["version"], pack["size"]) for pack in value["packs"]] != vector.packs:
+    elif packs_of(value) != vector.packs:
         yield "the packs differ"

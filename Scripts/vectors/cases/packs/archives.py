@@ -14,6 +14,15 @@ from vectors.format.records import directory_record, file_record
 from vectors.format.tar import TarBuilder, pax_record, size_field
 
 
+def archive_vectors():
+    yield from traversal_vectors()
+    yield from python_vectors()
+    yield from libarchive_paths()
+    yield from libarchive_types()
+    yield from libarchive_sparse()
+    yield from libarchive_pax()
+
+
 class OtherTar(TarBuilder):
     """A tar in the form of §4.2 but for what a case is about, and the index that fits it best: it lists every file, hard link
     and directory, and of a path that stands twice the last."""

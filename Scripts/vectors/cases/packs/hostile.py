@@ -11,6 +11,16 @@ from vectors.format.limits import MAX_BLOCK, MAX_CONTENT, MAX_DIRECTORY
 from vectors.format.primitives import number, sha256, u16, u32
 
 
+def hostile_payloads():
+    yield from hostile_paths()
+    yield from hostile_records()
+    yield from hostile_head()
+    yield from hostile_blocks()
+    yield from hostile_frames()
+    yield from hostile_seek()
+    yield from hostile_parts()
+
+
 def hostile_paths():
     """§5.1: the path stands in the index and in the tar alike."""
     for name, comment, path in (

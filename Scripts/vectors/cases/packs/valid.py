@@ -3,11 +3,20 @@
 from vectors.cases.faults import set_bits
 from vectors.cases.packs.vector import valid, valid_tree, with_pack_key
 from vectors.cases.samples import (
-    AK, OWN_AK, RECIPIENT, SHARED_AK, SMALL, SMALL_TREE, directory, exact_length, file, noise, other_frames, tar_of, wrapped)
+    AK, OWN_AK, RECIPIENT, SHARED_AK, SMALL, SMALL_TREE, directory, exact_length, file, many_files, noise, other_frames, tar_of, wrapped)
 from vectors.format.frames import frame_header, raw_frame, run_frame, zstd_frame
 from vectors.format.header import derive_stanza, stanza, wrap_stanzas
 from vectors.format.keys import Recipient, file_key
 from vectors.format.limits import MAX_VERSION
+
+
+def valid_vectors():
+    yield from valid_trees()
+    yield from valid_segments()
+    yield from valid_frames()
+    yield from valid_headers()
+    yield from valid_pack_keys()
+    yield from valid_wraps()
 
 
 def valid_trees():
@@ -57,9 +66,7 @@ def valid_trees():
     yield valid_tree("order-reversed", "the entries in descending path order (§4.2.4)", SMALL_TREE,
                      order=lambda items: sorted(items, key=lambda item: item.path, reverse=True))
     for count in (127, 128, 129, 300):
-        items = [file(f"f{i:03}", b"%d" % i) for i in range(count)]
-        yield valid_tree(f"records-{count}", f"{count} records: blocks of 128 and the rest (§4.6)", items,
-                         codec=zstd_frame)
+        yield valid_tree(f"records-{count}", f"{count} records: blocks of 128 and the rest (§4.6)", many_files(count), codec=zstd_frame)
 
 
 def valid_segments():

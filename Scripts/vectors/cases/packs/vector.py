@@ -2,59 +2,42 @@
 
 from collections import namedtuple
 
+from vectors.cases.files import file_bytes, listing_lines, listing_of, parse_file, parse_listing
 from vectors.cases.samples import AK, OWN_AK, SMALL_TREE, pack_of
 from vectors.format.errors import Problem, Refused
 from vectors.format.keys import Recipient
 from vectors.format.payload import make_payload, tree_payload
 from vectors.format.reader import read_pack
-from vectors.format.records import DIRECTORY
 from vectors.format.tar import build_tree
 
 # The key is bytes, or the secret key of a recipient.
 Vector = namedtuple("Vector", "name expect comment data key client records root", defaults=(None,))
-FOLDERS = ("valid", "refused-open", "hostile", "others")
 
 
 def vector_bytes(vector):
     """§10.1, and `client:` where a client that reads only the index says something else."""
-    lines = [f"expect: {vector.expect}"]
+    head = [f"expect: {vector.expect}"]
     if vector.client:
-        lines.append(f"client: {vector.client}")
+        head.append(f"client: {vector.client}")
     if isinstance(vector.key, Recipient):
-        lines.append(f"recipient: {vector.key.secret.hex()}")
+        head.append(f"recipient: {vector.key.secret.hex()}")
     else:
-        lines.append(f"key: {vector.key.hex()}")
+        head.append(f"key: {vector.key.hex()}")
     if vector.root:
-        lines.append(f"root: {vector.root.hex()}")
-    lines.append(f"comment: {vector.comment}")
-    for record in vector.records or ():
-        path = record.path.decode("utf-8")
-        if record.type == DIRECTORY:
-            lines.append(f"path: {path}/")
-        else:
-            lines += [f"path: {path}", f"sha256: {record.digest.hex()}"]
-    return "".join(line + "\n" for line in lines).encode("utf-8") + b"\n" + vector.data
+        head.append(f"root: {vector.root.hex()}")
+    head += [f"comment: {vector.comment}", *listing_lines(vector.records or ())]
+    return file_bytes(head, vector.data)
 
 
 def parse_vector(name, data):
     """§10.1: a vector as it stands in its file; an unknown key is an error."""
-    head, separator, body = data.partition(b"\n\n")
-    values, listing = {}, []
-    for line in head.decode("utf-8").split("\n"):
-        key, colon, value = line.partition(": ")
-        if not (separator and colon) or key not in ("expect", "client", "key", "recipient", "root", "comment", "path", "sha256"):
-            raise Problem(f"{name}: the head of the vector: {line}")
-        if key == "path":
-            listing.append([value, None])
-        elif key == "sha256":
-            listing[-1][1] = value
-        else:
-            values[key] = value
+    pairs, body = parse_file(name, data, ("expect", "client", "key", "recipient", "root", "comment", "path", "sha256"))
+    values = dict(pairs)
     root = bytes.fromhex(values["root"]) if "root" in values else None
     if ("key" in values) == ("recipient" in values):
         raise Problem(f"{name}: the head of the vector has no key, or two")
     at_hand = bytes.fromhex(values["key"]) if "key" in values else Recipient(bytes.fromhex(values["recipient"]))
-    return Vector(name, values["expect"], values.get("comment"), body, at_hand, values.get("client"), listing, root)
+    return Vector(name, values["expect"], values.get("comment"), body, at_hand, values.get("client"), parse_listing(pairs), root)
 
 
 def outcome(vector, verify, key):
@@ -63,11 +46,7 @@ def outcome(vector, verify, key):
         records = read_pack(vector.data, key, verify)
     except Refused as error:
         return error.name, str(error)
-    listing = []
-    for record in records:
-        path = record.path.decode("utf-8")
-        listing.append([path + "/", None] if record.type == DIRECTORY else [path, record.digest.hex()])
-    return "ok", listing
+    return "ok", listing_of(records)
 
 
 def check_vector(vector, verbose):

@@ -3,7 +3,7 @@
 import zstandard
 
 from vectors.cases.faults import flip
-from vectors.cases.manifests.samples import DEFAULTS, sample_entries, signed_with
+from vectors.cases.manifests.samples import DEFAULTS, present, sample_entries, signed_with
 from vectors.cases.pages.vector import content_vector, page_vector
 from vectors.format.canonical_json import canonical_json
 from vectors.format.frames import bound, frame_content_size, frame_header, raw_frame, run_frame, zstd_block, zstd_frame
@@ -28,8 +28,7 @@ def valid_pages():
     yield good("tags", "pairs, with a tag of several words and one beyond ASCII", tag_data, reference, tag_reference, page=1)
     own = [{**few[0], "description": "Snow.", "keyId": "0123456789abcdef", "language": "de", "name": "Level", "platforms": ["iOS"],
             "url": "https://example.com/l.pack?a"}, {**few[1], "tags": None}]
-    own = [{key: value for key, value in entry.items() if value is not None} for entry in own]
-    own_reference, own_data = make_page("packs", own)
+    own_reference, own_data = make_page("packs", list(map(present, own)))
     yield good("packs-all-keys", "an entry with every key, and one without tags", own_data, own_reference)
     content = page_content("packs", few)
     for name, comment, data in (
@@ -103,7 +102,7 @@ def damaged_pages():
             ("essential", "an essential pack", {"delivery": "essential"}), ("no-size", "an entry without size", {"size": None}),
             ("id", "an id that is no pack name", {"id": "../core"}), ("key-id-repeated", "the key id of all packs", {"keyId": DEFAULTS["keyId"]}),
             ("url-http", "a URL without TLS", {"url": "http://example.com/a.pack"}), ("name-id", "a name that is the id", {"name": first})):
-        entry = {key: value for key, value in {**few[0], **changes}.items() if value is not None}
+        entry = present({**few[0], **changes})
         yield content(f"packs-{name}", comment, "packs", {"packs": [entry]}, entry["id"], 1)
     yield bad("packs-beyond", "keys that belong to the next page", data, reference, {**after, "first": few[2]["id"]})
 

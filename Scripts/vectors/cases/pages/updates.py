@@ -1,7 +1,7 @@
 """Pages of updates."""
 
 from vectors.cases.faults import flip
-from vectors.cases.manifests.samples import sample_entries, sample_updates, signed_with
+from vectors.cases.manifests.samples import present, sample_entries, sample_updates, signed_with
 from vectors.cases.pages.vector import content_vector, page_vector
 from vectors.format.limits import MAX_INTEGER
 from vectors.format.pages import make_page, page_content
@@ -14,8 +14,7 @@ def few_updates():
 
 def small_delta(digest="10", **changes):
     """A delta with digests that say which one it is; a change to None takes a key out."""
-    delta = {"bases": ["a1" * 32], "sha256": digest * 32, "size": 100, **changes}
-    return {key: value for key, value in delta.items() if value is not None}
+    return present({"bases": ["a1" * 32], "sha256": digest * 32, "size": 100, **changes})
 
 
 def small_update(*deltas, name="level-000000"):

@@ -3,15 +3,15 @@
 import json
 from collections import namedtuple
 
+from vectors.cases.files import file_bytes, parse_values
 from vectors.cases.manifests.samples import signed_with
 from vectors.format.canonical_json import canonical_json
-from vectors.format.errors import Problem, Refused
+from vectors.format.errors import Refused
 from vectors.format.frames import run_frame
 from vectors.format.pages import end_of_page, page_keys, read_page
 from vectors.format.primitives import sha256
 
 PageVector = namedtuple("PageVector", "name expect comment signed page data keys")
-PAGE_FOLDER = "pages"
 
 
 def page_vector(name, expect, comment, signed, page, data):
@@ -32,19 +32,14 @@ def content_vector(name, expect, comment, kind, value, first, count, *after, of=
 
 
 def page_vector_bytes(vector):
-    lines = [f"expect: {vector.expect}", f"signed: {canonical_json(vector.signed)}", f"page: {vector.page}", f"comment: {vector.comment}",
-             *(f"key: {canonical_json(key)}" for key in vector.keys)]
-    return "".join(line + "\n" for line in lines).encode("utf-8") + b"\n" + vector.data
+    """§10.3"""
+    return file_bytes([f"expect: {vector.expect}", f"signed: {canonical_json(vector.signed)}", f"page: {vector.page}", f"comment: {vector.comment}",
+                       *(f"key: {canonical_json(key)}" for key in vector.keys)], vector.data)
 
 
 def parse_page_vector(name, data):
-    head, separator, body = data.partition(b"\n\n")
-    values = {"expect": [], "signed": [], "page": [], "comment": [], "key": []}
-    for line in head.decode("utf-8").split("\n"):
-        key, colon, value = line.partition(": ")
-        if not (separator and colon) or key not in values:
-            raise Problem(f"{name}: the head of the vector: {line}")
-        values[key].append(value)
+    """§10.3"""
+    values, body = parse_values(name, data, ("expect", "signed", "page", "comment", "key"))
     return PageVector(name, values["expect"][0], values["comment"][0], json.loads(values["signed"][0]), int(values["page"][0]), body,
                       list(map(json.loads, values["key"])))
 
