@@ -32,12 +32,22 @@ python_requirements=Scripts/requirements.txt
 
 say() { printf '%s\n' "$*" >&2; }
 
+# The output of a step, or the failures in it and its end if it is long.
+what_failed() { # FILE
+  if [ "$(wc -l <"$1")" -gt 100 ]; then
+    grep -E '✘|↳|: error:|Fatal error' "$1" | head -n 60 || true
+    tail -n 40 "$1"
+  else
+    cat "$1"
+  fi
+}
+
 # What failed, and the end of its output, for the end of a run of several scripts, whose own output may be cut there.
 report_failure() { # NAME [FILE]
   [ -n "${PACKER_FAILURES:-}" ] || return 0
   {
     printf -- '-- %s\n' "$1"
-    [ -z "${2:-}" ] || tail -n 40 "$2"
+    [ -z "${2:-}" ] || what_failed "$2"
   } >>"$PACKER_FAILURES"
 }
 
@@ -64,6 +74,39 @@ step() {
 end_step() {
   [ -z "$step_name" ] || steps+=("$(printf '%5d s  %s' "$((SECONDS - step_start))" "$step_name")")
   step_name=
+}
+
+# Runs steps beside each other, at most COUNT at once and in their order, so the longest come first. Prints the time of each, and the whole output of one that
+# fails, whose name is added to 'failed'. The outputs are in .build/steps.
+run_beside() { # COUNT; standard input has lines "NAME: COMMAND"
+  local line count=$1
+  local -A running=() started=()
+  mkdir -p .build/steps
+  end_step
+  while IFS= read -r line; do
+    [ -n "$line" ] || continue
+    [ ${#running[@]} -lt "$count" ] || end_one
+    bash -c "${line#*: }" >".build/steps/${line%%:*}.log" 2>&1 </dev/null &
+    running[$!]=${line%%:*}
+    started[$!]=$SECONDS
+  done
+  while [ ${#running[@]} -gt 0 ]; do end_one; done
+}
+
+end_one() {
+  local pid status=0 name
+  wait -n -p pid "${!running[@]}" || status=$?
+  name=${running[$pid]}
+  steps+=("$(printf '%5d s  %s' "$((SECONDS - started[$pid]))" "$name")")
+  unset "running[$pid]"
+  if [ "$status" -eq 0 ]; then
+    say "${steps[-1]}"
+    return
+  fi
+  say "${steps[-1]}: failed"
+  what_failed ".build/steps/$name.log" >&2
+  failed+=("$name")
+  report_failure "$name" ".build/steps/$name.log"
 }
 
 tell_times() {
@@ -156,7 +199,7 @@ prepare_python() {
 }
 
 # The flags of all debug builds, so that test and check share one build.
-debug_flags=(--traits SwiftCrypto --explicit-target-dependency-import-check error)
+debug_flags=(--explicit-target-dependency-import-check error)
 # Where nobody debugs, debug information would only cost time.
 [ -z "${PACKER_DEBUG_INFO:-}" ] || debug_flags+=(-debug-info-format "$PACKER_DEBUG_INFO")
 export PACKER_WARNINGS_AS_ERRORS=1

@@ -5,7 +5,7 @@ limits on open files and on the size of a file; streams that are closed; a curre
 Each run ends in time with a documented status and one line that names what is at fault. What was there before is unchanged, and nothing temporary is left.
 Permission bits mean nothing to root, so that the whole program goes on as another user where it was started as root.
 
-The command is named by the variable PACKER, the seed by SEED. Of all the runs some are done that the seed chooses, and all with `--all`; `--rounds N` is
+The command is named by the variable PACKER, the seed by PACKER_TEST_SEED. Of all the runs some are done that the seed chooses, and all with `--all`; `--rounds N` is
 how often a directory disappears under each verb, `--only WORD` which verbs are looked at. Prints how many runs there were, and how they ended.
 """
 
@@ -25,9 +25,7 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-from project import CONFIGURATION, PACKER, PLIST, fail, inherited
-
-SEED = int(os.environ.get("SEED", random.SystemRandom().randrange(1 << 32)))
+from project import CONFIGURATION, PACKER, PLIST, SEED, fail, inherited
 
 # Nobody, on every system.
 USER = 65534
@@ -710,7 +708,7 @@ def main():
     parser.add_argument("--only", default="")
     parser.add_argument("--all", action="store_true")
     options = parser.parse_args()
-    print(f"SEED={SEED}", flush=True)
+    print(f"PACKER_TEST_SEED={SEED}", flush=True)
     go_on_as_nobody()
     wrong = []
     with tempfile.TemporaryDirectory(prefix="packer-places.") as name:
@@ -747,7 +745,7 @@ def main():
     for text in sorted(wrong):
         print(text, file=sys.stderr)
     if wrong:
-        fail(f"{len(wrong)} runs of packer did not end as they should (SEED={SEED})")
+        fail(f"{len(wrong)} runs of packer did not end as they should (PACKER_TEST_SEED={SEED})")
     print(f"{len(VERBS)} commands, {grounds.runs} runs in places where the system refuses: each ends in words, and leaves what was there")
 
 

@@ -9,6 +9,9 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PACKER = os.environ.get("PACKER", str(ROOT / ".build/debug/packer"))
 
+# Fixed, so that a change fails only for what it changed; runs at night set others.
+SEED = int(os.environ.get("PACKER_TEST_SEED", 1))
+
 # The package `vectors`: the second implementation, and the cases that are made with it.
 sys.path.append(str(ROOT / "Scripts"))
 

@@ -7,7 +7,7 @@ release, the earlier one or the new one. The publication ends with 0, because rc
 then the next run completes it. Of two publishers that race, one may report a conflict. The release of one that ended with 0 is the published one, or was
 replaced by a newer version.
 
-The command is named by the variable PACKER, the seed by SEED. The quick form injects one kind of fault at each request, `--long` all kinds at each, and
+The command is named by the variable PACKER, the seed by PACKER_TEST_SEED. The quick form injects one kind of fault at each request, `--long` all kinds at each, and
 lets publishers race for 100 rounds. `--only WORD` chooses parts: s3, sftp, nginx, race, held, silent. `--many N` measures only: N packs, requests and time
 against `rclone copy` of the same folder. Prints what it counted.
 """
@@ -34,11 +34,10 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-from project import PACKER, inherited
+from project import PACKER, SEED, inherited
 from servers import nginx
 from storage import FAULTS, HTTPProxy, TCPProxy, moto, one_request, sftp
 
-SEED = int(os.environ.get("SEED", random.SystemRandom().randrange(1 << 32)))
 GAMES = 3
 CONFIGURATION = """\
 serve: {baseURL: "https://cdn.example.com/packs/"}
@@ -577,7 +576,7 @@ def main():
     options = parser.parse_args()
     if not shutil.which("rclone"):
         sys.exit("rclone is missing: apt-get install rclone")
-    print(f"SEED={SEED}", flush=True)
+    print(f"PACKER_TEST_SEED={SEED}", flush=True)
     parts = options.only or PARTS
     rounds = options.rounds or (100 if options.long else 3)
     with tempfile.TemporaryDirectory(prefix="packer-publishing.") as name:
@@ -608,7 +607,7 @@ def main():
     if not options.many:
         print(f"clients looked {counts['looks']} times")
     if failures:
-        sys.exit(f"error: {len(failures)} faults (SEED={SEED})")
+        sys.exit(f"error: {len(failures)} faults (PACKER_TEST_SEED={SEED})")
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ import os
 import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+from project import SEED
 from servers import nginx, packer_serve
 
 BIG = 5_000_000
@@ -160,8 +161,7 @@ def make_tree(tree, dice):
 
 def main():
     packer = os.environ.get("PACKER", str(ROOT / ".build/debug/packer"))
-    seed = int(os.environ.get("PACKER_TEST_SEED", random.randrange(1 << 32)))
-    dice = random.Random(seed)
+    dice = random.Random(SEED)
     wrong, seen = [], set()
     with tempfile.TemporaryDirectory(prefix="packer-ranges.") as name:
         place = pathlib.Path(name)
@@ -189,7 +189,7 @@ def main():
     wrong += [f"{name} is in DIFFERENCES and was not asked" for name in DIFFERENCES.keys() - seen]
     for line in wrong:
         print(line, file=sys.stderr)
-    print(f"{len(table)} requests to packer serve and to nginx, {len(DIFFERENCES)} answered differently for a reason (PACKER_TEST_SEED={seed})", file=sys.stderr)
+    print(f"{len(table)} requests to packer serve and to nginx, {len(DIFFERENCES)} answered differently for a reason (PACKER_TEST_SEED={SEED})", file=sys.stderr)
     sys.exit(1 if wrong else 0)
 
 

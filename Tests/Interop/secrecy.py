@@ -6,7 +6,8 @@ Then it gives a key, spelled in every wrong way, in the place of a key reference
 packer.yml. None of it is printed.
 
 A key stands in the key files that hold it, and nowhere else. A content stands in the source, and in what was asked to bring it back. The command is named by
-the variable PACKER. Prints how much was searched.
+the variable PACKER, the seed by PACKER_TEST_SEED. Of the runs with wrong spellings a seventh is done that the seed chooses, and all with `--all`. Prints how much was
+searched.
 """
 
 import base64
@@ -19,9 +20,11 @@ import re
 import secrets
 import shutil
 import subprocess
+import sys
 import tempfile
 
-from project import CONFIGURATION, PACKER, fail, inherited
+from project import CONFIGURATION, PACKER, SEED, fail, inherited
+
 
 
 def forms(key):
@@ -141,6 +144,10 @@ def tries(place, texts):
         if path == ("trust", 0) or path in (("key",), ("signKey",), ("signKey", 0)) or number % 13 == 0:
             verb = [["plist", "print"], ["build", "--dry-run"], ["verify", "--format", "github"], ["verify", "--format", "sarif"], ["plist", "print", "--json"]][number // 13 % 5]
             jobs.append((verb, {}, configured(path, text, as_name=number % 39 == 0)))
+
+    if sys.argv[1:] != ["--all"]:
+        # Every option, variable and value is among them, and every spelling.
+        jobs = jobs[SEED % 7 :: 7]
 
     def run(numbered):
         number, (arguments, variables, configuration) = numbered

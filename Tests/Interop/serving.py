@@ -23,6 +23,7 @@ import urllib.error
 import urllib.request
 import warnings
 
+from project import SEED
 from servers import packer_serve
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -672,9 +673,8 @@ time.sleep(60)
 
 
 def main():
-    seed = int(os.environ.get("PACKER_TEST_SEED", random.randrange(1 << 32)))
-    print(f"PACKER_TEST_SEED={seed}", file=sys.stderr)
-    dice = random.Random(seed)
+    print(f"PACKER_TEST_SEED={SEED}", file=sys.stderr)
+    dice = random.Random(SEED)
     with tempfile.TemporaryDirectory(prefix="packer-serving.") as name:
         place = pathlib.Path(name)
         tree = place / "tree"
@@ -694,7 +694,7 @@ def main():
             if "too-many" in parts:
                 too_many(served.port)
             if "crowd" in parts:
-                crowd(served, tree, seed)
+                crowd(served, tree, SEED)
         # One of the invalid requests begins like TLS.
         complaints = [line for line in served.errors.splitlines() if "warning" in line or "Fatal" in line]
         expect(all("sent HTTPS" in line for line in complaints), f"it complains: {served.errors}")

@@ -3,7 +3,7 @@
 file operations too. What is there afterwards is what was there before, or what the verb makes when nobody disturbs it; nothing temporary is left but by
 SIGKILL, and that is gone when the verb has run again.
 
-The command is named by the variable PACKER, the seed by SEED. `--rounds N` is how often each signal strikes each verb, `--only WORD` which verbs are looked
+The command is named by the variable PACKER, the seed by PACKER_TEST_SEED. `--rounds N` is how often each signal strikes each verb, `--only WORD` which verbs are looked
 at. Prints how the runs ended.
 """
 
@@ -21,9 +21,7 @@ import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-from project import CONFIGURATION, PACKER, PLIST, fail, inherited
-
-SEED = int(os.environ.get("SEED", random.SystemRandom().randrange(1 << 32)))
+from project import CONFIGURATION, PACKER, PLIST, SEED, fail, inherited
 
 # What the signals end a process with that noticed them.
 STOPPED = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 143}
@@ -416,7 +414,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--only", default="")
     options = parser.parse_args()
-    print(f"SEED={SEED}", flush=True)
+    print(f"PACKER_TEST_SEED={SEED}", flush=True)
     # The signals as a terminal has them, also where this was started in a script's background.
     for number in STOPPED:
         signal.signal(number, signal.SIG_DFL if number != signal.SIGINT else signal.default_int_handler)
@@ -462,7 +460,7 @@ def main():
     for text in sorted(wrong):
         print(text, file=sys.stderr)
     if wrong:
-        fail(f"{len(wrong)} runs of packer left something else than they should (SEED={SEED})")
+        fail(f"{len(wrong)} runs of packer left something else than they should (PACKER_TEST_SEED={SEED})")
     how = "with strace" if tracer else "without strace, so that nothing was killed at a file operation"
     print(f"{len(looks)} commands, {sum(counts.values())} runs that were struck, {how}: the state before or the state after each time")
 
