@@ -222,12 +222,13 @@ def folder(base, games):
     # Workers take from it, and fill it.
     (setting.home / "games/00/game.js").write_text(words(4711, 20_000))
     clone = setting.clone()
-    setting.run(clone, "build", "--plan", "plan.json")
-    setting.run(clone, "key", "derive", "--plan", "plan.json", "-o", "keys")
+    setting.run(clone, "key", "derive", "-c", "packer.yml", "-o", "keys")
     count_before = len(entries())
-    setting.run(clone, "build", "--plan", "plan.json", "--share", "1/1", "--keys", "keys")
-    expect(len(entries()) == count_before + 2, f"a worker made {len(entries()) - count_before} entries")
-    setting.run(clone, "assemble", "parts")
+    for share in ("1/2", "2/2"):
+        setting.run(clone, "build", "--share", share, "--only-cache", "--key", "keys")
+    expect(len(entries()) == count_before + 4, f"workers made {len(entries()) - count_before} entries, of a pack and a delta")
+    packs, updates, said = setting.build(clone)
+    expect(packs == {"cached": games} and "made" not in updates, f"after workers: {packs} {updates} {said!r}")
     print(f"cache in a folder: {games} games, alone {alone:.1f} s, fresh clone {cached:.1f} s, {size} bytes; {count} wrong entries noticed or harmless")
 
 
