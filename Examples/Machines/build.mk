@@ -1,21 +1,17 @@
 # Builds the release of this directory: make -f build.mk -j SHARES=8
-# Run again after a failure, it goes on with the plan that is there. To begin anew, remove plan.json, keys and parts first.
+# Run again after a failure, it goes on with what is in the cache that packer.yml names.
 SHARES ?= 4
 shares := $(addprefix share-,$(shell seq $(SHARES)))
 
 .PHONY: release keys $(shares)
 
-# There are no parts if no pack changed.
 release: $(shares)
-	if [ -d parts ]; then packer assemble parts; else packer assemble; fi
-	rm -rf plan.json keys parts
+	packer build
+	rm -r keys
 
-# What is there already is not made again. No variable of this shell goes to the workers but HOME, where rclone has its configuration, for a cache.
+# No variable of this shell goes to the workers but HOME, where rclone has its configuration.
 $(shares): share-%: keys
-	env -i HOME=$$HOME $(shell command -v packer) build --plan plan.json --share $*/$(SHARES) --jobs 1 --keys keys -o parts
+	env -i HOME=$$HOME $(shell command -v packer) build --share $*/$(SHARES) --only-cache --jobs 1 --key keys
 
-keys: plan.json
-	packer key derive --plan plan.json -o keys
-
-plan.json:
-	packer build --plan $@
+keys:
+	packer key derive -c packer.yml -o keys

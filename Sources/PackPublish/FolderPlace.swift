@@ -85,7 +85,8 @@ package struct FolderPlace: PublishingPlace {
     do throws(FileFailure) {
       if !ReleasePlaces.isDirectory(title) { try files.makeDirectory(title, mode: 0o755, in: nil) }
     } catch {
-      throw error.writing(title)
+      // Another machine may have been faster.
+      guard error.isExisting, ReleasePlaces.isDirectory(title) else { throw error.writing(title) }
     }
   }
 

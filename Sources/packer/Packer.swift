@@ -30,7 +30,7 @@ struct Packer: ParsableCommand {
     // Only the title: every run creates this configuration, and the versions of the libraries are needed only when they are printed.
     version: Version.title,
     subcommands: [
-      Initialize.self, Build.self, Assemble.self, Verify.self, Publish.self, Prune.self, Diff.self, Report.self, Advise.self, Explain.self,
+      Initialize.self, Build.self, Verify.self, Publish.self, Prune.self, Diff.self, Report.self, Advise.self, Explain.self,
       Plist.self,
       Release.self,
       Store.self,

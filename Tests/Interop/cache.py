@@ -4,7 +4,7 @@ it packs that one, and makes its delta from a pack that only the cache has. The 
 are then replaced by everything that somebody who can write there but has no key could put there: each is noticed, made anew and repaired. A cache that
 cannot be written or reached stops no build.
 
-The command is named by the variable PACKER, the seed by SEED. `--games N` sets how many games there are. Prints bytes and times.
+The command is named by the variable PACKER, the seed by PACKER_TEST_SEED. `--games N` sets how many games there are. Prints bytes and times.
 """
 
 import argparse
@@ -18,10 +18,9 @@ import sys
 import tempfile
 import time
 
-from project import GAMES_CONFIGURATION, Checks, contents
+from project import GAMES_CONFIGURATION, SEED, Checks, contents
 from storage import HTTPProxy, moto
 
-SEED = int(os.environ.get("SEED", random.SystemRandom().randrange(1 << 32)))
 # With more games, only times and bytes are measured: what is wrong in an entry is tried with a build for each.
 MOST = 40
 TIME = {"SOURCE_DATE_EPOCH": "1793491200"}
@@ -222,12 +221,13 @@ def folder(base, games):
     # Workers take from it, and fill it.
     (setting.home / "games/00/game.js").write_text(words(4711, 20_000))
     clone = setting.clone()
-    setting.run(clone, "build", "--plan", "plan.json")
-    setting.run(clone, "key", "derive", "--plan", "plan.json", "-o", "keys")
+    setting.run(clone, "key", "derive", "-c", "packer.yml", "-o", "keys")
     count_before = len(entries())
-    setting.run(clone, "build", "--plan", "plan.json", "--share", "1/1", "--keys", "keys")
-    expect(len(entries()) == count_before + 2, f"a worker made {len(entries()) - count_before} entries")
-    setting.run(clone, "assemble", "parts")
+    for share in ("1/2", "2/2"):
+        setting.run(clone, "build", "--share", share, "--only-cache", "--key", "keys")
+    expect(len(entries()) == count_before + 4, f"workers made {len(entries()) - count_before} entries, of a pack and a delta")
+    packs, updates, said = setting.build(clone)
+    expect(packs == {"cached": games} and "made" not in updates, f"after workers: {packs} {updates} {said!r}")
     print(f"cache in a folder: {games} games, alone {alone:.1f} s, fresh clone {cached:.1f} s, {size} bytes; {count} wrong entries noticed or harmless")
 
 
@@ -287,7 +287,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--games", type=int, default=12)
     arguments = parser.parse_args()
-    print(f"SEED={SEED}")
+    print(f"PACKER_TEST_SEED={SEED}")
     with tempfile.TemporaryDirectory(prefix="packer-cache-") as name:
         for scene in (folder, s3):
             base = pathlib.Path(name) / scene.__name__

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """The recipes of Examples/Machines, run as they stand: GNU parallel and make, with a worker that is killed while it packs and a share that fails, a
 run that goes on after the failure, the next release, and one without a change. Each `dist` must be that of one machine, byte for byte. The `packer`
-that is first in PATH notes the environment and the arguments of every call: those of a worker hold no secret, and no variable but HOME.
+that is first in PATH notes the environment and the arguments of every call: those of a worker hold no secret, and no variable but HOME. Then two
+workers make the same share at the same time, beside one that has other sources.
 
 With --slurm, a Slurm of two nodes with one core each runs on this machine, as root, in namespaces of its own, so that nothing of it reaches another
 machine or outlives this program: once undisturbed, and once while a node is killed with everything on it. Prints where the time went.
 
-The command is named by the variable PACKER, the seed by SEED. `--games N`, `--level L` and `--shares N` set the size. Debian has the tools in
+The command is named by the variable PACKER, the seed by PACKER_TEST_SEED. `--games N`, `--level L` and `--shares N` set the size. Debian has the tools in
 parallel, make, slurm-wlm and munge.
 """
 
@@ -23,14 +24,12 @@ import tempfile
 import time
 
 import project
-from project import GAMES_CONFIGURATION, ROOT, Checks, contents, fail, inherited
+from project import GAMES_CONFIGURATION, ROOT, SEED, Checks, contents, fail, inherited
 
 RECIPES = ROOT / "Examples/Machines"
 PACKER = os.path.abspath(project.PACKER)
-SEED = int(os.environ.get("SEED", random.SystemRandom().randrange(1 << 32)))
-# The times of three releases. Each run after a failure has a later one, as with a clock: the plan has the time of the release.
+# The times of three releases.
 TIMES = [1793491200, 1793577600, 1793664000]
-LATER = 3600
 # What the shell of a recipe has besides the keys, and no worker may have.
 OTHERS = {"AWS_SECRET_ACCESS_KEY": "wJalrXUtnFEMI-K7MDENG", "PACKER_CACHE_PASSWORD": "correct horse battery"}
 
@@ -54,14 +53,14 @@ def listing(top):
 
 def is_packing(child):
     try:
-        return any("/parts/." in os.readlink(f"/proc/{child}/fd/{file}") for file in os.listdir(f"/proc/{child}/fd"))
+        return any("/.dist-" in os.readlink(f"/proc/{child}/fd/{file}") for file in os.listdir(f"/proc/{child}/fd"))
     except OSError:
         return False
 
 call, words, variables = time.time_ns(), sys.argv[1:], texts("environ")
 share = words[words.index("--share") + 1].split("/")[0] if "--share" in words else None
-parts = listing("parts") if "assemble" in words else None
-note(began=time.time(), words=words, environ=variables, cmdline=texts("cmdline"), share=share, parts=parts)
+cache = listing("cache") if words == ["build"] else None
+note(began=time.time(), words=words, environ=variables, cmdline=texts("cmdline"), share=share, cache=cache)
 if os.path.exists(f"%(faults)s/fail.{share}"):
     note(ended=time.time(), status=75)
     sys.exit(75)
@@ -100,7 +99,7 @@ def make_games(folder, count, scripts, large=None):
 
 
 def make_project(home, level):
-    (home / "packer.yml").write_text(GAMES_CONFIGURATION % level)
+    (home / "packer.yml").write_text(GAMES_CONFIGURATION % level + "cache: cache\n")
     checks.run(home, "key", "new", "-o", "root.key", "-q", inherits=False)
     checks.run(home, "key", "new", "--signing", "-o", "sign.key", "-q", inherits=False)
     return [(home / name).read_text().strip().splitlines()[-1] for name in ("root.key", "sign.key")]
@@ -160,9 +159,9 @@ class Recipe:
                 expect(all(value in told for value in OTHERS.values()), f"{self.name}: the environment of {call['words'][:2]} was not noted")
 
     def search_files(self, *folders):
-        """Looks for the secrets in what the recipe wrote, and for key files in the parts."""
-        files = [self.place / "plan.json", *self.place.glob("*.log")]
-        files += [path for folder in (self.place / "parts", self.place / "keys", *folders) for path in folder.rglob("*") if path.is_file()]
+        """Looks for the secrets in what the recipe wrote, and for key files in the cache."""
+        files = list(self.place.glob("*.log"))
+        files += [path for folder in (self.place / "cache", self.place / "keys", *folders) for path in folder.rglob("*") if path.is_file()]
         for path in files:
             try:
                 text = path.read_bytes()
@@ -174,7 +173,7 @@ class Recipe:
 
     def is_like(self, expected, title):
         expect((self.place / "dist").is_dir() and contents(self.place / "dist") == expected, f"{self.name}: {title} is not that of one machine")
-        left = {path.name for path in self.place.iterdir()} - {"games", "packer.yml", "root.key", "sign.key", "dist"}
+        left = {path.name for path in self.place.iterdir()} - {"games", "packer.yml", "root.key", "sign.key", "cache", "dist"}
         expect(not left, f"{self.name}: left behind: {sorted(left)}")
 
 
@@ -195,17 +194,16 @@ def scenes(recipe, retries, expected):
     shares = shares_of(calls)
     expect(not (recipe.faults / "kill.1").exists(), f"{recipe.name}: nothing was killed")
     expect([call["status"] for call in calls if call["share"] == "1"][0] == -signal.SIGKILL, f"{recipe.name}: share 1 was done before it was killed")
-    expect(not (recipe.place / "dist").exists() and not any("assemble" in call["words"] for call in calls), f"{recipe.name}: a release of some packs")
+    expect(not (recipe.place / "dist").exists() and not any(call["words"] == ["build"] for call in calls), f"{recipe.name}: a release of some packs")
     if retries:
         expect(shares == ["1", "1", "2", "3", "3", "3", "4"], f"{recipe.name}: shares {shares} were begun")
-    there = {f"parts/{path.relative_to(recipe.place / 'parts')}": [path.stat().st_ino, path.stat().st_mtime_ns]
-             for path in recipe.place.glob("parts/[0-9]*/*")}
+    there = {f"cache/{path.name}": [path.stat().st_ino, path.stat().st_mtime_ns] for path in recipe.place.glob("cache/[0-9a-f]*")}
     expect(len(there) >= 4, f"{recipe.name}: a failed run made {there}")
     files = recipe.search_files()
 
     (recipe.faults / "fail.3").unlink()
-    calls = recipe.run(TIMES[0] + LATER)
-    made = next((call["parts"] for call in calls if "assemble" in call["words"]), {})
+    calls = recipe.run(TIMES[0])
+    made = next((call["cache"] for call in calls if call["words"] == ["build"]), {})
     again = [path for path, state in there.items() if made.get(path) != state]
     expect(not again, f"{recipe.name}: made again: {again}")
     expect(shares_of(calls) == ["1", "2", "3", "4"], f"{recipe.name}: shares {shares_of(calls)} were begun")
@@ -219,6 +217,29 @@ def scenes(recipe, retries, expected):
     return f"{len(there)} files of the failed run were kept, {files} files searched for keys"
 
 
+def workers(base, home, games, expected):
+    """Two workers with one share, one with the other, and one with other sources, at the same time, with no key but those of packs."""
+    place, other = base / "workers", base / "stranger"
+    shutil.copytree(home, place)
+    (place / "cache").mkdir()
+    checks.run(place, "key", "derive", "-c", "packer.yml", "-o", "keys", inherits=False)
+    aside = [(place / name).rename(base / name) for name in ("root.key", "sign.key")]
+    shutil.copytree(place, other)
+    (other / "cache").rmdir()
+    (other / "cache").symlink_to(place / "cache")
+    change(other)
+    running = [
+        subprocess.Popen([PACKER, "build", "--share", share, "--only-cache", "--key", "keys"], cwd=folder, env={**inherited(), "HOME": str(base)}, stdout=subprocess.DEVNULL)
+        for share, folder in (("1/2", place), ("1/2", place), ("2/2", place), ("1/1", other))]
+    expect([process.wait() for process in running] == [0] * 4, "workers at the same time fail")
+    expect(len(list(place.glob("cache/*.pack"))) == games + 1, "workers at the same time make other packs")
+    for path in aside:
+        path.rename(place / path.name)
+    done = checks.run(place, "build", "--json", environment={"SOURCE_DATE_EPOCH": str(TIMES[0])}, inherits=False)
+    expect(done.stdout.count('"action":"cached"') == games, f"of workers at the same time, a build takes {done.stdout}")
+    expect(contents(place / "dist") == expected, "the release of workers at the same time is another one")
+
+
 def quick(base, options):
     home, alone = base / "home", base / "alone"
     make_games(home / "games", options.games or 12, (1, 1), large=0)
@@ -228,8 +249,9 @@ def quick(base, options):
     for number, at in enumerate(TIMES):
         if number == 1:
             change(alone)
-        checks.run(alone, "build", "-q", environment={"SOURCE_DATE_EPOCH": str(at)}, inherits=False)
+        checks.run(alone, "build", "-q", "--no-cache", environment={"SOURCE_DATE_EPOCH": str(at)}, inherits=False)
         expected.append(contents(alone / "dist"))
+    workers(base, home, options.games or 12, expected[0])
     expect(expected[0] != expected[1], "the change is not in the release")
     for name, words, retries, in_files in (
         ("parallel", [RECIPES / "parallel.sh", 4, "-j", 2], True, False),
@@ -408,7 +430,7 @@ def run_array(cluster, recipe, games, kills):
             [str(word) for word in recipe.words], cwd=recipe.place, env=environment, stdin=subprocess.DEVNULL, stdout=output, stderr=output)
         while process.poll() is None:
             time.sleep(0.2)
-            done = len(list(recipe.place.glob("parts/[0-9]*")))
+            done = len(list(recipe.place.glob("cache/*.pack")))
             if kills and lost is None and done >= 0.3 * games:
                 here = [number for number, job in cluster.jobs().items() if (job["JobState"], job.get("NodeList")) == ("RUNNING", "n2")]
                 if here and (killed := cluster.kill_packing("n2")):
@@ -449,21 +471,19 @@ def tell_times(took, calls, alone, both, sizes):
     def wall(call):
         return call["ended"] - call["began"]
 
-    plan = next(call for call in calls if "--plan" in call["words"] and call["words"][0] == "build" and not call["share"])
     derive = next(call for call in calls if call["words"][0] == "key")
-    assemble = next(call for call in calls if call["words"][0] == "assemble")
+    release = next(call for call in calls if call["words"] == ["build"])
     workers = [call for call in calls if call["share"]]
     first, last = min(call["began"] for call in workers), max(call["ended"] for call in workers)
-    parallel, serial = sum(call["cpu"] for call in workers), sum(call["cpu"] for call in (plan, derive, assemble))
+    parallel, serial = sum(call["cpu"] for call in workers), sum(call["cpu"] for call in (derive, release))
     inside = sum(wall(call) for call in workers)
     print(f"one machine: {alone[0]:.1f} s with one thread ({alone[1]:.1f} s of processor), {both[0]:.1f} s with two ({both[1]:.1f} s); {sizes}")
-    print(f"slurm.sh: {took:.1f} s: plan {wall(plan):.1f} s, key derive {wall(derive):.1f} s, array {assemble['began'] - derive['ended']:.1f} s, "
-          f"assemble {wall(assemble):.1f} s")
+    print(f"slurm.sh: {took:.1f} s: key derive {wall(derive):.1f} s, array {release['began'] - derive['ended']:.1f} s, build {wall(release):.1f} s")
     print(f"array: the first task began after {first - derive['ended']:.1f} s; tasks {last - first:.1f} s, in which two nodes packed {inside:.1f} s, "
-          f"{inside / (last - first) / 2:.0%} of their time; sbatch noticed the end after {assemble['began'] - last:.1f} s")
-    print(f"processor: {parallel:.1f} s in {len(workers)} tasks, {serial:.2f} s in plan ({plan['cpu']:.2f}), key derive ({derive['cpu']:.2f}) and "
-          f"assemble ({assemble['cpu']:.2f}); in all {(parallel + serial) / alone[1] - 1:+.1%} against one machine")
-    working = wall(plan) + wall(derive) + last - first + wall(assemble)
+          f"{inside / (last - first) / 2:.0%} of their time; sbatch noticed the end after {release['began'] - last:.1f} s")
+    print(f"processor: {parallel:.1f} s in {len(workers)} tasks, {serial:.2f} s in key derive ({derive['cpu']:.2f}) and "
+          f"build ({release['cpu']:.2f}); in all {(parallel + serial) / alone[1] - 1:+.1%} against one machine")
+    working = wall(derive) + last - first + wall(release)
     print(f"speed-up on two cores: {alone[0] / took:.2f} with the waits of Slurm, {alone[0] / working:.2f} without those before and after the tasks, "
           f"{alone[1] / (serial + parallel / 2):.2f} by processor time")
     share = serial / (serial + parallel)
@@ -477,7 +497,7 @@ def slurm(base, options):
     make_games(home / "games", games, (2, 10))
     keys = make_project(home, level)
     size = sum(path.stat().st_size for path in home.rglob("*.js"))
-    print(f"machines: slurm: SEED={SEED}, {games} games of {size / 1e6:.0f} MB, level {level}, {options.shares} shares", flush=True)
+    print(f"machines: slurm: PACKER_TEST_SEED={SEED}, {games} games of {size / 1e6:.0f} MB, level {level}, {options.shares} shares", flush=True)
     words = [RECIPES / "slurm.sh", options.shares]
 
     def copy(name):
@@ -485,9 +505,9 @@ def slurm(base, options):
         return Recipe(base, home, name, keys, words, in_files=False, copy=lambda source, place: os.link(source, place))
 
     one = copy("one")
-    both = timed(one, TIMES[0], "build", "-q", "--jobs", "2")
+    both = timed(one, TIMES[0], "build", "-q", "--no-cache", "--jobs", "2")
     shutil.rmtree(one.place / "dist")
-    alone = timed(one, TIMES[0], "build", "-q", "--jobs", "1")
+    alone = timed(one, TIMES[0], "build", "-q", "--no-cache", "--jobs", "1")
     expected = contents(one.place / "dist")
     made = sum(len(data) for data in expected.values())
 
@@ -512,7 +532,7 @@ def isolated(base, options):
         fail(f"missing: {', '.join(missing)} (Debian: apt-get install slurm-wlm munge iproute2 util-linux)")
     words = ["setpriv", "--pdeathsig", "KILL", "unshare", "--net", "--pid", "--fork", "--kill-child", "--mount-proc"]
     words += [sys.executable, __file__, *sys.argv[1:]]
-    done = subprocess.run([*words, "--inside", base], env={**os.environ, "SEED": str(SEED)})
+    done = subprocess.run([*words, "--inside", base], env={**os.environ, "PACKER_TEST_SEED": str(SEED)})
     left = []
     for path in pathlib.Path("/proc").glob("[0-9]*"):
         try:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The pipeline of the guide from end to end: a clone, a plan, two workers, the release, the gate, the report, publishing to a folder that nginx serves over
+"""The pipeline of the guide from end to end: a clone, two workers, the release, the gate, the report, publishing to a folder that nginx serves over
 TLS, the live check, and a rehearsal of what the server has; then a second release with one changed game: what was uploaded, and what a device downloads.
 Then the steps of the GitHub action, the GitLab component and the Containerfile, run as scripts: with programs in place of `apt-get`, `sudo` and `gh`.
 
@@ -52,7 +52,7 @@ def records(done, kind):
 class Repository:
     """A bare repository with a project, and keys beside it that are in no clone."""
 
-    def __init__(self, base, place):
+    def __init__(self, base, place, more=""):
         self.base, self.number = base, 0
         self.origin = base / "origin.git"
         self.keys = base / "keys"
@@ -72,8 +72,8 @@ class Repository:
             (first / name / "data.js").write_text(f"// {name}\n" + "\n".join(hashlib.sha256(f"{name} {line}".encode()).hexdigest() for line in range(2000)))
         (first / "App").mkdir()
         (first / "App/Info.plist").write_text(PLIST)
-        (first / "packer.yml").write_text(CONFIGURATION % (public, json.dumps(str(place))))
-        (first / ".gitignore").write_text("dist\nplan.json\nkeys\nparts\n*.xml\nreport.html\ndiff.md\n")
+        (first / "packer.yml").write_text(CONFIGURATION % (public, json.dumps(str(place))) + more)
+        (first / ".gitignore").write_text("dist\nkeys\n*.xml\nreport.html\ndiff.md\n")
         self.commit(first)
 
     def git(self, place, *words):
@@ -100,26 +100,26 @@ def change(place):
 
 
 def release(repository, clone, number):
-    """Plans, lets two workers pack, assembles, checks and reports. Returns what the build said."""
+    """Lets two workers pack, builds, checks and reports. Returns how many packs they made, and what the build said."""
     environment = repository.environment
     full = {**environment, **repository.secrets}
-    packer(clone, "build", "--plan", "plan.json", environment={**environment, "PACKER_KEY": repository.secrets["PACKER_KEY"]})
-    packer(clone, "key", "derive", "--plan", "plan.json", "--key", repository.keys / "root.key", "-o", "keys", environment=environment)
+    packed = 0
+    packer(clone, "key", "derive", "-c", "packer.yml", "--key", repository.keys / "root.key", "-o", "keys", environment=environment)
     for share in (1, 2):
-        # Another machine, with the sources, the plan and the keys of packs.
+        # Another machine, with the sources and the keys of packs.
         worker = repository.base / f"worker-{number}-{share}"
-        shutil.copytree(clone, worker, ignore=shutil.ignore_patterns("parts", ".git"))
+        shutil.copytree(clone, worker, ignore=shutil.ignore_patterns(".git"))
         texts = [path.read_bytes() for path in worker.rglob("*") if path.is_file()]
         expect(not any(secret.encode() in text for secret in repository.secrets.values() for text in texts), "a worker has the root key or the signing key")
-        packer(worker, "build", "--plan", "plan.json", "--share", f"{share}/2", "--keys", "keys", environment=environment)
-        if (worker / "parts").exists():
-            shutil.copytree(worker / "parts", clone / "parts", dirs_exist_ok=True)
-    done = packer(clone, "assemble", "parts", "--json", environment=full)
+        said = packer(worker, "build", "--share", f"{share}/2", "--only-cache", "--key", "keys", "--json", environment=environment)
+        packed += sum(record["packed"] for record in records(said, "cache"))
+    done = packer(clone, "build", "--json", environment=full)
+    expect([record["packed"] for record in records(done, "build")] == [0], f"the build after the workers: {done.stdout}")
     packer(clone, "plist", "merge", "App/Info.plist", environment=environment)
     packer(clone, "verify", "--plist", "App/Info.plist", "--report", "junit=verify.xml", environment=full)
     packer(clone, "report", "--plist", "App/Info.plist", environment=full)
     expect((clone / "report.html").stat().st_size > 20_000, "the report is no page")
-    return done
+    return packed, done
 
 
 def fetched(address, place, certificates, pages):
@@ -145,7 +145,7 @@ def guide(base):
     (base / "site/published").mkdir()
     certificates = Certificates(base / "certificates")
     web = Web(base / "site", certificates)
-    repository = Repository(base, www)
+    repository = Repository(base, www, f"cache: {json.dumps(str(base / 'cache'))}\n")
     full = {**repository.environment, **repository.secrets, **certificates.environment}
 
     def publish(clone, address):
@@ -157,7 +157,8 @@ def guide(base):
 
     with web.serve() as address:
         clone = repository.clone()
-        release(repository, clone, 1)
+        packed, _ = release(repository, clone, 1)
+        expect(packed == GAMES + 1, f"the workers made {packed} packs")
         first, size = publish(clone, address)
         packs = [name for name in first if name.endswith(".pack") and name.startswith(("core-", "game-"))]
         expect(len(packs) == GAMES + 1, f"the first release uploads {first}")
@@ -171,9 +172,8 @@ def guide(base):
         # A fresh machine takes what the last one kept, here the packs of the last release.
         shutil.copytree(base / "clone-2/dist", clone / "dist")
         shutil.copytree(base / "clone-2/released", clone / "released", dirs_exist_ok=True)
-        plan = packer(clone, "build", "--plan", "plan.json", "--json", environment=full)
-        expect([record["units"] for record in records(plan, "plan")] == [1], f"one changed game: {plan.stdout}")
-        done = release(repository, clone, 2)
+        packed, done = release(repository, clone, 2)
+        expect(packed == 1, f"one changed game: the workers made {packed} packs")
         second, size = publish(clone, address)
         new = [name for name in second if name.startswith("game-")]
         expect(len(new) == 2 and all(name.startswith("game-03-") for name in new), f"the second release uploads {second}")

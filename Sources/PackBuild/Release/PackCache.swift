@@ -21,7 +21,7 @@ package protocol PackStorage: Sendable {
 /// The cache of a build: what was made anywhere with the same packer, content, settings, version and key is fetched instead of made.
 ///
 /// The place is not trusted: everything from there is authenticated with the key of the pack and compared with the sources. If it cannot be reached or
-/// written, the build goes on without it.
+/// written, a build goes on without it, unless it is required.
 package final class PackCache: Sendable {
   private struct State {
     var isReadable = true
@@ -32,12 +32,21 @@ package final class PackCache: Sendable {
   }
 
   private let storage: any PackStorage
+  /// Whether it is an error if the place cannot be read or written.
+  private let isRequired: Bool
   /// The versions of packer and of its compression library. Others may make other bytes.
   let maker: String
   private let state = Monitor(State())
 
-  /// - Parameter maker: the versions of packer and of its compression library.
-  package init(_ storage: any PackStorage, maker: String) { (self.storage, self.maker) = (storage, maker) }
+  /// - Parameters:
+  ///   - maker: the versions of packer and of its compression library.
+  ///   - isRequired: whether it is an error if the place cannot be read or written.
+  package init(_ storage: any PackStorage, maker: String, isRequired: Bool = false) {
+    (self.storage, self.maker, self.isRequired) = (storage, maker, isRequired)
+  }
+
+  /// Returns the versions that make the bytes of packs, from that of packer.
+  package static func maker(_ packer: String) -> String { "packer \(packer), \(LibraryVersions.lines.last ?? "")" }
 
   var title: String { storage.title }
   var isWritable: Bool { state.withLock { $0.isWritable } }
@@ -56,6 +65,7 @@ package final class PackCache: Sendable {
       return large
     } catch {
       guard !ReleaseBuild.endsBuild(error) else { throw error }
+      guard !isRequired else { throw error.about("the cache \(title)") }
       state.withLock { state in
         state.isReadable = false
         if !state.isKnown { state.isWritable = false }
@@ -78,6 +88,7 @@ package final class PackCache: Sendable {
   /// Notes that the cache gets nothing any more.
   func giveUpWriting(_ error: PackError) throws(PackError) {
     guard error.code != .cancelled else { throw error }
+    guard !isRequired else { throw error.about("the cache \(title)") }
     state.withLock { $0.isWritable = false }
     // Runs without that permission are usual.
     remark(.note("the cache \(title) gets nothing from this build: \(error.message)"))

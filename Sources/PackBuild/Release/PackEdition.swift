@@ -8,16 +8,6 @@ struct PackEdition: Hashable, Sendable {
   /// The released pack with the same content, key and settings, whose bytes the new pack must have. Nil if there is none.
   let recorded: ReleaseLock.Pack?
 
-  /// Makes the edition that was decided elsewhere.
-  init(of identity: PackIdentity, created: ManifestTime) {
-    version = identity.version
-    recorded = identity.released.map {
-      ReleaseLock.Pack(
-        id: identity.id, version: identity.version, sha256: $0, contentRoot: identity.contentRoot, keyID: identity.keyID,
-        settings: identity.settings, created: created)
-    }
-  }
-
   init(
     after recorded: ReleaseLock.Pack?, contentRoot: [UInt8], keyID: String, settings: String
   ) throws(PackError) {

@@ -45,7 +45,7 @@ struct PackingGroup: Hashable {
 extension ReleaseBuild {
   /// Makes the packs that have to be packed.
   func pack(
-    _ decisions: inout [PackDecision], key: borrowing PackKey, into staged: StagedRelease, cached: CachedFiles?, progress: ProgressHandler?
+    _ decisions: inout [PackDecision], keys: ContentKeys, into staged: StagedRelease, cached: CachedFiles?, progress: ProgressHandler?
   ) async throws(PackError) {
     let due = decisions.indices.filter { decisions[$0].result == nil }
     let items = due.map { index in
@@ -55,7 +55,6 @@ extension ReleaseBuild {
     }
     let meter = SumMeter(
       .packing, total: due.reduce(0 as UInt64) { $0 + (decisions[$1].census?.contentSize ?? 0) }, handler: progress)
-    let key = HeldKey(key.copy())
     for group in PackingGroup.groups(items, threads: try WorkerPool.size(for: jobs)) {
       let packs = group.packs.map { index in
         var decision = decisions[index]
@@ -64,7 +63,7 @@ extension ReleaseBuild {
         return decision
       }
       try await ConcurrentJobs.run(packs.count, atOnce: group.atOnce) { (number) throws(PackError) in
-        try await make(packs[number], key: key.key, meter)
+        try await make(packs[number], key: keys.key(of: packs[number].id).key, meter)
       } take: { (number, pack) throws(PackError) in
         let index = group.packs[number]
         var made = pack

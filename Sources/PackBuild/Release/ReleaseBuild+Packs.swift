@@ -283,7 +283,7 @@ extension ReleaseBuild {
         ReleaseBuildReport.Item(
           id: decision.id, version: made?.version ?? decision.edition?.version ?? 0, action: action,
           reason: action == .packed ? reason : nil,
-          contentSize: decision.census?.contentSize ?? 0, entry: nil, omitted: decision.census?.omitted ?? [], identity: decision.identity))
+          contentSize: decision.census?.contentSize ?? 0, entry: nil, omitted: decision.census?.omitted ?? []))
     }
     return ReleaseBuildReport(
       output: output, items: items, updates: updates, downloads: [], change: nil, room: [], release: nil, remarks: remarks)

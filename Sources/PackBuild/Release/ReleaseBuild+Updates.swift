@@ -40,14 +40,13 @@ extension ReleaseBuild {
   ///
   /// A base that is missing or cannot be read is no error: the update says why there is no delta.
   func makeUpdates(
-    to decisions: [PackDecision], from editions: [String: [ReleaseHistory.Edition]], key: borrowing PackKey, existing: ExistingRelease?,
+    to decisions: [PackDecision], from editions: [String: [ReleaseHistory.Edition]], keys: ContentKeys, existing: ExistingRelease?,
     cached: CachedFiles?, into staged: StagedRelease, progress: ProgressHandler?
   ) async throws(PackError) -> [UpdateOutcome] {
     let bases = Self.bases(of: decisions)
     let shelf = try cached.map { (files) throws(PackError) in
       try DeltaShelf(files, for: self.wanted(to: decisions, from: editions, bases, existing))
     }
-    let key = HeldKey(key.copy())
     var outcomes: [UpdateOutcome] = []
     var rest = decisions[...]
     while let first = rest.first {
@@ -65,7 +64,7 @@ extension ReleaseBuild {
         }
       }
       rest = rest.dropFirst(count)
-      outcomes += try await makeUpdates(works, key: key, existing: existing, shelf, into: staged, progress: progress)
+      outcomes += try await makeUpdates(works, keys: keys, existing: existing, shelf, into: staged, progress: progress)
       shelf?.dropBases()
     }
     return outcomes
@@ -84,7 +83,7 @@ extension ReleaseBuild {
   }
 
   private func makeUpdates(
-    _ works: [UpdateWork], key: HeldKey, existing: ExistingRelease?, _ shelf: DeltaShelf?, into staged: StagedRelease,
+    _ works: [UpdateWork], keys: ContentKeys, existing: ExistingRelease?, _ shelf: DeltaShelf?, into staged: StagedRelease,
     progress: ProgressHandler?
   ) async throws(PackError) -> [UpdateOutcome] {
     var outcomes = works.map { [UpdateOutcome?](repeating: nil, count: $0.editions.count + ($0.base == nil ? 0 : 1)) }
@@ -101,7 +100,8 @@ extension ReleaseBuild {
           if let reason = wanted.obstacle(number) {
             outcomes[index][number] = wanted.omitted(reason)
           } else {
-            outcomes[index][number] = try bring(wanted, as: (index, number), &due, key: key.key, existing: existing, shelf, into: staged)
+            outcomes[index][number] = try bring(
+              wanted, as: (index, number), &due, key: keys.key(of: work.made.id).key, existing: existing, shelf, into: staged)
           }
         }
         if !isLater, let base = work.base {
@@ -109,10 +109,11 @@ extension ReleaseBuild {
           // A device rewrites a pack that stays packed, because it may remove the other pack. So the delta need not be fast to read.
           let wanted = WantedDelta(base: .pack(base), made: work.made, middle: nil, mode: .unpacked, job: work.decision.job)
           let number = work.editions.count
-          outcomes[index][number] = try bring(wanted, as: (index, number), &due, key: key.key, existing: existing, shelf, into: staged)
+          outcomes[index][number] = try bring(
+            wanted, as: (index, number), &due, key: keys.key(of: work.made.id).key, existing: existing, shelf, into: staged)
         }
       }
-      try await make(due, key: key, shelf, into: staged, progress: progress) { (delta, outcome) in
+      try await make(due, keys: keys, shelf, into: staged, progress: progress) { (delta, outcome) in
         outcomes[delta.place.work][delta.place.number] = outcome
       }
     }
@@ -514,7 +515,7 @@ extension ReleaseBuild {
 
   /// Makes deltas, small ones at the same time, and hands over the outcome of each.
   private func make(
-    _ due: [DueDelta], key: HeldKey, _ shelf: DeltaShelf?, into staged: StagedRelease, progress: ProgressHandler?,
+    _ due: [DueDelta], keys: ContentKeys, _ shelf: DeltaShelf?, into staged: StagedRelease, progress: ProgressHandler?,
     finished: (DueDelta, UpdateOutcome) -> Void
   ) async throws(PackError) {
     let items = due.enumerated().map { number, delta in
@@ -525,6 +526,7 @@ extension ReleaseBuild {
     for group in PackingGroup.groups(items, threads: try WorkerPool.size(for: jobs)) {
       try await ConcurrentJobs.run(group.packs.count, atOnce: group.atOnce) { (number) async throws(PackError) -> PackError? in
         let delta = due[group.packs[number]]
+        let key = keys.key(of: delta.wanted.made.id)
         guard group.atOnce > 1 else { return try await self.make(delta, jobs: group.jobs, key: key.key, progress: progress) }
         return try await meter.measure { (progress) async throws(PackError) in
           try await self.make(delta, jobs: group.jobs, key: key.key, progress: progress)

@@ -20,8 +20,6 @@ package struct ReleaseBuild: Sendable {
   package var wanted: [String] = []
   /// The manifest that devices have now, whose versions are not used again. Nil if it is not known.
   package var published: PublishedManifest?
-  /// Packs that were made elsewhere, and need not be made. Nil if there are none.
-  package var ready: (any ReadyPacks)?
   /// Where machines share what they made. Nil for no such place.
   package var cache: PackCache?
   /// The keys documents that count. Nil means those of the file that the configuration names, which is read once.
@@ -63,7 +61,7 @@ package struct ReleaseBuild: Sendable {
   package func run(
     key: borrowing PackKey, signers: [ReleaseSigner], progress: ProgressHandler? = nil
   ) async throws(PackError) -> ReleaseBuildReport {
-    let packs = configuration.packs.sorted { $0.id.text.utf8.lexicographicallyPrecedes($1.id.text.utf8) }
+    let packs = sortedPacks
     try checkWanted(packs)
     try checkSigners(signers)
     try checkPlace(packs)
@@ -71,15 +69,8 @@ package struct ReleaseBuild: Sendable {
     // Before anything is packed.
     let trust: ReleaseTrust? = try isTrial ? nil : trust(of: signers.map(\.publicKey), lock)
     let existing = try ExistingRelease.look(at: output, files: files)
-    var remarks: [ReleaseBuildReport.Remark] = []
-    if let existing, lock.raise(to: existing.record) {
-      remarks.append(unrecorded("manifest \(existing.record.manifest.version)", at: output))
-    }
+    var remarks = raise(&lock, to: existing)
     try checkManifestSize(packs, keyID: "\(key.id)")
-
-    if let published, let unknown = lock.raise(to: published) {
-      remarks.append(unrecorded(unknown, at: published.place))
-    }
     try lock.checkApps(at: lockPath)
     if let remark = removed(packs, lock) { remarks.append(remark) }
 
@@ -104,6 +95,7 @@ package struct ReleaseBuild: Sendable {
     if decisions.contains(where: { $0.made == nil }) {
       for signer in signers { try signer.checkProgram() }
     }
+    let keys = ContentKeys.one(HeldKey(key.copy()))
     let staged = try StagedRelease(output, files: files, backend: backend)
     do throws(PackError) {
       for index in decisions.indices where decisions[index].made != nil {
@@ -111,10 +103,9 @@ package struct ReleaseBuild: Sendable {
           decisions[index].reason = problem
         }
       }
-      try await takeReady(&decisions, key: key, into: staged)
       let cached = try CachedFiles(self, staged)
-      try await takeCached(&decisions, key: key, from: cached, into: staged)
-      try await pack(&decisions, key: key, into: staged, cached: cached, progress: progress)
+      try await takeCached(&decisions, keys: keys, from: cached, into: staged)
+      try await pack(&decisions, keys: keys, into: staged, cached: cached, progress: progress)
       // Then the released pack is an earlier edition, too.
       if decisions.contains(where: { $0.result?.differsFrom != nil }) { editions = try self.editions(of: decisions, history) }
       var items: [ReleaseBuildReport.Item] = []
@@ -124,7 +115,7 @@ package struct ReleaseBuild: Sendable {
         if let remark = decision.remark { remarks.append(remark) }
       }
       let updates = try await makeUpdates(
-        to: decisions, from: editions, key: key, existing: existing, cached: cached, into: staged, progress: progress)
+        to: decisions, from: editions, keys: keys, existing: existing, cached: cached, into: staged, progress: progress)
       try cached?.finish()
       remarks += cache?.takeRemarks() ?? []
       Self.name(bases: updates, in: &items)
@@ -147,6 +138,23 @@ package struct ReleaseBuild: Sendable {
     } catch {
       throw staged.naming(error)
     }
+  }
+
+  /// The packs of the configuration in the byte order of their ids.
+  var sortedPacks: [PackerConfiguration.Pack] {
+    configuration.packs.sorted { $0.id.text.utf8.lexicographicallyPrecedes($1.id.text.utf8) }
+  }
+
+  /// Raises the versions of a lock file to those of releases that it does not know, and returns remarks about them.
+  func raise(_ lock: inout ReleaseLock, to existing: ExistingRelease?) -> [ReleaseBuildReport.Remark] {
+    var remarks: [ReleaseBuildReport.Remark] = []
+    if let existing, lock.raise(to: existing.record) {
+      remarks.append(unrecorded("manifest \(existing.record.manifest.version)", at: output))
+    }
+    if let published, let unknown = lock.raise(to: published) {
+      remarks.append(unrecorded(unknown, at: published.place))
+    }
+    return remarks
   }
 
   // MARK: Checks
@@ -173,7 +181,7 @@ package struct ReleaseBuild: Sendable {
       hint: "restore the newest lock file and build again; its record of this release is missing")
   }
 
-  private func checkWanted(_ packs: [PackerConfiguration.Pack]) throws(PackError) {
+  func checkWanted(_ packs: [PackerConfiguration.Pack]) throws(PackError) {
     let known = Set(packs.map(\.id.text))
     for id in wanted where !known.contains(id) {
       throw PackError(
@@ -193,7 +201,7 @@ package struct ReleaseBuild: Sendable {
 
   /// Throws if the output is inside the root of a pack that does not exclude it, or the root inside the output: the release would be packed itself,
   /// and differ with each build.
-  private func checkPlace(_ packs: [PackerConfiguration.Pack]) throws(PackError) {
+  func checkPlace(_ packs: [PackerConfiguration.Pack]) throws(PackError) {
     guard let parts = PathParts(output) else {
       throw PackError(.usage, "'\(output)' cannot be the directory of a release", hint: "name a directory, as in -o dist")
     }

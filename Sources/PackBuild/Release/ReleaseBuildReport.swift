@@ -32,8 +32,6 @@ package struct ReleaseBuildReport: Sendable {
     package var entry: ManifestPack?
     /// The paths in its source that are not in the pack. Empty if its source was not read.
     package let omitted: [OmittedPath]
-    /// What its bytes follow from. Only in a trial run, and nil if its source was not read.
-    var identity: PackIdentity?
   }
 
   /// A delta from an edition of a pack that players may have, or why there is none.

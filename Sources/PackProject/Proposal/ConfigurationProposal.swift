@@ -32,7 +32,7 @@ package struct ConfigurationProposal: Sendable {
   /// The files beside the configuration that belong in no version control, as lines of `.gitignore`.
   package var ignoredFiles: [String] {
     // The last three are those of builds on many machines.
-    ["/\(title).key", "/\(title).sign.key", "/\(ReleaseFile.folder)/", "/keys/", "/parts/", "/plan.json"]
+    ["/\(title).key", "/\(title).sign.key", "/\(ReleaseFile.folder)/", "/keys/"]
   }
   /// The name of the project for file names: `arcade` for `arcade.key`.
   package internal(set) var title = ""

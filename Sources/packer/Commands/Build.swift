@@ -22,9 +22,9 @@ struct Build: Verb {
       Versions come from packer.lock.json, which 'packer release record' writes. With SOURCE_DATE_EPOCH set, the same sources, \
       configuration, keys and lock file give the same files on every machine.
 
-      For several machines, 'packer build --plan FILE' writes what has to be packed as units of work, 'packer build --plan FILE --unit N' makes \
-      the packs of some on any machine that has their sources, and 'packer assemble' makes the release. A unit needs the key of its pack (with \
-      'perPackKeys', made by 'packer key derive'), never the root key or the signing key. It appears whole or not at all, and may be made again anywhere.
+      On several machines, each with the same packer.yml and lock file, 'packer build --share N/M --only-cache' makes a share of the packs, and the \
+      deltas to them, into the cache that packer.yml names. 'packer build' then makes the release from there. Shares need no signing key, and with \
+      'perPackKeys' not the root key: --key names a directory with the key of each pack, from 'packer key derive -c packer.yml -o keys'.
 
       Keys come from --key and --sign-key, else from PACKER_KEY and PACKER_SIGN_KEY (or _FILE, _COMMAND), else from packer.yml.
 
@@ -33,9 +33,7 @@ struct Build: Verb {
         packer build core --dry-run
         packer build --strict
         packer build -c game/packer.yml -o public --key env:GAME_KEY
-        packer build --plan plan.json
-        packer build --plan plan.json --share 2/10 --keys keys
-        packer build --plan plan.json --unit 7 --key env:GAME_KEY -o parts
+        packer build --share 2/10 --only-cache --key keys
       """)
 
   @Argument(
@@ -54,48 +52,28 @@ struct Build: Verb {
     completion: .list(PackLevel.names))
   var comparedLevel: String?
 
-  @OptionGroup var work: UnitOptions
+  @Flag(name: .customLong("only-cache"), help: "Make packs and deltas into the cache that packer.yml names, and no release.")
+  var fillsCache = false
+
+  @Option(
+    name: .customLong("share"),
+    help: ArgumentHelp("With --only-cache: make one of several shares of the packs, as 2/10.", valueName: "n/m"))
+  var share: String?
 
   static var leavesNothingBehind: Bool { false }
   var isQuiet: Bool { release.output.isQuiet }
 
   func run(in session: Session) async throws(PackError) -> Outcome {
     let compared = try comparedLevel.map { (text) throws(PackError) in try Bounds.level(text, "--compare-level") }
-    guard work.makesUnits || work.planPath != nil else {
-      guard work.keyFolder == nil else { throw PackError(.usage, "--keys is for --unit and --share") }
-      var build = try release.build(try PackerConfiguration.read(release.project.path))
-      build.wanted = packs
-      build.isTrial = isTrial
-      return try await release.run(build, comparing: compared, named: comparedLevel, in: session)
-    }
-    guard !isTrial, comparedLevel == nil, !release.renews, !release.makesBAPackages, !release.isStrict else {
+    guard !fillsCache else { return try await fillCache(in: session) }
+    guard share == nil else {
       throw PackError(
-        .usage, "--plan, --unit and --share make no release",
-        hint: "leave out --dry-run and --compare-level, and give others to 'packer assemble'"
-      )
+        .usage, "--share makes only some packs, and a release needs all", hint: "add --only-cache, and run 'packer build' afterwards")
     }
-    guard work.makesUnits else {
-      guard work.keyFolder == nil else { throw PackError(.usage, "--keys is for --unit and --share") }
-      var build = try release.build(try PackerConfiguration.read(release.project.path))
-      build.wanted = packs
-      build.isTrial = true
-      let report = try await release.report(&build, in: session)
-      Self.show(report.remarks, on: session.console)
-      if let path = work.planPath { try work.write(report, of: build, to: path, on: session.console) }
-      return .done
-    }
-    guard packs.isEmpty else {
-      throw PackError(.usage, "units are chosen by --unit or --share, not by packs", hint: "name packs for --plan")
-    }
-    guard work.keyFolder == nil || release.key.references.isEmpty, work.keyFolder != "" else {
-      throw PackError(.usage, "--keys names a directory, instead of --key", hint: "give one of them")
-    }
-    guard release.signKey.references.isEmpty, release.published.published == nil else {
-      throw PackError(.usage, "units are not signed and have their versions", hint: "give --sign-key and --published to 'packer assemble'")
-    }
-    let configuration = try PackerConfiguration.read(release.project.path, sources: .optional)
-    return try await work.run(
-      try release.build(configuration), into: release.outputPath ?? configuration.path(of: "parts"), key: release.key, in: session)
+    var build = try release.build(try PackerConfiguration.read(release.project.path))
+    build.wanted = packs
+    build.isTrial = isTrial
+    return try await release.run(build, comparing: compared, named: comparedLevel, in: session)
   }
 
   /// The largest number of lines about single paths of a pack.
@@ -117,7 +95,10 @@ struct Build: Verb {
     }
   }
 
-  static func show(_ report: ReleaseBuildReport, on console: Console) {
+  /// Shows the packs and deltas of a report.
+  ///
+  /// - Parameter packed: the word for packs that were packed.
+  static func showParts(_ report: ReleaseBuildReport, packed: String, on console: Console) {
     for item in report.items where item.action == .packed {
       showOmitted(item, on: console)
     }
@@ -132,7 +113,7 @@ struct Build: Verb {
     let reused = report.items.count { $0.action == .reused }
     let cached = report.items.count { $0.action == .cached }
     let folds = console.isQuiet || reused + cached > Self.mostReused
-    for (item, row) in zip(report.items, Self.packRows(report)) {
+    for (item, row) in zip(report.items, Self.packRows(report, packed: packed)) {
       console.result(BuiltPackRecord(item), folds && item.action != .packed && item.action != .kept ? [] : [row])
     }
     for (update, row) in zip(report.updates, Self.updateRows(report)) {
@@ -143,6 +124,10 @@ struct Build: Verb {
         console.output(lines: ["  \(Table.count(count, "pack", "packs")) \(place)"])
       }
     }
+  }
+
+  static func show(_ report: ReleaseBuildReport, on console: Console) {
+    showParts(report, packed: report.release == nil ? "would be packed" : "packed", on: console)
     let packed = report.items.count { $0.action == .packed }
     guard let release = report.release else {
       console.result(
@@ -171,13 +156,13 @@ struct Build: Verb {
     }
   }
 
-  private static func packRows(_ report: ReleaseBuildReport) -> [String] {
+  private static func packRows(_ report: ReleaseBuildReport, packed: String) -> [String] {
     let names = report.items.map(\.id.count).max() ?? 0
     let versions = report.items.map { "\($0.version)".count }.max() ?? 0
     let sizes = report.items.map { item in item.entry.map { Table.grouped(Int64(clamping: $0.size)) } ?? "" }
     let digits = sizes.map(\.count).max() ?? 0
     return zip(report.items, sizes).map { item, size in
-      let action = report.release == nil && item.action == .packed ? "would be packed" : item.action.rawValue
+      let action = item.action == .packed ? packed : item.action.rawValue
       let done = item.reason.map { "\(action): \($0)" } ?? action
       let version = Table.right("\(item.version)", versions)
       return ["  " + Table.left(item.id, names), version, Table.right(size, digits), done].filter { !$0.isEmpty }.joined(separator: "  ")

@@ -17,24 +17,25 @@ struct KeyDerive: Verb {
       With -o, the key is written to a new file that only its owner can read, and its id is printed. Without -o, the key is written to standard \
       output, for a program or a pipe. It is printed on a terminal only with -o -.
 
-      With --plan, the keys of all units of a plan of 'packer build --plan' are written into the directory of -o, each as ID.key, for workers with \
-      'packer build --keys'. Those that are there stay. Without --key, the root key is that of packer.yml beside the plan.
+      With --config, the keys of all packs of a packer.yml are written into the directory of -o, each as ID.key, for machines that run \
+      'packer build --only-cache'. Those that are there stay. Without --key, the root key is that of packer.yml.
 
       Examples:
         packer key derive --pack game-kart --key root.key -o game-kart.key
         packer key derive --pack kart --key root.key | packer ls kart.pack --key stdin
-        packer key derive --plan plan.json -o keys
+        packer key derive -c packer.yml -o keys
       """)
 
   @Option(name: .customLong("pack"), help: ArgumentHelp("The name the pack is published under.", valueName: "id"))
   var nameText: String?
 
   @Option(
-    name: .customLong("plan"), help: ArgumentHelp("Derive the keys of the units of this plan.", valueName: "file"), completion: .file())
-  var planPath: String?
+    name: [.customShort("c"), .customLong("config")],
+    help: ArgumentHelp("Derive the keys of all packs of this configuration.", valueName: "file"), completion: .file())
+  var configurationPath: String?
 
   @Option(
-    name: [.customShort("o"), .customLong("output")], help: "The key file to write; with --plan, the directory of the keys.",
+    name: [.customShort("o"), .customLong("output")], help: "The key file to write; with --config, the directory of the keys.",
     completion: .file())
   var path: String?
 
@@ -45,8 +46,10 @@ struct KeyDerive: Verb {
   var isQuiet: Bool { output.isQuiet }
 
   func run(in session: Session) async throws(PackError) -> Outcome {
-    if let planPath { return try derive(forPlan: planPath, in: session) }
-    guard let nameText else { throw PackError(.usage, "no pack was named", hint: "name it with --pack ID, or a plan with --plan FILE") }
+    if let configurationPath { return try derive(forPacksOf: configurationPath, in: session) }
+    guard let nameText else {
+      throw PackError(.usage, "no pack was named", hint: "name it with --pack ID, or all packs with --config FILE")
+    }
     let name = try PackName(nameText)
     try checkOutput(session.console)
     let resolved = try session.key(key)
@@ -65,38 +68,29 @@ struct KeyDerive: Verb {
     return .done
   }
 
-  private func derive(forPlan planPath: String, in session: Session) throws(PackError) -> Outcome {
-    guard nameText == nil else { throw PackError(.usage, "--plan and --pack both say which keys", hint: "give one of them") }
-    guard let path, path != "-" else { throw PackError(.usage, "no directory was given for the keys of the plan", hint: "give -o DIR") }
-    let (plan, files) = (try BuildPlan(reading: planPath), SystemFiles())
-    let beside = PathParts(planPath).map { ReleaseFolder.path(PackerConfiguration.defaultPath, in: $0.directory) }
-    let configuration = try beside.flatMap { ReleasePlaces.exists($0) ? $0 : nil }.map { (path) throws(PackError) in
-      try PackerConfiguration.read(path, sources: .optional)
+  private func derive(forPacksOf configurationPath: String, in session: Session) throws(PackError) -> Outcome {
+    guard nameText == nil else { throw PackError(.usage, "--config and --pack both say which keys", hint: "give one of them") }
+    guard let path, path != "-" else { throw PackError(.usage, "no directory was given for the keys of the packs", hint: "give -o DIR") }
+    let (configuration, files) = (try PackerConfiguration.read(configurationPath, sources: .optional), SystemFiles())
+    guard configuration.perPackKeys else {
+      throw PackError(
+        .usage, of: configurationPath, "has packs that are made with one key, not with keys of their own",
+        hint: "set 'perPackKeys: true', or give machines this key with --key")
     }
-    let resolved = try session.key(key, configured: configuration?.key)
+    let resolved = try session.key(key, configured: configuration.key)
     do throws(FileFailure) {
       try files.makeDirectory(path, mode: 0o700, in: nil)
     } catch {
       guard error.isExisting else { throw error.writing(path) }
     }
     var count = 0
-    for unit in plan.units {
-      let own = try resolved.key.packKey(for: try PackName(unit.identity.id))
-      guard unit.identity.keyID != "\(resolved.key.id)" else {
-        throw PackError(
-          .wrongKey, "the packs of the plan are made with key \(resolved.key.id) itself, not with keys of their own",
-          hint: "set 'perPackKeys: true' in packer.yml and plan again, or give workers this key with --key")
-      }
-      guard "\(own.id)" == unit.identity.keyID else {
-        throw PackError(
-          .wrongKey, "pack '\(unit.identity.id)' of the plan needs key \(unit.identity.keyID), and key \(resolved.key.id) gives another",
-          hint: "give the root key of the plan, which has 'perPackKeys: true'")
-      }
-      let place = "\(path)/\(unit.identity.id).key"
+    for pack in configuration.packs {
+      let own = try resolved.key.packKey(for: pack.id)
+      let place = ReleaseFolder.path("\(pack.id.text).key", in: path)
       if ReleasePlaces.exists(place) {
         let there = try session.key(KeyReference(parsing: "file:\(place)"))
         guard there.key.id == own.id else {
-          throw PackError(.outputExists, of: place, "has key \(there.key.id), and not key \(own.id) of the plan", hint: "remove it")
+          throw PackError(.outputExists, of: place, "has key \(there.key.id), and not key \(own.id) of the pack", hint: "remove it")
         }
         continue
       }
@@ -105,8 +99,9 @@ struct KeyDerive: Verb {
     }
     session.console.result(
       RecordValue.sorted([
-        "type": .text("keys"), "output": .text(path), "units": RecordValue.number(plan.units.count), "written": RecordValue.number(count),
-      ]), ["\(path): \(Table.count(count, "key", "keys")) for \(Table.count(plan.units.count, "unit", "units"))"])
+        "type": .text("keys"), "output": .text(path), "packs": RecordValue.number(configuration.packs.count),
+        "written": RecordValue.number(count),
+      ]), ["\(path): \(Table.count(count, "key", "keys")) for \(Table.count(configuration.packs.count, "pack", "packs"))"])
     return .done
   }
 

@@ -111,8 +111,8 @@ struct ReleaseOptions: ParsableArguments {
 
 extension PackCache {
   /// Returns the cache that a configuration names; nil if it names none.
-  convenience init?(_ configuration: PackerConfiguration) throws(PackError) {
+  convenience init?(_ configuration: PackerConfiguration, isRequired: Bool = false) throws(PackError) {
     guard let place = configuration.cache else { return nil }
-    self.init(try SharedCache(place), maker: BuildPlan.maker(Version.number))
+    self.init(try SharedCache(place), maker: PackCache.maker(Version.number), isRequired: isRequired)
   }
 }

@@ -108,7 +108,6 @@ struct ExitStatus: RawRepresentable, Hashable, Comparable, Sendable {
     .invalidRecord: .badInput,
     .unmergedRecord: .badInput,
     .releaseConflict: .badInput,
-    .wrongPlan: .badInput,
     .notAStore: .badInput,
     .missingInput: .inputMissing,
     .missingLock: .inputMissing,

@@ -199,9 +199,6 @@ enum FailureCatalog {
       "release-conflict", "What is recorded now contradicts an earlier record.",
       "Use a new app version; a recorded one never changes."),
     Entry(
-      "wrong-plan", "A part, source or configuration is not the one of the plan.",
-      "Bring that one, or make a new plan and its units."),
-    Entry(
       "missing-lock", "packer.lock.json or packer.apps is missing, although there must be one.",
       "Restore it from version control; only before the first release, make an empty one."),
     Entry(

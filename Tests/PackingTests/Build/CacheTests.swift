@@ -11,7 +11,7 @@ import Testing
 @testable import PackProject
 
 /// A place in memory.
-private final class Shelf: PackStorage {
+final class Shelf: PackStorage {
   struct State {
     var files: [String: [UInt8]] = [:]
     var reading: PackError?

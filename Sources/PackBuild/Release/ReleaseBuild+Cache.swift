@@ -7,10 +7,8 @@ import PackReading
 extension ReleaseBuild.PackDecision {
   /// What the bytes of the pack follow from. Nil if its source is not read.
   var identity: PackIdentity? {
-    guard let census, let edition else { return nil }
-    return PackIdentity(
-      id: id, contentRoot: census.contentRoot, keyID: keyID, settings: settings, version: edition.version,
-      released: edition.recorded?.sha256)
+    guard let census else { return nil }
+    return PackIdentity(id: id, contentRoot: census.contentRoot, keyID: keyID, settings: settings)
   }
 
   /// More bytes than the file of the pack can have. Compression adds little, and an entry takes its paths, headers and a record.
@@ -21,27 +19,8 @@ extension ReleaseBuild.PackDecision {
 }
 
 extension ReleaseBuild {
-  /// Takes packs that were made elsewhere, as far as there are any.
-  ///
-  /// - Throws: the error of a file that is not what it should be. Its subject is the title of the pack.
-  func takeReady(_ decisions: inout [PackDecision], key: borrowing PackKey, into staged: StagedRelease) async throws(PackError) {
-    guard let ready else { return }
-    try ready.check(self)
-    let due = decisions.indices.filter { decisions[$0].result == nil }
-    let packs = try ready.packs(due.compactMap { decisions[$0].identity })
-    for (index, pack) in zip(due, packs) {
-      guard let pack else { continue }
-      try checkpoint()
-      do throws(PackError) {
-        try await take(pack, for: &decisions[index], key: key, into: staged)
-      } catch {
-        throw Self.endsBuild(error) ? error : error.about(pack.title)
-      }
-    }
-  }
-
   /// Takes packs from the cache, as far as it has them.
-  func takeCached(_ decisions: inout [PackDecision], key: borrowing PackKey, from cached: CachedFiles?, into staged: StagedRelease)
+  func takeCached(_ decisions: inout [PackDecision], keys: ContentKeys, from cached: CachedFiles?, into staged: StagedRelease)
     async throws(PackError)
   {
     guard let cached else { return }
@@ -50,7 +29,7 @@ extension ReleaseBuild {
     let released = due.compactMap { index in
       decisions[index].edition?.recorded.map { (index: index, file: CachedFile(sha256: $0.sha256)) }
     }
-    try await takeCached(released, &decisions, key: key, from: cached, into: staged)
+    try await takeCached(released, &decisions, keys: keys, from: cached, into: staged)
     var names: [(index: Int, name: String)] = []
     for index in due where decisions[index].result == nil {
       guard let identity = decisions[index].identity, let edition = decisions[index].edition else { continue }
@@ -60,11 +39,11 @@ extension ReleaseBuild {
     }
     let references = try cached.references(names.map(\.name))
     let made = names.compactMap { item in references[item.name].map { (index: item.index, file: $0) } }
-    try await takeCached(made, &decisions, key: key, from: cached, into: staged)
+    try await takeCached(made, &decisions, keys: keys, from: cached, into: staged)
   }
 
   private func takeCached(
-    _ wanted: [(index: Int, file: CachedFile)], _ decisions: inout [PackDecision], key: borrowing PackKey, from cached: CachedFiles,
+    _ wanted: [(index: Int, file: CachedFile)], _ decisions: inout [PackDecision], keys: ContentKeys, from cached: CachedFiles,
     into staged: StagedRelease
   ) async throws(PackError) {
     let found = try cached.bring(wanted.map { ($0.file, decisions[$0.index].largestSize, "pack '\(decisions[$0.index].id)'") })
@@ -72,8 +51,7 @@ extension ReleaseBuild {
       try checkpoint()
       let id = decisions[index].id
       do throws(PackError) {
-        try await take(
-          ReadyPack(title: "pack '\(id)'", directory: cached.directory, file: file.name), for: &decisions[index], key: key, into: staged)
+        try await take(file, from: cached, for: &decisions[index], key: keys.key(of: id).key, into: staged)
         decisions[index].isCached = true
       } catch {
         guard !Self.endsBuild(error) else { throw error }
@@ -84,30 +62,26 @@ extension ReleaseBuild {
     }
   }
 
-  /// Whether an error is not about a file that was made elsewhere.
+  /// Whether an error is not about a file of the cache.
   static func endsBuild(_ error: PackError) -> Bool { error.code == .cannotWrite || error.code == .noSpace || error.code == .cancelled }
 
   /// The name of a pack before its digest is known.
   static func draft(_ id: String) -> String { "\(id).pack" }
 
   private func take(
-    _ ready: ReadyPack, for decision: inout PackDecision, key: borrowing PackKey, into staged: StagedRelease
+    _ cachedFile: CachedFile, from cached: CachedFiles, for decision: inout PackDecision, key: borrowing PackKey, into staged: StagedRelease
   ) async throws(PackError) {
     guard let census = decision.census, let edition = decision.edition else { preconditionFailure("kept packs are not due") }
-    let directory = try files.openDirectory(ready.directory)
+    let directory = try files.openDirectory(cached.directory)
     let draft = Self.draft(decision.id)
     // Others may still write to the file.
-    try staged.adopt(ready.file, in: directory, as: draft, sourcePath: ready.directory, isCopied: true)
+    try staged.adopt(cachedFile.name, in: directory, as: draft, sourcePath: cached.directory, isCopied: true)
     let (size, sha256) = try staged.digest(of: draft)
-    if let made = ready.made, size != made.size || sha256 != made.sha256 {
-      throw PackError(
-        .digestMismatch, of: ready.title, "has a file of \(size) bytes that is not the one of \(made.size) bytes that was made")
-    }
-    // A worker has the key of the pack, so only its content shows that it is made from these sources.
+    // Other machines have the key of the pack, so only its content shows that it is made from these sources.
     let pack = try Pack(staged.path(of: draft), key: key, files: files, backend: backend)
     try pack.checkName(decision.pack.id)
     guard "\(pack.keyID)" == decision.keyID, try PackCensus(pack).contentRoot == census.contentRoot else {
-      throw PackError(.wrongPack, of: ready.title, "has a pack with another content or key")
+      throw PackError(.wrongPack, of: "pack '\(decision.id)'", "has a pack with another content or key")
     }
     let file = Self.fileName(decision.id, sha256)
     var made = BuildRecord.Pack(
@@ -119,7 +93,7 @@ extension ReleaseBuild {
     guard
       edition.objection(to: made, contentRoot: census.contentRoot, keyID: decision.keyID, settings: decision.settings) == nil
     else {
-      throw PackError(.wrongPack, of: ready.title, "has version \(made.version), but must have version \(edition.version)")
+      throw PackError(.wrongPack, of: "pack '\(decision.id)'", "has version \(made.version), but must have version \(edition.version)")
     }
     try await pack.verify(jobs: jobs, contentLimit: census.contentSize)
     try staged.rename(draft, to: file)
