@@ -42,7 +42,7 @@ GRAPH = {
     "PackRemote": "PackCrypto PackDownloads PackFiles PackFormat PackStore PackWork",
     "PackTransport": "PackDownloads PackFormat PackManifest PackRemote PackWork",
     "PackBackground": "PackCrypto PackDelivery PackFormat PackLog PackManifest PackPages PackTrust",
-    "PackBackgroundApp": "PackBackground PackDelivery PackFormat PackLog PackRuntime PackWork",
+    "PackBackgroundApp": "PackBackground PackDelivery PackFiles PackFormat PackLog PackRuntime PackWork",
     "PackApp": "PackBackground PackBackgroundApp PackCrypto PackDelivery PackDownloads PackFiles PackFormat PackLog PackManifest PackOnDemand PackPages PackReading PackRemote PackRuntime PackStore PackTransport PackTrust PackWork",
     # Packing side.
     "PackArchive": "PackEncoding PackFormat",

@@ -23,11 +23,11 @@ public struct SharedState: Sendable {
   ///   - logger: receives plans, and manifests that are accepted or refused.
   /// - Throws: ``PackFormat/PackError/Code/unsupported`` if the directory has another format version, or an error of the file system.
   public init(directory: String, policy: DeliveryPolicy = .init(), logger: (any PackLogger)? = nil) throws(PackError) {
-    try self.init(directory: directory, policy: policy, files: SystemFiles(), clock: SystemDeliveryClock(), logger: logger)
+    try self.init(directory: directory, policy: policy, files: SystemFiles(), clock: SystemClock(), logger: logger)
   }
 
   package init(
-    directory: String, policy: DeliveryPolicy = .init(), files: any FileSystem, clock: any DeliveryClock, logger: (any PackLogger)? = nil
+    directory: String, policy: DeliveryPolicy = .init(), files: any FileSystem, clock: any DeviceClock, logger: (any PackLogger)? = nil
   ) throws(PackError) {
     self.policy = policy
     self.logger = logger

@@ -21,7 +21,7 @@ struct StateDirectory: Sendable {
 
   let path: String
   let files: any FileSystem
-  let clock: any DeliveryClock
+  let clock: any DeviceClock
   let lockTimeoutMilliseconds: UInt32
 
   private static let marker = Array("packer-delivery/1\n".utf8)
@@ -110,7 +110,7 @@ struct StateDirectory: Sendable {
           .stateBusy, of: path, "has been locked by another process for \(lockTimeoutMilliseconds) ms",
           advice: .tryAgain)
       }
-      clock.pause(milliseconds: pause)
+      clock.pause(for: .milliseconds(Int64(pause)))
       waited += pause
       pause = min(pause * 2, 16)
     }

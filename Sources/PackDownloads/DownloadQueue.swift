@@ -22,7 +22,7 @@ public actor DownloadQueue {
   private let policy: QueuePolicy
   private let files: any FileSystem
   private let backend: any CryptoBackend
-  private let clock: any QueueClock
+  private let clock: any DeviceClock
   /// A slow listener can fall behind by half a megabyte of events.
   package nonisolated let hub = EventHub<DownloadEvent>(bufferedCount: 4096)
   /// Logs the queue's events. Nil without a logger.
@@ -98,7 +98,7 @@ public actor DownloadQueue {
   /// - Parameter random: the source of the random part of retry delays.
   package init(
     root: String, transport: any Transport, policy: QueuePolicy = QueuePolicy(), files: any FileSystem, backend: (any CryptoBackend)? = nil,
-    clock: any QueueClock = SystemQueueClock(), random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator(),
+    clock: any DeviceClock = SystemClock(), random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator(),
     logger: (any PackLogger)? = nil
   ) async throws(PackError) {
     guard (1...QueuePolicy.largestBatch).contains(policy.batchSize), policy.concurrentDownloads > 0, policy.retry.attempts > 0,

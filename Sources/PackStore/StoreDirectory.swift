@@ -9,7 +9,7 @@ final class StoreDirectory: Sendable {
   /// The path as passed to the initializer.
   let root: String
   let files: any FileSystem
-  let clock: any StoreClock
+  let clock: any DeviceClock
   let process: StoreProcess
   let policy: StorePolicy
   let backend: any CryptoBackend
@@ -37,7 +37,7 @@ final class StoreDirectory: Sendable {
 
   /// Opens the store in a directory, or creates one there.
   init(
-    root: String, files: any FileSystem, clock: any StoreClock, process: StoreProcess, policy: StorePolicy, device: DeviceProfile,
+    root: String, files: any FileSystem, clock: any DeviceClock, process: StoreProcess, policy: StorePolicy, device: DeviceProfile,
     backend: any CryptoBackend
   ) throws(PackError) {
     self.root = root
@@ -233,7 +233,7 @@ final class StoreDirectory: Sendable {
           continue
         }
         guard waited < limit else { break }
-        clock.pause(microseconds: UInt32(pause))
+        clock.pause(for: .microseconds(Int64(pause)))
         waited += pause
         // Random within a factor of two, so that waiting processes do not retry at the same time again and again.
         pause = min(pause * 2, 8000)
@@ -596,14 +596,5 @@ final class StoreDirectory: Sendable {
       id: record.id, version: content.bytes.version, sha256: content.bytes.sha256, mode: content.mode, sizeOnDevice: content.sizeOnDevice,
       path: path(place(record.itemName(content))), state: record.state(of: content), deltaCount: record.depth(content),
       contentRoot: content.contentRoot)
-  }
-}
-
-extension Duration {
-  /// The duration in microseconds; 0 for negative ones.
-  var microseconds: UInt64 {
-    let (seconds, attoseconds) = components
-    guard seconds >= 0, attoseconds >= 0 else { return 0 }
-    return UInt64(seconds).times(1_000_000).adding(UInt64(attoseconds / 1_000_000_000_000))
   }
 }

@@ -77,7 +77,7 @@ struct DataProviderTests {
     var policy = policy(5)
     policy.first = .milliseconds(1)
     // With a clock that goes on, a retry would not be waited for in vain.
-    let request = ContentRequest(known: nil, sizeLimit: 100, clock: SystemQueueClock())
+    let request = ContentRequest(known: nil, sizeLimit: 100, clock: SystemClock())
     await #expect(throws: PackError.self) { try await source.provider.retrying(policy)(request) }
     #expect(source.requests.count == 1)
   }

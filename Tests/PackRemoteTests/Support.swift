@@ -1,4 +1,3 @@
-import PackDownloads
 import PackFiles
 import PackFormat
 import PackWork
@@ -8,7 +7,7 @@ import Testing
 @testable import PackRemote
 
 /// A clock that changes only when a test advances it.
-final class ManualClock: QueueClock {
+final class ManualClock: DeviceClock {
   private struct Sleeper {
     let due: Duration
     let continuation: CheckedContinuation<Void, Never>

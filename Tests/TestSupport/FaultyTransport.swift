@@ -1,4 +1,5 @@
 import PackDownloads
+package import PackFiles
 import PackWork
 
 /// A transport without a network: it generates the content of a URL, with injected faults, and records all calls.
@@ -171,8 +172,8 @@ package final class FaultyTransport: Transport {
 }
 
 /// A clock that runs faster than real time, so that long waits end within a test.
-package struct FastClock: QueueClock {
-  private let base = SystemQueueClock()
+package struct FastClock: DeviceClock {
+  private let base = SystemClock()
   private let speed: Int
 
   package init(speed: Int = 1000) {
@@ -183,5 +184,9 @@ package struct FastClock: QueueClock {
 
   package func sleep(for duration: Duration) async {
     await base.sleep(for: duration / speed)
+  }
+
+  package func pause(for duration: Duration) {
+    base.pause(for: duration / speed)
   }
 }
