@@ -13,16 +13,19 @@ public protocol SignerRole: KeyRole where ID == String {}
 
 /// The role of a key that signs manifests (FORMAT.md §9.2).
 public enum ManifestSigner: SignerRole {
+  /// Those of signing keys.
   public static var traits: KeyTraits<String> { .signing(.signingKeyID, public: .publicKey, secret: .signing) }
 }
 
 /// The role of a key that signs keys documents (FORMAT.md §9.6). It is used on a machine without a network, and never lies on a build machine.
 public enum KeysSigner: SignerRole {
+  /// Those of root signing keys.
   public static var traits: KeyTraits<String> { .signing(.rootKeyID, public: .rootPublic, secret: .root) }
 }
 
 /// The role of a key for which packs are wrapped (FORMAT.md §2.6). Its secret half is a ``PackKey``.
 public enum PackRecipient: KeyRole {
+  /// Those of recipients' keys.
   public static var traits: KeyTraits<KeyID> {
     KeyTraits(curve: .x25519, idLabel: .recipientKeyID, publicText: .recipientPublic, secretText: .recipient) {
       KeyID(Array($0.prefix(KeyID.size)))

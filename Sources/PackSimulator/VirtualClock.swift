@@ -1,4 +1,4 @@
-package import PackFiles
+import PackFiles
 import PackWork
 
 /// The clock of a simulation. It advances only when a simulated operation takes time. Waits shorter than ``endless`` take no real time.

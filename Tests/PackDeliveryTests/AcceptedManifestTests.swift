@@ -189,7 +189,7 @@ struct AcceptedManifestTests {
 private struct InterruptingClock: DeviceClock {
   let happen: @Sendable () -> Void
 
-  var secondsSince1970: Int64 { now }
+  var secondsSince1970: Int64 { TestClock().secondsSince1970 }
 
   func pause(for duration: Duration) { happen() }
 }

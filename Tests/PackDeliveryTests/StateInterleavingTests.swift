@@ -219,7 +219,7 @@ private struct SwitchingClock: DeviceClock {
     self.process = process
   }
 
-  var secondsSince1970: Int64 { now }
+  var secondsSince1970: Int64 { TestClock().secondsSince1970 }
 
   func pause(for duration: Duration) {
     gate.withLock { $0 }?.pause(process)

@@ -1,4 +1,5 @@
 import PackDownloads
+import PackFiles
 import PackFormat
 import TestSupport
 import Testing

@@ -23,6 +23,7 @@ final class ManualClock: DeviceClock {
   private let sleeping = LatestValue(0)
 
   var now: Duration { state.withLock { $0.now } }
+  var secondsSince1970: Int64 { Int64(now / .seconds(1)) }
 
   func sleep(for duration: Duration) async {
     let ticket = state.withLock { state in

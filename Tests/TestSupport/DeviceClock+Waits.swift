@@ -1,4 +1,4 @@
-package import PackFiles
+import PackFiles
 
 /// Waits that end at once, for the clocks of tests that say nothing else.
 extension DeviceClock {

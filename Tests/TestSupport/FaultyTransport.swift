@@ -1,5 +1,5 @@
 import PackDownloads
-package import PackFiles
+import PackFiles
 import PackWork
 
 /// A transport without a network: it generates the content of a URL, with injected faults, and records all calls.
@@ -179,6 +179,8 @@ package struct FastClock: DeviceClock {
   package init(speed: Int = 1000) {
     self.speed = speed
   }
+
+  package var secondsSince1970: Int64 { base.secondsSince1970 }
 
   package var now: Duration { base.now * speed }
 
