@@ -165,7 +165,7 @@ let package = Package(
       swiftSettings: settings),
     .target(
       name: "PackBackgroundApp",
-      dependencies: ["PackBackground", "PackDelivery", "PackFormat", "PackLog", "PackRuntime", "PackWork"],
+      dependencies: ["PackBackground", "PackDelivery", "PackFiles", "PackFormat", "PackLog", "PackRuntime", "PackWork"],
       swiftSettings: settings),
     // One object for an app, over all of them.
     .target(

@@ -1,5 +1,5 @@
 #if canImport(BackgroundAssets)
-  import PackRuntime
+  import PackFiles
   import PackWork
 
   /// The progress of downloads that are running, in memory only.
@@ -11,9 +11,9 @@
 
     private let entries = Monitor<[String: Entry]>([:])
     private let interval: Duration
-    private let clock: any QueueClock
+    private let clock: any DeviceClock
 
-    init(interval: Duration, clock: any QueueClock = SystemQueueClock()) {
+    init(interval: Duration, clock: any DeviceClock = SystemClock()) {
       self.interval = interval
       self.clock = clock
     }

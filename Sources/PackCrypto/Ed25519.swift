@@ -20,16 +20,6 @@ package enum Ed25519 {
     return try backend.isAccepted(signature, of: message, publicKey: publicKey)
   }
 
-  /// Throws if bytes are not the encoding of a public key. Signatures under some encodings prove nothing.
-  static func checkPublicKey(_ bytes: [UInt8]) throws(PackError) {
-    guard bytes.count == publicKeySize else {
-      throw PackError(.malformedKey, "public key is \(bytes.count) bytes, not \(publicKeySize)")
-    }
-    if let problem = problem(ofPoint: bytes.byteSpan) {
-      throw PackError(.malformedKey, "public key \(problem); no signing key has such a public key", advice: .copyKeyAgain)
-    }
-  }
-
   /// Returns what is wrong with the encoding of a point, or nil. Only what can be checked without curve arithmetic is checked.
   ///
   /// The library checks whether it is a point on the curve.

@@ -48,7 +48,7 @@ extension SharedState {
     } else if let record, record.bytes.version >= download.version {
       return .notNeeded
     }
-    try directory.moveIn(file, as: Self.place(download, in: .incoming), in: root)
+    try directory.moveIn(file, to: .incoming, as: download, in: root)
     guard record?.identifier == download else { return .unrecorded }
     do throws(PackError) {
       guard let now = try change(download.id, { $0.identifier == download ? .arrived : nil }) else { return .unrecorded }
@@ -78,7 +78,7 @@ extension SharedState {
       for identifier in file.identifiers {
         let installing = Self.place(identifier, in: .installing)
         // Moved away, because another download of the same bytes would replace the file while it is checked.
-        _ = try directory.move(Self.place(identifier, in: .incoming), to: installing, in: root)
+        _ = try root.move(Self.place(identifier, in: .incoming), to: installing)
         guard try directory.status(installing, in: root) != nil else {
           if case .became(let next) = outcome(.purged, of: record) { try directory.write(next, of: file.id, in: root) }
           return nil
@@ -113,7 +113,7 @@ extension SharedState {
       case .putOff:
         event = .installPutOff
         for identifier in file.identifiers {
-          _ = try directory.move(Self.place(identifier, in: .installing), to: Self.place(identifier, in: .incoming), in: root)
+          _ = try root.move(Self.place(identifier, in: .installing), to: Self.place(identifier, in: .incoming))
         }
       }
       var after: PackStatus?
@@ -125,7 +125,7 @@ extension SharedState {
       }
       // The record first: if a file is left behind, the next plan finds and reports it.
       if end != .putOff {
-        for identifier in file.identifiers { try directory.remove(Self.place(identifier, in: .installing), in: root) }
+        for identifier in file.identifiers { try root.remove(Self.place(identifier, in: .installing)) }
       }
       return after
     }
@@ -140,7 +140,7 @@ extension SharedState {
     for name in try directory.names(in: .installing, of: root) {
       try directory.withLock { (root) throws(PackError) in
         guard let identifier = DownloadIdentifier(name) else { return }
-        _ = try directory.move(Self.place(identifier, in: .installing), to: Self.place(identifier, in: .incoming), in: root)
+        _ = try root.move(Self.place(identifier, in: .installing), to: Self.place(identifier, in: .incoming))
       }
     }
     var interrupted: [String] = []
@@ -165,7 +165,7 @@ extension SharedState {
           if record.identifier == identifier, record.state == .toBeTransferred, record.file.size == size { return }
           if let hop = record.hop, record.hasHop, DownloadIdentifier(id: record.id, bytes: hop) == identifier, hop.size == size { return }
         }
-        if try directory.remove(name, in: root) { freed += size }
+        if try root.remove(name) { freed += size }
       }
     }
     return freed
@@ -180,7 +180,7 @@ extension SharedState {
     let names = try directory.names(in: .incoming, of: root).filter { DownloadIdentifier($0)?.id == id }
     return try directory.withLock { (root) throws(PackError) in
       guard let record = try directory.record(id, in: root), outcome(.removed, of: record) == .forgotten else { return false }
-      for name in names { try directory.remove("\(StateDirectory.Folder.incoming.rawValue)/\(name)", in: root) }
+      for name in names { try root.remove("\(StateDirectory.Folder.incoming.rawValue)/\(name)") }
       try directory.write(nil, of: id, in: root)
       return true
     }

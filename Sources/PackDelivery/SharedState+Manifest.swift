@@ -232,7 +232,7 @@ extension SharedState {
     guard start >= 0, size >= UInt64(count) else { return false }
     let file: OpenFile
     do throws(FileFailure) {
-      file = try directory.files.open(Self.manifestName, .readUnlinked, in: root)
+      file = try directory.files.open(Self.manifestName, .readUnlinked, in: root.handle)
     } catch {
       throw error.reading(directory.path(Self.manifestName))
     }
@@ -274,7 +274,7 @@ extension SharedState {
     guard try directory.read(Self.allowanceName, limit: 256, in: root) != bytes else { return }
     try directory.withLock { (root) throws(PackError) in
       guard let bytes else {
-        try directory.remove(Self.allowanceName, in: root)
+        try root.remove(Self.allowanceName)
         return
       }
       try directory.replace(Self.allowanceName, with: bytes.byteSpan, in: root)

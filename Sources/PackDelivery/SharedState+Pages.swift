@@ -122,7 +122,7 @@ extension SharedState {
         let after = refusal == nil ? nil : failed(record ?? PackStatus(id: page.id, bytes: PackBytes(page), at: time))
         // The record first: a file that is left behind is an orphan of the next plan.
         try directory.write(after, of: page.id, in: root)
-        try directory.remove(name, in: root)
+        try root.remove(name)
       }
     }
     return isTaken

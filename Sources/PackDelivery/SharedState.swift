@@ -23,11 +23,11 @@ public struct SharedState: Sendable {
   ///   - logger: receives plans, and manifests that are accepted or refused.
   /// - Throws: ``PackFormat/PackError/Code/unsupported`` if the directory has another format version, or an error of the file system.
   public init(directory: String, policy: DeliveryPolicy = .init(), logger: (any PackLogger)? = nil) throws(PackError) {
-    try self.init(directory: directory, policy: policy, files: SystemFiles(), clock: SystemDeliveryClock(), logger: logger)
+    try self.init(directory: directory, policy: policy, files: SystemFiles(), clock: SystemClock(), logger: logger)
   }
 
   package init(
-    directory: String, policy: DeliveryPolicy = .init(), files: any FileSystem, clock: any DeliveryClock, logger: (any PackLogger)? = nil
+    directory: String, policy: DeliveryPolicy = .init(), files: any FileSystem, clock: any DeviceClock, logger: (any PackLogger)? = nil
   ) throws(PackError) {
     self.policy = policy
     self.logger = logger
@@ -153,19 +153,13 @@ public struct SharedState: Sendable {
           try directory.write(change.after, of: change.id, isSynced: isSynced, in: root)
         }
         // Syncing the last batch also brings the earlier ones to disk.
-        if !isSynced, start == changes.count {
-          do throws(FileFailure) {
-            try directory.sync(directoryOf: "\(StateDirectory.Folder.packs.rawValue)/", in: root)
-          } catch {
-            throw error.writing(directory.path)
-          }
-        }
+        if !isSynced, start == changes.count { try root.sync(StateDirectory.Folder.packs.rawValue) }
       }
     }
     return withdrawn
   }
 
-  private func isStill(_ before: PackStatus?, _ id: String, _ damaged: Set<String>, in root: OpenFile) throws(PackError) -> Bool {
+  private func isStill(_ before: PackStatus?, _ id: String, _ damaged: Set<String>, in root: RecordDirectory) throws(PackError) -> Bool {
     do throws(PackError) {
       return try directory.record(id, in: root) == before
     } catch {

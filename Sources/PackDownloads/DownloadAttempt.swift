@@ -121,7 +121,7 @@ struct DownloadAttempt: Sendable {
   let ledger: DownloadLedger
   let transport: any Transport
   let policy: QueuePolicy
-  let clock: any QueueClock
+  let clock: any DeviceClock
   let backend: any CryptoBackend
   let hub: EventHub<DownloadEvent>
 

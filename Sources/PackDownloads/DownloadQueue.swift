@@ -22,7 +22,7 @@ public actor DownloadQueue {
   private let policy: QueuePolicy
   private let files: any FileSystem
   private let backend: any CryptoBackend
-  private let clock: any QueueClock
+  private let clock: any DeviceClock
   /// A slow listener can fall behind by half a megabyte of events.
   package nonisolated let hub = EventHub<DownloadEvent>(bufferedCount: 4096)
   /// Logs the queue's events. Nil without a logger.
@@ -98,7 +98,7 @@ public actor DownloadQueue {
   /// - Parameter random: the source of the random part of retry delays.
   package init(
     root: String, transport: any Transport, policy: QueuePolicy = QueuePolicy(), files: any FileSystem, backend: (any CryptoBackend)? = nil,
-    clock: any QueueClock = SystemQueueClock(), random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator(),
+    clock: any DeviceClock = SystemClock(), random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator(),
     logger: (any PackLogger)? = nil
   ) async throws(PackError) {
     guard (1...QueuePolicy.largestBatch).contains(policy.batchSize), policy.concurrentDownloads > 0, policy.retry.attempts > 0,
@@ -108,22 +108,11 @@ public actor DownloadQueue {
         .usage, "a queue's policy must allow batches of 1 to \(QueuePolicy.largestBatch), and at least 1 download, attempt and retry")
     }
     let backend = backend ?? CryptoBackends.standard
-    let deadline = clock.now + policy.lockTimeout
-    var taken: OpenFile?
-    while taken == nil {
-      taken = try await WorkerPool.value { (_) throws(PackError) in try QueueDirectory.lock(root, files: files) }
-      guard taken == nil else { break }
-      guard clock.now < deadline, !Task.isCancelled else {
-        throw PackError(.queueBusy, "the download queue in \(root) is already open", advice: .developer("close the other queue first"))
-      }
-      await clock.sleep(for: .milliseconds(20))
+    let (directory, ledger) = try await WorkerPool.value { (_) throws(PackError) in
+      let directory = try QueueDirectory(root, timeout: policy.lockTimeout, clock: clock, files: files)
+      return (directory, try DownloadLedger(path: directory.path, directory: directory.groups, files: files, backend: backend))
     }
-    guard let taken else { preconditionFailure("the loop ends with the lock") }
-    let ledger = try await WorkerPool.value { (_) throws(PackError) in
-      let directory = try QueueDirectory(root, lock: taken, files: files)
-      return try DownloadLedger(path: directory.path, directory: directory.groups, files: files, backend: backend)
-    }
-    lock = taken
+    lock = directory.lock
     self.ledger = ledger
     self.transport = transport
     self.policy = policy

@@ -20,14 +20,14 @@ public final class DownloadSink: Sendable {
   private let names: DownloadNames
   private let directory: OpenFile
   private let files: any FileSystem
-  private let clock: any QueueClock
+  private let clock: any DeviceClock
   private let interval: Duration
   private let progress: @Sendable (UInt64) -> Void
   private let state: Monitor<State>
 
   init(
     size: UInt64, offset: UInt64, validator: String?, names: DownloadNames, in directory: OpenFile, files: any FileSystem,
-    clock: any QueueClock, interval: Duration, progress: @escaping @Sendable (UInt64) -> Void
+    clock: any DeviceClock, interval: Duration, progress: @escaping @Sendable (UInt64) -> Void
   ) {
     self.size = size
     self.names = names

@@ -214,16 +214,20 @@ extension FileSystem {
     }
   }
 
-  /// Removes a directory and everything below it. Symbolic links are removed, not followed.
+  /// Removes a directory and everything below it. Symbolic links are removed, not followed. Another process may be removing it at the same time.
   package func removeTree(_ name: String, in directory: OpenFile?) throws(FileFailure) {
     do {
       let tree = try open(name, .directoryUnlinked, in: directory)
       for item in try names(in: tree) where item.isUTF8 {
-        let kind = try status(of: item.text, in: tree, following: .asThemselves).kind
-        if kind == .directory {
-          try removeTree(item.text, in: tree)
-        } else {
-          try remove(item.text, kind, in: tree)
+        do throws(FileFailure) {
+          let kind = try status(of: item.text, in: tree, following: .asThemselves).kind
+          if kind == .directory {
+            try removeTree(item.text, in: tree)
+          } else {
+            try remove(item.text, kind, in: tree)
+          }
+        } catch {
+          guard error.isMissing else { throw error }
         }
       }
     }

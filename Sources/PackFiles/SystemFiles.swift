@@ -329,6 +329,8 @@ extension FileFailure {
   package var isFullDisk: Bool { number == ENOSPC || number == EDQUOT }
   package var isMissing: Bool { number == ENOENT }
   package var isExisting: Bool { number == EEXIST }
+  /// The process may not do it.
+  package var isDenied: Bool { number == EACCES || number == EPERM }
   /// Whether the file system does not support the operation. An old kernel treats a nameless file as a directory.
   package var isUnsupported: Bool {
     number == EOPNOTSUPP || number == ENOTSUP || number == EISDIR || number == EINVAL || number == ENOSYS

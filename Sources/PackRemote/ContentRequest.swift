@@ -1,4 +1,4 @@
-package import PackDownloads
+package import PackFiles
 import PackFormat
 
 /// The version of some content, as its source identifies it.
@@ -31,14 +31,14 @@ public struct ContentRequest: Sendable {
   public let sizeLimit: Int
 
   /// The clock for timeouts and waits between attempts.
-  package let clock: any QueueClock
+  package let clock: any DeviceClock
 
   /// Creates a request.
   public init(known: ContentVersion? = nil, sizeLimit: Int) {
-    self.init(known: known, sizeLimit: sizeLimit, clock: SystemQueueClock())
+    self.init(known: known, sizeLimit: sizeLimit, clock: SystemClock())
   }
 
-  package init(known: ContentVersion?, sizeLimit: Int, clock: any QueueClock) {
+  package init(known: ContentVersion?, sizeLimit: Int, clock: any DeviceClock) {
     self.known = known
     self.sizeLimit = sizeLimit
     self.clock = clock

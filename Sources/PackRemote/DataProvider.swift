@@ -1,4 +1,5 @@
 public import PackDownloads
+import PackFiles
 public import PackFormat
 
 /// The source of an asset's content, and the times at which to check it again.

@@ -1,5 +1,4 @@
 package import PackCrypto
-package import PackDownloads
 package import PackFiles
 public import PackFormat
 import PackWork
@@ -22,7 +21,7 @@ public final class RemoteAsset<Value: Sendable>: Sendable {
   private let materializer: Materializer<Value>
   private let provider: DataProvider
   private let cache: AssetCache
-  private let clock: any QueueClock
+  private let clock: any DeviceClock
   private let latest: LatestValue<Value>
   private let state: Monitor<State>
   /// Locked while the saved file and the value change, so that both have the same content.
@@ -77,13 +76,13 @@ public final class RemoteAsset<Value: Sendable>: Sendable {
     try self.init(
       name, bundled: bundled, as: materializer, from: provider, cache: cache, appVersion: appVersion, sizeLimit: sizeLimit,
       files: SystemFiles(),
-      clock: SystemQueueClock())
+      clock: SystemClock())
   }
 
   /// - Parameter clock: The clock for all waits.
   package init(
     _ name: String, bundled: BundledResource, as materializer: Materializer<Value>, from provider: DataProvider, cache directory: String,
-    appVersion: String, sizeLimit: Int = 4 << 20, files: any FileSystem, clock: any QueueClock,
+    appVersion: String, sizeLimit: Int = 4 << 20, files: any FileSystem, clock: any DeviceClock,
     backend: any CryptoBackend = CryptoBackends.standard
   ) throws(PackError) {
     guard let legal = try? PackName(name) else {

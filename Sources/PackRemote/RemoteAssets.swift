@@ -1,4 +1,3 @@
-package import PackDownloads
 package import PackFiles
 public import PackFormat
 
@@ -30,11 +29,11 @@ public final class RemoteAssets: Sendable {
   public convenience init(
     cache: String, appVersion: String, _ declare: (inout Declarations) throws(PackError) -> Void
   ) throws(PackError) {
-    try self.init(cache: cache, appVersion: appVersion, files: SystemFiles(), clock: SystemQueueClock(), declare)
+    try self.init(cache: cache, appVersion: appVersion, files: SystemFiles(), clock: SystemClock(), declare)
   }
 
   package init(
-    cache: String, appVersion: String, files: any FileSystem, clock: any QueueClock,
+    cache: String, appVersion: String, files: any FileSystem, clock: any DeviceClock,
     _ declare: (inout Declarations) throws(PackError) -> Void
   ) throws(PackError) {
     var declarations = Declarations(cache: cache, appVersion: appVersion, files: files, clock: clock)
@@ -48,11 +47,11 @@ public final class RemoteAssets: Sendable {
     let cache: String
     let appVersion: String
     let files: any FileSystem
-    let clock: any QueueClock
+    let clock: any DeviceClock
     fileprivate var assets: [String: any AnyRemoteAsset] = [:]
     fileprivate var names: [String] = []
 
-    fileprivate init(cache: String, appVersion: String, files: any FileSystem, clock: any QueueClock) {
+    fileprivate init(cache: String, appVersion: String, files: any FileSystem, clock: any DeviceClock) {
       self.cache = cache
       self.appVersion = appVersion
       self.files = files

@@ -1,11 +1,8 @@
-import PackDelivery
-import PackDownloads
 import PackFiles
-import PackStore
 import PackWork
 
 /// The clock of a simulation. It advances only when a simulated operation takes time. Waits shorter than ``endless`` take no real time.
-package final class VirtualClock: DeliveryClock, StoreClock, QueueClock {
+package final class VirtualClock: DeviceClock {
   private struct State {
     var start: Int64
     var elapsed: UInt64 = 0
@@ -36,23 +33,14 @@ package final class VirtualClock: DeliveryClock, StoreClock, QueueClock {
     state.withLock { $0 = State(start: time) }
   }
 
-  package func pause(milliseconds: UInt32) {
-    advance(milliseconds: UInt64(milliseconds))
-  }
-
-  package func pause(microseconds: UInt32) {
-    advance(milliseconds: UInt64(max(1, microseconds / 1000)))
-  }
-
-  package func tick(milliseconds: UInt64) async throws {
-    try Task.checkCancellation()
-    advance(milliseconds: milliseconds)
+  package func pause(for duration: Duration) {
+    advance(milliseconds: max(1, duration.microseconds / 1000))
   }
 
   /// Advances the clock by the duration. For ``endless``, which the queue uses for its regular checks, waits until the task is cancelled: otherwise
   /// such checks would advance the time by themselves.
   package func sleep(for duration: Duration) async {
-    guard duration >= Self.endless else { return advance(milliseconds: UInt64(duration / .milliseconds(1))) }
+    guard duration >= Self.endless else { return advance(milliseconds: duration.microseconds / 1000) }
     while !Task.isCancelled { try? await Task.sleep(for: Self.endless) }
   }
 

@@ -70,7 +70,7 @@ public actor AssetStore {
   ) async throws(PackError) {
     try await self.init(
       root: root, keys: keys, trusting: trusted, lowestVersion: lowestVersion, policy: policy, files: SystemFiles(),
-      clock: SystemStoreClock(),
+      clock: SystemClock(),
       process: .current(), backend: CryptoBackends.standard, device: device, logger: logger)
   }
 
@@ -84,7 +84,7 @@ public actor AssetStore {
   ) async throws(PackError) {
     try await self.init(
       root: root, keys: keys, trusting: trusted, lowestVersion: lowestVersion, policy: policy, files: SystemFiles(),
-      clock: SystemStoreClock(),
+      clock: SystemClock(),
       process: .current(), backend: CryptoBackends.standard, device: device, pages: pages, logger: logger)
   }
 
@@ -95,7 +95,7 @@ public actor AssetStore {
   package init(
     root: String, keys: some KeyProvider, trusting trusted: TrustedKeys, lowestVersion: UInt64, policy: StorePolicy,
     files: any FileSystem,
-    clock: any StoreClock, process: StoreProcess, backend: any CryptoBackend, device: DeviceProfile = .any,
+    clock: any DeviceClock, process: StoreProcess, backend: any CryptoBackend, device: DeviceProfile = .any,
     pages: PageFolder? = nil, logger: (any PackLogger)? = nil
   ) async throws(PackError) {
     guard policy.keepVersions >= 1, policy.trialStarts >= 1 else {
@@ -324,12 +324,9 @@ public actor AssetStore {
         throw PackError(.notConfirmed, "version \(token.version) of pack '\(token.id)' was not confirmed within \(limit / 1000) ms")
       case .underWay: break
       }
-      do {
-        try await directory.clock.tick(milliseconds: Self.tick)
-      } catch {
-        throw PackError(.cancelled, "cancelled")
-      }
-      waited += Self.tick * 1000
+      await directory.clock.sleep(for: Self.tick)
+      guard !Task.isCancelled else { throw PackError(.cancelled, "cancelled") }
+      waited += Self.tick.microseconds
     }
   }
 
@@ -499,5 +496,5 @@ public actor AssetStore {
   public nonisolated func events() -> AsyncStream<StoreEvent> { hub.listen() }
 
   /// The time between two checks of a trial, in milliseconds. A confirmation by another process is noticed with at most this delay.
-  private static let tick: UInt64 = 50
+  private static let tick: Duration = .milliseconds(50)
 }

@@ -6,14 +6,11 @@ import PackWork
 
 /// The directory of a store: its lock, its records, and adding and removing content. All methods block the thread.
 final class StoreDirectory: Sendable {
-  /// The path as passed to the initializer.
-  let root: String
-  let files: any FileSystem
-  let clock: any StoreClock
+  private let directory: RecordDirectory
+  let clock: any DeviceClock
   let process: StoreProcess
   let policy: StorePolicy
   let backend: any CryptoBackend
-  let handle: OpenFile
   /// The items that this store has open, and how often.
   let uses: UseLedger
   /// What decides which packs are for this device.
@@ -32,71 +29,46 @@ final class StoreDirectory: Sendable {
   /// The directory of the digests that are kept for deltas, made for the first one.
   static let digests = "digests"
 
-  private static let marker = Array("packer-store/1\n".utf8)
-  private static let markerFront = Array("packer-store/".utf8)
+  private static let form = RecordDirectory.Form("packer-store/1", in: "store", isPrivate: false)
 
   /// Opens the store in a directory, or creates one there.
   init(
-    root: String, files: any FileSystem, clock: any StoreClock, process: StoreProcess, policy: StorePolicy, device: DeviceProfile,
+    root: String, files: any FileSystem, clock: any DeviceClock, process: StoreProcess, policy: StorePolicy, device: DeviceProfile,
     backend: any CryptoBackend
   ) throws(PackError) {
-    self.root = root
-    self.files = files
     self.clock = clock
     self.process = process
     self.policy = policy
     self.device = Monitor(device)
     self.backend = backend
-    handle = try Self.directory(root, files: files)
-    uses = UseLedger(session: process.session, root: handle, files: files)
+    directory = try RecordDirectory(making: root, Self.form, withParents: true, files: files)
+    uses = UseLedger(session: process.session, root: directory.handle, files: files)
     try open()
   }
 
-  /// Opens a directory. Creates it and its parent directories if they do not exist.
-  private static func directory(_ path: String, files: any FileSystem) throws(PackError) -> OpenFile {
-    do throws(FileFailure) {
-      return try files.open(path, .directory, in: nil)
-    } catch {
-      guard error.isMissing, let parts = PathParts(path) else { throw error.writing(path) }
-      let parent = try directory(parts.directory, files: files)
-      do throws(FileFailure) {
-        do throws(FileFailure) {
-          try files.makeDirectory(parts.name, mode: 0o755, in: parent)
-          try files.sync(parent)
-        } catch {
-          guard error.isExisting else { throw error }
-        }
-        return try files.open(path, .directory, in: nil)
-      } catch {
-        throw error.writing(path)
-      }
-    }
-  }
+  /// The path as passed to the initializer.
+  var root: String { directory.path }
+  var handle: OpenFile { directory.handle }
+  var files: any FileSystem { directory.files }
 
   /// Checks whether the directory is a store. Makes it a store if it is empty, or if creating the store was interrupted.
   private func open() throws(PackError) {
-    if let found = try contents(of: "store", limit: 64) {
+    switch try directory.kind() {
+    case .own:
       // An existing store opens without a write, so it also opens on a full disk. If a directory is missing, the operation that needs it throws.
-      if found == Self.marker {
-        try? makeParts()
-        return
-      }
-      guard found.starts(with: Self.markerFront) else { throw notAStore("its file 'store' was not written by a store") }
-      throw PackError(
-        .unsupported, of: root, "is a store of another version than 'packer-store/1'", advice: .updateApp
-      )
+      try? makeParts()
+      return
+    case .ofOtherVersion:
+      throw PackError(.unsupported, of: root, "is a store of another version than 'packer-store/1'", advice: .updateApp)
+    case .foreign: throw notAStore("its file 'store' was not written by a store")
+    case .unmarked: break
     }
-    let names: [DirectoryName]
-    do {
-      names = try files.names(in: handle)
-    } catch {
-      throw error.reading(root)
-    }
+    let names = try directory.names()
     // Another process may have created some of these and been stopped, or may be creating them right now.
     let own = Set(Part.allCases.map(\.rawValue) + ["lock", "store", Self.pages, Self.digests] + Self.documents)
-    for name in names where !own.contains(name.text) { throw notAStore("it holds '\(printable(name.text.utf8))'") }
-    var isEmpty = !names.contains { Self.documents.contains($0.text) }
-    for part in [Part.state, .packs] where names.contains(where: { $0.text == part.rawValue }) {
+    for name in names where !own.contains(name) { throw notAStore("it holds '\(printable(name.utf8))'") }
+    var isEmpty = !names.contains(where: Self.documents.contains)
+    for part in [Part.state, .packs] where names.contains(part.rawValue) {
       if try !self.names(in: part).isEmpty { isEmpty = false }
     }
     if !isEmpty {
@@ -105,7 +77,7 @@ final class StoreDirectory: Sendable {
       guard !known.isEmpty else { throw notAStore("its file 'store' is missing") }
     }
     try makeParts()
-    try replace("store", with: Self.marker)
+    try directory.mark(by: freshName(in: .staging))
   }
 
   /// The files of a store beside its directories, its lock and its marker.
@@ -119,31 +91,13 @@ final class StoreDirectory: Sendable {
   ///
   /// - Parameter removesOthers: Whether something else in the place of a directory is removed.
   func makeParts(removesOthers: Bool = false) throws(PackError) {
-    var isNew = false
-    for part in Part.allCases {
-      if let kind = try status(part.rawValue)?.kind {
-        guard kind != .directory, removesOthers else { continue }
-        do throws(FileFailure) {
-          try files.remove(part.rawValue, kind, in: handle)
-        } catch {
-          throw error.writing(path(part.rawValue))
-        }
-      }
-      do throws(FileFailure) {
-        try files.makeDirectory(part.rawValue, mode: 0o755, in: handle)
-        isNew = true
-      } catch {
-        guard error.isExisting else { throw error.writing(path(part.rawValue)) }
-      }
-    }
-    guard isNew else { return }
-    try sync(".")
+    try directory.makeFolders(Part.allCases.map(\.rawValue), removesOthers: removesOthers)
   }
 
   // MARK: Names
 
   /// Returns the path of a name in the store, for use outside this type.
-  func path(_ name: String) -> String { root.hasSuffix("/") ? root + name : "\(root)/\(name)" }
+  func path(_ name: String) -> String { directory.path(name) }
 
   /// Returns a new name in a part. No other process, store or call uses the same name.
   func freshName(in part: Part, ending: String = "") -> String {
@@ -161,26 +115,9 @@ final class StoreDirectory: Sendable {
     return session == process.session || process.isAlive(session)
   }
 
-  func names(in part: Part) throws(PackError) -> [String] { try names(inDirectory: part.rawValue) }
+  func names(in part: Part) throws(PackError) -> [String] { try directory.names(in: part.rawValue) }
 
-  /// Returns the names in a directory of the store; none if it does not exist.
-  func names(inDirectory name: String) throws(PackError) -> [String] {
-    do throws(FileFailure) {
-      return try files.names(in: try files.open(name, .directoryUnlinked, in: handle)).map(\.text)
-    } catch {
-      if error.isMissing { return [] }
-      throw error.reading(path(name))
-    }
-  }
-
-  func status(_ name: String) throws(PackError) -> FileStatus? {
-    do throws(FileFailure) {
-      return try files.status(of: name, in: handle, following: .asThemselves)
-    } catch {
-      if error.isMissing { return nil }
-      throw error.reading(path(name))
-    }
-  }
+  func status(_ name: String) throws(PackError) -> FileStatus? { try directory.status(name) }
 
   /// Returns the status of a path outside the store, or nil if it does not exist.
   func status(outside path: String) throws(PackError) -> FileStatus? {
@@ -221,57 +158,10 @@ final class StoreDirectory: Sendable {
   }
 
   private func lock() throws(PackError) -> OpenFile {
-    let limit = policy.lockTimeout.microseconds
-    var waited: UInt64 = 0
-    var pause: UInt64 = 250
-    do throws(FileFailure) {
-      while true {
-        let file = try lockFile()
-        if try files.tryLock(file) {
-          // The file may have been removed and created again between the two calls. Then other processes do not see this lock.
-          if try isStillThere(file) { return file }
-          continue
-        }
-        guard waited < limit else { break }
-        clock.pause(microseconds: UInt32(pause))
-        waited += pause
-        // Random within a factor of two, so that waiting processes do not retry at the same time again and again.
-        pause = min(pause * 2, 8000)
-        pause -= UInt64.random(in: 0...pause / 2)
-      }
-    } catch {
-      throw error.writing(path("lock"))
-    }
+    let wait = LockWait(policy.lockTimeout, clock: clock) { WorkerPool.isCancelled }
+    if let file = try directory.lock(wait) { return file }
     throw PackError(
-      .storeBusy, of: root, "was locked by another process or task for \(limit / 1000) ms",
-      advice: .tryAgain)
-  }
-
-  private func lockFile() throws(FileFailure) -> OpenFile {
-    while true {
-      do throws(FileFailure) {
-        // Opened for reading, which is enough for the lock and also works on a read-only volume.
-        return try files.open("lock", .readUnlinked, in: handle)
-      } catch {
-        guard error.isMissing else { throw error }
-      }
-      do throws(FileFailure) {
-        return try files.open("lock", .create(mode: 0o644), in: handle)
-      } catch {
-        guard error.isExisting else { throw error }
-      }
-    }
-  }
-
-  private func isStillThere(_ file: OpenFile) throws(FileFailure) -> Bool {
-    do throws(FileFailure) {
-      let mine = try files.status(of: file)
-      let named = try files.status(of: "lock", in: handle, following: .asThemselves)
-      return mine.device == named.device && mine.inode == named.inode
-    } catch {
-      guard error.isMissing else { throw error }
-      return false
-    }
+      .storeBusy, of: root, "was locked by another process or task for \(policy.lockTimeout.microseconds / 1000) ms", advice: .tryAgain)
   }
 
   // MARK: Small files
@@ -280,38 +170,21 @@ final class StoreDirectory: Sendable {
   ///
   /// - Throws: ``PackError/Code/damagedStore`` if it is too long, or if something that is not a file has its name.
   func contents(of name: String, limit: Int) throws(PackError) -> [UInt8]? {
-    let file: OpenFile
-    do throws(FileFailure) {
-      file = try files.open(name, .readUnlinked, in: handle)
-      guard try files.status(of: file).kind == .file else { throw FileFailure.isDirectory }
-    } catch {
-      if error.isMissing { return nil }
-      if let kind = try status(name)?.kind, kind != .file { throw PackError(.damagedStore, of: path(name), "is not a file") }
-      throw error.reading(path(name))
+    switch try directory.contents(of: name, limit: limit) {
+    case nil: return nil
+    case .file(let bytes): return bytes
+    case .longFile: throw PackError(.damagedStore, of: path(name), "is more than \(limit) bytes")
+    case .other: throw PackError(.damagedStore, of: path(name), "is not a file")
     }
-    // Reads one byte more than the limit, to detect a file that is too long.
-    var bytes: [UInt8] = []
-    var piece = [UInt8](repeating: 0, count: min(limit + 1, 16 << 10))
-    while bytes.count <= limit {
-      var span = piece.mutableByteSpan
-      let count = try files.read(file, at: UInt64(bytes.count), filling: &span, name: path(name))
-      bytes.append(copying: piece.byteSpan.extracting(first: count))
-      if count < piece.count { return bytes }
-    }
-    throw PackError(.damagedStore, of: path(name), "is more than \(limit) bytes")
   }
 
   /// Replaces a file atomically. Returns when the change is on the disk. Removes a directory that has its name.
   func replace(_ name: String, with bytes: [UInt8]) throws(PackError) {
-    do throws(FileFailure) {
-      do throws(FileFailure) {
-        try files.replace(name, with: bytes.byteSpan, by: freshName(in: .staging), mode: 0o644, in: handle)
-      } catch {
-        guard moveAside(name) else { throw error }
-        try files.replace(name, with: bytes.byteSpan, by: freshName(in: .staging), mode: 0o644, in: handle)
-      }
+    do throws(PackError) {
+      try directory.replace(name, with: bytes.byteSpan, by: freshName(in: .staging))
     } catch {
-      throw error.writing(path(name), missingBytes: missingBytes(for: UInt64(bytes.count)))
+      guard moveAside(name) else { throw error }
+      try directory.replace(name, with: bytes.byteSpan, by: freshName(in: .staging))
     }
   }
 
@@ -322,21 +195,6 @@ final class StoreDirectory: Sendable {
     guard let kind = (try? status(name))?.kind, kind != .file, let gone = discard(name) else { return false }
     empty([gone])
     return true
-  }
-
-  /// Returns how many of the needed bytes are not free on the volume. Returns nil if they all are, or if the free space is not known.
-  private func missingBytes(for needed: UInt64) -> UInt64? {
-    guard let free = try? files.freeSpace(at: handle) else { return nil }
-    return needed > free ? needed - free : nil
-  }
-
-  /// Writes the names in a directory of the store to the disk.
-  func sync(_ name: String) throws(PackError) {
-    do throws(FileFailure) {
-      try files.sync(try files.open(name, .directoryUnlinked, in: handle))
-    } catch {
-      throw error.writing(path(name))
-    }
   }
 
   // MARK: Records
@@ -381,14 +239,7 @@ final class StoreDirectory: Sendable {
 
   func write(_ record: PackRecord) throws(PackError) {
     let name = recordName(record.id)
-    guard record.isEmpty else { return try replace(name, with: record.text) }
-    do throws(FileFailure) {
-      try files.remove(name, .file, in: handle)
-    } catch {
-      if error.isMissing { return }
-      guard moveAside(name) else { throw error.writing(path(name)) }
-    }
-    try sync(Part.state.rawValue)
+    if record.isEmpty { try directory.remove(name) } else { try replace(name, with: record.text) }
   }
 
   /// Changes the record of a pack. Then removes content that the record no longer names and that no process uses.
@@ -448,6 +299,9 @@ final class StoreDirectory: Sendable {
 
   /// Returns the name of the file with the digests that are kept for a delta, relative to the store's directory.
   static func digests(of item: String) -> String { "\(digests)/\(item)" }
+
+  /// Returns the items for which digests are kept.
+  func keptDigests() throws(PackError) -> [String] { try directory.names(in: Self.digests) }
 
   /// Returns whether everything that a version is read from is on the device.
   func isPresent(_ content: PackRecord.Content, of record: PackRecord) throws(PackError) -> Bool {
@@ -518,7 +372,7 @@ final class StoreDirectory: Sendable {
       throw error.writing(path(place(item)))
     }
     onArrival()
-    try sync(Part.packs.rawValue)
+    try directory.sync(Part.packs.rawValue)
     return true
   }
 
@@ -545,26 +399,7 @@ final class StoreDirectory: Sendable {
   /// - Returns: Whether it no longer exists.
   @discardableResult
   func remove(_ name: String) -> Bool {
-    do throws(FileFailure) {
-      try removeAll(name, in: handle)
-      return true
-    } catch {
-      return false
-    }
-  }
-
-  private func removeAll(_ name: String, in directory: OpenFile) throws(FileFailure) {
-    do throws(FileFailure) {
-      let kind = try files.status(of: name, in: directory, following: .asThemselves).kind
-      guard kind == .directory else { return try files.remove(name, kind, in: directory) }
-      do {
-        let tree = try files.open(name, .directoryUnlinked, in: directory)
-        for item in try files.names(in: tree) where item.isUTF8 { try removeAll(item.text, in: tree) }
-      }
-      try files.remove(name, .directory, in: directory)
-    } catch {
-      guard error.isMissing else { throw error }
-    }
+    (try? directory.remove(name, isSynced: false)) != nil
   }
 
   // MARK: Use
@@ -596,14 +431,5 @@ final class StoreDirectory: Sendable {
       id: record.id, version: content.bytes.version, sha256: content.bytes.sha256, mode: content.mode, sizeOnDevice: content.sizeOnDevice,
       path: path(place(record.itemName(content))), state: record.state(of: content), deltaCount: record.depth(content),
       contentRoot: content.contentRoot)
-  }
-}
-
-extension Duration {
-  /// The duration in microseconds; 0 for negative ones.
-  var microseconds: UInt64 {
-    let (seconds, attoseconds) = components
-    guard seconds >= 0, attoseconds >= 0 else { return 0 }
-    return UInt64(seconds).times(1_000_000).adding(UInt64(attoseconds / 1_000_000_000_000))
   }
 }

@@ -97,7 +97,7 @@ struct StoreRepair {
     guard let kind = try directory.status(StoreDirectory.digests)?.kind else { return }
     guard kind == .directory else { return removeForeign(StoreDirectory.digests) }
     // Before the names of the deltas, which come first when both are new.
-    let names = try directory.names(inDirectory: StoreDirectory.digests)
+    let names = try directory.keptDigests()
     let items = Set(try directory.names(in: .packs))
     for name in names where !items.contains(name) { directory.remove(StoreDirectory.digests(of: name)) }
   }

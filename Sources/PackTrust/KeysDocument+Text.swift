@@ -33,22 +33,22 @@ extension KeysDocument.Content {
   /// What is wrong with the values, as the end of a sentence; nil if nothing is.
   var fault: String? {
     guard (1...CanonicalCursor.largestInteger).contains(version) else { return "has a version that is not from 1 to 2^53 - 1" }
-    if let fault = Self.fault(rootKeys.map(\.bytes), ids: rootKeys.map(\.id), rootThreshold, "root keys") { return fault }
-    if let fault = Self.fault(signingKeys.map(\.bytes), ids: signingKeys.map(\.id), signingThreshold, "signing keys") { return fault }
+    if let fault = Self.fault(rootKeys, rootThreshold, "root keys") { return fault }
+    if let fault = Self.fault(signingKeys, signingThreshold, "signing keys") { return fault }
     // A root signing key that also signs manifests would lie on a build machine.
     let roots = Set(rootKeys.map(\.bytes))
     if let both = signingKeys.first(where: { roots.contains($0.bytes) }) { return "has signing key \(both.id) as a root key too" }
     return nil
   }
 
-  private static func fault(_ keys: [[UInt8]], ids: [String], _ threshold: Int, _ noun: String) -> String? {
+  private static func fault<Role: SignerRole>(_ keys: [PublicKey<Role>], _ threshold: Int, _ noun: String) -> String? {
     guard (1...KeysDocument.keyLimit).contains(keys.count) else {
       return "has \(keys.count) \(noun), but it must have from 1 to \(KeysDocument.keyLimit)"
     }
-    for (left, right) in zip(keys, keys.dropFirst()) where !left.lexicographicallyPrecedes(right) {
+    for (left, right) in zip(keys, keys.dropFirst()) where !left.bytes.lexicographicallyPrecedes(right.bytes) {
       return left == right ? "has one of its \(noun) twice" : "has \(noun) that are not in ascending order"
     }
-    guard Set(ids).count == ids.count else { return "has two \(noun) with one id" }
+    guard Set(keys.map(\.id)).count == keys.count else { return "has two \(noun) with one id" }
     guard (1...keys.count).contains(threshold) else { return "requires \(threshold) of \(keys.count) \(noun)" }
     return nil
   }
@@ -72,11 +72,9 @@ enum KeysReader {
       switch key {
       case "expires": expires = try time("an expiry", &cursor, bytes)
       case "issued": issued = try time("a time of issue", &cursor, bytes)
-      case "rootKeys":
-        rootKeys = try keys("root key", &cursor, bytes) { (text) throws(PackError) in try RootSigningPublicKey(text: text) }
+      case "rootKeys": rootKeys = try keys("root key", &cursor, bytes)
       case "rootThreshold": rootThreshold = try cursor.integer("a threshold", in: bytes)
-      case "signingKeys":
-        signingKeys = try keys("signing key", &cursor, bytes) { (text) throws(PackError) in try SigningPublicKey(text: text) }
+      case "signingKeys": signingKeys = try keys("signing key", &cursor, bytes)
       case "signingThreshold": signingThreshold = try cursor.integer("a threshold", in: bytes)
       case "version": version = try cursor.integer("a version", in: bytes)
       default: try cursor.skip(depth: depth + 1, in: bytes)
@@ -125,11 +123,11 @@ enum KeysReader {
     return time
   }
 
-  private static func keys<Key>(
-    _ what: String, _ cursor: inout CanonicalCursor, _ bytes: Span<UInt8>, _ read: (String) throws(PackError) -> Key
-  ) throws(PackError) -> [Key] {
+  private static func keys<Role>(
+    _ what: String, _ cursor: inout CanonicalCursor, _ bytes: Span<UInt8>
+  ) throws(PackError) -> [PublicKey<Role>] {
     var array = try cursor.beginArray("\(what)s", depth: depth + 1, in: bytes)
-    var keys: [Key] = []
+    var keys: [PublicKey<Role>] = []
     while try cursor.hasNext(in: &array, in: bytes) {
       guard keys.count < KeysDocument.keyLimit else { throw cursor.fault("has more than \(KeysDocument.keyLimit) \(what)s") }
       let start = cursor.offset
@@ -137,7 +135,7 @@ enum KeysReader {
       do throws(PackError) {
         // A text with white space around it would be a second form of the same key.
         guard text.utf8.count == 78 else { throw PackError(.malformedKey, "text of \(text.utf8.count) bytes is not a key") }
-        keys.append(try read(text))
+        keys.append(try PublicKey(text: text))
       } catch {
         throw cursor.fault("has a \(what) that is not valid (\(error.message))", at: start)
       }

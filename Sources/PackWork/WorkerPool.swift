@@ -18,7 +18,13 @@ package final class WorkerPool: Sendable {
 
   private let state = Monitor(State())
 
+  /// The pool of the current thread; nil on other threads.
+  @TaskLocal private static var current: WorkerPool?
+
   private init() {}
+
+  /// Whether the work of the current thread is over, because its task was cancelled or its pool was stopped. For waits that block the thread.
+  package static var isCancelled: Bool { current?.isStopped ?? Task.isCancelled }
 
   /// The default number of threads of a job: the number of online processors.
   package static var defaultSize: Int { max(1, sysconf(CInt(_SC_NPROCESSORS_ONLN))) }
@@ -48,11 +54,13 @@ package final class WorkerPool: Sendable {
         let remaining = Monitor(size)
         for number in 0..<size {
           let thread = DetachedThread {
-            do throws(PackError) {
-              try pool.checkpoint()
-              try body(pool, number)
-            } catch {
-              pool.stop(error)
+            $current.withValue(pool) {
+              do throws(PackError) {
+                try pool.checkpoint()
+                try body(pool, number)
+              } catch {
+                pool.stop(error)
+              }
             }
           } completion: {
             if remaining.withLock({
@@ -104,23 +112,31 @@ package final class WorkerPool: Sendable {
     return result
   }
 
-  /// Runs `body` on one thread to its end, even if the task is cancelled. For short work whose result must not be lost.
+  /// Runs `body` on one thread to its end, even if the task is cancelled. For short work whose result must not be lost. Only a wait for a lock may end
+  /// early, by ``isCancelled``.
   package static func settled<Result: Sendable, Failure: Error>(
     _ body: @escaping @Sendable () throws(Failure) -> Result
   ) async throws(Failure) -> Result {
     let made = Monitor<Swift.Result<Result, Failure>?>(nil)
-    await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
-      let thread = DetachedThread {
-        do throws(Failure) {
-          let result = try body()
-          made.withLock { $0 = .success(result) }
-        } catch {
-          made.withLock { $0 = .failure(error) }
+    let pool = WorkerPool()
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+        let thread = DetachedThread {
+          $current.withValue(pool) {
+            do throws(Failure) {
+              let result = try body()
+              made.withLock { $0 = .success(result) }
+            } catch {
+              made.withLock { $0 = .failure(error) }
+            }
+          }
+        } completion: {
+          continuation.resume()
         }
-      } completion: {
-        continuation.resume()
+        pool.start(thread)
       }
-      WorkerPool().start(thread)
+    } onCancel: {
+      pool.stop(PackError(.cancelled, "cancelled"))
     }
     guard let result = made.withLock({ $0 }) else { preconditionFailure("a thread that has ended has done its work") }
     return try result.get()

@@ -1,5 +1,6 @@
 import PackCrypto
 import PackDelivery
+import PackFiles
 import PackFormat
 import PackManifest
 import TestSupport
@@ -185,10 +186,10 @@ struct AcceptedManifestTests {
 }
 
 /// A clock that runs a closure while a caller waits.
-private struct InterruptingClock: DeliveryClock {
+private struct InterruptingClock: DeviceClock {
   let happen: @Sendable () -> Void
 
-  var secondsSince1970: Int64 { now }
+  var secondsSince1970: Int64 { TestClock().secondsSince1970 }
 
-  func pause(milliseconds: UInt32) { happen() }
+  func pause(for duration: Duration) { happen() }
 }

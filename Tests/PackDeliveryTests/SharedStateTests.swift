@@ -188,7 +188,7 @@ struct SharedStateTests {
         group.addTask {
           var policy = DeliveryPolicy()
           policy.lockTimeoutMilliseconds = 60_000
-          let state = try SharedState(directory: directory("state"), policy: policy, files: FaultyFiles(), clock: SystemDeliveryClock())
+          let state = try SharedState(directory: directory("state"), policy: policy, files: FaultyFiles(), clock: SystemClock())
           return try state.plan(for: manifest(packs), facts: DeliveryFacts(.periodic, at: now)).plan
         }
       }

@@ -210,7 +210,7 @@ struct StateInterleavingTests {
 }
 
 /// A clock that lets the other process continue while this one waits for a lock.
-private struct SwitchingClock: DeliveryClock {
+private struct SwitchingClock: DeviceClock {
   private let gate: Monitor<Interleaving?>
   private let process: Int
 
@@ -219,9 +219,9 @@ private struct SwitchingClock: DeliveryClock {
     self.process = process
   }
 
-  var secondsSince1970: Int64 { now }
+  var secondsSince1970: Int64 { TestClock().secondsSince1970 }
 
-  func pause(milliseconds: UInt32) {
+  func pause(for duration: Duration) {
     gate.withLock { $0 }?.pause(process)
   }
 }

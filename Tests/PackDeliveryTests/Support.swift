@@ -6,18 +6,18 @@ import PackWork
 import TestSupport
 
 /// A clock that the test sets, and that records how long it was waited for.
-final class TestClock: DeliveryClock {
-  private let state: Monitor<(time: Int64, paused: UInt32)>
+final class TestClock: DeviceClock {
+  private let state: Monitor<(time: Int64, paused: Duration)>
 
   init(_ time: Int64 = 1_790_000_000) {
-    state = Monitor((time, 0))
+    state = Monitor((time, .zero))
   }
 
   var secondsSince1970: Int64 { state.withLock { $0.time } }
-  var pausedMilliseconds: UInt32 { state.withLock { $0.paused } }
+  var pausedMilliseconds: UInt64 { state.withLock { $0.paused.microseconds / 1000 } }
 
-  func pause(milliseconds: UInt32) {
-    state.withLock { $0.paused += milliseconds }
+  func pause(for duration: Duration) {
+    state.withLock { $0.paused += duration }
   }
 
   func set(_ time: Int64) {
@@ -117,7 +117,7 @@ extension DeliveryPlan {
 
 extension SharedState {
   /// Creates the shared state of a test, in a directory of a disk in memory.
-  static func sample(_ files: any FileSystem, _ clock: any DeliveryClock = TestClock()) throws(PackError) -> SharedState {
+  static func sample(_ files: any FileSystem, _ clock: any DeviceClock = TestClock()) throws(PackError) -> SharedState {
     try SharedState(directory: "/group", files: files, clock: clock)
   }
 

@@ -1,4 +1,5 @@
 import PackDownloads
+import PackFiles
 import PackFormat
 import TestSupport
 import Testing
@@ -77,7 +78,7 @@ struct DataProviderTests {
     var policy = policy(5)
     policy.first = .milliseconds(1)
     // With a clock that goes on, a retry would not be waited for in vain.
-    let request = ContentRequest(known: nil, sizeLimit: 100, clock: SystemQueueClock())
+    let request = ContentRequest(known: nil, sizeLimit: 100, clock: SystemClock())
     await #expect(throws: PackError.self) { try await source.provider.retrying(policy)(request) }
     #expect(source.requests.count == 1)
   }

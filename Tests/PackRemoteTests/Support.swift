@@ -1,4 +1,3 @@
-import PackDownloads
 import PackFiles
 import PackFormat
 import PackWork
@@ -8,7 +7,7 @@ import Testing
 @testable import PackRemote
 
 /// A clock that changes only when a test advances it.
-final class ManualClock: QueueClock {
+final class ManualClock: DeviceClock {
   private struct Sleeper {
     let due: Duration
     let continuation: CheckedContinuation<Void, Never>
@@ -24,6 +23,7 @@ final class ManualClock: QueueClock {
   private let sleeping = LatestValue(0)
 
   var now: Duration { state.withLock { $0.now } }
+  var secondsSince1970: Int64 { Int64(now / .seconds(1)) }
 
   func sleep(for duration: Duration) async {
     let ticket = state.withLock { state in

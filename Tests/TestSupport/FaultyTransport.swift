@@ -1,4 +1,5 @@
 import PackDownloads
+import PackFiles
 import PackWork
 
 /// A transport without a network: it generates the content of a URL, with injected faults, and records all calls.
@@ -171,17 +172,23 @@ package final class FaultyTransport: Transport {
 }
 
 /// A clock that runs faster than real time, so that long waits end within a test.
-package struct FastClock: QueueClock {
-  private let base = SystemQueueClock()
+package struct FastClock: DeviceClock {
+  private let base = SystemClock()
   private let speed: Int
 
   package init(speed: Int = 1000) {
     self.speed = speed
   }
 
+  package var secondsSince1970: Int64 { base.secondsSince1970 }
+
   package var now: Duration { base.now * speed }
 
   package func sleep(for duration: Duration) async {
     await base.sleep(for: duration / speed)
+  }
+
+  package func pause(for duration: Duration) {
+    base.pause(for: duration / speed)
   }
 }

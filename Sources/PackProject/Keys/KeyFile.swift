@@ -14,17 +14,10 @@ package enum KeyFile {
     try write(key, to: path, files: SystemFiles())
   }
 
-  /// Writes a new file with a signing key, in the same way.
+  /// Writes a new file with a key that signs, in the same way.
   ///
   /// - Throws: ``PackError/Code/outputExists`` if something exists at `path` already.
-  package static func write(_ key: borrowing SigningKey, to path: String) throws(PackError) {
-    try key.withText { (text) throws(PackError) in try write(text, to: path, files: SystemFiles()) }
-  }
-
-  /// Writes a new file with a root signing key, in the same way.
-  ///
-  /// - Throws: ``PackError/Code/outputExists`` if something exists at `path` already.
-  package static func write(_ key: borrowing RootSigningKey, to path: String) throws(PackError) {
+  package static func write<Role>(_ key: borrowing SecretKey<Role>, to path: String) throws(PackError) {
     try key.withText { (text) throws(PackError) in try write(text, to: path, files: SystemFiles()) }
   }
 

@@ -54,18 +54,18 @@ struct KeysChange: ParsableArguments {
 
   /// Adds the keys, and sets the thresholds.
   func apply(to content: inout KeysDocument.Content) throws(PackError) {
-    for text in roots {
-      let key = try RootSigningPublicKey(text: text)
-      guard !content.rootKeys.contains(key) else { throw PackError(.usage, "root key \(key.id) is listed already") }
-      content.rootKeys.append(key)
-    }
-    for text in signers {
-      let key = try SigningPublicKey(text: text)
-      guard !content.signingKeys.contains(key) else { throw PackError(.usage, "signing key \(key.id) is listed already") }
-      content.signingKeys.append(key)
-    }
+    try add(roots, "root key", to: &content.rootKeys)
+    try add(signers, "signing key", to: &content.signingKeys)
     content.rootThreshold = rootThreshold ?? content.rootThreshold
     content.signingThreshold = signingThreshold ?? content.signingThreshold
+  }
+
+  private func add<Role>(_ texts: [String], _ noun: String, to keys: inout [PublicKey<Role>]) throws(PackError) {
+    for text in texts {
+      let key = try PublicKey<Role>(text: text)
+      guard !keys.contains(key) else { throw PackError(.usage, "\(noun) \(key.id) is listed already") }
+      keys.append(key)
+    }
   }
 
   /// The times of a document that is made now.

@@ -1,6 +1,7 @@
 import PackDownloads
 import PackFiles
 import PackFormat
+import PackWork
 import TestSupport
 import Testing
 
@@ -149,6 +150,50 @@ struct DownloadSubmissionTests {
     await refuses(.queueBusy) { [impatient] in _ = try await impatient.open(transport) }
     await queue.close()
     _ = try await place.open(transport)
+  }
+
+  @Test("a queue whose lock file is removed and made again while it opens has one owner")
+  func oneOwner() async throws {
+    let disk = MemoryDisk()
+    func open(_ files: MemoryFiles) async throws(PackError) -> DownloadQueue {
+      var policy = place.policy
+      policy.lockTimeout = .milliseconds(50)
+      return try await DownloadQueue(root: "/queue", transport: transport, policy: policy, files: files)
+    }
+    let numbers = Monitor<[Int]>([])
+    await (try open(MemoryFiles(disk))).close()
+    // The number of the call that takes the lock.
+    await
+      (try open(
+        MemoryFiles(
+          disk.after(.kill),
+          .failing(.inputOutput) { call in
+            if call.operation == "lock" { numbers.withLock { $0.append(call.number) } }
+            return false
+          })))
+      .close()
+    let number = try #require(numbers.withLock { $0.first })
+    let calls = Monitor(0)
+    let theirs = MemoryFiles(disk)
+    let lock = Monitor<OpenFile?>(nil)
+    let files = MemoryFiles(disk) {
+      calls.withLock { $0 += 1 }
+      guard calls.withLock({ $0 }) == number + 1 else { return }
+      disk.remove("/queue/lock")
+      guard let made = try? theirs.open("/queue/lock", .create(mode: 0o600), in: nil), (try? theirs.tryLock(made)) == true else { return }
+      lock.withLock { $0 = made }
+    }
+    await refuses(.queueBusy) { _ = try await open(files) }
+    #expect(lock.withLock { $0 } != nil)
+  }
+
+  @Test("opening a queue that is open ends when its task is cancelled")
+  func cancelled() async throws {
+    let queue = try await place.open(transport)
+    let task = Task { [place, transport] in _ = try await place.open(transport) }
+    task.cancel()
+    await refuses(.cancelled) { try await task.value }
+    await queue.close()
   }
 
   @Test("a directory that is not a queue is not touched")

@@ -95,7 +95,7 @@ final class DeliveryStage: Sendable {
 }
 
 /// A clock for the shared state with the same time as the store's clock.
-final class DeliveryStageClock: DeliveryClock {
+final class DeliveryStageClock: DeviceClock {
   private let now = Monitor<Int64>(1_800_000_000)
   /// Whether waiting for a lock takes time, for tests with several tasks.
   let waits: Bool
@@ -110,7 +110,7 @@ final class DeliveryStageClock: DeliveryClock {
     now.withLock { $0 += seconds }
   }
 
-  func pause(milliseconds: UInt32) {
-    if waits { usleep(milliseconds * 1000) }
+  func pause(for duration: Duration) {
+    if waits { SystemClock().pause(for: duration) }
   }
 }

@@ -94,8 +94,7 @@ struct StoreContentionTests {
 }
 
 /// A clock with a constant time of day and real waits.
-private struct RunningClock: StoreClock {
+private struct RunningClock: DeviceClock {
   var secondsSince1970: Int64 { 1_795_000_000 }
-  func pause(microseconds: UInt32) { usleep(microseconds) }
-  func tick(milliseconds: UInt64) async throws { await Task.yield() }
+  func pause(for duration: Duration) { SystemClock().pause(for: duration) }
 }

@@ -220,10 +220,8 @@ struct CrashSession {
 }
 
 /// A clock with a constant time of day, on which waits return at once.
-struct StandingClock: StoreClock {
+struct StandingClock: DeviceClock {
   var secondsSince1970: Int64 { 1_795_000_000 }
-  func pause(microseconds: UInt32) {}
-  func tick(milliseconds: UInt64) async throws { await Task.yield() }
 }
 
 /// Inspects a store after a crash.

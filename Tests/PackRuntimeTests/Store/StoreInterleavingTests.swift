@@ -344,7 +344,7 @@ struct StoreInterleavingTests {
     return failures
   }
 
-  private static func open(_ files: MemoryFiles, _ session: String, _ clock: any StoreClock = StandingClock()) async throws -> AssetStore {
+  private static func open(_ files: MemoryFiles, _ session: String, _ clock: any DeviceClock = StandingClock()) async throws -> AssetStore {
     let bytes = (0..<32).map { UInt8($0) }
     return try await AssetStore(
       root: "/store", keys: KeyRing(try PackKey(bytes: bytes.byteSpan)), trusting: CrashSample.trusted, lowestVersion: 0,
@@ -356,7 +356,7 @@ struct StoreInterleavingTests {
 }
 
 /// A clock that lets the other process continue while this one waits for a lock.
-private struct SwitchingClock: StoreClock {
+private struct SwitchingClock: DeviceClock {
   private let gate: Monitor<Interleaving?>
   private let process: Int
 
@@ -367,11 +367,9 @@ private struct SwitchingClock: StoreClock {
 
   var secondsSince1970: Int64 { StandingClock().secondsSince1970 }
 
-  func pause(microseconds: UInt32) {
+  func pause(for duration: Duration) {
     gate.withLock { $0 }?.pause(process)
   }
-
-  func tick(milliseconds: UInt64) async throws { await Task.yield() }
 }
 
 /// What the records of a store say, and whether it is true.

@@ -138,7 +138,7 @@ final class StoreStage: Sendable {
 }
 
 /// A clock that changes only if a test sets it, and whose waits end almost at once.
-final class StageClock: StoreClock {
+final class StageClock: DeviceClock {
   private struct State {
     var now: Int64 = 1_800_000_000
     var ticks = 0
@@ -160,12 +160,12 @@ final class StageClock: StoreClock {
     state.withLock { $0.onTick = body }
   }
 
-  func pause(microseconds: UInt32) {
+  func pause(for duration: Duration) {
     usleep(100)
   }
 
-  func tick(milliseconds: UInt64) async throws {
-    try Task.checkCancellation()
+  func sleep(for duration: Duration) async {
+    guard !Task.isCancelled else { return }
     let (number, body) = state.withLock { state in
       state.ticks += 1
       return (state.ticks, state.onTick)

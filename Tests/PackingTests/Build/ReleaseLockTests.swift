@@ -8,7 +8,7 @@ import Testing
 @testable import PackBuild
 @testable import PackProject
 
-@Suite("The lock file")
+@Suite("The lock file", .bounded)
 struct ReleaseLockTests {
   let directory: TemporaryDirectory
 
@@ -41,6 +41,30 @@ struct ReleaseLockTests {
   private func read(_ text: String) throws(PackError) -> ReleaseLock {
     guard let path = try? directory.write(text.utf8, to: "lock") else { throw PackError(.internalError, "no file") }
     return try ReleaseLock.read(path, files: FaultyFiles())
+  }
+
+  /// A clock whose waits end at once.
+  private struct QuickClock: DeviceClock {
+    var secondsSince1970: Int64 { 0 }
+  }
+
+  @Test("a second recording waits ten seconds for the first one, and less if it is cancelled")
+  func secondRecording() async throws {
+    let path = directory("packer.lock.json")
+    func wait() -> PackError? {
+      do throws(PackError) {
+        _ = try RecordingTurn(path, files: SystemFiles(), clock: QuickClock())
+        return nil
+      } catch {
+        return error
+      }
+    }
+    let first = try RecordingTurn(path, files: SystemFiles())
+    #expect(wait()?.code == .cannotWrite)
+    let cancelled = Task { wait() }
+    cancelled.cancel()
+    #expect(await cancelled.value?.code == .cancelled)
+    withExtendedLifetime(first) {}
   }
 
   @Test("is read back as it was written, in one form, with one pack or app per line")

@@ -1,13 +1,13 @@
 public import PackFormat
 
-/// The secret half of an Ed25519 key that signs manifests: a seed of 32 random bytes (FORMAT.md §9.2).
+/// The secret half of an Ed25519 key that signs documents: a seed of 32 random bytes (FORMAT.md §9.2, §9.6).
 ///
 /// It cannot be copied, is wiped on release, and has no printable description.
-public struct SigningKey: ~Copyable, Sendable {
-  /// The public half, which apps embed.
-  public let publicKey: SigningPublicKey
+public struct SecretKey<Role: SignerRole>: ~Copyable, Sendable {
+  /// The public half, which apps embed or keys documents list.
+  public let publicKey: PublicKey<Role>
 
-  let seed: SecretBytes
+  private let seed: SecretBytes
   /// The checksum at the end of the key's text.
   private let checksum: [UInt8]
   private let backend: any CryptoBackend
@@ -17,9 +17,9 @@ public struct SigningKey: ~Copyable, Sendable {
     seed: consuming SecretBytes, backend: any CryptoBackend = CryptoBackends.standard
   ) throws(PackError) {
     precondition(seed.count == Ed25519.seedSize)
-    let publicKey = try SigningPublicKey(bytes: backend.signingPublicKey(ofSeed: seed), backend: backend)
+    let publicKey = try PublicKey<Role>(bytes: backend.signingPublicKey(ofSeed: seed), backend: backend)
     let checksum = try seed.withSpan { (seed) throws(PackError) in
-      try KeyText.checksum(of: seed, .signing, backend: backend)
+      try KeyText.checksum(of: seed, Role.secretText, backend: backend)
     }
     self.publicKey = publicKey
     self.checksum = checksum
@@ -28,24 +28,25 @@ public struct SigningKey: ~Copyable, Sendable {
   }
 
   /// Makes a new key from the system's random source.
-  public static func random() throws(PackError) -> SigningKey {
+  public static func random() throws(PackError) -> SecretKey {
     let backend = CryptoBackends.standard
     var seed = SecretBytes(count: Ed25519.seedSize)
     try seed.withMutableSpan { (bytes) throws(PackError) in try backend.fillRandom(&bytes) }
-    return try SigningKey(seed: seed, backend: backend)
+    return try SecretKey(seed: seed, backend: backend)
   }
 
-  /// Reads a key text, which starts with `pks1-`. White space around it is ignored. Digits must be lower case.
+  /// Reads a key text, which starts with `pks1-`, or with `pkt1-` for a root signing key. White space around it is ignored. Digits must be lower
+  /// case.
   ///
   /// - Throws: ``PackError/Code/malformedKey``, with a message that quotes nothing of the text.
   public init(text: Span<UInt8>) throws(PackError) {
     let backend = CryptoBackends.standard
-    try self.init(seed: KeyText.read(text, .signing, backend: backend), backend: backend)
+    try self.init(seed: KeyText.read(text, Role.secretText, backend: backend), backend: backend)
   }
 
   /// Calls `body` with the key as text, 78 bytes of ASCII without a line end, and wipes the text afterwards.
   public func withText<R, E: Error>(_ body: (Span<UInt8>) throws(E) -> R) throws(E) -> R {
-    let text = KeyText.write(seed, checksum: checksum, .signing)
+    let text = KeyText.write(seed, checksum: checksum, Role.secretText)
     return try text.withSpan(body)
   }
 
