@@ -9,7 +9,7 @@ import Testing
 struct FuzzTests {
   private static let names = FuzzTarget.all.map(\.name)
 
-  /// The number of mutated inputs per target, if `PACKER_FUZZ_ROUNDS` sets it. Otherwise each target has its own number.
+  /// The number of mutated inputs per target, if `PACKER_FUZZ_ROUNDS` sets it. Otherwise each target has its own number, and a push tries a fifth of it.
   private static let rounds = ProcessInfo.processInfo.environment["PACKER_FUZZ_ROUNDS"].flatMap(Int.init)
 
   private static func corpus(_ name: String) -> [FuzzSeed] {
@@ -33,19 +33,17 @@ struct FuzzTests {
   @Test("keep their promises on mutated inputs", arguments: names)
   func mutations(_ name: String) async throws {
     let target = try #require(FuzzTarget.named(name))
-    // The same inputs in each run: `Scripts/fuzz` looks for new ones and keeps what it finds.
-    let seed = ProcessInfo.processInfo.environment["PACKER_TEST_SEED"].flatMap(UInt64.init) ?? 1
-    let random = SeededGenerator(seed: seed)
+    let random = SeededGenerator(for: "mutations for \(name)")
     var mutator = Mutator(random)
     let seeds = try target.seeds() + Self.corpus(name)
-    let inputs = (0..<(Self.rounds ?? target.rounds)).map { round in
+    let inputs = (0..<(Self.rounds ?? target.rounds / Effort.number(quick: 5, full: 1))).map { round in
       (mutator.input(from: seeds, largest: target.largestInput), "PACKER_TEST_SEED=\(random.seed), round \(round)")
     }
     await expectPromises(target, inputs)
   }
 
   @Test(
-    "survive a million bytes of nested openings",
+    "survive nested openings: a quarter of a million bytes on a push, a million if everything is tried",
     arguments: ["manifest", "page", "json", "records", "plist", "configuration", "key-text", "ranges", "status", "store"])
   func nesting(_ name: String) async throws {
     let target = try #require(FuzzTarget.named(name))
@@ -58,7 +56,10 @@ struct FuzzTests {
       openings.map { text in
         let parts = text.split(separator: "|").map(String.init)
         let (start, repeated) = parts.count == 2 ? (parts[0], parts[1]) : ("", parts[0])
-        return (Array((start + String(repeating: repeated, count: 1_000_000 / repeated.utf8.count)).utf8), text)
+        return (
+          Array((start + String(repeating: repeated, count: Effort.number(quick: 250_000, full: 1_000_000) / repeated.utf8.count)).utf8),
+          text
+        )
       })
   }
 

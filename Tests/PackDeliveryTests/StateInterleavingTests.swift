@@ -12,7 +12,7 @@ import Testing
 @Suite("App and extension with one state", .bounded)
 struct StateInterleavingTests {
   /// The operations of the second process before which the first one continues.
-  private static let returns: [Int?] = LongForm.isOn ? [nil] + Array(1..<40) : [nil, 9, 17, 25]
+  private static let returns = 1..<40
 
   /// Something that the app or the extension does with the state. The text describes the result.
   struct Operation: Sendable, CustomTestStringConvertible {
@@ -69,14 +69,20 @@ struct StateInterleavingTests {
   func everySwitch(first: Operation) async throws {
     var points = 0
     var runs = 0
+    let base = try Self.base()
     for second in Self.operations {
-      let base = try Self.base()
       let orders = [try Self.inOrder(first, second, base), try Self.inOrder(second, first, base)]
       let isModest = first.isModest || second.isModest
-      var point = 0
-      while true {
-        var isReached = false
-        for back in Self.returns {
+      let pair = "\(first.testDescription), \(second.testDescription)"
+      // Run one after the other, the first one shows how many operations it has.
+      let apart = Interleaving(first: .max)
+      await Self.run(first, second, apart, on: base.after(.kill))
+      points += apart.counts[0]
+      var operations = Effort.Operations(of: apart.counts[0], 6, for: pair)
+      var isReached = true
+      while let point = operations.next(isReached: isReached) {
+        isReached = false
+        for back in [nil] + Effort.sample(of: Self.returns, 1, for: "\(pair) \(point)") as [Int?] {
           let disk = base.after(.kill)
           let switches = Interleaving(first: point, second: back)
           await Self.run(first, second, switches, on: disk)
@@ -97,9 +103,6 @@ struct StateInterleavingTests {
             }
           }
         }
-        guard isReached else { break }
-        points += 1
-        point += 1
       }
     }
     #expect(points > 100)
@@ -113,7 +116,7 @@ struct StateInterleavingTests {
     var isReached = true
     while isReached {
       isReached = false
-      for back in [nil] + Array(stride(from: 1, to: 60, by: 4)) as [Int?] {
+      for back in [nil] + Effort.sample(of: Array(stride(from: 1, to: 60, by: 4)), 5, for: "two plans, \(point)") as [Int?] {
         let disk = base.after(.kill)
         let switches = Interleaving(first: point, second: back)
         let gate = Monitor<Interleaving?>(nil)

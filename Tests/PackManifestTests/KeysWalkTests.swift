@@ -271,7 +271,7 @@ private struct KeysWorld {
 struct KeysWalkTests {
   @Test("no device follows a thief past the repair, and none is locked out that gets the whole chain")
   func walk() throws {
-    let steps = LongForm.isOn ? 100_000 : 1500
+    let steps = Effort.number(quick: 500, full: 100_000)
     var world = try KeysWorld(SeededGenerator())
     for step in 1...steps {
       try world.step()

@@ -71,7 +71,8 @@ extension PageVectorTests {
       return PackUpdates(id: PageSample.id(i), deltas: deltas.sorted { $0.sha256.lexicographicallyPrecedes($1.sha256) })
     }
     let manifest = try PageSample(1).manifest
-    let assembly = try PageAssembly([], updates: updates.shuffled(), defaults: manifest.defaults, backend: backend)
+    var random = SeededGenerator()
+    let assembly = try PageAssembly([], updates: updates.shuffled(using: &random), defaults: manifest.defaults, backend: backend)
     #expect(assembly.references.map(\.first) == [0, 87, 185].map(PageSample.id))
     var content: [UInt8] = []
     for (index, file) in assembly.files.enumerated() {

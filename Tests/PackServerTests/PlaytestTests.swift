@@ -14,7 +14,7 @@ private final class PieceBody: SiteBody {
   private nonisolated(unsafe) var pieces: [[UInt8]]
 
   init(_ pieces: [[UInt8]]) {
-    length = UInt64(pieces.joined().count)
+    length = UInt64(pieces.reduce(0) { $0 + $1.count })
     unsafe self.pieces = pieces
   }
 
@@ -90,7 +90,7 @@ struct BadDayTests {
       let fault = day.change(&reply, isPage: isPage)
       #expect(reply.body?.length == (reply.status == 200 ? 90_000 : UInt64(reply.headers["Content-Length"] ?? "")))
       let arrived = try bytes(reply)
-      #expect(reply.status != 200 || Self.content.starts(with: arrived))
+      #expect(reply.status != 200 || Data(arrived) == Data(Self.content.prefix(arrived.count)))
       return (reply.status, arrived.count, fault)
     }
   }

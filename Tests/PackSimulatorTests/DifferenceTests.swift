@@ -120,9 +120,9 @@ struct DifferenceTests {
     }
   }
 
-  @Test("is what a simulated device downloads, to the byte, and adds up", arguments: 0..<10)
-  func downloads(_: Int) async throws {
-    let seed = SeededGenerator().seed
+  @Test("is what a simulated device downloads, to the byte, and adds up", arguments: 0..<Effort.number(quick: 3, full: 30) as Range<UInt64>)
+  func downloads(_ number: UInt64) async throws {
+    let seed = SeededGenerator().seed &+ number
     let history = try await History(seed: seed)
     let last = history.releases.count - 1
     for number in 0..<last {

@@ -288,27 +288,30 @@ struct SimulatedFaultTests {
     arguments: [DeliveryEvent.install, .update])
   func killed(_ event: DeliveryEvent) async throws {
     let releases = try await Releases.made()
-    var number = 0
+    var settings = try releases.settings(event, event == .install ? 1 : 2, from: event == .install ? nil : 1)
+    settings.extensionDeath = .max
+    let operations = try await play(settings).cost.operations
     var kept = 0
-    while true {
-      // For an update, every fifth operation is enough.
-      number += event == .install ? 1 : 5
-      var settings = try releases.settings(event, event == .install ? 1 : 2, from: event == .install ? nil : 1)
+    // The last one is not reached.
+    for number in Effort.sample(of: 1...operations + 1, 20, for: "\(event)") {
       settings.extensionDeath = number
       let report = try await play(settings)
       #expect(report.findings.isEmpty && report.notReady == ["voices-de"], "killed at operation \(number)\n\(report.story)")
       if report.events.contains(where: { $0.text.contains("the file was already moved") }) { kept += 1 }
-      if report.notes.contains(where: { $0.hasSuffix("fewer than --kill-extension \(number)") }) { break }
-      #expect(report.events.contains { $0.text.hasPrefix("kills the extension at its file operation \(number): ") }, "\(number)")
+      let isAlive = report.notes.contains { $0.hasSuffix("fewer than --kill-extension \(number)") }
+      #expect(isAlive == (number > operations), "\(number)")
+      let isKilled = report.events.contains { $0.text.hasPrefix("kills the extension at its file operation \(number): ") }
+      #expect(isKilled == (number <= operations), "\(number)")
     }
-    #expect(number > 100 && kept > 5, "it made \(number) operations, and \(kept) files were moved before the end")
+    #expect(operations > 100, "it made \(operations) operations")
+    #expect(kept > Effort.number(quick: 0, full: 5), "\(kept) files were moved before the end")
   }
 
   @Test("after any combination of faults, every pack is on the device in the end")
   func together() async throws {
     let releases = try await Releases.made()
     var random = SeededGenerator()
-    for round in 0..<25 {
+    for round in 0..<Effort.number(quick: 8, full: 100) {
       let event = [DeliveryEvent.install, .update, .periodic][Int(random.next() % 3)]
       var settings = try releases.settings(event, event == .install ? 1 : 2, from: event == .install ? nil : 1)
       var faults: [String] = []

@@ -4,31 +4,27 @@ import Testing
 
 @Suite("A store that several processes change")
 struct StoreProcessTests {
-  /// Whether PACKER_SOAK is set, for the long form of the tests.
-  private static let isLong = ProcessInfo.processInfo.environment["PACKER_SOAK"] == "1"
-
   @Test("is intact, and keeps the active versions, whenever a process is killed", arguments: [false, true])
   func killed(changesLittle: Bool) throws {
-    var dice = Dice(for: "a store whose processes are killed")
-    let releases = try ReleaseHistory(changesLittle: changesLittle)
-    defer { releases.remove() }
+    var random = SeededGenerator(for: "a store whose processes are killed")
+    let releases = try ReleaseHistory.shared(changesLittle: changesLittle).get()
     let player = StorePlayer(releases, store: "phone")
-    let wanted = Self.isLong ? 200 : 10
+    let wanted = Effort.number(quick: 4, full: 200)
     var took = try player.begin()
     var kills = 0
     var rounds = 0
     while kills < wanted {
       rounds += 1
       guard rounds < 40 * wanted else { throw ScriptError("only \(kills) of \(rounds) processes were killed in time") }
-      if dice.number(below: 8) == 0 { took = try player.begin() }
-      let action = StoreAction.any(&dice, newest: player.newest, of: releases.count)
+      if random.number(below: 8) == 0 { took = try player.begin() }
+      let action = StoreAction.any(&random, newest: player.newest, of: releases.count)
       let before = try player.running()
       // There must be a version on trial to confirm.
-      if case .confirm = action { _ = try player.play(.activate(ReleaseHistory.ids[dice.number(below: 2)], isConfirmed: false)) }
+      if case .confirm = action { _ = try player.play(.activate(ReleaseHistory.ids[random.number(below: 2)], isConfirmed: false)) }
       let process = try player.start(action)
       // An installation takes longest. Everything else ends within half of that time.
       let isLong = if case .install = action { true } else { false }
-      usleep(UInt32(dice.number(below: Int(took * 1_000_000 / (isLong ? 1 : 2)) + 1)))
+      usleep(UInt32(random.number(below: Int(took * 1_000_000 / (isLong ? 1 : 2)) + 1)))
       process.kill()
       if try process.wait(seconds: 0) == 128 + SIGKILL { kills += 1 }
       try player.check(after: action, before: before)
@@ -39,18 +35,17 @@ struct StoreProcessTests {
 
   @Test("stays intact when two processes change it at the same time")
   func two() throws {
-    var dice = Dice(for: "a store that two processes work on")
-    let releases = try ReleaseHistory()
-    defer { releases.remove() }
+    var random = SeededGenerator(for: "a store that two processes work on")
+    let releases = try ReleaseHistory.shared(changesLittle: false).get()
     // Failed versions stay failed, so each round needs a new store.
-    for round in 0..<(Self.isLong ? 30 : 1) {
+    for round in 0..<Effort.number(quick: 1, full: 30) {
       let name = "phone-\(round)"
       try StorePlayer(releases, store: name).begin()
       let end = Date(timeIntervalSinceNow: 2)
-      let seeds = [dice.next(), dice.next()]
+      let seeds = [random.next(), random.next()]
       let outcomes = Outcomes()
       DispatchQueue.concurrentPerform(iterations: seeds.count) { number in
-        var own = Dice(seed: seeds[number])
+        var own = SeededGenerator(seed: seeds[number])
         let player = StorePlayer(releases, store: name, owner: number)
         do {
           while Date() < end { outcomes.add(try player.play(.any(&own, newest: player.newest, of: releases.count))) }
@@ -84,28 +79,8 @@ private final class Outcomes: @unchecked Sendable {
   }
 }
 
-/// A reproducible random number generator: the seed is printed, and `PACKER_TEST_SEED` sets it.
-struct Dice: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(for test: String) {
-    let given = ProcessInfo.processInfo.environment["PACKER_TEST_SEED"].flatMap(UInt64.init)
-    self.init(seed: given ?? UInt64.random(in: 0...UInt64.max))
-    print("\(test): PACKER_TEST_SEED=\(state)")
-  }
-
-  init(seed: UInt64) { state = seed }
-
-  // SplitMix64.
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
-  }
-
-  mutating func number(below bound: Int) -> Int { Int.random(in: 0..<bound, using: &self) }
+extension SeededGenerator {
+  fileprivate mutating func number(below bound: Int) -> Int { Int.random(in: 0..<bound, using: &self) }
 }
 
 /// An action on a store.
@@ -124,14 +99,14 @@ enum StoreAction: CustomStringConvertible {
   /// Returns a random action.
   ///
   /// - Parameter newest: The release that was installed last. Installations mostly take this one or the next one.
-  static func any(_ dice: inout Dice, newest: Int, of count: Int) -> StoreAction {
-    let id = ReleaseHistory.ids[dice.number(below: ReleaseHistory.ids.count)]
-    return switch dice.number(below: 20) {
-    case 0..<8: .install(dice.number(below: 6) == 0 ? dice.number(below: count) + 1 : min(count, newest + dice.number(below: 2)))
-    case 8..<12: .activate(id, isConfirmed: dice.number(below: 3) > 0)
+  static func any(_ random: inout SeededGenerator, newest: Int, of count: Int) -> StoreAction {
+    let id = ReleaseHistory.ids[random.number(below: ReleaseHistory.ids.count)]
+    return switch random.number(below: 20) {
+    case 0..<8: .install(random.number(below: 6) == 0 ? random.number(below: count) + 1 : min(count, newest + random.number(below: 2)))
+    case 8..<12: .activate(id, isConfirmed: random.number(below: 3) > 0)
     case 12..<14: .confirm
     case 14: .rollback(id)
-    case 15: .purge(1 + dice.number(below: 3_000_000))
+    case 15: .purge(1 + random.number(below: 3_000_000))
     case 16: .remove(id)
     case 17: .setRight
     case 18: .rewrite
@@ -165,13 +140,19 @@ enum StoreAction: CustomStringConvertible {
 /// A sequence of releases of two packs, each with its sources.
 final class ReleaseHistory: Sendable {
   let root: String
-  let count = 5
+  let count = Effort.number(quick: 4, full: 5)
   let changesLittle: Bool
   static let ids = ["core", "movie"]
   static let key = "game.key"
 
+  private static let changing = Result { try ReleaseHistory(changesLittle: false) }
+  private static let lasting = Result { try ReleaseHistory(changesLittle: true) }
+
+  /// Returns the releases, which are made once.
+  static func shared(changesLittle: Bool) -> Result<ReleaseHistory, any Error> { changesLittle ? lasting : changing }
+
   /// - Parameter changesLittle: Whether most content stays as it is, so that there are deltas from each release to the next ones.
-  init(changesLittle: Bool = false) throws {
+  private init(changesLittle: Bool) throws {
     self.changesLittle = changesLittle
     root = try TestPlace.newPath()
     try write(
@@ -188,12 +169,12 @@ final class ReleaseHistory: Sendable {
     try run(["key", "new", "-o", Self.key])
     try run(["key", "new", "--signing", "-o", "game.sign.key"])
     for release in 1...count {
-      var dice = Dice(seed: UInt64(release))
+      var random = SeededGenerator(seed: UInt64(release))
       for file in 0..<20 where release == 1 || !changesLittle || file % 5 == release % 5 {
-        try write(Self.noise(30_000, &dice), to: "build/core/level-\(file)/map.bin")
+        try write(Data(random.bytes(30_000)), to: "build/core/level-\(file)/map.bin")
       }
-      if release == 1 || !changesLittle { try write(Self.noise(1_200_000, &dice), to: "build/movie/intro.mp4") }
-      if changesLittle { try write(Self.noise(90_000, &dice), to: "build/movie/scene-\(release % 2).mp4") }
+      if release == 1 || !changesLittle { try write(Data(random.bytes(1_200_000)), to: "build/movie/intro.mp4") }
+      if changesLittle { try write(Data(random.bytes(90_000)), to: "build/movie/scene-\(release % 2).mp4") }
       try run(["build", "--quiet"])
       try run(["release", "record"])
       try FileManager.default.copyItem(atPath: path("dist"), toPath: path("dist-\(release)"))
@@ -201,20 +182,12 @@ final class ReleaseHistory: Sendable {
     }
   }
 
-  func remove() { try? FileManager.default.removeItem(atPath: root) }
-
   func path(_ name: String) -> String { "\(root)/\(name)" }
 
   private func write(_ bytes: Data, to name: String) throws {
     let file = URL(fileURLWithPath: path(name))
     try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
     try bytes.write(to: file)
-  }
-
-  private static func noise(_ count: Int, _ dice: inout Dice) -> Data {
-    var bytes = Data(capacity: count + 8)
-    while bytes.count < count { withUnsafeBytes(of: dice.next()) { bytes.append(contentsOf: $0) } }
-    return bytes.prefix(count)
   }
 
   private func run(_ words: [String]) throws {

@@ -5,7 +5,7 @@ import PackWork
   import Glibc
 #endif
 
-/// The directory of this process for the files of its tests: `packer-tests-…` in the system's temporary directory.
+/// The directory of this process for the files of its tests: `packer-tests-…` in memory, or in the system's temporary directory.
 ///
 /// It is removed when the process ends, and otherwise by the next process that runs tests: a process holds the lock of its own directory.
 package enum TestPlace {
@@ -24,7 +24,7 @@ package enum TestPlace {
   package static func newPath() throws -> String {
     try state.withLock { state in
       if state.root == nil {
-        let base = FileManager.default.temporaryDirectory.path
+        let base = base
         sweep(base)
         (state.root, state.lock) = try make(in: base)
         atexit { TestPlace.remove() }
@@ -32,6 +32,23 @@ package enum TestPlace {
       state.count += 1
       return "\(state.root ?? "")/\(state.count)"
     }
+  }
+
+  /// A directory in memory if it has a gigabyte to spare, as most of the time of many tests is that of the disk. Otherwise, or if everything is tried, or
+  /// if TMPDIR is set, the system's temporary directory.
+  private static var base: String {
+    let usual = FileManager.default.temporaryDirectory.path
+    #if os(Linux)
+      let memory = "/dev/shm"
+      var volume = statvfs()
+      guard !Effort.isFull, ProcessInfo.processInfo.environment["TMPDIR"] == nil, access(memory, W_OK) == 0, statvfs(memory, &volume) == 0,
+        // Tests start programs that they have written, which ST_NOEXEC forbids. Swift does not import it.
+        volume.f_flag & 8 == 0, UInt64(volume.f_bavail) * UInt64(volume.f_frsize) >= 1 << 30
+      else { return usual }
+      return memory
+    #else
+      return usual
+    #endif
   }
 
   /// Makes and locks a directory. It gets its name when it is locked, so that another process does not take it for an abandoned one.

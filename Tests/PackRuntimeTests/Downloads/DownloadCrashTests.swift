@@ -33,10 +33,8 @@ struct DownloadCrashTests {
 
   @Test("if it is stopped at any file operation, nothing is lost, and no finished file is downloaded again")
   func everyOperation() async throws {
-    // The number of operations varies a little, depending on what runs concurrently.
-    var number = 0
-    var calls = Int.max
-    while number <= calls {
+    /// Runs a process that stops at an operation.
+    func run(stoppingAt number: Int) async throws -> (place: QueuePlace, calls: Int, finished: Set<String>) {
       var place = try QueuePlace()
       place.policy.batchSize = 2
       place.policy.retry.attempts = 1
@@ -47,8 +45,18 @@ struct DownloadCrashTests {
       }
       let files = FaultyFiles.stopping(at: number)
       await life(place, before, files, finished: finished)
-      // A run that was not stopped shows the number of operations.
-      if files.calls.count <= number { calls = number - 1 }
+      return (place, files.calls.count, finished.withLock { $0 })
+    }
+    // The number of operations varies a little, depending on what runs concurrently.
+    let total = try await run(stoppingAt: .max).calls
+    #expect(total > 100)
+    var operations = Effort.Operations(of: total, 20)
+    var isReached = true
+    var stops = 0
+    while let number = operations.next(isReached: isReached) {
+      let (place, calls, finished) = try await run(stoppingAt: number)
+      isReached = calls > number
+      stops += 1
 
       let after = FaultyTransport(content: Samples.content(of:))
       let queue = try await place.open(after)
@@ -62,15 +70,13 @@ struct DownloadCrashTests {
       for index in 0..<5 {
         #expect(try await place.content(queue, index) == Samples.content(index), "file \(index), stopped at operation \(number)")
       }
-      let again = finished.withLock { $0 }.intersection(after.calls.map(\.request.identifier))
+      let again = finished.intersection(after.calls.map(\.request.identifier))
       #expect(again.isEmpty, "\(again) again, stopped at operation \(number)")
       let left = try place.files(".part") + place.files(".tag")
       #expect(left.isEmpty, "\(left) are left, stopped at operation \(number)")
       await queue.close()
-      number += 1
     }
-    #expect(number > 100)
-    print("crash points: download queue: stopped at \(number) operations")
+    print("crash points: download queue: stopped at \(stops) of \(total) operations")
   }
 
   @Test("a group that was removed stays removed if the power fails, and the others stay", arguments: [MemoryDisk.Kind.linux, .apple])
@@ -115,10 +121,8 @@ struct DownloadCrashTests {
         root: "/downloads", transport: transport, policy: policy, files: files, clock: FastClock(), random: SeededGenerator(seed: 1))
     }
     let requests = try Samples.requests(5)
-    var number = 0
-    var crashes = 0
-    var isReached = true
-    while isReached {
+    /// Runs a process that stops before a change.
+    func run(stoppingBefore number: Int) async -> (files: MemoryFiles, finished: Set<String>, isSubmitted: Bool, isPaused: Bool) {
       let files = MemoryFiles(MemoryDisk(kind), .stopBeforeChange(number))
       let finished = Monitor<Set<String>>([])
       var isSubmitted = false
@@ -141,8 +145,17 @@ struct DownloadCrashTests {
         await heard.value
         await queue.close()
       }
-      isReached = files.struck != nil
       files.end()
+      return (files, finished.withLock { $0 }, isSubmitted, isPaused)
+    }
+    let total = await run(stoppingBefore: .max).files.changeCount
+    #expect(total > 50)
+    var changes = Effort.Operations(of: total, 10)
+    var isReached = true
+    var crashes = 0
+    while let number = changes.next(isReached: isReached) {
+      let (files, finished, isSubmitted, isPaused) = await run(stoppingBefore: number)
+      isReached = files.struck != nil
 
       for crash in [MemoryDisk.Crash.kill, .powerCut, .zeroedContent, .emptiedContent, .luck(seed: random.next())] {
         crashes += 1
@@ -166,23 +179,34 @@ struct DownloadCrashTests {
           let path = try await queue.file(of: Samples.id(index))
           #expect(try path.map { try left.contents(of: $0, limit: 10_000) } == Samples.content(index), place)
         }
-        let again = finished.withLock { $0 }.intersection(transport.calls.map(\.request.identifier))
+        let again = finished.intersection(transport.calls.map(\.request.identifier))
         #expect(again.isEmpty, place)
         await queue.close()
       }
-      number += 1
     }
-    #expect(number > 50)
-    print("crash points: download queue, \(kind.syncsWhole ? "Apple" : "Linux"): \(number) stops, \(crashes) crashes looked at")
+    print("crash points: download queue, \(kind.syncsWhole ? "Linux" : "Apple"): \(total) changes, \(crashes) crashes looked at")
   }
 
   @Test(
     "if any single file operation fails once, everything is still downloaded",
     arguments: FileFailure.samples)
   func everyFailure(_ failure: FileFailure) async throws {
-    var number = 0
+    let alone = FaultyFiles()
+    do {
+      var place = try QueuePlace()
+      place.policy.batchSize = 2
+      let queue = try await place.open(FaultyTransport(content: Samples.content(of:)), files: alone)
+      try await queue.submit(try Samples.requests(3), group: "levels")
+      try await queue.run(until: .idle)
+      await queue.close()
+    }
+    let total = alone.calls.count
+    #expect(total > 60)
+    var operations = Effort.Operations(of: total, 14, for: failure.text)
     var isReached = true
-    while isReached {
+    var failures = 0
+    while let number = operations.next(isReached: isReached) {
+      failures += 1
       var place = try QueuePlace()
       place.policy.batchSize = 2
       let files = FaultyFiles.failing(at: number, with: failure)
@@ -204,10 +228,8 @@ struct DownloadCrashTests {
           #expect(attempt < 2, "\(failure.text) at operation \(number): \(error)")
         }
       }
-      number += 1
     }
-    #expect(number > 60)
-    print("failure points: download queue, \(failure.text): \(number - 1) failures looked at")
+    print("failure points: download queue, \(failure.text): \(failures) of \(total) operations failed")
   }
 
   @Test("interrupted and partial reads and writes are continued, and everything is downloaded")

@@ -13,9 +13,6 @@ import Testing
 
 @Suite("A request by tags that is stopped at any operation", .bounded)
 struct TagCrashTests {
-  /// Whether the long form runs, with every failure: if PACKER_SOAK is set.
-  private static let isLong = ProcessInfo.processInfo.environment["PACKER_SOAK"] == "1"
-
   private struct Life {
     let store: AssetStore
     let queue: DownloadQueue
@@ -75,10 +72,12 @@ struct TagCrashTests {
   @Test("if any single file operation fails, the request throws its error, and the next one gets access")
   func everyFailure() async throws {
     let (sample, manifest, content) = try await release()
-    var random = SeededGenerator(for: "failures of requests by tags")
-    var number = 0
+    let alone = MemoryFiles(MemoryDisk())
+    await work(alone, FaultyTransport(content: content), manifest)
+    #expect(alone.callCount > 200)
+    var operations = Effort.Operations(of: alone.callCount, 40)
     var isReached = true
-    while isReached {
+    while let number = operations.next(isReached: isReached) {
       let place: Comment = "operation \(number)"
       let files = MemoryFiles(MemoryDisk(), .fail(number, number % 3 == 0 ? .fullDisk : .inputOutput))
       let transport = FaultyTransport(content: content)
@@ -104,17 +103,18 @@ struct TagCrashTests {
         #expect(bytes == sample.trees[pack.installed.id]?[1]?.files["index.html"]?.bytes, place)
       }
       isReached = files.struck != nil
-      number += Self.isLong ? 1 : 1 + Int(random.next() % 16)
     }
-    #expect(number > 200)
   }
 
   @Test("wherever a process stops, the next one gets access, and no mark of the ended process counts")
   func everyChange() async throws {
     let (sample, manifest, content) = try await release()
-    var number = 0
+    let alone = MemoryFiles(MemoryDisk())
+    await work(alone, FaultyTransport(content: content), manifest)
+    #expect(alone.changeCount > 50)
+    var changes = Effort.Operations(of: alone.changeCount, 12)
     var isReached = true
-    while isReached {
+    while let number = changes.next(isReached: isReached) {
       let stopped = MemoryFiles(MemoryDisk(), .stopBeforeChange(number))
       await work(stopped, FaultyTransport(content: content), manifest)
       isReached = stopped.struck != nil
@@ -141,8 +141,6 @@ struct TagCrashTests {
         #expect(disk.tree(below: "/store/packs").isEmpty, place)
         await life.queue.close()
       }
-      number += 1
     }
-    #expect(number > 50)
   }
 }

@@ -13,8 +13,7 @@ import Testing
 
 @Suite("Downloads of requests by tags", .bounded)
 struct TagDownloadTests {
-  /// The number of rounds: more in the long form, if PACKER_SOAK is set.
-  private static let rounds = ProcessInfo.processInfo.environment["PACKER_SOAK"] == "1" ? 300 : 12
+  private static let rounds = Effort.number(quick: 12, full: 300)
 
   let tags: TagStage
   private var stage: StoreStage { tags.stage }

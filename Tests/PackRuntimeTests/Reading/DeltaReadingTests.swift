@@ -112,7 +112,7 @@ struct DeltaReadingTests {
     let path = try await delta(0, 1)
     let base = try PackRuntimeTests.open(try await full(0))
     let whole = try #require(directory.bytes(of: "0-1.delta"))
-    for place in stride(from: 0, to: whole.count, by: LongForm.isOn ? 1 : 7) {
+    for place in stride(from: 0, to: whole.count, by: Effort.number(quick: 7, full: 1)) {
       var bytes = whole
       bytes[place] ^= 0x10
       let changed = try directory.write(bytes, to: "changed.delta")
@@ -128,7 +128,7 @@ struct DeltaReadingTests {
     _ = try await delta(0, 1)
     let base = try PackRuntimeTests.open(try await full(0))
     let whole = try #require(directory.bytes(of: "0-1.delta"))
-    for size in stride(from: 0, to: whole.count, by: LongForm.isOn ? 1 : 11) {
+    for size in stride(from: 0, to: whole.count, by: Effort.number(quick: 11, full: 1)) {
       let changed = try directory.write(whole.prefix(size), to: "cut.delta")
       let error = await failure { () throws(PackError) in _ = try open(changed, over: [base]) }
       #expect(error.map { [.truncated, .authenticationFailed].contains($0.code) } == true, "\(size) bytes")

@@ -52,7 +52,7 @@ struct PackTests {
     var random = SeededGenerator(for: "one file of many")
     var large = SampleTree()
     for number in 0..<40 {
-      large.files["\(number).bin"] = SampleTree.File((0..<200_000).map { _ in UInt8.random(in: 0...255, using: &random) })
+      large.files["\(number).bin"] = SampleTree.File(random.bytes(200_000))
     }
     large.files["one.txt"] = SampleTree.File([UInt8](repeating: 7, count: 10_000))
     let path = try await makePack(large, in: directory)

@@ -10,9 +10,7 @@ import Testing
 
 @Suite("A store that two sessions use at once", .bounded)
 struct StoreContentionTests {
-  /// Whether the long form runs: if PACKER_SOAK is set.
-  private static let isLong = ProcessInfo.processInfo.environment["PACKER_SOAK"] == "1"
-  private static let rounds = isLong ? 60 : 3
+  private static let rounds = Effort.number(quick: 3, full: 60)
   private static let steps = 60
 
   /// The errors that an operation may throw because the other session changed the store.

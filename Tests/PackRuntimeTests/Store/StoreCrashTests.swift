@@ -10,10 +10,6 @@ import Testing
 
 @Suite("A store that is stopped at any operation", .bounded)
 struct StoreCrashTests {
-  /// Whether the long form runs, if PACKER_SOAK is set: every stop with every crash, on both kinds of volume, and many seeds.
-  private static let isLong = ProcessInfo.processInfo.environment["PACKER_SOAK"] == "1"
-  private static let luckyRuns: UInt64 = isLong ? 8 : 1
-
   @Test("has either the old version or the new one complete, and can be repaired", arguments: CrashScenario.all)
   func everyStop(scenario: CrashScenario) async throws {
     let plain = try await Self.sample(of: scenario)
@@ -24,22 +20,22 @@ struct StoreCrashTests {
       // On each kind of disk, one of the packs is listed in another place.
       let sample = kind == .linux ? plain : plain.inPages
       let base = try await Self.base(of: scenario, sample, kind)
-      // The quick form tests every fifth stop, with a random offset in each run.
-      let stride = Self.isLong ? 1 : 5
-      var number = Int.random(in: 0..<stride, using: &random)
-      while true {
+      let alone = MemoryFiles(base.after(.kill))
+      #expect(await Self.attempt(scenario, by: alone, sample) == nil, "\(scenario) fails by itself")
+      alone.end()
+      stops += alone.changeCount
+      var changes = Effort.Operations(of: alone.changeCount, 3, for: "\(scenario), \(kind)")
+      var isReached = true
+      while let number = changes.next(isReached: isReached) {
         let disk = base.after(.kill)
         let files = MemoryFiles(disk, .stopBeforeChange(number))
-        let error = await Self.attempt(scenario, by: files, sample)
+        _ = await Self.attempt(scenario, by: files, sample)
         files.end()
-        guard let struck = files.struck else {
-          #expect(error == nil, "\(scenario) fails by itself")
-          stops += files.changeCount
-          break
-        }
-        var crashes: [MemoryDisk.Crash] = [.kill, .powerCut, .zeroedContent, .emptiedContent]
-        for _ in 0..<Self.luckyRuns { crashes.append(.luck(seed: random.next())) }
-        for crash in Self.isLong ? crashes : [.kill, .powerCut, crashes[2 + Int(random.next() % 3)]] {
+        isReached = files.struck != nil
+        guard let struck = files.struck else { break }
+        var crashes: [MemoryDisk.Crash] = [.kill, .zeroedContent, .emptiedContent]
+        for _ in 0..<Effort.number(quick: 1, full: 8) { crashes.append(.luck(seed: random.next())) }
+        for crash in [.powerCut] + Effort.sample(of: crashes, 1, for: "\(scenario), \(kind), \(number)") {
           runs += 1
           let complaints = await Inspection(scenario, sample).complaints(about: disk.after(crash))
           guard complaints.isEmpty else {
@@ -48,7 +44,6 @@ struct StoreCrashTests {
             return
           }
         }
-        number += stride
       }
     }
     #expect(stops > 2)
@@ -94,17 +89,19 @@ struct StoreCrashTests {
   @Test("is in the old or the new state if any single operation fails, and continues to work", arguments: CrashScenario.all)
   func everyFailure(scenario: CrashScenario) async throws {
     let plain = try await Self.sample(of: scenario)
-    var random = SeededGenerator(for: scenario.description)
-    let stride = Self.isLong ? 1 : 11
     var failures = 0
     for (sampleNumber, failure) in FileFailure.samples.enumerated() {
       let sample = sampleNumber % 2 == 0 ? plain.inPages : plain
       let base = try await Self.base(of: scenario, sample, .linux)
-      var number = Int.random(in: 0..<stride, using: &random)
-      while true {
+      let alone = MemoryFiles(base.after(.kill))
+      _ = await Self.attempt(scenario, by: alone, sample)
+      var calls = Effort.Operations(of: alone.callCount, 3, for: "\(scenario), \(failure.text)")
+      var isReached = true
+      while let number = calls.next(isReached: isReached) {
         let disk = base.after(.kill)
         let files = MemoryFiles(disk, .fail(number, failure))
         let error = await Self.attempt(scenario, by: files, sample)
+        isReached = files.struck != nil
         guard let struck = files.struck else { break }
         failures += 1
         if let error { #expect(Self.expected.contains(error.code), "\(struck) fails: \(error.code) \(error)") }
@@ -117,7 +114,6 @@ struct StoreCrashTests {
           Issue.record("\(failure.text) at \(struck), which ends in \(end): \(complaints.joined(separator: "; "))")
           return
         }
-        number += stride
       }
     }
     print("failure points: \(scenario): \(failures) failures looked at")

@@ -62,9 +62,11 @@ struct StoreDeltaCrashTests {
     for kind in [MemoryDisk.Kind.linux, .apple] {
       let base = try await Self.base(kind, sample)
       Self.damage(damage, base)
+      let alone = MemoryFiles(base.after(.kill))
+      _ = await failure { () async throws(PackError) in _ = try await CrashSession(alone, "run").open().reconcile(.thorough) }
+      var changes = Effort.Operations(of: alone.changeCount, 3, for: "\(damage), \(kind)")
       var isReached = true
-      var number = 0
-      while isReached {
+      while let number = changes.next(isReached: isReached) {
         let disk = base.after(.kill)
         let files = MemoryFiles(disk, .stopBeforeChange(number))
         _ = await failure { () async throws(PackError) in _ = try await CrashSession(files, "run").open().reconcile(.thorough) }
@@ -87,7 +89,6 @@ struct StoreDeltaCrashTests {
           try await store.activate(CrashSample.packed, onTrial: false)
           #expect(try await Self.complaint(store, 2, sample) == nil)
         }
-        number += 1
       }
     }
     #expect(stops > 12)

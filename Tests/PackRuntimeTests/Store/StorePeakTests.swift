@@ -169,7 +169,8 @@ struct StorePeakTests {
     }
   }
 
-  @Test("the store holds exactly the computed bytes at its worst moment, in a random history", arguments: 1...10)
+  @Test(
+    "the store holds exactly the computed bytes at its worst moment, in a random history", arguments: 1...Effort.number(quick: 4, full: 40))
   func equal(history: Int) async throws {
     var releases = 0
     try await follow(Run(history: history, isPurged: history % 3 == 0)) { held, figure, foretold in
@@ -180,7 +181,7 @@ struct StorePeakTests {
     #expect(releases == 5)
   }
 
-  @Test("another order of installation takes no more, in a random history", arguments: 11...14)
+  @Test("another order of installation takes no more, in a random history", arguments: 41...Effort.number(quick: 42, full: 60))
   func otherOrders(history: Int) async throws {
     try await follow(Run(history: history, isPurged: history % 2 == 0, isWorst: false)) { held, figure, _ in
       #expect(held <= figure.total)

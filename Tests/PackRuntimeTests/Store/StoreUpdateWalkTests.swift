@@ -332,9 +332,9 @@ private struct UpdateWalk {
 
 @Suite("Devices that follow twenty releases", .bounded)
 struct StoreUpdateWalkTests {
-  /// The devices of each part: 10 000 in all in the long form.
-  private static let devices: UInt64 = LongForm.isOn ? 1250 : 30
-  private static let parts: Range<UInt64> = 0..<(LongForm.isOn ? 8 : 2)
+  /// The devices of each part: 10 000 in all if everything is tried.
+  private static let devices: UInt64 = Effort.number(quick: 20, full: 1250)
+  private static let parts: Range<UInt64> = 0..<Effort.number(quick: 1, full: 8)
 
   @Test("end with the last one, whole, whatever happened to them on the way", arguments: parts)
   func histories(part: UInt64) async throws {

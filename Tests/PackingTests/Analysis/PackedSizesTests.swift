@@ -27,8 +27,7 @@ struct PackedSizesTests {
 
   @Test("adds up to the size of the pack, with frames of any size", arguments: [65_536, 1 << 20])
   func sums(frameSize: Int) async throws {
-    var random = SeededGenerator(seed: .random(in: 0...UInt64.max))
-    print("seed \(random.seed)")
+    var random = SeededGenerator(for: "packed sizes")
     for _ in 0..<4 {
       let directory = try TemporaryDirectory()
       var tree = SampleTree(emptyDirectories: ["empty"])

@@ -339,7 +339,7 @@ struct DeltaTests {
   @Test("random trees, changed at random")
   func random() async throws {
     var random = SeededGenerator()
-    for _ in 0..<(LongForm.isOn ? 100 : 8) {
+    for _ in 0..<Effort.number(quick: 8, full: 100) {
       let (old, new) = Self.randomPair(&random)
       try await DeltaSample(old, new).check()
     }

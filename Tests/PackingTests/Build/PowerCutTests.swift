@@ -85,9 +85,6 @@ private enum WritePath: String, CaseIterable, CustomTestStringConvertible {
 /// Packing, unpacking and building on a disk that fails in every way at every operation. The store and the queue have their own tests of this kind.
 @Suite("Every write leaves the old or the new output", .bounded)
 struct PowerCutTests {
-  /// Whether the long form runs, because PACKER_SOAK is 1: every operation, with every crash and many seeds.
-  private static let isLong = ProcessInfo.processInfo.environment["PACKER_SOAK"] == "1"
-
   @Test("if the process stops or the power is cut at any operation", arguments: WritePath.allCases)
   private func everyStop(_ path: WritePath) async throws {
     var random = SeededGenerator(for: "power cuts of \(path.rawValue)")
@@ -102,7 +99,7 @@ struct PowerCutTests {
       for crash in [MemoryDisk.Crash.powerCut, .zeroedContent, .emptiedContent, .luck(seed: random.next())] {
         #expect(path.outcome(whole.after(crash)) == new, "a completed output is lost after \(crash)")
       }
-      let stride = Self.isLong ? 1 : 3
+      let stride = Effort.number(quick: 3, full: 1)
       var number = Int.random(in: 0..<stride, using: &random)
       while true {
         let disk = base.after(.kill)
@@ -114,7 +111,7 @@ struct PowerCutTests {
           break
         }
         var crashes: [MemoryDisk.Crash] = [.kill, .powerCut, .zeroedContent, .emptiedContent]
-        for _ in 0..<(Self.isLong ? 8 : 1) { crashes.append(.luck(seed: random.next())) }
+        for _ in 0..<Effort.number(quick: 1, full: 8) { crashes.append(.luck(seed: random.next())) }
         for crash in crashes {
           runs += 1
           let left = path.outcome(disk.after(crash))
@@ -147,7 +144,7 @@ struct PowerCutTests {
     let new = path.outcome(whole)
     var count = 0
     for failure in FileFailure.samples {
-      let stride = Self.isLong ? 1 : 4
+      let stride = Effort.number(quick: 4, full: 1)
       var number = Int.random(in: 0..<stride, using: &random)
       while true {
         let disk = base.after(.kill)

@@ -13,9 +13,6 @@ struct TamperTests {
   private let pack: [UInt8]
   private let layout: SegmentLayout
 
-  /// Whether the long form runs: PACKER_SOAK is 1.
-  private static let isLong = ProcessInfo.processInfo.environment["PACKER_SOAK"] == "1"
-
   init() async throws {
     var random = SeededGenerator(seed: 17)
     var project = try SampleProject()
@@ -83,13 +80,13 @@ struct TamperTests {
         count += 1
       }
     }
-    if Self.isLong { print("tamper: \(count) header bits, all refused") }
+    if Effort.isFull { print("tamper: \(count) header bits, all refused") }
   }
 
   @Test("a flipped bit anywhere in the body is refused")
   func bodyBits() async throws {
     var random = SeededGenerator()
-    let count = Self.isLong ? 1000 : 60
+    let count = Effort.number(quick: 60, full: 1000)
     for _ in 0..<count {
       let byte = Int.random(in: 184..<pack.count, using: &random)
       let bit = Int.random(in: 0..<8, using: &random)
@@ -98,7 +95,7 @@ struct TamperTests {
       let code = try await refusal(bytes, jobs: Int.random(in: 1...4, using: &random), unpacks: Bool.random(using: &random))
       #expect(code == .authenticationFailed, "byte \(byte), bit \(bit)")
     }
-    if Self.isLong { print("tamper: \(count) body bits in \(pack.count) bytes, seed \(random.seed), all refused") }
+    if Effort.isFull { print("tamper: \(count) body bits in \(pack.count) bytes, seed \(random.seed), all refused") }
   }
 
   @Test("a forged segment ends the comparison with libarchive, whichever thread waits", arguments: [1, 2, 3, 8])
@@ -110,7 +107,7 @@ struct TamperTests {
     for number in 0..<24 { try project.add("f\(number).bin", random.bytes(60_000)) }
     try await project.pack()
     let pack = project.packed
-    for _ in 0..<(Self.isLong ? 200 : 25) {
+    for _ in 0..<Effort.number(quick: 25, full: 200) {
       let byte = Int.random(in: 184..<pack.count - 20_000, using: &random)
       var bytes = pack
       bytes[byte] ^= 4
@@ -143,7 +140,7 @@ struct TamperTests {
   @Test("a pack that ends inside a segment is refused")
   func cutAnywhere() async throws {
     var random = SeededGenerator()
-    for _ in 0..<(Self.isLong ? 1000 : 60) {
+    for _ in 0..<Effort.number(quick: 60, full: 1000) {
       let length = Int.random(in: 200..<pack.count, using: &random)
       let code = try await refusal(Array(pack[..<length]), unpacks: Bool.random(using: &random))
       #expect(code == .truncated || code == .authenticationFailed, "at \(length)")

@@ -242,12 +242,9 @@ struct ConfigurationTests {
     let sample = try #require(ConfigurationCase.accepted.first { $0.name == "all keys" })
     let scalars = Array(sample.text.unicodeScalars)
     let others = Array("\t\n :-,[]{}\"'&*!|>%#?0xé\u{2028}\u{0}".unicodeScalars)
-    let seed = UInt64.random(in: 0...UInt64.max)
-    var state = seed
-    func next(_ count: Int) -> Int {
-      state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-      return Int(state >> 33) % count
-    }
+    var random = SeededGenerator()
+    let seed = random.seed
+    func next(_ count: Int) -> Int { Int.random(in: 0..<count, using: &random) }
     for _ in 0..<100 {
       var changed = scalars
       for _ in 0...next(3) { changed[next(changed.count)] = others[next(others.count)] }
