@@ -4,10 +4,10 @@ import PackReading
 
 extension ReleaseVerification {
   /// Asks the server for the release.
-  func look(at place: LiveAddress?, _ release: inout ReleaseContext, progress: ProgressHandler?) async throws(PackError) {
+  func look(at place: LiveAddress?, _ facts: inout Facts, progress: ProgressHandler?) async throws(PackError) {
     var plan: LivePlan
     do throws(PackError) {
-      plan = try release.livePlan(at: place, files: files)
+      plan = try facts.livePlan(at: place, files: files)
     } catch {
       // What prevents it is a finding of its own, if these are asked for.
       guard only.isEmpty, error.code != .malformedURL, error.code != .usage else { throw error }
@@ -16,7 +16,7 @@ extension ReleaseVerification {
     (plan.isQuick, plan.seed, plan.statePath, plan.patience) = (isQuick, liveSeed, liveState, livePatience)
     let fetcher = try CurlFetcher(files: files)
     defer { fetcher.remove() }
-    release.live = try await LiveInspection(plan: plan, fetcher: fetcher, files: files).run(progress: progress)
+    facts.live = try await LiveInspection(plan: plan, fetcher: fetcher, files: files).run(progress: progress)
   }
 
   /// Whether only rules about the published release are checked, which need no key and no packs.

@@ -27,33 +27,31 @@ extension ReleaseVerification {
         hint: "give it with --key REF, or use --quick, which needs no key")
     }
     let inspection = ReleaseInspection(self, key: key)
-    var release = try await inspection.run(progress: progress)
-    if isLive { try await look(at: livePlace, &release, progress: progress) }
-    return judge(release)
+    var facts = try await inspection.run(progress: progress)
+    if isLive { try await look(at: livePlace, &facts, progress: progress) }
+    return judge(facts)
   }
 
-  /// Runs all requested checks on an inspected release.
-  func judge(_ release: ReleaseContext) -> ReleaseReport {
-    let inputs = release.inputs
-    var release = release
-    if !required.isEmpty { release.unchecked = unchecked(release) }
+  /// Applies all requested rules to an inspected release.
+  func judge(_ facts: Facts) -> ReleaseReport {
+    var facts = facts
+    if !required.isEmpty { facts.unchecked = unchecked(facts) }
     var findings: [ReleaseFinding] = []
     var outcomes: [ReleaseReport.RuleOutcome] = []
-    for check in ReleaseChecks.all where isAsked(check.rule) && appliesTo(release, check.rule) {
-      let missing = check.rule.needs.subtracting(inputs).sorted { $0.rawValue < $1.rawValue }
-      outcomes.append(ReleaseReport.RuleOutcome(rule: check.rule, missing: missing))
-      if missing.isEmpty { findings += check.run(release) }
+    for rule in ReleaseRule.all where isAsked(rule) && appliesTo(facts, rule) {
+      outcomes.append(ReleaseReport.RuleOutcome(rule: rule, missing: rule.missing(in: facts)))
+      findings += rule.findings(in: facts)
     }
-    if findings.contains(where: { $0.rule == WrongPackCheck.rule }) {
-      let misplaced = Set(release.misplaced.keys)
+    if findings.contains(where: { $0.rule == PackRules.wrongPack }), let files = Files.known(in: facts) {
+      let misplaced = Set(files.misplaced.keys)
       findings.removeAll { finding in
-        WrongPackCheck.consequences.contains(finding.rule.id) && finding.pack.map(misplaced.contains) ?? false
+        PackRules.consequences.contains(finding.rule.id) && finding.pack.map(misplaced.contains) ?? false
       }
     }
     for index in findings.indices { findings[index].acceptedBecause = reason(for: findings[index]) }
     findings.sort(by: ReleaseFinding.precedes)
     return ReleaseReport(
-      subject: release.manifest.path, facts: Self.facts(release), budget: Self.budget(release), downloads: release.downloads,
+      subject: facts.manifest.path, facts: Self.rows(facts), budget: Self.budget(facts), downloads: facts.updates.downloads,
       findings: findings, rules: outcomes)
   }
 
@@ -76,29 +74,28 @@ extension ReleaseVerification {
   }
 
   /// Whether a rule is to be checked that is not only about the Info.plist.
-  var looksAtFiles: Bool { !isOnlyLive && ReleaseChecks.all.contains { isAsked($0.rule) && !Self.isAboutPlist($0.rule) } }
+  var looksAtFiles: Bool { !isOnlyLive && ReleaseRule.all.contains { isAsked($0) && !Self.isAboutPlist($0) } }
 
   private func isAsked(_ rule: ReleaseRule) -> Bool {
-    only.isEmpty || only.contains { rule.id.hasPrefix($0) } || rule == RequiredRuleCheck.rule && !required.isEmpty
+    only.isEmpty || only.contains { rule.id.hasPrefix($0) } || rule == ConfigurationRules.requiredRule && !required.isEmpty
   }
 
   /// Whether a rule is checked or counted as skipped. Without a built app, the rules about it are neither, because its Info.plist says enough of the
   /// release, nor are those about a recorded run or the server without one; an option that names one of them asks for it.
-  private func appliesTo(_ release: ReleaseContext, _ rule: ReleaseRule) -> Bool {
+  private func appliesTo(_ facts: Facts, _ rule: ReleaseRule) -> Bool {
     let absent: [ReleaseInput] =
-      (release.app == nil ? [.app] : []) + (release.run == nil ? [.run] : []) + (isLive || release.live != nil ? [] : [.live])
+      (facts.app == nil ? [.app] : []) + (facts.run == nil ? [.run] : []) + (isLive || facts.live != nil ? [] : [.live])
     guard !rule.needs.isDisjoint(with: absent) else { return true }
     return (only + required).contains(rule.id)
   }
 
   /// Returns the requested rules that must be checked, but are not because of missing inputs.
-  private func unchecked(_ release: ReleaseContext) -> [ReleaseReport.RuleOutcome] {
-    let inputs = release.inputs
-    return ReleaseRule.all.filter { rule in
-      isAsked(rule) && appliesTo(release, rule) && required.contains { $0 == Self.everyRule || rule.id.hasPrefix($0) }
+  private func unchecked(_ facts: Facts) -> [ReleaseReport.RuleOutcome] {
+    ReleaseRule.all.filter { rule in
+      isAsked(rule) && appliesTo(facts, rule) && required.contains { $0 == Self.everyRule || rule.id.hasPrefix($0) }
     }.compactMap { rule in
-      let missing = rule.needs.subtracting(inputs)
-      return missing.isEmpty ? nil : ReleaseReport.RuleOutcome(rule: rule, missing: missing.sorted { $0.rawValue < $1.rawValue })
+      let missing = rule.missing(in: facts)
+      return missing.isEmpty ? nil : ReleaseReport.RuleOutcome(rule: rule, missing: missing)
     }
   }
 
@@ -135,29 +132,29 @@ extension ReleaseVerification {
     }
   }
 
-  private static func facts(_ release: ReleaseContext) -> [ReleaseReport.Fact] {
-    var facts: [ReleaseReport.Fact] = []
-    func add(_ name: String, _ value: String) { facts.append(ReleaseReport.Fact(name: name, value: value)) }
-    if let manifest = release.manifest.manifest {
+  private static func rows(_ facts: Facts) -> [ReleaseReport.Fact] {
+    var rows: [ReleaseReport.Fact] = []
+    func add(_ name: String, _ value: String) { rows.append(ReleaseReport.Fact(name: name, value: value)) }
+    if let manifest = facts.manifest.manifest {
       add(
         "manifest",
-        "version \(manifest.version), \(SizeText.short(release.manifest.size)), signed by \(release.manifest.signers), expires \(manifest.expires)"
+        "version \(manifest.version), \(SizeText.short(facts.manifest.size)), signed by \(facts.manifest.signers), expires \(manifest.expires)"
       )
     } else {
       add("manifest", "cannot be read")
     }
-    add("packs", packs(release))
-    add("Info.plist", release.plist?.title ?? "not given, not checked (--plist FILE)")
-    if let app = release.app { add("app", describe(app, release)) }
-    let apps = release.apps.map(\.title)
-    if release.lock == nil {
-      add("released apps", "no lock file, not checked (--lock FILE)")
+    add("packs", packs(facts))
+    add("Info.plist", facts.plist?.title ?? "not given, not checked (--plist FILE)")
+    if let app = facts.app { add("app", describe(app, facts)) }
+    if let releases = RecordedReleases.known(in: facts) {
+      let apps = releases.apps.map(\.title)
+      add("released apps", apps.isEmpty ? "none recorded in \(releases.path)" : apps.joined(separator: ", "))
     } else {
-      add("released apps", apps.isEmpty ? "none recorded in \(release.lockPath)" : apps.joined(separator: ", "))
+      add("released apps", "no lock file, not checked (--lock FILE)")
     }
-    if let live = release.live { add("server", live.summary) }
-    if !release.downloads.isEmpty { add("updates", updates(release.downloads)) }
-    return facts
+    if let live = facts.live { add("server", live.summary) }
+    if !facts.updates.downloads.isEmpty { add("updates", updates(facts.updates.downloads)) }
+    return rows
   }
 
   /// The largest number of earlier releases that the report names.
@@ -178,34 +175,35 @@ extension ReleaseVerification {
     return "with all packs: " + parts.joined(separator: ", ")
   }
 
-  private static func describe(_ app: BuiltApp, _ release: ReleaseContext) -> String {
+  private static func describe(_ app: BuiltApp, _ facts: Facts) -> String {
     var parts = app.version ?? "no version"
-    if let platform = release.plist?.platform { parts += " for \(platform.rawValue)" }
-    for downloader in release.downloaders { parts += ", \(downloader.place)" }
+    if let platform = facts.plist?.platform { parts += " for \(platform.rawValue)" }
+    for downloader in facts.downloaders { parts += ", \(downloader.place)" }
     parts += ", \(app.searched) \(app.searched == 1 ? "file" : "files") searched for secrets"
     return app.unsearched == 0 ? parts : parts + ", \(app.unsearched) too large"
   }
 
   /// Returns how many packs were checked, and how far. What was not checked is not said to be.
-  private static func packs(_ release: ReleaseContext) -> String {
-    guard release.manifest.manifest != nil else { return "not known, nothing checked" }
-    guard release.pages.allSatisfy(\.isRead) else { return "not all known, because pages cannot be read" }
-    let count = release.entries.count
-    guard release.hasKey else { return "\(count), not opened" }
-    let opened = release.packs.count { $0.content != nil }
-    let whole = release.isQuick ? opened : release.packs.count { $0.content != nil && $0.failure == nil }
-    let depth = release.isQuick ? "headers and digests checked" : "all bytes checked"
+  private static func packs(_ facts: Facts) -> String {
+    guard facts.manifest.manifest != nil else { return "not known, nothing checked" }
+    guard facts.pages.all.allSatisfy(\.isRead) else { return "not all known, because pages cannot be read" }
+    let count = facts.entries.count
+    guard facts.contentKeys.id != nil else { return "\(count), not opened" }
+    let opened = facts.packs.count { $0.content != nil }
+    let whole = facts.setting.isQuick ? opened : facts.packs.count { $0.content != nil && $0.failure == nil }
+    let depth = facts.setting.isQuick ? "headers and digests checked" : "all bytes checked"
     if whole == count { return "\(opened) of \(count) opened, \(depth)" }
     return "\(opened) of \(count) opened" + (whole > 0 ? ", \(whole) with \(depth)" : "")
   }
 
-  private static func budget(_ release: ReleaseContext) -> [ReleaseReport.BudgetRow] {
+  private static func budget(_ facts: Facts) -> [ReleaseReport.BudgetRow] {
     // With Apple hosting, the Info.plist has no such numbers.
-    guard release.manifest.manifest != nil, release.configuration?.hosting != .apple else { return [] }
-    return release.plistDemand.named.map { key, needed in
+    guard let listing = Listing.known(in: facts), facts.configuration?.hosting != .apple else { return [] }
+    let apps = RecordedReleases.known(in: facts)?.apps ?? []
+    return listing.demand(for: facts.plist?.platform).named.map { key, needed in
       ReleaseReport.BudgetRow(
-        key: key, needed: needed, allowed: release.plist?.number(key),
-        released: release.apps.compactMap { app in app.budget?.named.first { $0.key == key }?.bytes }.min())
+        key: key, needed: needed, allowed: facts.plist?.number(key),
+        released: apps.compactMap { app in app.budget?.named.first { $0.key == key }?.bytes }.min())
     }
   }
 }

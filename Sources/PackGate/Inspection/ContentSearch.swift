@@ -56,29 +56,29 @@ final class ContentSearch: Sendable {
     state.update { $0.isClosed = true }
   }
 
-  /// Adds what was found to the sighting of a pack, in the order of the paths.
-  func finish(_ pack: Pack, _ sighting: inout PackSighting) {
+  /// Adds what was found to the contents of a pack, in the order of the paths.
+  func finish(_ pack: Pack, _ contents: inout PackContents) {
     let found = state.withLock { $0.found }.sorted { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
     for (path, finding) in found {
       let shown = "'\(printable(path.utf8))'"
       switch finding {
       case .secret(let rule, let reason):
-        sighting.secrets.append(PackSighting.Secret(path: path, rule: rule, reason: reason))
+        contents.secrets.append(PackContents.Secret(path: path, rule: rule, reason: reason))
       case .match(let match):
         let place = Self.place(of: match.offset, in: path, pack)
-        sighting.secrets.append(PackSighting.Secret(path: path, rule: match.rule.id, reason: match.rule.finding(at: place)))
+        contents.secrets.append(PackContents.Secret(path: path, rule: match.rule.id, reason: match.rule.finding(at: place)))
       case .conflict(let place):
-        sighting.conflicts.append("\(shown), \(place)")
+        contents.conflicts.append("\(shown), \(place)")
       case .farConflict(let offset):
-        sighting.conflicts.append("\(shown), \(Self.place(of: offset, in: path, pack))")
+        contents.conflicts.append("\(shown), \(Self.place(of: offset, in: path, pack))")
       case .pointer:
-        sighting.pointers.append(shown)
+        contents.pointers.append(shown)
       case .unfit(let content):
-        sighting.unfit.append("\(shown) \(content.reason)")
+        contents.unfit.append("\(shown) \(content.reason)")
       }
     }
     // The names were judged before.
-    sighting.secrets.sort { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
+    contents.secrets.sort { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
   }
 
   /// Decompresses the start of a file again, which only a finding needs.

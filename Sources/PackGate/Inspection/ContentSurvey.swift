@@ -29,7 +29,7 @@ final class ContentSurvey: Sendable {
   private static let mostPaths = 16
 
   /// Surveys all entries of one pack.
-  func look(into pack: Pack, number: Int, _ sighting: inout PackSighting, _ search: inout PlaintextSearch) throws(PackError) {
+  func look(into pack: Pack, number: Int, _ found: inout PackContents, _ search: inout PlaintextSearch) throws(PackError) {
     var count = TreeCount()
     var junk: [String] = []
     var developers = UnneededFiles.Search()
@@ -46,17 +46,17 @@ final class ContentSurvey: Sendable {
         junk.append("'\(printable(entry.path.utf8))' (\(reason))")
       }
       if entry.kind == .file, let reason = developers.reason(for: entry.path) {
-        sighting.unneeded.append("'\(printable(entry.path.utf8))' (\(reason))")
+        found.unneeded.append("'\(printable(entry.path.utf8))' (\(reason))")
       }
-      if entry.kind == .directory { sighting.emptyDirectories.append("'\(printable(entry.path.utf8))'") }
+      if entry.kind == .directory { found.emptyDirectories.append("'\(printable(entry.path.utf8))'") }
       if entry.kind == .file {
         pages.add(entry.path)
         if entry.size == 0, UnfitContent.nothing.isUnfit(for: entry.path) {
-          sighting.emptyFiles.append("'\(printable(entry.path.utf8))'")
+          found.emptyFiles.append("'\(printable(entry.path.utf8))'")
         }
         if let reason = SourceRules.secret(String(components.last ?? "")) {
-          sighting.secrets.append(
-            PackSighting.Secret(path: entry.path, rule: SecretRule.fileName, reason: "\(reason) (\(SecretRule.fileName))"))
+          found.secrets.append(
+            PackContents.Secret(path: entry.path, rule: SecretRule.fileName, reason: "\(reason) (\(SecretRule.fileName))"))
         }
         if entry.size >= Self.smallestShared { contents.append((entry.sha256, entry.size, entry.path)) }
       }
@@ -67,9 +67,9 @@ final class ContentSurvey: Sendable {
       index += 1
     }
     for path in toFind { search.add(path: path) }
-    sighting.lostPage = pages.lost
-    sighting.installSize = count.installSize
-    sighting.junk = junk
+    found.lostPage = pages.lost
+    found.installSize = count.installSize
+    found.junk = junk
     add(contents, number)
   }
 

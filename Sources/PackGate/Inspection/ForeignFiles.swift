@@ -71,16 +71,6 @@ struct ForeignFilesSearch {
   /// The size in bytes of the largest file that is searched for secrets.
   private static let largestSearched: UInt64 = 1 << 20
 
-  /// What was found in the directory of a release.
-  struct Result {
-    /// What does not belong to the release, in the order of the names. Packs and pages that are not in the manifest are not included.
-    var foreign: [ForeignFiles] = []
-    /// The secrets among it. A single file that is one is not in `foreign`.
-    var secrets: [UploadedSecret] = []
-    /// The files of the release that are symbolic links.
-    var links: [String] = []
-  }
-
   private struct Candidate {
     let number: Int
     let path: String
@@ -89,8 +79,8 @@ struct ForeignFilesSearch {
   }
 
   /// - Parameter names: the names in the directory.
-  func run(names: [String], key: KeyHolder) throws(PackError) -> Result {
-    var result = Result()
+  func run(names: [String], key: KeyHolder) throws(PackError) -> Beside {
+    var result = Beside()
     var candidates: [Candidate] = []
     // What the build of this release did not write is left from another one.
     let written = (try? BuildRecord.read(in: place.directory, files: files))?.files
@@ -119,7 +109,7 @@ struct ForeignFilesSearch {
 
   /// - Parameter isWritten: whether the file has the name of one that a build writes, so that only content of packs is foreign in it.
   private func add(
-    _ path: String, _ name: String, isWritten: Bool = false, _ result: inout Result, _ candidates: inout [Candidate]
+    _ path: String, _ name: String, isWritten: Bool = false, _ result: inout Beside, _ candidates: inout [Candidate]
   ) throws(PackError) {
     var foreign = ForeignFiles(path: path, isWritten: isWritten)
     foreign.junk = SourceRules.junk(name)

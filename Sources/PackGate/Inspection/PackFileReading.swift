@@ -20,12 +20,12 @@ final class PackFileReading {
   /// Inspects the file of a manifest entry. Faults of the file are part of the result.
   func look(
     at entry: ManifestPack, path: String, key: KeyHolder, _ survey: ContentSurvey, number: Int
-  ) throws(PackError) -> PackSighting {
-    var sighting = PackSighting(path: path)
-    guard PathParts(path) != nil else { return sighting }
+  ) throws(PackError) -> (PackSighting, PackContents) {
+    var (sighting, contents) = (PackSighting(path: path), PackContents())
+    guard PathParts(path) != nil else { return (sighting, contents) }
     let file = PublishedFile(path, files: files)
     (sighting.size, sighting.absence) = (file.size, file.absence)
-    guard file.size != nil else { return sighting }
+    guard file.size != nil else { return (sighting, contents) }
     do throws(PackError) {
       sighting.start = PackSighting.Start(try PackStart(path, files: files))
       var search = PlaintextSearch()
@@ -34,16 +34,16 @@ final class PackFileReading {
           isNamed: Self.isNamed(pack, entry.id), contentRoot: pack.contentRoot, contentSize: pack.contentSize,
           files: UInt64(pack.entryCount),
           maxFrame: UInt64(pack.largestFrame))
-        if !isQuick { try survey.look(into: pack, number: number, &sighting, &search) }
+        if !isQuick { try survey.look(into: pack, number: number, &contents, &search) }
       }
-      sighting.sha256 = try read(path, search: isQuick ? nil : search, &sighting)
+      sighting.sha256 = try read(path, search: isQuick ? nil : search, &contents)
     } catch {
       guard error.code != .cancelled else { throw error }
       sighting.failure = error
       // A pack that cannot be opened may still be the published file.
-      if sighting.sha256 == nil { sighting.sha256 = try? read(path, search: nil, &sighting) }
+      if sighting.sha256 == nil { sighting.sha256 = try? read(path, search: nil, &contents) }
     }
-    return sighting
+    return (sighting, contents)
   }
 
   private static func isNamed(_ pack: Pack, _ id: String) -> Bool {
@@ -52,7 +52,7 @@ final class PackFileReading {
   }
 
   /// Reads a file once, to compute its digest and to search for plaintext.
-  private func read(_ path: String, search: PlaintextSearch?, _ sighting: inout PackSighting) throws(PackError) -> [UInt8] {
+  private func read(_ path: String, search: PlaintextSearch?, _ contents: inout PackContents) throws(PackError) -> [UInt8] {
     let file: OpenFile
     do throws(FileFailure) {
       file = try files.open(path, .read, in: nil)
@@ -76,7 +76,7 @@ final class PackFileReading {
       search?.look(at: piece)
       offset += UInt64(count)
     }
-    if let search { sighting.visible = search.sightings }
+    if let search { contents.visible = search.sightings }
     return try digest.finish()
   }
 }

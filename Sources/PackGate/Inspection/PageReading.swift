@@ -47,6 +47,11 @@ struct PageReading {
     if pages.allSatisfy(\.isRead) { tagFault = comparison.fault }
   }
 
+  /// The pages, with the packs of the manifest and of all pages.
+  var sighting: PagesSighting {
+    PagesSighting(all: pages, packs: (manifest.packs + packs).sorted { $0.id.precedes($1.id) }, tagFault: tagFault)
+  }
+
   /// - Parameter end: The first key after the last page; nil if there is none.
   private mutating func read(_ references: [PageReference], before end: String?, _ take: ([PagePair]) -> Void) throws(PackError) {
     for (number, reference) in references.enumerated() {

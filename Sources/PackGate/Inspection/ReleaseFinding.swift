@@ -29,32 +29,21 @@ package struct ReleaseFinding: Hashable, Sendable {
   /// The reason why it is accepted; nil if it is not accepted.
   package var acceptedBecause: String?
 
-  /// Creates a finding with the level, kind and phone error of its rule, unless others are given.
-  package init(
-    _ rule: ReleaseRule, _ message: String, level: FindingLevel? = nil, kind: FindingKind? = nil, pack: String? = nil, app: String? = nil,
-    file: String? = nil, line: Int? = nil, actual: UInt64? = nil, limit: UInt64? = nil, phone: BackgroundAssetsError? = nil,
-    details: [String] = [], hint: String? = nil
-  ) {
+  /// Creates a finding with the level, kind and phone error of its rule, unless the rule's check gave others.
+  init(_ rule: ReleaseRule, _ finding: Finding) {
     self.rule = rule
-    self.level = level ?? rule.level
-    self.kind = kind ?? rule.kind
-    self.pack = pack
-    self.app = app
-    self.file = file
-    self.line = line
-    self.actual = actual
-    self.limit = limit
-    self.phone = phone ?? rule.phone
-    self.message = message
-    self.details = details
-    self.hint = hint
+    level = finding.level ?? rule.level
+    kind = finding.kind ?? rule.kind
+    (pack, app, file, line) = (finding.pack, finding.app, finding.file, finding.line)
+    (actual, limit, phone) = (finding.actual, finding.limit, finding.phone ?? rule.phone)
+    (message, details, hint) = (finding.message, finding.details, finding.hint)
   }
 
   /// Whether it is accepted: it is shown, but does not count.
   package var isAccepted: Bool { acceptedBecause != nil }
 
   /// The message, with the pack in front if it is about one.
-  package var headline: String { pack.map { "\($0): \(message)" } ?? message }
+  package var headline: String { Finding(message, pack: pack).headline }
 
   /// Sorts the most severe findings first, in the same order on every machine.
   static func precedes(_ left: ReleaseFinding, _ right: ReleaseFinding) -> Bool {
@@ -65,4 +54,54 @@ package struct ReleaseFinding: Hashable, Sendable {
   }
 
   private var place: [String] { [rule.id, pack ?? "", app ?? "", message] }
+}
+
+/// What the check of a rule returns: a fault, with what differs from the rule.
+struct Finding: Sendable {
+  let message: String
+  let level: FindingLevel?
+  let kind: FindingKind?
+  let pack: String?
+  let app: String?
+  let file: String?
+  let line: Int?
+  let actual: UInt64?
+  let limit: UInt64?
+  let phone: BackgroundAssetsError?
+  let details: [String]
+  let hint: String?
+
+  init(
+    _ message: String, level: FindingLevel? = nil, kind: FindingKind? = nil, pack: String? = nil, app: String? = nil, file: String? = nil,
+    line: Int? = nil, actual: UInt64? = nil, limit: UInt64? = nil, phone: BackgroundAssetsError? = nil, details: [String] = [],
+    hint: String? = nil
+  ) {
+    (self.message, self.level, self.kind, self.phone) = (message, level, kind, phone)
+    (self.pack, self.app, self.file, self.line) = (pack, app, file, line)
+    (self.actual, self.limit, self.details, self.hint) = (actual, limit, details, hint)
+  }
+
+  /// The message, with the pack in front if it is about one.
+  var headline: String { pack.map { "\($0): \(message)" } ?? message }
+}
+
+/// What the check of a rule returns: all findings, or the only one.
+protocol Findings: Sendable {
+  var all: [Finding] { get }
+}
+
+extension [Finding]: Findings {
+  var all: [Finding] { self }
+}
+
+extension Finding?: Findings {
+  var all: [Finding] { map { [$0] } ?? [] }
+}
+
+extension [String] {
+  /// How many follow the first, for a message that names only that one; empty if none do.
+  var andMore: String { count > 1 ? ", and \(count - 1) more" : "" }
+
+  /// The only pack in quotes, or the number of packs.
+  var summary: String { count == 1 ? "'\(self[0])'" : "\(count) packs" }
 }

@@ -19,74 +19,78 @@ struct ReleaseInspection: Sendable {
     self.key = key
   }
 
-  func run(progress: ProgressHandler?) async throws(PackError) -> ReleaseContext {
+  func run(progress: ProgressHandler?) async throws(PackError) -> Facts {
     let place = try locate()
     let lock: ReleaseLock? = if let path = options.lock { try ReleaseLock.read(path, files: files) } else { nil }
-    var plist: PlistSighting? = options.app.map { PlistSighting(of: $0) }
-    if plist == nil, let path = options.plist { plist = PlistSighting(try InfoPlist.read(path, files: files)) }
-    if let platform = options.platform { plist?.platform = platform }
-    var release = ReleaseContext(
-      directory: place.directory, isQuick: options.isQuick, keyID: key.id,
+    let setting = Setting(
+      directory: place.directory, isQuick: options.isQuick, lockPath: options.lock ?? ReleaseFile.lock, now: options.now,
+      wording: options.wording, rootKeyPlaces: RootKeySearch(files: files).places(options.configuration))
+    let plist = try plist()
+    var facts = Facts(
+      setting: setting, contentKeys: ContentKeys(id: key.id),
       manifest: try ManifestReading(path: place.manifest, trusted: options.trusted, lock: lock, files: files).sighting(), plist: plist,
-      lock: lock,
-      lockPath: options.lock ?? ReleaseFile.lock, configuration: options.configuration, now: options.now,
-      wording: options.wording)
-    release.published = options.published
-    release.app = options.app
-    release.run = options.run
-    release.keys = try options.configuration?.keysFile.map { (path) throws(PackError) in try KeysSighting(path) }
-    release.rootKeyPlaces = RootKeySearch(files: files).places(options.configuration)
-    guard let manifest = release.manifest.manifest else { return release }
+      app: options.app, run: options.run,
+      keys: try options.configuration?.keysFile.map { (path) throws(PackError) in try KeysSighting(path) }, lock: lock,
+      published: options.published, configuration: options.configuration)
+    guard let manifest = facts.manifest.manifest else { return facts }
     var updates: [PackUpdates] = []
     if !manifest.pages.isEmpty {
       let reading = try PageReading(manifest, in: place, files: files)
-      (release.pages, release.tagFault) = (reading.pages, reading.tagFault)
+      facts.pages = reading.sighting
       updates = reading.updates
-      release.listed = (manifest.packs + reading.packs).sorted { $0.id.precedes($1.id) }
     }
-    let entries = release.entries
-    release.configuration = try configuration(for: entries)
-    release.hasSources = release.configuration?.packs.contains { isDirectory($0.root) } ?? false
-    release.roots = roots(entries, lock, in: place)
-    guard options.looksAtFiles else { return release }
+    let entries = facts.entries
+    facts.configuration = try configuration(for: entries)
+    facts.hasSources = facts.configuration?.packs.contains { isDirectory($0.root) } ?? false
+    facts.contentKeys.roots = roots(entries, lock, in: place)
+    guard options.looksAtFiles else { return facts }
+    facts.beside = try beside(manifest, entries, facts.pages.all, updates, in: place)
+    let survey = ContentSurvey()
+    (facts.packs, facts.contents) = try await packs(entries, facts.configuration, in: place, survey, progress: progress)
+    facts.updates = try look(at: updates, entries, lock, in: place)
+    facts.shared = survey.shared(ids: entries.map(\.id))
+    return facts
+  }
+
+  /// Returns the Info.plist: of the built app, if that is given.
+  private func plist() throws(PackError) -> PlistSighting? {
+    var plist: PlistSighting? = options.app.map { PlistSighting(of: $0) }
+    if plist == nil, let path = options.plist { plist = PlistSighting(try InfoPlist.read(path, files: files)) }
+    if let platform = options.platform { plist?.platform = platform }
+    return plist
+  }
+
+  /// Inspects what is in the directory beside the files of the release.
+  private func beside(
+    _ manifest: Manifest, _ entries: [ManifestPack], _ pages: [PageSighting], _ updates: [PackUpdates], in place: Place
+  ) throws(PackError) -> Beside {
     let names = try names(in: place.directory)
     let deltas = updates.flatMap { pack in pack.deltas.map { ManifestPack.publishedName(pack.id, $0.sha256) } }
-    let published = Set(entries.map(\.fileName) + deltas).union(release.pages.map(\.reference.fileName))
+    let published = Set(entries.map(\.fileName) + deltas).union(pages.map(\.reference.fileName))
     func strays(_ suffix: String) -> [String] {
       names.filter { $0.hasSuffix(suffix) && !published.contains($0) }.map { place.path($0) }
     }
-    (release.strayPacks, release.strayPages) = (strays(".pack"), strays(PageReference.fileExtension))
-    release.companions = CompanionReading.all(names: names, place: place, manifest: manifest, packs: entries, files: files)
     let search = ForeignFilesSearch(
       place: place, packs: entries, published: published, files: files, events: options.configuration?.installationEvents,
       isQuick: options.isQuick)
-    let strangers = try search.run(names: names, key: key)
-    (release.foreign, release.secrets, release.links) = (strangers.foreign, strangers.secrets, strangers.links)
-    if let managed = try search.managed(names: names) {
-      release.companions.append(managed)
-    } else {
-      release.lacksPackageInput = options.configuration.map { $0.hosting != .unmanaged } ?? false
-    }
-    let survey = ContentSurvey()
-    release.packs = try await look(at: entries, in: place, survey)
-    if !options.isQuick { try await readWhole(entries, &release, progress: progress) }
-    try look(at: updates, &release, in: place)
-    release.shared = survey.shared(ids: entries.map(\.id))
-    return release
+    let companions = CompanionReading.all(names: names, place: place, manifest: manifest, packs: entries, files: files)
+    var beside = try search.run(names: names, key: key)
+    (beside.strayPacks, beside.strayPages) = (strays(".pack"), strays(PageReference.fileExtension))
+    let managed = try search.managed(names: names)
+    beside.companions = companions + (managed.map { [$0] } ?? [])
+    beside.lacksPackageInput = managed == nil && options.configuration.map { $0.hosting != .unmanaged } ?? false
+    return beside
   }
 
   /// Inspects the deltas, and what players of recorded releases download.
-  private func look(at updates: [PackUpdates], _ release: inout ReleaseContext, in place: Place) throws(PackError) {
+  private func look(
+    at updates: [PackUpdates], _ entries: [ManifestPack], _ lock: ReleaseLock?, in place: Place
+  ) throws(PackError) -> UpdateInspection.Result {
     var history: ReleaseHistory?
-    if let lock = release.lock, let configuration = options.configuration {
-      history = ReleaseHistory(lock, configuration, files: files)
-    }
+    if let lock, let configuration = options.configuration { history = ReleaseHistory(lock, configuration, files: files) }
     let inspection = UpdateInspection(
-      place: place, entries: release.entries, key: key, isQuick: options.isQuick, files: files, history: history)
-    let found = try inspection.run(updates)
-    (release.deltas, release.recordedRoots, release.downloads, release.burdens) = (
-      found.deltas, found.recordedRoots, found.downloads, found.burdens
-    )
+      place: place, entries: entries, key: key, isQuick: options.isQuick, files: files, history: history)
+    return try inspection.run(updates)
   }
 
   /// Returns the configuration. Where `each` finds no directory, because the release is checked without its sources, it has the packs of the release.
@@ -153,10 +157,22 @@ struct ReleaseInspection: Sendable {
 
   // MARK: Packs
 
+  /// Inspects all packs, and unless `isQuick` is set, what is in them.
+  private func packs(
+    _ entries: [ManifestPack], _ configuration: PackerConfiguration?, in place: Place, _ survey: ContentSurvey, progress: ProgressHandler?
+  ) async throws(PackError) -> ([PackSighting], [PackContents]) {
+    var packs = try await look(at: entries, in: place, survey)
+    if !options.isQuick { try await readWhole(entries, configuration?.packsByID ?? [:], &packs, progress: progress) }
+    return (packs.map(\.file), packs.map(\.contents))
+  }
+
+  /// A pack file, and what is in it.
+  private typealias Found = (file: PackSighting, contents: PackContents)
+
   /// Inspects all packs in parallel: size, digest and header, and also the index unless `isQuick` is set.
-  private func look(at entries: [ManifestPack], in place: Place, _ survey: ContentSurvey) async throws(PackError) -> [PackSighting] {
+  private func look(at entries: [ManifestPack], in place: Place, _ survey: ContentSurvey) async throws(PackError) -> [Found] {
     guard !entries.isEmpty else { return [] }
-    let sightings = Monitor([PackSighting?](repeating: nil, count: entries.count))
+    let packs = Monitor([Found?](repeating: nil, count: entries.count))
     let next = Monitor(0)
     try await WorkerPool.run(min(try WorkerPool.size(for: options.jobs), entries.count)) { (pool, _) throws(PackError) in
       let reader = try PackFileReading(files: files, isQuick: options.isQuick)
@@ -167,46 +183,46 @@ struct ReleaseInspection: Sendable {
           return next
         }
         guard number < entries.count else { return }
-        let sighting = try reader.look(at: entries[number], path: place.path(entries[number].fileName), key: key, survey, number: number)
-        sightings.withLock { $0[number] = sighting }
+        let found = try reader.look(at: entries[number], path: place.path(entries[number].fileName), key: key, survey, number: number)
+        packs.withLock { $0[number] = found }
       }
     }
-    return sightings.withLock { $0 }.compactMap(\.self)
+    return packs.withLock { $0 }.compactMap(\.self)
   }
 
   /// Reads the payloads of all packs that could be opened, with the client library and with libarchive, and compares them with their sources.
-  private func readWhole(_ entries: [ManifestPack], _ release: inout ReleaseContext, progress: ProgressHandler?) async throws(PackError) {
+  private func readWhole(
+    _ entries: [ManifestPack], _ sources: [String: PackerConfiguration.Pack], _ packs: inout [Found], progress: ProgressHandler?
+  ) async throws(PackError) {
     let jobs = try WorkerPool.size(for: options.jobs)
     let total = entries.reduce(0 as UInt64) { $0.adding($1.contentSize) }
-    let sources = release.configuredPacks
     var done: UInt64 = 0
-    for (number, entry) in entries.enumerated() where release.packs[number].content != nil && release.packs[number].failure == nil {
-      let path = release.packs[number].path
+    for (number, entry) in entries.enumerated() where packs[number].file.content != nil && packs[number].file.failure == nil {
       do throws(PackError) {
-        guard let pack = try key.open(path, files: files) else { return }
+        guard let pack = try key.open(packs[number].file.path, files: files) else { return }
         do throws(PackError) {
           try PortabilityCheck.run(pack)
         } catch {
           guard error.code == .unportablePath else { throw error }
-          release.packs[number].unportable = error.details.isEmpty ? [error.message] : error.details
+          packs[number].contents.unportable = error.details.isEmpty ? [error.message] : error.details
         }
         try pack.checkContentSize(Limits.contentSizeWithoutManifest)
         let search = ContentSearch()
         let references = try WebSearch(pack)
         // Also of a damaged pack.
-        defer { search.finish(pack, &release.packs[number]) }
+        defer { search.finish(pack, &packs[number].contents) }
         try await ArchiveComparison.run(
           pack, jobs: jobs, phase: .verifying, progress: progress.map { Self.part(of: total, after: done, $0) },
           makeObserver: { references.makeObserver(before: search.makeObserver()) }, onStop: { search.close() })
         done = done.adding(entry.contentSize)
         var misspelled = try PageReferences.misspelled(in: pack)
-        release.packs[number].references = try WebGraph(pack, references).run(&misspelled)
-        release.packs[number].misspelled = misspelled.map(\.sentence)
-        release.packs[number].differences = try await differences(of: pack, sources[entry.id])
-        release.packs[number].excludesPage = excludesPage(sources[entry.id])
+        packs[number].contents.references = try WebGraph(pack, references).run(&misspelled)
+        packs[number].contents.misspelled = misspelled.map(\.sentence)
+        packs[number].contents.differences = try await differences(of: pack, sources[entry.id])
+        packs[number].contents.excludesPage = excludesPage(sources[entry.id])
       } catch {
         guard error.code != .cancelled else { throw error }
-        release.packs[number].failure = error
+        packs[number].file.failure = error
       }
     }
   }

@@ -11,29 +11,56 @@ package struct ReleaseRule: Hashable, Sendable {
   package let kind: FindingKind
   /// The error that the fault causes on a phone.
   package let phone: BackgroundAssetsError?
-  /// The inputs that are needed to check the rule.
-  package let needs: Set<ReleaseInput>
   /// The condition that the rule checks.
   package let what: String
   /// The consequence if the release is shipped with the fault.
   package let onPhone: String
   /// How to correct the fault.
   package let remedy: String
+  /// The facts that it takes.
+  private let facts: [any Fact.Type]
+  private let check: @Sendable (Facts) -> [Finding]?
 
-  init(
+  /// Creates a rule that is checked with the facts that `check` takes, and skipped if one of them is missing.
+  init<each Part: Fact, Found: Findings>(
     _ id: String, _ title: String, _ level: FindingLevel = .error, _ kind: FindingKind = .other,
-    phone: BackgroundAssetsError? = nil, needs: Set<ReleaseInput>, what: String, onPhone: String, remedy: String
+    phone: BackgroundAssetsError? = nil, what: String, onPhone: String, remedy: String,
+    check: @escaping @Sendable (repeat each Part) -> Found
   ) {
     self.id = id
     self.title = title
     self.level = level
     self.kind = kind
     self.phone = phone
-    self.needs = needs
     self.what = what
     self.onPhone = onPhone
     self.remedy = remedy
+    var parts: [any Fact.Type] = []
+    repeat parts.append((each Part).self)
+    facts = parts
+    self.check = { facts in
+      do throws(MissingFact) {
+        return check(repeat try (each Part).required(in: facts)).all
+      } catch {
+        return nil
+      }
+    }
   }
+
+  /// The inputs that are needed to check the rule.
+  package var needs: Set<ReleaseInput> { Set(facts.compactMap { $0.input }) }
+
+  /// Returns the missing inputs, in ascending order; empty if the rule can be checked.
+  func missing(in facts: Facts) -> [ReleaseInput] {
+    self.facts.filter { $0.isMissing(in: facts) }.compactMap { $0.input }.sorted { $0.rawValue < $1.rawValue }
+  }
+
+  /// Returns all findings of the rule; none if a fact is missing.
+  func findings(in facts: Facts) -> [ReleaseFinding] { (check(facts) ?? []).map { ReleaseFinding(self, $0) } }
+
+  package static func == (left: ReleaseRule, right: ReleaseRule) -> Bool { left.id == right.id }
+
+  package func hash(into hasher: inout Hasher) { hasher.combine(id) }
 
   /// Whether its findings may be accepted with a reason. Damage, truncation, an untrusted signature and a wrong key cannot be accepted.
   package var isIgnorable: Bool {

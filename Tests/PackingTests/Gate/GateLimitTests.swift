@@ -50,10 +50,10 @@ struct GateLimitTests {
   func largeEssential(excess: UInt64) throws {
     var sample = try GateSample()
     let limit: UInt64 = 1_125_000_000
-    let demand = sample.release.demand.essentialDownload
+    let demand = try #require(Listing.known(in: sample.release)).demand.essentialDownload
     sample.change(0) { $0.size += limit - demand + excess }
     try sample.refit()
-    #expect(sample.release.demand.essentialDownload == limit + excess)
+    #expect(Listing.known(in: sample.release)?.demand.essentialDownload == limit + excess)
     #expect(level("PK3020", of: sample) == (excess > 0 ? .warning : nil))
   }
 
@@ -114,7 +114,7 @@ struct GateLimitTests {
       sample.release.packs[1].start?.core = core
     },
     Harmless("a manifest for a month, on its first day") { sample in
-      sample.release.manifest.manifest?.issued = sample.release.now
+      sample.release.manifest.manifest?.issued = sample.release.setting.now
       sample.release.manifest.manifest?.expires = GateSample.time("2026-12-20T12:00:00Z")
     },
     Harmless("a new version of the same content, with another key") { sample in
@@ -132,8 +132,8 @@ struct GateLimitTests {
   /// Derives the keys of the packs from a root key, which the app has.
   private static func haveKeysOfTheirOwn(_ sample: inout GateSample) throws {
     let root = "eeeeeeeeeeeeeeee"
-    sample.release.roots = [GateSample.keyID: root, other: root]
-    sample.release.keyID = root
+    sample.release.contentKeys.roots = [GateSample.keyID: root, other: root]
+    sample.release.contentKeys.id = root
     sample.release.configuration?.perPackKeys = true
     sample.release.lock?.apps[0].keyIDs = [root]
     sample.change(1) { $0.keyID = other }

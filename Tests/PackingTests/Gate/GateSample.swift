@@ -8,7 +8,7 @@ import TestSupport
 
 /// A release of three packs without any fault, as a value in which tests change one thing.
 struct GateSample {
-  var release: ReleaseContext
+  var release: Facts
 
   static let signer = "pkp1-signer"
   static let keyID = "29cd85b748764750"
@@ -37,9 +37,10 @@ struct GateSample {
     let plist = PlistSighting(
       path: "Info.plist", keys: keys,
       names: ["AppGroupIdentifier", "BAInitialDownloadRestrictions", "BAManifestURL", "BAMaxInstallSize", "BAEssentialMaxInstallSize"])
-    release = ReleaseContext(
-      directory: "dist", keyID: Self.keyID, manifest: sighting, packs: packs.map(Self.sighting), plist: plist,
-      lock: Self.lock(budget), configuration: configuration, now: now)
+    release = Facts(
+      setting: Setting(directory: "dist", now: now), contentKeys: ContentKeys(id: Self.keyID), manifest: sighting,
+      packs: packs.map(Self.sighting), contents: packs.map(Self.contents), plist: plist, lock: Self.lock(budget),
+      configuration: configuration)
     release.app = try Self.app()
     release.run = LoadRun()
     release.live = LiveSighting()
@@ -48,7 +49,7 @@ struct GateSample {
 
   /// Returns the report of a verification with changed options.
   func report(_ change: (inout ReleaseVerification) -> Void = { _ in }) -> ReleaseReport {
-    var verification = ReleaseVerification("dist", now: release.now)
+    var verification = ReleaseVerification("dist", now: release.setting.now)
     verification.configuration = release.configuration
     change(&verification)
     return verification.judge(release)
@@ -70,6 +71,7 @@ struct GateSample {
     var sighting = Self.sighting(manifest.packs[number])
     sighting.start?.core = release.packs[number].start?.core ?? []
     release.packs[number] = sighting
+    release.contents[number] = Self.contents(manifest.packs[number])
   }
 
   /// Adds a sound delta from the recorded version of `game-kart`, and then changes what was found of it.
@@ -81,8 +83,8 @@ struct GateSample {
     sighting.start?.core = [UInt8](repeating: 0, count: 64) + delta.sha256
     (sighting.isDelta, sighting.isNamed, sighting.contentRoot) = (true, true, entry.contentRoot)
     change(&sighting)
-    release.deltas.append(sighting)
-    release.recordedRoots = Set((release.lock?.released?.packs ?? []).map(\.contentRoot))
+    release.updates.deltas.append(sighting)
+    release.updates.recordedRoots = Set((release.lock?.released?.packs ?? []).map(\.contentRoot))
     release.configuration?.updates = PackerConfiguration.Updates(packs: "released")
   }
 
@@ -97,6 +99,7 @@ struct GateSample {
       entry.contentRoot = entry.sha256
       manifest.packs.append(entry)
       release.packs.append(Self.sighting(entry))
+      release.contents.append(Self.contents(entry))
       release.lock?.released?.packs.append(
         ReleaseLock.Pack(
           id: entry.id, version: 1, sha256: entry.sha256, contentRoot: entry.contentRoot, keyID: Self.keyID, settings: "level balanced",
@@ -161,8 +164,11 @@ struct GateSample {
         format: "1.0", packVersion: entry.version, packID: digest(9), keyID: entry.keyID,
         core: [UInt8](repeating: 0, count: 64) + entry.sha256),
       content: PackSighting.Content(
-        isNamed: true, contentRoot: entry.contentRoot, contentSize: entry.contentSize, files: entry.files, maxFrame: entry.maxFrame),
-      installSize: entry.installSize, differences: [])
+        isNamed: true, contentRoot: entry.contentRoot, contentSize: entry.contentSize, files: entry.files, maxFrame: entry.maxFrame))
+  }
+
+  static func contents(_ entry: ManifestPack) -> PackContents {
+    PackContents(installSize: entry.installSize, differences: [])
   }
 
   static func lock(_ budget: InstallBudget) -> ReleaseLock {

