@@ -161,17 +161,15 @@ struct DownloadSubmissionTests {
       return try await DownloadQueue(root: "/queue", transport: transport, policy: policy, files: files)
     }
     let numbers = Monitor<[Int]>([])
-    await (try open(MemoryFiles(disk))).close()
+    let made = try await open(MemoryFiles(disk))
+    await made.close()
     // The number of the call that takes the lock.
-    await
-      (try open(
-        MemoryFiles(
-          disk.after(.kill),
-          .failing(.inputOutput) { call in
-            if call.operation == "lock" { numbers.withLock { $0.append(call.number) } }
-            return false
-          })))
-      .close()
+    let counting = MemoryFiles.Plan.failing(.inputOutput) { call in
+      if call.operation == "lock" { numbers.withLock { $0.append(call.number) } }
+      return false
+    }
+    let again = try await open(MemoryFiles(disk.after(.kill), counting))
+    await again.close()
     let number = try #require(numbers.withLock { $0.first })
     let calls = Monitor(0)
     let theirs = MemoryFiles(disk)
