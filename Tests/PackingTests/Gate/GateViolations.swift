@@ -191,7 +191,9 @@ struct Violation: Sendable, CustomTestStringConvertible {
       sample.change(1) { $0.contentSize = $0.size * 200 + 1 }
     },
     Violation("PK2017", "another size in packages.json", hint: "packer build") { sample in
-      sample.release.beside.companions = [Companion(path: "dist/packages.json", disagreements: ["'core' is 1 byte, but 2 bytes in the manifest"])]
+      sample.release.beside.companions = [
+        Companion(path: "dist/packages.json", disagreements: ["'core' is 1 byte, but 2 bytes in the manifest"])
+      ]
     },
   ]
 

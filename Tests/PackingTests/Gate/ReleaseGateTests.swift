@@ -441,7 +441,8 @@ struct ReleaseGateTests {
   /// Returns a report with a number of errors, one warning and one note.
   private func report(errors: Int) throws -> ReleaseReport {
     var sample = try GateSample()
-    sample.release.beside.strayPacks = (0..<errors).map { "dist/old|\($0)%,\n.pack" + String(repeating: errors > 500 ? "x" : "", count: 100) }
+    let rest = String(repeating: errors > 500 ? "x" : "", count: 100)
+    sample.release.beside.strayPacks = (0..<errors).map { "dist/old|\($0)%,\n.pack" + rest }
     sample.release.manifest.manifest?.issued = GateSample.time("2026-11-22T12:00:00Z")
     sample.release.plist?.usesNonExemptEncryption = false
     return sample.report()

@@ -119,7 +119,7 @@ struct DirectoryScanTests {
   func socket() async throws {
     let project = try project()
     // The path of a socket must be short, so it is bound elsewhere and moved.
-    let short = "/tmp/s\(UInt32.random(in: 0 ... .max))"
+    let short = try TestPlace.newPath()
     let descriptor = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
     defer { close(descriptor) }
     var address = sockaddr_un()
