@@ -5,12 +5,19 @@ package struct LockWait: Sendable {
   /// The time after which the wait is given up.
   package let limit: Duration
   let clock: any DeviceClock
+  let hasEqualPauses: Bool
   let isCancelled: @Sendable () -> Bool
 
-  /// - Parameter isCancelled: whether the work was cancelled, so that the wait ends.
-  package init(_ limit: Duration, clock: any DeviceClock, isCancelled: @escaping @Sendable () -> Bool = { Task.isCancelled }) {
+  /// - Parameters:
+  ///   - hasEqualPauses: whether each wait has the same pauses, so that a simulation can be repeated. Otherwise they are random within a factor of two.
+  ///   - isCancelled: whether the work was cancelled, so that the wait ends.
+  package init(
+    _ limit: Duration, clock: any DeviceClock, hasEqualPauses: Bool = false,
+    isCancelled: @escaping @Sendable () -> Bool = { Task.isCancelled }
+  ) {
     self.limit = limit
     self.clock = clock
+    self.hasEqualPauses = hasEqualPauses
     self.isCancelled = isCancelled
   }
 
@@ -51,9 +58,9 @@ package struct LockWait: Sendable {
       guard !isCancelled() else { throw PackError(.cancelled, "cancelled") }
       clock.pause(for: .microseconds(Int64(pause)))
       waited += pause
-      // Random within a factor of two, so that waiting processes do not retry at the same time again and again.
       pause = min(pause * 2, 8000)
-      pause -= UInt64.random(in: 0...pause / 2)
+      // So that waiting processes do not retry at the same time again and again.
+      if !hasEqualPauses { pause -= UInt64.random(in: 0...pause / 2) }
     }
   }
 

@@ -104,7 +104,9 @@ struct SigningProgramTests {
     let message = message
     let task = Task {
       failure { () throws(PackError) in
-        _ = try SigningProgram(publicKey: publicKey, words: ["sleep", "600"]).signature(of: message.byteSpan, files: SystemFiles())
+        // Its time is longer than any wait for a thread of the tests.
+        let program = SigningProgram(publicKey: publicKey, words: ["sleep", "600"], timeoutSeconds: 600)
+        _ = try program.signature(of: message.byteSpan, files: SystemFiles())
       }
     }
     try await Task.sleep(for: .milliseconds(50))
