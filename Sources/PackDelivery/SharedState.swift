@@ -6,8 +6,8 @@ public import PackManifest
 /// The state of deliveries that app and extension share: one small file per pack in a directory of their app group.
 ///
 /// A change writes one small file, however many packs there are. It is atomic, even if a process is terminated. Reading takes no lock. A change waits
-/// for the other process for at most ``DeliveryPolicy/lockTimeoutMilliseconds``; if it cannot be recorded, the next plan detects it. Download
-/// progress is not stored here. Every call blocks its thread for as long as the disk takes.
+/// for the other process for at most ``DeliveryPolicy/lockTimeoutMilliseconds``, or until its task is cancelled; if it cannot be recorded, the next
+/// plan detects it. Download progress is not stored here. Every call blocks its thread for as long as the disk takes.
 public struct SharedState: Sendable {
   /// The policy for timing.
   public let policy: DeliveryPolicy
