@@ -27,7 +27,7 @@ import project
 from project import GAMES_CONFIGURATION, ROOT, SEED, Checks, contents, fail, inherited
 
 RECIPES = ROOT / "Examples/Machines"
-PACKER = os.path.abspath(project.PACKER)
+PACKER = os.path.realpath(project.PACKER)
 # The times of three releases.
 TIMES = [1793491200, 1793577600, 1793664000]
 # What the shell of a recipe has besides the keys, and no worker may have.
