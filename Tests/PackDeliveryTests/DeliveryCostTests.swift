@@ -87,8 +87,9 @@ import Testing
           .joined(separator: "\n"))
     }
 
-    /// The number of packs of a catalogue, or what `PACKER_PAGE_PACKS` says.
-    private static let catalogue = ProcessInfo.processInfo.environment["PACKER_PAGE_PACKS"].flatMap(Int.init) ?? 12_000
+    /// The number of packs of a catalogue: 4000, or 12 000 if everything is tried, or what `PACKER_PAGE_PACKS` says.
+    private static let catalogue =
+      ProcessInfo.processInfo.environment["PACKER_PAGE_PACKS"].flatMap(Int.init) ?? Effort.number(quick: 4000, full: 12_000)
 
     @Test(
       "a content request for a catalogue takes less than 6 MB with 500 installed packs, and only the pages of these",

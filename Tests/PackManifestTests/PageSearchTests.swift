@@ -232,7 +232,7 @@ struct PageSearchTests {
     #expect(later.digests.subtracting(sample.digests).count == 2)
   }
 
-  @Test("new and removed packs change few pages", arguments: 0..<8)
+  @Test("new and removed packs change few pages", arguments: 0..<Effort.number(quick: 3, full: 8))
   func insertion(_ round: Int) throws {
     let sample = try PageSample(3000)
     var random = SeededGenerator(seed: 26 + UInt64(round))

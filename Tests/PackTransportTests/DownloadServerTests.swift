@@ -173,7 +173,8 @@ struct DownloadServerTests {
       let server = try NginxServer(in: directory)
       var generator = SeededGenerator(seed: 5)
       let piece = generator.bytes(1 << 20)
-      let content = Array(repeatElement(piece, count: 48).joined())
+      var content: [UInt8] = []
+      for _ in 0..<48 { content += piece }
       try directory.write(content, to: "www/large")
       try directory.write(content.prefix(100_000), to: "www/small")
       let digests = [content, Array(content.prefix(100_000))].map { NumberedFile.digest($0).map { String($0) }.joined(separator: ".") }

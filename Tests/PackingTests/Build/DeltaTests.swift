@@ -378,7 +378,7 @@ struct DeltaTests {
 
   // MARK: The same bytes
 
-  @Test("the same packs give the same delta, whatever the number of threads", arguments: [1, 2, 3, 8])
+  @Test("the same packs give the same delta, whatever the number of threads", arguments: Effort.number(quick: [2, 8], full: [1, 2, 3, 8]))
   func threads(_ jobs: Int) async throws {
     let content = Self.bytes(5_000_000, 1)
     var edited = content
