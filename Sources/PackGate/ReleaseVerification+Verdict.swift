@@ -42,7 +42,7 @@ extension ReleaseVerification {
       outcomes.append(ReleaseReport.RuleOutcome(rule: rule, missing: rule.missing(in: facts)))
       findings += rule.findings(in: facts)
     }
-    if findings.contains(where: { $0.rule == PackRules.wrongPack }), let files = Files.known(in: facts) {
+    if findings.contains(where: { $0.rule == PackRules.wrongPack }), let files = Files.source.known(facts) {
       let misplaced = Set(files.misplaced.keys)
       findings.removeAll { finding in
         PackRules.consequences.contains(finding.rule.id) && finding.pack.map(misplaced.contains) ?? false
@@ -146,7 +146,7 @@ extension ReleaseVerification {
     add("packs", packs(facts))
     add("Info.plist", facts.plist?.title ?? "not given, not checked (--plist FILE)")
     if let app = facts.app { add("app", describe(app, facts)) }
-    if let releases = RecordedReleases.known(in: facts) {
+    if let releases = RecordedReleases.source.known(facts) {
       let apps = releases.apps.map(\.title)
       add("released apps", apps.isEmpty ? "none recorded in \(releases.path)" : apps.joined(separator: ", "))
     } else {
@@ -198,8 +198,8 @@ extension ReleaseVerification {
 
   private static func budget(_ facts: Facts) -> [ReleaseReport.BudgetRow] {
     // With Apple hosting, the Info.plist has no such numbers.
-    guard let listing = Listing.known(in: facts), facts.configuration?.hosting != .apple else { return [] }
-    let apps = RecordedReleases.known(in: facts)?.apps ?? []
+    guard let listing = Listing.source.known(facts), facts.configuration?.hosting != .apple else { return [] }
+    let apps = RecordedReleases.source.known(facts)?.apps ?? []
     return listing.demand(for: facts.plist?.platform).named.map { key, needed in
       ReleaseReport.BudgetRow(
         key: key, needed: needed, allowed: facts.plist?.number(key),

@@ -45,37 +45,47 @@ struct Facts: Sendable {
 
 // MARK: What rules take
 
-/// A part of the facts that may be missing.
-protocol OptionalFact: Sendable {
+/// How a part of the facts is found.
+struct FactSource<Part: Sendable>: Sendable {
+  /// What is missing if the part is.
+  let input: ReleaseInput?
   /// Returns the part; nil if it is missing.
-  static func known(in facts: Facts) -> Self?
+  let known: @Sendable (Facts) -> Part?
+
+  init(_ input: ReleaseInput? = nil, known: @escaping @Sendable (Facts) -> Part?) {
+    (self.input, self.known) = (input, known)
+  }
+}
+
+/// A part of the facts that may be missing without a reason to skip a rule.
+protocol OptionalFact: Sendable {
+  static var source: FactSource<Self> { get }
 }
 
 /// A part of the facts that a rule can take. A rule is skipped if one is missing. A rule that takes an optional one is checked without it, too.
-protocol Fact: OptionalFact {
-  /// The input that is missing if the part is; nil if it never is.
-  static var input: ReleaseInput? { get }
+protocol Fact: OptionalFact {}
+
+extension Optional: OptionalFact where Wrapped: OptionalFact {
+  static var source: FactSource<Wrapped?> { FactSource { .some(Wrapped.source.known($0)) } }
 }
+
+extension Optional: Fact where Wrapped: OptionalFact {}
 
 /// A part that is missing, so that a rule is skipped.
 struct MissingFact: Error {}
 
 extension Fact {
+  /// The input that is missing if the part is; nil if it never is, or if rules are checked without it.
+  static var input: ReleaseInput? { source.input }
+
   /// Returns the part.
   static func required(in facts: Facts) throws(MissingFact) -> Self {
-    guard let part = known(in: facts) else { throw MissingFact() }
+    guard let part = source.known(facts) else { throw MissingFact() }
     return part
   }
 
-  static func isMissing(in facts: Facts) -> Bool { known(in: facts) == nil }
-}
-
-extension Optional: OptionalFact where Wrapped: OptionalFact {
-  static func known(in facts: Facts) -> Wrapped?? { .some(Wrapped.known(in: facts)) }
-}
-
-extension Optional: Fact where Wrapped: OptionalFact {
-  static var input: ReleaseInput? { nil }
+  /// Returns the input that is missing because the part is.
+  static func missing(in facts: Facts) -> ReleaseInput? { source.known(facts) == nil ? source.input : nil }
 }
 
 /// What the caller said, and where the release is.
@@ -93,8 +103,7 @@ struct Setting: Fact {
   /// The places on this machine where a root signing key was found.
   var rootKeyPlaces: [String] = []
 
-  static let input: ReleaseInput? = nil
-  static func known(in facts: Facts) -> Setting? { facts.setting }
+  static let source = FactSource { $0.setting }
 
   /// The command that moves files out of the directory, and never replaces a file that was moved before.
   func movingAside(_ paths: [String]) -> String {
@@ -114,8 +123,7 @@ struct ContentKeys: Fact {
   /// The ids of root keys, by the ids of the pack keys derived from them. Taken from the lock file, the build record and the given key.
   var roots: [String: String] = [:]
 
-  static let input: ReleaseInput? = nil
-  static func known(in facts: Facts) -> ContentKeys? { facts.contentKeys }
+  static let source = FactSource { $0.contentKeys }
 
   /// Returns whether a pack was made with its own key; nil if that is not known.
   func hasOwnKey(_ entry: ManifestPack) -> Bool? {
@@ -134,17 +142,13 @@ struct GivenKey: Fact {
   let id: String
   private let roots: [String: String]
 
-  static let input: ReleaseInput? = .key
-  static func known(in facts: Facts) -> GivenKey? { facts.contentKeys.id.map { GivenKey(id: $0, roots: facts.contentKeys.roots) } }
+  static let source = FactSource(.key) { facts in facts.contentKeys.id.map { GivenKey(id: $0, roots: facts.contentKeys.roots) } }
 
   /// Returns whether it opens the pack of an entry, according to the key id in the manifest.
   func opens(_ entry: ManifestPack) -> Bool { entry.keyID == id || roots[entry.keyID] == id }
 }
 
-extension ManifestSighting: Fact {
-  static let input: ReleaseInput? = nil
-  static func known(in facts: Facts) -> ManifestSighting? { facts.manifest }
-}
+extension ManifestSighting: Fact { static let source = FactSource { $0.manifest } }
 
 /// A manifest that could be read, with the entries of the pages that could be read.
 struct Listing: Fact {
@@ -159,8 +163,7 @@ struct Listing: Fact {
   /// The keys documents in it, not verified.
   let keysDocuments: [[UInt8]]
 
-  static let input: ReleaseInput? = .manifest
-  static func known(in facts: Facts) -> Listing? {
+  static let source = FactSource(.manifest) { facts -> Listing? in
     let document = facts.manifest
     guard let content = document.manifest else { return nil }
     return Listing(
@@ -205,8 +208,7 @@ struct Pages: Fact {
   /// Pages in the directory that are not in the manifest.
   let strayPages: [String]
 
-  static let input: ReleaseInput? = .pages
-  static func known(in facts: Facts) -> Pages? {
+  static let source = FactSource(.pages) { facts -> Pages? in
     guard facts.pages.all.allSatisfy(\.isRead) else { return nil }
     return Pages(
       deltas: facts.updates.deltas, tagFault: facts.pages.tagFault, strayPacks: facts.beside.strayPacks, strayPages: facts.beside.strayPages
@@ -215,8 +217,7 @@ struct Pages: Fact {
 }
 
 extension Beside: Fact {
-  static let input: ReleaseInput? = .manifest
-  static func known(in facts: Facts) -> Beside? { facts.manifest.manifest.map { _ in facts.beside } }
+  static let source = FactSource(.manifest) { facts in facts.manifest.manifest.map { _ in facts.beside } }
 }
 
 /// The pack files that the manifest names, and the deltas that its pages do.
@@ -226,8 +227,7 @@ struct Files: Fact {
   private let contents: [PackContents]
   let deltas: [DeltaSighting]
 
-  static let input: ReleaseInput? = .files
-  static func known(in facts: Facts) -> Files? {
+  static let source = FactSource(.files) { facts -> Files? in
     let entries = facts.entries
     guard facts.manifest.manifest != nil, facts.packs.count == entries.count else { return nil }
     return Files(entries: entries, packs: facts.packs, contents: facts.contents, deltas: facts.updates.deltas)
@@ -280,8 +280,7 @@ struct Payload: Fact {
   /// File contents that are in more than one pack.
   let shared: [SharedContent]
 
-  static let input: ReleaseInput? = .payload
-  static func known(in facts: Facts) -> Payload? {
+  static let source = FactSource(.payload) { facts -> Payload? in
     // A key that opens none of the packs shows nothing.
     let isLocked = !facts.packs.isEmpty && facts.packs.allSatisfy { $0.failure?.code == .wrongKey || $0.failure?.code == .notWrapped }
     guard facts.contentKeys.id != nil, !facts.setting.isQuick, !isLocked else { return nil }
@@ -301,8 +300,7 @@ struct RecordedReleases: Fact {
   /// Changes that make updates large for a reason that can be mended.
   let burdens: [UpdateBurden]
 
-  static let input: ReleaseInput? = .lock
-  static func known(in facts: Facts) -> RecordedReleases? {
+  static let source = FactSource(.lock) { facts -> RecordedReleases? in
     let updates = facts.updates
     return facts.lock.map {
       RecordedReleases(
@@ -328,8 +326,7 @@ struct RecordedReleases: Fact {
 }
 
 extension PackerConfiguration: Fact {
-  static let input: ReleaseInput? = .configuration
-  static func known(in facts: Facts) -> PackerConfiguration? { facts.configuration }
+  static let source = FactSource(.configuration) { $0.configuration }
 
   /// The configurations of the packs, by their ids.
   var packsByID: [String: Pack] { Dictionary(packs.map { ($0.id.text, $0) }, uniquingKeysWith: { first, _ in first }) }
@@ -344,18 +341,13 @@ extension PackerConfiguration.Hosting {
 
 /// The directories that packer.yml packs, at least one of which exists.
 struct Sources: Fact {
-  static let input: ReleaseInput? = .sources
-  static func known(in facts: Facts) -> Sources? { facts.hasSources ? Sources() : nil }
+  static let source = FactSource(.sources) { $0.hasSources ? Sources() : nil }
 }
 
-extension PlistSighting: Fact {
-  static let input: ReleaseInput? = .plist
-  static func known(in facts: Facts) -> PlistSighting? { facts.plist }
-}
+extension PlistSighting: Fact { static let source = FactSource(.plist) { $0.plist } }
 
 extension BuiltApp: Fact {
-  static let input: ReleaseInput? = .app
-  static func known(in facts: Facts) -> BuiltApp? { facts.app }
+  static let source = FactSource(.app) { $0.app }
 
   /// Returns its downloader extensions.
   func downloaders(_ hosting: PackerConfiguration.Hosting) -> [Bundle] {
@@ -370,35 +362,23 @@ struct Entitlements: Fact {
   /// The downloader extensions, whose groups are known.
   let downloaders: [BuiltApp.Bundle]
 
-  static let input: ReleaseInput? = .entitlements
-  static func known(in facts: Facts) -> Entitlements? {
+  static let source = FactSource(.entitlements) { facts -> Entitlements? in
     guard let groups = facts.app?.bundle.groups.names, facts.downloaders.allSatisfy({ $0.groups.names != nil }) else { return nil }
     return Entitlements(groups: groups, downloaders: facts.downloaders)
   }
 }
 
-extension LoadRun: Fact {
-  static let input: ReleaseInput? = .run
-  static func known(in facts: Facts) -> LoadRun? { facts.run }
-}
+extension LoadRun: Fact { static let source = FactSource(.run) { $0.run } }
 
-extension LiveSighting: Fact {
-  static let input: ReleaseInput? = .live
-  static func known(in facts: Facts) -> LiveSighting? { facts.live }
-}
+extension LiveSighting: Fact { static let source = FactSource(.live) { $0.live } }
 
-extension KeysSighting: OptionalFact {
-  static func known(in facts: Facts) -> KeysSighting? { facts.keys }
-}
+extension KeysSighting: OptionalFact { static let source = FactSource { $0.keys } }
 
-extension PublishedManifest: OptionalFact {
-  static func known(in facts: Facts) -> PublishedManifest? { facts.published }
-}
+extension PublishedManifest: OptionalFact { static let source = FactSource { $0.published } }
 
 /// The rules that are required, but cannot be checked.
 struct UncheckedRules: Fact {
   let outcomes: [ReleaseReport.RuleOutcome]
 
-  static let input: ReleaseInput? = nil
-  static func known(in facts: Facts) -> UncheckedRules? { UncheckedRules(outcomes: facts.unchecked) }
+  static let source = FactSource { UncheckedRules(outcomes: $0.unchecked) }
 }

@@ -2,7 +2,7 @@ import PackBuild
 import PackManifest
 import PackProject
 
-/// About the app as it was built.
+/// Rules about the app as it was built.
 enum AppRules {
   static let all: [ReleaseRule] = [
     missingExtension, sharedGroup, extensionIdentifier, unknownEntitlements, appSecret, embeddedPack,

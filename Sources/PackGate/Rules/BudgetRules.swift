@@ -3,7 +3,7 @@ import PackFormat
 import PackManifest
 import PackProject
 
-/// About sizes and their limits in the Info.plist, the manifest and packer.yml.
+/// Rules about sizes and their limits in the Info.plist, the manifest and packer.yml.
 enum BudgetRules {
   static let all: [ReleaseRule] = [
     essentialAllowance, downloadAllowance, essentialInstallLimit, installLimit, manifestCeiling, retryRoom, manifestBudget,

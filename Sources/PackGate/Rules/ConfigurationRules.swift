@@ -3,7 +3,7 @@ import PackFormat
 import PackManifest
 import PackProject
 
-/// About the configuration and the keys of a release.
+/// Rules about the configuration and the keys of a release.
 enum ConfigurationRules {
   static let all: [ReleaseRule] = [
     wrongKey, missingKey, mixedKeys, staleRelease, baseURL, ignoredRule, requiredRule, missingLock, rootKey,

@@ -2,7 +2,7 @@ import PackFormat
 import PackManifest
 import PackProject
 
-/// About what is in the packs.
+/// Rules about what is in the packs.
 enum ContentRules {
   static let all: [ReleaseRule] = [
     installSize, sourceDifference, unportablePath, junk, secret, plaintext, sharedContent, unintendedContent,

@@ -3,7 +3,7 @@ import PackFormat
 import PackManifest
 import PackProject
 
-/// About the pages, and about what is beside the packs.
+/// Rules about the pages, and about what is beside the packs.
 enum DirectoryRules {
   static let all: [ReleaseRule] = [
     companion, foreignFile, uploadedSecret, linkedFile, missingPage, wrongPage, strayPage, tagPages,

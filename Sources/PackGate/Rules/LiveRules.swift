@@ -1,4 +1,4 @@
-/// About the published release, by what ``LiveInspection`` found: one rule for each kind of fault.
+/// Rules about the published release, by what ``LiveInspection`` found: one rule for each kind of fault.
 enum LiveRules {
   static let all: [ReleaseRule] = [
     rule(
@@ -101,8 +101,7 @@ enum LiveRules {
 
   private static func rule(
     _ kind: LiveFault.Kind, _ id: String, _ title: String, _ level: FindingLevel = .error, phone: BackgroundAssetsError? = nil,
-    what: String,
-    onPhone: String, remedy: String
+    what: String, onPhone: String, remedy: String
   ) -> ReleaseRule {
     let check = { @Sendable (live: LiveSighting) -> [Finding] in
       live.faults.filter { $0.kind == kind }.map { found in

@@ -4,7 +4,7 @@ import PackManifest
 import PackProject
 import PackTrust
 
-/// About the manifest: its signature, its keys documents, its times and its size.
+/// Rules about the manifest: its signature, its keys documents, its times and its size.
 enum ManifestRules {
   static let all: [ReleaseRule] = [
     unreadableManifest, untrustedSignature, noTrustedKey, expiredManifest, expiringManifest, manifestTime, keysChain, keysExpiry,

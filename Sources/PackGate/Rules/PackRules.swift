@@ -3,7 +3,7 @@ import PackFormat
 import PackManifest
 import PackProject
 
-/// About the files of the packs.
+/// Rules about the files of the packs.
 enum PackRules {
   static let all: [ReleaseRule] = [
     missingPack, strayPack, packSize, packDigest, damagedPack, truncatedPack, unknownPack, wrongPack, entryContent, duplicateURL, fileName,

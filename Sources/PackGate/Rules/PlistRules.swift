@@ -3,7 +3,7 @@ import PackFormat
 import PackManifest
 import PackProject
 
-/// About the Info.plist and the addresses of a release.
+/// Rules about the Info.plist and the addresses of a release.
 enum PlistRules {
   static let all: [ReleaseRule] = [
     plistValue, missingPlistKey, forbiddenPlistKey, host, allowListEntry, unusedHost, packURL, manifestURL, appGroup, encryptionDeclaration,

@@ -3,7 +3,7 @@ import PackFormat
 import PackManifest
 import PackProject
 
-/// About app versions that players have.
+/// Rules about app versions that players have.
 enum ReleasedRules {
   static let all: [ReleaseRule] = [
     releasedBudget, releasedHost, releasedTrust, releasedContentKey, releasedFormat, releasedManifest, releasedInstallSize,

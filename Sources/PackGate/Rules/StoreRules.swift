@@ -3,7 +3,7 @@ import PackFormat
 import PackManifest
 import PackProject
 
-/// About the App Store and managed packs.
+/// Rules about the App Store and managed packs.
 enum StoreRules {
   static let all: [ReleaseRule] = [
     storeLimit, collidingPath,

@@ -3,7 +3,7 @@ import PackFormat
 import PackManifest
 import PackProject
 
-/// About deltas, and what players of earlier releases download.
+/// Rules about deltas, and what players of earlier releases download.
 enum UpdateRules {
   static let all: [ReleaseRule] = [
     wrongDelta, unprovenDelta, needlessDelta, largeUpdate, unusedDelta, updateBurden,

@@ -4,7 +4,7 @@ import PackManifest
 import PackProject
 import PackTrust
 
-/// About the versions of manifest and packs.
+/// Rules about the versions of manifest and packs.
 enum VersionRules {
   static let all: [ReleaseRule] = [
     manifestRollback, manifestVersionReused, needlessManifestVersion, packRollback, packVersionReused, needlessPackVersion, removedPack,

@@ -2,7 +2,7 @@ import PackBuild
 import PackFormat
 import PackManifest
 
-/// About pages: what they refer to, and what browsers loaded of them.
+/// Rules about pages: what they refer to, and what browsers loaded of them.
 enum WebRules {
   static let all: [ReleaseRule] = [
     misspelledReference, missingAtRun, foreignHost, otherRun, missingReference, foreignReference, doubtfulReference,

@@ -50,10 +50,10 @@ struct GateLimitTests {
   func largeEssential(excess: UInt64) throws {
     var sample = try GateSample()
     let limit: UInt64 = 1_125_000_000
-    let demand = try #require(Listing.known(in: sample.release)).demand.essentialDownload
+    let demand = try #require(Listing.source.known(sample.release)).demand.essentialDownload
     sample.change(0) { $0.size += limit - demand + excess }
     try sample.refit()
-    #expect(Listing.known(in: sample.release)?.demand.essentialDownload == limit + excess)
+    #expect(Listing.source.known(sample.release)?.demand.essentialDownload == limit + excess)
     #expect(level("PK3020", of: sample) == (excess > 0 ? .warning : nil))
   }
 
