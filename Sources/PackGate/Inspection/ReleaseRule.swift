@@ -52,7 +52,7 @@ package struct ReleaseRule: Hashable, Sendable {
 
   /// Returns the missing inputs, in ascending order; empty if the rule can be checked.
   func missing(in facts: Facts) -> [ReleaseInput] {
-    self.facts.compactMap { $0.missing(in: facts) }.sorted { $0.rawValue < $1.rawValue }
+    Set(self.facts.compactMap { $0.missing(in: facts) }).sorted { $0.rawValue < $1.rawValue }
   }
 
   /// Returns all findings of the rule; none if a fact is missing.

@@ -308,6 +308,16 @@ struct ReleaseGateTests {
     #expect(text.contains("rules skipped: no Info.plist (--plist FILE), no lock file (--lock FILE), no packer.yml (--config FILE)"))
   }
 
+  @Test("a missing input of several facts is named once, and no rule is skipped without a reason")
+  func missingOnce() throws {
+    var sample = try GateSample()
+    sample.release = Facts(setting: sample.release.setting, contentKeys: ContentKeys(), manifest: ManifestSighting(path: "m", size: 0))
+    for rule in ReleaseRule.all {
+      let missing = rule.missing(in: sample.release)
+      #expect(Set(missing) == rule.needs.subtracting([.pages]) && missing.count == Set(missing).count, "\(rule.id)")
+    }
+  }
+
   @Test("a required rule without its inputs is one error, also if other rules are requested")
   func required() throws {
     var sample = try GateSample()
