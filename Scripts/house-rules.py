@@ -42,7 +42,6 @@ FOUNDATION_ALLOWED = {
     "Sources/PackManifest/Apple/DeviceProfile+Current.swift",  # Darwin only: the languages of the user
     "Sources/PackRemote/Materializer+JSON.swift",  # the platform's own decoder, without the rest of Foundation if possible
     "Sources/PackBuild/PropertyList/PropertyList+Foundation.swift",  # Darwin only: other platforms use the part of Foundation without ICU
-    "Sources/packer/Terminal/Console.swift",  # Darwin only: as above
     "Sources/PackServing/WebKit/PackSchemeHandler.swift",  # WebKit only: its interface takes Foundation's types
 }
 

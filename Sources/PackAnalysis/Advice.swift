@@ -1,3 +1,6 @@
+package import PackFormat
+import PackProject
+
 /// One proposal that makes a pack smaller, or what players wait for.
 package struct Advice: Hashable, Sendable {
   /// What it is about.
@@ -39,4 +42,15 @@ package struct Advice: Hashable, Sendable {
   package let size: UInt64
   /// The paths of the files that it is about, in byte order; those of the first pack if there are several. Empty if it is about all.
   package var files: [String] = []
+}
+
+extension Advice {
+  /// Sizes are in bytes.
+  package var json: JSON {
+    [
+      "type": "advice", "kind": .text(kind.rawValue), "packs": .texts(packs), "text": .text(text), "remedy": .text(remedy),
+      "saving": kind.isSaving ? .number(bytes) : nil, "bytes": kind.isSaving ? nil : .number(bytes), "size": .number(size),
+      "files": .texts(files),
+    ]
+  }
 }

@@ -1,4 +1,5 @@
 package import PackFormat
+import PackProject
 package import PackReading
 
 /// The entries of a pack, to be shown in an order that a person chooses, or as a tree with the sums of its directories.
@@ -133,5 +134,26 @@ package struct EntryList: Sendable {
       item?.packedSize += below.packedSize
       item?.files += below.files
     }
+  }
+}
+
+extension EntryList.Item {
+  /// - Parameters:
+  ///   - isPacked: whether its size in the pack is known.
+  ///   - isTree: whether directories have the sums of their files.
+  package func json(isPacked: Bool, isTree: Bool) -> JSON {
+    let isDirectory = entry?.kind != .file
+    return [
+      "type": "entry", "path": .text(path), "kind": isDirectory ? "directory" : "file", "size": .number(size),
+      "isExecutable": .flag(entry?.isExecutable ?? false), "sha256": isDirectory ? nil : .text(entry?.sha256.hex),
+      "packedSize": isPacked ? .number(packedSize) : nil, "files": isTree && isDirectory ? .number(files) : nil,
+    ]
+  }
+}
+
+extension EntryList.Sum {
+  /// Sizes are in bytes.
+  package func json(isPacked: Bool) -> JSON {
+    ["type": "sum", "entries": .number(entries), "size": .number(size), "packedSize": isPacked ? .number(packedSize) : nil]
   }
 }

@@ -1,6 +1,7 @@
 package import PackBuild
-import PackFormat
+package import PackFormat
 package import PackManifest
+import PackProject
 
 /// What differs between two editions of a pack, or between two trees.
 package struct PackDifference: Sendable {
@@ -88,5 +89,65 @@ package struct DifferenceReport: Sendable {
     }
     guard let before = sum(packs.compactMap(\.before)), let after = sum(packs.compactMap(\.after)) else { return nil }
     return (before, after)
+  }
+}
+
+// MARK: - Records
+
+extension DifferenceReport {
+  package var json: JSON {
+    let counts = PackDifference.Kind.allCases.map { JSON.Member(key: $0.rawValue, value: .number(UInt64(count($0)))) }
+    return [
+      "type": "difference", "before": .text(before), "after": .text(after), "isOutOfOrder": .flag(isOutOfOrder), "packs": .object(counts),
+      "packSizeBefore": .number(packSizes?.before), "packSizeAfter": .number(packSizes?.after),
+    ]
+  }
+}
+
+extension PackDifference {
+  /// Sizes are in bytes. Those of the files and of the rest add up to that of the pack, and to what players download.
+  package var json: JSON {
+    let unchanged = files.map { files -> JSON in
+      [
+        "files": .number(files.unchanged.count), "size": .number(files.unchanged.size),
+        "packedSize": packRest == nil ? nil : .number(files.unchanged.packedSize),
+        "updateSize": updateRest == nil ? nil : .number(files.unchanged.updateSize),
+      ]
+    }
+    return [
+      "type": "pack", "id": .text(id), "change": .text(kind.rawValue), "before": before?.json, "after": after?.json,
+      "obstacle": .text(obstacle), "unchanged": unchanged, "packRest": .number(packRest), "updateSize": .number(update?.size),
+      "updateRest": .number(updateRest), "updateObstacle": .text(updateObstacle),
+      // 0 for the whole pack.
+      "deltas": .number(update?.deltas),
+    ]
+  }
+
+  /// The records of the files that differ.
+  package var changes: [JSON] {
+    (files?.changes ?? []).map { change in
+      [
+        "type": "file", "pack": .text(id), "change": .text(change.kind.rawValue), "path": .text(change.path),
+        "oldPath": change.kind == .renamed ? .text(change.before?.path) : nil, "kind": .text(change.after?.kind.name),
+        "oldKind": .text(change.before?.kind.name), "oldSize": .number(change.before?.size), "size": .number(change.after?.size),
+        "packedSize": .number(change.after?.packedSize), "updateSize": .number(change.updateSize),
+      ]
+    }
+  }
+}
+
+extension PackDifference.Edition {
+  fileprivate var json: JSON {
+    ["version": .number(version), "packSize": .number(packSize), "delivery": .text(delivery?.rawValue)]
+  }
+}
+
+extension IndexRecord.Kind {
+  fileprivate var name: String {
+    switch self {
+    case .file: "file"
+    case .executable: "executable"
+    case .directory: "directory"
+    }
   }
 }

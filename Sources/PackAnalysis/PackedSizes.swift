@@ -1,4 +1,5 @@
 package import PackFormat
+import PackProject
 package import PackReading
 
 /// What each file of a pack takes in it, in bytes as served.
@@ -88,5 +89,15 @@ package struct PackedSizes: Sendable {
     parts.append(Part(name: pack.layer == nil ? "index and seek table" : "head and list", size: payload - total - unused))
     parts.append(Part(name: "tags", size: tags))
     parts.append(Part(name: "header", size: layout.packSize - payload - tags))
+  }
+}
+
+extension PackedSizes {
+  /// What a pack is made of. Sizes are in bytes.
+  package func json(packSize: UInt64) -> JSON {
+    [
+      "type": "pack", "packSize": .number(packSize), "packedSize": .number(total),
+      "parts": .list(parts.map { ["name": .text($0.name), "size": .number($0.size)] }),
+    ]
   }
 }

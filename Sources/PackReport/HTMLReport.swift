@@ -4,6 +4,7 @@ package import PackFiles
 package import PackFormat
 package import PackGate
 import PackManifest
+import PackProject
 package import PackReading
 
 /// The page of `packer report`: one HTML file that shows what a release contains and costs. It loads nothing else.
@@ -59,7 +60,7 @@ package struct HTMLReport: Sendable {
     return text.page(title: release.title)
   }
 
-  private func facts(files: Int?) -> RecordValue {
+  private func facts(files: Int?) -> JSON {
     let entries = release.offer?.entries ?? []
     return .sorted([
       "manifest": .number(release.manifestVersion), "manifestSize": .number(release.offer?.manifestSize),
@@ -73,7 +74,7 @@ package struct HTMLReport: Sendable {
   // MARK: Packs
 
   private struct Packs {
-    var parts: [RecordValue] = []
+    var parts: [JSON] = []
     var fileCount = 0
     /// Whether the files of all packs are known.
     var isWhole = true
@@ -115,13 +116,13 @@ package struct HTMLReport: Sendable {
 
   // MARK: Sizes
 
-  private var budgets: [RecordValue] {
-    func row(_ key: String, _ needed: UInt64, _ limit: UInt64) -> RecordValue {
+  private var budgets: [JSON] {
+    func row(_ key: String, _ needed: UInt64, _ limit: UInt64) -> JSON {
       .sorted([
         "key": .text(key), "needed": .number(needed), "limit": .number(limit), "fits": .flag(ReleaseDemand.fits(needed, in: limit, key)),
       ])
     }
-    func budget(_ title: String, _ rows: [RecordValue]) -> [RecordValue] {
+    func budget(_ title: String, _ rows: [JSON]) -> [JSON] {
       rows.isEmpty ? [] : [.sorted(["title": .text(title), "rows": .list(rows)])]
     }
     let plist = gate.budget.compactMap { line in line.allowed.map { row(line.key, line.needed, $0) } }
@@ -131,8 +132,8 @@ package struct HTMLReport: Sendable {
   }
 
   /// Returns the sizes of the recorded releases, oldest first, and then of this one.
-  private func history() throws(PackError) -> [RecordValue] {
-    var releases: [UInt64: RecordValue] = [:]
+  private func history() throws(PackError) -> [JSON] {
+    var releases: [UInt64: JSON] = [:]
     func add(_ release: ReleaseLock.Release) {
       let packs = release.packs.filter { !$0.isRemoved }
       let sizes = packs.compactMap(\.size)
@@ -146,7 +147,7 @@ package struct HTMLReport: Sendable {
     return releases.sorted { $0.key < $1.key }.map(\.value) + [now]
   }
 
-  private func point(_ manifest: UInt64, _ issued: ManifestTime?, _ sizes: [UInt64]) -> RecordValue {
+  private func point(_ manifest: UInt64, _ issued: ManifestTime?, _ sizes: [UInt64]) -> JSON {
     .sorted([
       "manifest": .number(manifest), "issued": .text(issued?.description), "size": .number(sizes.reduce(0) { $0.adding($1) }),
       "packs": .number(UInt64(sizes.count)),

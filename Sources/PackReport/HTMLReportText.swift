@@ -7,21 +7,21 @@ struct HTMLReportText {
   private var data = "{"
 
   /// Adds a member of the data. Nothing is added for an empty list.
-  mutating func add(_ key: String, _ value: RecordValue) {
+  mutating func add(_ key: String, _ value: JSON) {
     if case .list(let values) = value, values.isEmpty { return }
     start(key)
     data += value.line
   }
 
   /// Adds a list, each of whose items becomes text at once.
-  mutating func add(_ key: String, parts: [RecordValue]) {
+  mutating func add(_ key: String, parts: [JSON]) {
     start(key)
     data += "["
     for (number, part) in parts.enumerated() { data += (number == 0 ? "" : ",\n") + part.line }
     data += "]"
   }
 
-  private mutating func start(_ key: String) { data += (data.utf8.count == 1 ? "\n" : ",\n") + JSONString.quoted(key) + ":" }
+  private mutating func start(_ key: String) { data += (data.utf8.count == 1 ? "\n" : ",\n") + JSON.quoted(key) + ":" }
 
   /// Returns the page. No text of the data ends the element that it is in, because every `<` is escaped.
   func page(title: String) -> [UInt8] {

@@ -1,11 +1,12 @@
 import PackBuild
 package import PackFiles
 package import PackFormat
+import PackProject
 
 /// A simulated delivery, as `packer simulate --json` printed it.
-package struct RecordedRehearsal: Hashable, Sendable {
+package struct RecordedRehearsal: Sendable {
   /// The members that the page shows.
-  let reportValue: RecordValue
+  let reportValue: JSON
 
   /// Reads the lines of a file.
   ///
@@ -23,12 +24,12 @@ package struct RecordedRehearsal: Hashable, Sendable {
   }
 
   private init(_ lines: [ArraySlice<UInt8>], of path: String) throws(PackError) {
-    var members: [String: RecordValue?] = [:]
-    var events: [RecordValue] = []
+    var members: [String: JSON?] = [:]
+    var events: [JSON] = []
     for (number, line) in lines.enumerated() {
-      let value: RecordValue
+      let value: JSON
       do throws(PackError) {
-        value = try RecordParser.parse(Array(line))
+        value = try JSON(parsing: Array(line))
       } catch {
         throw PackError(.invalidRecord, of: path, "has no record in line \(number + 1): \(error.message)")
       }

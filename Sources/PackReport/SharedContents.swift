@@ -1,6 +1,7 @@
 import PackAnalysis
 import PackBuild
 import PackFormat
+import PackProject
 
 /// Contents that several packs have, so that each of these packs stores them.
 struct SharedContents {
@@ -31,7 +32,7 @@ struct SharedContents {
   }
 
   /// The contents of several packs, those that waste most first: all that they take beyond the largest copy.
-  var duplicates: [RecordValue] {
+  var duplicates: [JSON] {
     let shared = contents.values.filter { $0.places.count > 1 }.map { content in
       let packed = content.places.map(\.packed)
       return (content: content, wasted: packed.reduce(0) { $0.adding($1) } - (packed.max() ?? 0))
@@ -41,7 +42,7 @@ struct SharedContents {
       left.wasted == right.wasted ? place(left.content) < place(right.content) : left.wasted > right.wasted
     }
     return sorted.prefix(Self.most).map { content, wasted in
-      let places = content.places.map { RecordValue.list([.number(UInt64($0.pack)), .number(UInt64($0.file))]) }
+      let places = content.places.map { JSON.list([.number(UInt64($0.pack)), .number(UInt64($0.file))]) }
       return .sorted(["size": .number(content.size), "wasted": .number(wasted), "places": .list(places)])
     }
   }

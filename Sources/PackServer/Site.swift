@@ -1,4 +1,5 @@
-import PackFormat
+package import PackFormat
+import PackProject
 package import PackServing
 import PackWork
 
@@ -130,4 +131,15 @@ package struct SiteExchange: Sendable {
   package let note: String?
   /// The error on the server's side; nil if there was none.
   package let failure: PackError?
+}
+
+extension SiteExchange {
+  package var json: JSON {
+    [
+      "type": "request", "method": .text(request.method), "target": .text(request.target), "host": .text(request.headers["Host"]),
+      "range": .text(request.headers["Range"]), "status": .number(status), "sentBytes": .number(sentBytes),
+      "decryptedBytes": .number(decryptedBytes), "microseconds": .number(microseconds), "isComplete": .flag(isComplete),
+      "fault": .text(note),
+    ]
+  }
 }

@@ -1,6 +1,7 @@
 import PackDelivery
-import PackFormat
+package import PackFormat
 package import PackManifest
+import PackProject
 
 /// The result of a simulation.
 package struct SimulationReport: Sendable {
@@ -103,4 +104,54 @@ package struct SimulationFinding: Hashable, Sendable {
   package let error: SystemError?
   /// What to do about it.
   package let hint: String?
+}
+
+// MARK: - Records
+
+extension SimulationReport {
+  package func json(_ settings: SimulationSettings) -> JSON {
+    [
+      "type": "simulation", "event": .text(settings.event.rawValue), "release": .text(settings.release.path),
+      "manifestVersion": .number(settings.release.manifest.version), "rules": .text(settings.rules.source),
+      "speed": .number(settings.speed.bytesPerSecond), "launches": .number(launches), "durationMilliseconds": .number(duration),
+      "notes": .texts(notes),
+    ]
+  }
+}
+
+extension SimulationReport.PackOutcome {
+  package var json: JSON {
+    [
+      "type": "pack", "id": .text(id), "version": .number(version), "delivery": .text(delivery.rawValue), "state": .text(state),
+      "reason": .text(reason), "readyMilliseconds": .number(readyAt), "hereAtFirstStart": .flag(wasHereAtLaunch),
+    ]
+  }
+}
+
+extension SimulationReport.ExtensionCost {
+  package var json: JSON {
+    [
+      "type": "extension", "calls": .number(calls), "operations": .number(operations), "runtimeMilliseconds": .number(runtime),
+      "refusedCalls": .number(refusedCalls), "memoryEstimate": .number(memory),
+    ]
+  }
+}
+
+extension SimulationReport.Traffic {
+  /// The bytes that came over the network, also those of transfers that failed.
+  package var json: JSON {
+    let packs = packs.sorted { $0.key.precedes($1.key) }.map { pack -> JSON in ["id": .text(pack.key), "size": .number(pack.value)] }
+    return [
+      "type": "traffic", "manifests": .number(manifests), "pages": .number(pages), "packSize": .number(packSize), "packs": .list(packs),
+    ]
+  }
+}
+
+extension SimulationFinding {
+  package var json: JSON {
+    [
+      "type": "finding", "kind": .text(kind.rawValue), "message": .text(message), "pack": .text(pack), "baCode": .number(error?.code),
+      "error": .text(error?.name), "hint": .text(hint),
+    ]
+  }
 }

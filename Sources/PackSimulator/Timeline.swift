@@ -1,3 +1,5 @@
+package import PackFormat
+import PackProject
 import PackWork
 
 /// An actor in a simulation.
@@ -60,5 +62,14 @@ package final class Timeline: Sendable {
       state.events.append(
         TimelineEvent(time: time, actor: actor, text: text, pack: pack, error: error, remedy: remedy, isInjected: isInjected))
     }
+  }
+}
+
+extension TimelineEvent {
+  package var json: JSON {
+    [
+      "type": "event", "milliseconds": .number(time), "actor": .text(actor.rawValue), "text": .text(text), "pack": .text(pack),
+      "baCode": .number(error?.code), "error": .text(error?.name), "remedy": .text(remedy), "injected": .flag(isInjected),
+    ]
   }
 }

@@ -1,10 +1,11 @@
 import PackFiles
+import PackFormat
 import PackProject
 
 extension AppValues {
   /// XcodeGen's project.yml. All paths in it are relative to it.
   var spec: String {
-    let quoted = JSONString.quoted
+    let quoted = JSON.quoted
     var lines = [
       "# Made by 'packer init --app'. In this folder, '\(command)' makes \(name).xcodeproj from it (XcodeGen 2.45 or newer).",
       "name: \(quoted(name))",

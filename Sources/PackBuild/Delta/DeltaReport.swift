@@ -1,4 +1,5 @@
 package import PackFormat
+import PackProject
 
 /// The result of a ``DeltaJob``.
 package struct DeltaReport: Sendable {
@@ -57,5 +58,23 @@ package struct DeltaReport: Sendable {
     packVersion = header.packVersion
     baseRoot = head.bases[0]
     contentRoot = head.target
+  }
+}
+
+extension DeltaReport {
+  /// What the delta takes of the pack. A pack has at most 2^40 bytes, and at least those of its header.
+  package var permille: UInt64 { deltaSize * 1000 / packSize }
+
+  /// Sizes are in bytes.
+  package func json(_ duration: Duration) -> JSON {
+    let milliseconds = duration.components.seconds * 1000 + duration.components.attoseconds / 1_000_000_000_000_000
+    return [
+      "type": "delta", "output": .text(output), "deltaSize": .number(deltaSize), "packSize": .number(packSize),
+      "permille": .number(permille), "unchangedEntries": .number(unchanged), "movedFiles": .number(moved), "newContents": .number(new),
+      "newContentSize": .number(newContentSize), "repeatedFiles": .number(repeated), "windows": .number(windows),
+      "ranges": .number(ranges), "windowSize": .number(windowSize), "headSize": .number(headSize),
+      "milliseconds": .number(milliseconds), "keyID": .text("\(keyID)"), "packID": .text(packID.hex),
+      "packVersion": .number(packVersion), "baseRoot": .text(baseRoot.hex), "contentRoot": .text(contentRoot.hex),
+    ]
   }
 }

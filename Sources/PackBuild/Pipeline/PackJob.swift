@@ -219,3 +219,24 @@ package struct PackReport: Sendable {
   /// Files in the pack that no player needs, such as source maps. Empty unless ``PackJob/looksForUnneeded`` is set.
   package let unneeded: [UnneededFiles]
 }
+
+extension PackReport {
+  /// Sizes in bytes that add up to that of the pack: `content - identical + compression + encryption`.
+  package var sizes: (content: Int64, identical: Int64, compression: Int64, encryption: Int64) {
+    // A pack has at most 2^40 bytes, and its content was read from files of at most 2^63.
+    let (pack, content) = (Int64(clamping: packSize), Int64(clamping: contentSize))
+    let (identical, encryption) = (Int64(clamping: duplicateBytes), pack - Int64(clamping: payloadSize))
+    return (content, identical, pack - encryption - (content - identical), encryption)
+  }
+
+  package func json(segments: UInt64) -> JSON {
+    let sizes = sizes
+    return [
+      "type": "pack", "output": .text(output), "packSize": .number(packSize), "contentSize": .number(sizes.content),
+      "identicalSize": .number(sizes.identical), "compression": .number(sizes.compression), "encryption": .number(sizes.encryption),
+      "files": .number(files), "directories": .number(directories), "identicalFiles": .number(duplicateFiles), "frames": .number(frames),
+      "largestFrame": .number(largestFrame), "segments": .number(segments), "keyID": .text("\(keyID)"), "packID": .text(packID.hex),
+      "packVersion": .number(packVersion), "contentRoot": .text(contentRoot.hex),
+    ]
+  }
+}

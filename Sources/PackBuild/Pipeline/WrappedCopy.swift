@@ -2,6 +2,7 @@ package import PackCrypto
 import PackDeltas
 package import PackFiles
 package import PackFormat
+import PackProject
 package import PackReading
 import PackWork
 
@@ -68,5 +69,15 @@ package struct WrappedCopy: Sendable {
     }
     try file.commit()
     return WrappedCopy(keyID: keyID, recipientIDs: recipientIDs, packSize: size, sha256: sha256)
+  }
+}
+
+extension WrappedCopy {
+  /// - Parameter path: the path of the copy.
+  package func json(at path: String) -> JSON {
+    [
+      "type": "pack", "output": .text(path), "keyID": .text("\(keyID)"), "recipients": .texts(recipientIDs.map(\.description)),
+      "packSize": .number(packSize), "sha256": .text(sha256.hex),
+    ]
   }
 }

@@ -1,4 +1,6 @@
+package import PackFormat
 package import PackManifest
+import PackProject
 
 /// What a release leaves of the install budget of an app version that players use.
 package struct AppRoom: Hashable, Sendable {
@@ -58,5 +60,19 @@ package struct AppRoom: Hashable, Sendable {
     let needed = amounts.filter { $0.needed > 0 || !$0.fits }
     let allowances = needed.filter(\.isAllowance)
     return (allowances.isEmpty ? needed : allowances).min { $0.isTighter(than: $1) }
+  }
+}
+
+extension AppRoom {
+  /// What a release leaves of the budget of an app version. Sizes are in bytes.
+  package var json: JSON {
+    let amounts = amounts.map { amount -> JSON in
+      // The difference is what is left, or if it does not fit, what is missing.
+      [
+        "key": .text(amount.key), "limit": .number(amount.limit), "needed": .number(amount.needed), "fits": .flag(amount.fits),
+        "difference": .number(amount.difference),
+      ]
+    }
+    return ["type": "room", "appVersion": .text(version), "platform": .text(platform), "amounts": .list(amounts)]
   }
 }

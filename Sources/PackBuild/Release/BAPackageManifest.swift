@@ -1,3 +1,4 @@
+import PackFormat
 package import PackManifest
 package import PackProject
 
@@ -33,48 +34,21 @@ package struct BAPackageManifest: Hashable, Sendable {
 
   /// The bytes of the document: strict JSON, keys in ascending order, the same bytes for the same values.
   package var json: [UInt8] {
-    var members: [(String, JSONText)] = [
-      ("assetPackID", .string(pack.id)),
-      ("downloadPolicy", .object([(pack.delivery.rawValue, policy)])),
-      ("fileSelectors", .array([.object([("file", .string(payload))])])),
-    ]
-    if let language = pack.language { members.append(("language", .string(language))) }
     // Sources disagree about the meaning of an empty list, so all platforms are listed.
     let platforms = pack.platforms.isEmpty ? Self.platforms : Array(Set(pack.platforms)).sorted()
-    members.append(("platforms", .array(platforms.map(JSONText.string))))
-    return Array((JSONText.object(members).text(indent: "") + "\n").utf8)
+    let value = JSON.sorted([
+      "assetPackID": .text(pack.id), "downloadPolicy": .sorted([pack.delivery.rawValue: policy]),
+      "fileSelectors": [["file": .text(payload)]], "language": .text(pack.language), "platforms": .texts(platforms),
+    ])
+    return Array((value.tree + "\n").utf8)
   }
 
-  private var policy: JSONText {
-    guard pack.delivery != .onDemand else { return .object([]) }
+  private var policy: JSON {
+    guard pack.delivery != .onDemand else { return [:] }
     let named = PackerConfiguration.InstallationEvent.allCases.filter { events.contains($0) }
-    return .object([("installationEventTypes", .array(named.map { .string($0.rawValue) }))])
+    return ["installationEventTypes": .texts(named.map(\.rawValue))]
   }
 
   /// All platforms that a managed asset pack can be for.
   private static let platforms = ["iOS", "macOS", "tvOS", "visionOS"]
-}
-
-/// A JSON value with only the types that a packaging manifest needs, written with indentation.
-private indirect enum JSONText {
-  case string(String)
-  case array([JSONText])
-  case object([(String, JSONText)])
-
-  func text(indent: String) -> String {
-    let inner = indent + "  "
-    switch self {
-    case .string(let text):
-      return JSONString.quoted(text)
-    case .array(let items):
-      return Self.block("[", items.map { $0.text(indent: inner) }, "]", indent: indent)
-    case .object(let members):
-      return Self.block("{", members.map { "\(JSONString.quoted($0.0)): \($0.1.text(indent: inner))" }, "}", indent: indent)
-    }
-  }
-
-  private static func block(_ open: String, _ lines: [String], _ close: String, indent: String) -> String {
-    guard !lines.isEmpty else { return open + close }
-    return "\(open)\n\(lines.map { "\(indent)  \($0)" }.joined(separator: ",\n"))\n\(indent)\(close)"
-  }
 }

@@ -1,3 +1,4 @@
+package import PackFormat
 package import PackManifest
 package import PackProject
 
@@ -65,5 +66,16 @@ package struct BackgroundAssetsKeys: Hashable, Sendable {
   package var hosting: PackerConfiguration.Hosting {
     guard hasManagedAssetPacks == true else { return .unmanaged }
     return usesAppleHosting == true ? .apple : .managed
+  }
+}
+
+extension BackgroundAssetsKeys {
+  package var json: JSON {
+    [
+      "type": "plist", "hosting": .text(hosting.rawValue), "manifestURL": .text(manifestURL),
+      "essentialDownloadAllowance": .number(essentialDownloadAllowance), "downloadAllowance": .number(downloadAllowance),
+      "essentialMaxInstallSize": .number(essentialMaxInstallSize), "maxInstallSize": .number(maxInstallSize),
+      "hosts": (allowList?.entries).map(JSON.texts), "group": .text(appGroupID ?? appGroupIdentifier),
+    ]
   }
 }

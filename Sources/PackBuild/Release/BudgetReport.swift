@@ -212,13 +212,20 @@ package struct BudgetReport: Sendable {
 
   /// The report for programs. All numbers are bytes.
   package var json: [UInt8] {
-    func record(_ amount: ReleaseBudget.Amount) -> RecordValue {
+    func record(_ amount: ReleaseBudget.Amount) -> JSON {
       .sorted([
         "headroom": .number(amount.headroom), "packs": .number(amount.packs), "reserved": .number(amount.reserved),
         "total": .number(amount.total),
       ])
     }
-    return RecordValue.sorted([
+    let packs = packs.map { pack -> JSON in
+      [
+        "id": .text(pack.id), "delivery": .text(pack.delivery.rawValue), "download": .number(pack.size),
+        "install": .text(pack.install.rawValue), "installed": .number(pack.sizeOnDevice), "version": .number(pack.version),
+      ]
+    }
+    let platforms = parts.flatMap { part in part.platforms.map { JSON.Member(key: $0.rawValue, value: part.install.record) } }
+    return JSON.sorted([
       "budget": budget.install.record,
       "manifest": .sorted([
         "ceiling": .number(manifestCeiling), "size": .number(manifestSize), "version": .number(manifestVersion),
@@ -226,27 +233,12 @@ package struct BudgetReport: Sendable {
       "onDemand": .sorted([
         "download": .number(budget.onDemandDownload), "installed": .number(budget.onDemandInstalled),
       ]),
-      "packs": .list(
-        packs.map { pack in
-          .object([
-            RecordValue.Member(key: "id", value: .text(pack.id)),
-            RecordValue.Member(key: "delivery", value: .text(pack.delivery.rawValue)),
-            RecordValue.Member(key: "download", value: .number(pack.size)),
-            RecordValue.Member(key: "install", value: .text(pack.install.rawValue)),
-            RecordValue.Member(key: "installed", value: .number(pack.sizeOnDevice)),
-            RecordValue.Member(key: "version", value: .number(pack.version)),
-          ])
-        }),
+      "packs": .list(packs),
       "parts": .sorted([
         "BADownloadAllowance": record(budget.download), "BAEssentialDownloadAllowance": record(budget.essentialDownload),
         "BAEssentialMaxInstallSize": record(budget.essentialInstalled), "BAMaxInstallSize": record(budget.installed),
       ]),
-      "platforms": parts.count == 1
-        ? nil
-        : .object(
-          parts.flatMap { part in
-            part.platforms.map { RecordValue.Member(key: $0.rawValue, value: part.install.record) }
-          }),
+      "platforms": parts.count == 1 ? nil : .object(platforms),
       "peakDisk": .number(budget.peakDisk),
       "peakDiskParts": .sorted([
         "arriving": .number(budget.peak.arriving), "kept": .number(budget.peak.kept), "records": .number(budget.peak.records),

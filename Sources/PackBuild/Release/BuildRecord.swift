@@ -1,6 +1,7 @@
 package import PackFiles
 package import PackFormat
 package import PackManifest
+import PackProject
 
 /// The contents of `build.json` in a `dist`: what the next build may reuse, and what `packer release record` records.
 ///
@@ -146,18 +147,18 @@ package struct BuildRecord: Hashable, Sendable {
 
   /// The bytes of the file.
   package var document: [UInt8] {
-    RecordValue.sorted([
+    JSON.sorted([
       "deltas": deltas.isEmpty ? nil : .list(deltas.map(\.record)),
       "files": .texts(files),
       "manifest": manifest.record,
       "packs": .list(packs.map(\.record)),
-      "rootKeyID": rootKeyID.map(RecordValue.text),
+      "rootKeyID": .text(rootKeyID),
       "signers": .texts(signers),
       "version": .number(fileVersion),
     ]).document
   }
 
-  package init(_ value: RecordValue) throws(PackError) {
+  package init(_ value: JSON) throws(PackError) {
     var fields = try RecordFields(value, "the record")
     let version = try fields.number("version")
     guard (1...Self.latestVersion).contains(version) else {
@@ -182,7 +183,7 @@ package struct BuildRecord: Hashable, Sendable {
 }
 
 extension BuildRecord.Manifest {
-  fileprivate init(_ value: RecordValue) throws(PackError) {
+  fileprivate init(_ value: JSON) throws(PackError) {
     var fields = try RecordFields(value, "'manifest'")
     self.init(
       version: try fields.number("version"), size: try fields.number("size"), signedDigest: try fields.bytes("signedDigest", count: 32),
@@ -190,7 +191,7 @@ extension BuildRecord.Manifest {
     try fields.finish()
   }
 
-  fileprivate var record: RecordValue {
+  fileprivate var record: JSON {
     .sorted([
       "contentDigest": .text(contentDigest.hex), "expires": .text(expires.description), "issued": .text(issued.description),
       "signedDigest": .text(signedDigest.hex), "size": .number(size), "version": .number(version),
@@ -199,7 +200,7 @@ extension BuildRecord.Manifest {
 }
 
 extension BuildRecord.Pack {
-  fileprivate init(_ value: RecordValue) throws(PackError) {
+  fileprivate init(_ value: JSON) throws(PackError) {
     var fields = try RecordFields(value, "a pack")
     self.init(
       id: try fields.packName("id"), version: try fields.number("version"), file: try fields.text("file"), size: try fields.number("size"),
@@ -210,24 +211,17 @@ extension BuildRecord.Pack {
     try BuildRecord.checkFile(file, of: "pack '\(id)'")
   }
 
-  fileprivate var record: RecordValue {
-    .object(
-      [
-        RecordValue.Member(key: "id", value: .text(id)),
-        RecordValue.Member(key: "version", value: .number(version)),
-        RecordValue.Member(key: "contentRoot", value: .text(contentRoot.hex)),
-        RecordValue.Member(key: "created", value: .text(created.description)),
-        RecordValue.Member(key: "file", value: .text(file)),
-        RecordValue.Member(key: "keyID", value: .text(keyID)),
-        RecordValue.Member(key: "settings", value: .text(settings)),
-        RecordValue.Member(key: "sha256", value: .text(sha256.hex)),
-        RecordValue.Member(key: "size", value: .number(size)),
-      ] + (differsFrom.map { [RecordValue.Member(key: "differsFrom", value: .text($0.hex))] } ?? []))
+  fileprivate var record: JSON {
+    [
+      "id": .text(id), "version": .number(version), "contentRoot": .text(contentRoot.hex), "created": .text(created.description),
+      "file": .text(file), "keyID": .text(keyID), "settings": .text(settings), "sha256": .text(sha256.hex), "size": .number(size),
+      "differsFrom": .text(differsFrom?.hex),
+    ]
   }
 }
 
 extension BuildRecord.Delta {
-  fileprivate init(_ value: RecordValue) throws(PackError) {
+  fileprivate init(_ value: JSON) throws(PackError) {
     var fields = try RecordFields(value, "a delta")
     self.init(
       id: try fields.packName("id"), version: try fields.number("version"), size: try fields.number("size"),
@@ -241,13 +235,11 @@ extension BuildRecord.Delta {
     try fields.finish()
   }
 
-  fileprivate var record: RecordValue {
-    let members: [(String, RecordValue?)] = [
-      ("id", .text(id)), ("version", .number(version)), ("base", .text(base.hex)), ("file", file.map(RecordValue.text)),
-      ("keyID", .text(keyID)), ("settings", .text(settings)), ("sha256", .text(sha256.hex)), ("size", .number(size)),
-      ("target", .text(target.hex)),
+  fileprivate var record: JSON {
+    [
+      "id": .text(id), "version": .number(version), "base": .text(base.hex), "file": .text(file), "keyID": .text(keyID),
+      "settings": .text(settings), "sha256": .text(sha256.hex), "size": .number(size), "target": .text(target.hex),
     ]
-    return .object(members.compactMap { key, value in value.map { RecordValue.Member(key: key, value: $0) } })
   }
 }
 

@@ -1,4 +1,4 @@
-import PackFormat
+package import PackFormat
 import PackProject
 
 /// A problem in a plist: a value that does not suit the release or the system.
@@ -226,5 +226,14 @@ extension PackerConfiguration.Hosting {
     case .managed: "managed asset packs from your own server"
     case .apple: "managed asset packs that Apple hosts"
     }
+  }
+}
+
+extension PlistFinding {
+  package var json: JSON {
+    [
+      "type": "finding", "file": .text(file), "kind": .text(kind.rawValue), "level": .text(level.rawValue), "key": .text(key),
+      "actual": .text(actual), "wanted": .text(wanted), "message": .text(message), "hint": .text(hint),
+    ]
   }
 }

@@ -178,3 +178,9 @@ extension BackgroundAssetsKeys {
     }
   }
 }
+
+extension PlistMerge.Change {
+  package func json(of file: String) -> JSON {
+    ["type": "change", "file": .text(file), "key": .text(key), "old": .text(old), "new": .text(new)]
+  }
+}

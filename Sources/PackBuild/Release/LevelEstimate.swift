@@ -146,3 +146,13 @@ extension TarLayout {
     return true
   }
 }
+
+extension LevelEstimate {
+  /// `otherSize` is an estimate, and so is `packSize` of a pack that was not made.
+  package func json(level: String) -> JSON {
+    [
+      "type": "level-estimate", "id": .text(id), "level": .text(level), "contentSize": .number(contentSize), "isMade": .flag(isMade),
+      "packSize": .number(size), "otherSize": .number(otherSize), "seconds": .number(Int(seconds.rounded())),
+    ]
+  }
+}

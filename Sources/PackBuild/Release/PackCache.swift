@@ -1,6 +1,7 @@
 import PackCrypto
 import PackFiles
 package import PackFormat
+import PackProject
 import PackWork
 
 /// A place with packs and deltas that machines share. Files there never change, and may be removed at any time.
@@ -262,8 +263,8 @@ final class CachedFiles {
   }
 
   /// Returns the name of everything in `members`, made by this packer.
-  func name(_ members: [String: RecordValue?]) throws(PackError) -> String {
-    let document = RecordValue.sorted(members.merging(["maker": .text(cache.maker)]) { first, _ in first }).document
+  func name(_ members: [String: JSON?]) throws(PackError) -> String {
+    let document = JSON.sorted(members.merging(["maker": .text(cache.maker)]) { first, _ in first }).document
     return try backend.digest(of: document.byteSpan).hex
   }
 }

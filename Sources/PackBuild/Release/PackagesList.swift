@@ -1,4 +1,6 @@
+import PackFormat
 import PackManifest
+import PackProject
 
 /// `packages.json`: a list of the packs in the format that Background Assets tutorials use, for apps with their own parser.
 ///
@@ -16,21 +18,21 @@ struct PackagesList {
 
   var document: [UInt8] {
     let onDemand = packs.filter { $0.delivery == .onDemand }
-    return RecordValue.sorted([
+    return JSON.sorted([
       "onDemand": onDemand.isEmpty ? nil : .list(onDemand.map(entry)),
       "packages": .list(packs.filter { $0.delivery != .onDemand }.map(entry)),
     ]).document
   }
 
-  private func entry(_ pack: ManifestPack) -> RecordValue {
-    .object([
-      RecordValue.Member(key: "id", value: .text(pack.id)),
-      RecordValue.Member(key: "essential", value: .flag(pack.delivery == .essential)),
-      RecordValue.Member(key: "name", value: .text(pack.name)),
-      RecordValue.Member(key: "description", value: .text(pack.description)),
-      RecordValue.Member(key: "path", value: .text(pack.url)),
-      RecordValue.Member(key: "size", value: .number(pack.size)),
-      RecordValue.Member(key: "created", value: .number(UInt64(max(0, created[pack.id]?.secondsSince1970 ?? 0)))),
-    ])
+  private func entry(_ pack: ManifestPack) -> JSON {
+    [
+      "id": .text(pack.id),
+      "essential": .flag(pack.delivery == .essential),
+      "name": .text(pack.name),
+      "description": .text(pack.description),
+      "path": .text(pack.url),
+      "size": .number(pack.size),
+      "created": .number(UInt64(max(0, created[pack.id]?.secondsSince1970 ?? 0))),
+    ]
   }
 }

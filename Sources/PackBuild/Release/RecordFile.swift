@@ -8,12 +8,12 @@ package enum RecordFile {
   /// The largest record that is read, in bytes. A lock file with 100 000 packs takes 35 MB.
   package static let largestSize = 256 << 20
 
-  package static func read(_ path: String, limit: Int = largestSize, files: any FileSystem) throws(PackError) -> RecordValue {
+  package static func read(_ path: String, limit: Int = largestSize, files: any FileSystem) throws(PackError) -> JSON {
     var bytes = try files.contents(of: path, limit: limit)
     // Some editors write a byte order mark.
     if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes.removeFirst(3) }
     do throws(PackError) {
-      return try RecordParser.parse(bytes)
+      return try JSON(parsing: bytes)
     } catch {
       if let conflict = MergeConflict(bytes) {
         throw PackError(
@@ -62,14 +62,12 @@ extension RecordFields {
 }
 
 extension InstallBudget {
-  var record: RecordValue {
+  package var record: JSON {
     .sorted(Dictionary(uniqueKeysWithValues: named.map { ($0.key, .number($0.bytes)) }))
   }
 }
 
 extension PackError.Code {
-  /// A record of releases (`packer.lock.json`, `build.json`) cannot be read by this version of packer.
-  package static let invalidRecord = Self(rawValue: "invalid-record")
   /// A merge of two branches left its markers in a record of releases.
   package static let unmergedRecord = Self(rawValue: "unmerged-record")
   /// A recording contradicts the lock file.

@@ -1,5 +1,6 @@
-import PackFormat
+package import PackFormat
 package import PackManifest
+import PackProject
 
 /// When a release or an app version was recorded, by whom, and from which commit.
 package struct RecordOrigin: Hashable, Sendable {
@@ -66,7 +67,7 @@ package struct RecordOrigin: Hashable, Sendable {
 }
 
 extension RecordOrigin {
-  init(_ value: RecordValue) throws(PackError) {
+  init(_ value: JSON) throws(PackError) {
     var fields = try RecordFields(value, "'recorded'")
     self.init(
       time: try fields.time("time"), by: fields.has("by") ? try fields.text("by") : nil,
@@ -74,7 +75,13 @@ extension RecordOrigin {
     try fields.finish()
   }
 
-  var record: RecordValue {
-    .sorted(["time": .text(time.description), "by": by.map(RecordValue.text), "commit": commit.map(RecordValue.text)])
+  var record: JSON {
+    .sorted(["time": .text(time.description), "by": .text(by), "commit": .text(commit)])
+  }
+}
+
+extension RecordOrigin {
+  package var json: JSON {
+    ["type": "recorded", "time": .text(time.description), "by": .text(by), "commit": .text(commit)]
   }
 }

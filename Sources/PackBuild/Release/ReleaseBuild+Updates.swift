@@ -405,7 +405,7 @@ extension ReleaseBuild {
     }
 
     /// What it follows from, besides the digests of the packs.
-    var members: [String: RecordValue?] {
+    var members: [String: JSON?] {
       var sha256 = made.sha256
       if let middle { sha256 = middle.pack.sha256 }
       return [

@@ -218,7 +218,7 @@ package struct ReleaseBuild: Sendable {
       guard let place = pack.place(of: output, files: files) else { continue }
       throw PackError(
         .usage, of: output, "is inside \(pack.root), the root of pack '\(pack.id)', and would be packed",
-        hint: "choose a directory outside it with -o, or exclude it from the pack: exclude: [\(JSONString.quoted("/\(place)/"))]")
+        hint: "choose a directory outside it with -o, or exclude it from the pack: exclude: [\(JSON.quoted("/\(place)/"))]")
     }
     let kept = configuration.updates.flatMap { ReleasePlaces.exists($0.packs) ? $0.packs : nil }
     let cache = configuration.cache.flatMap { PackerConfiguration.isDirectory($0) ? $0 : nil }
@@ -241,7 +241,7 @@ package struct ReleaseBuild: Sendable {
   ) -> PackError {
     PackError(
       .usage, of: folder, "is inside \(pack.root), the root of pack '\(pack.id)', and would be packed",
-      hint: "name another with '\(key)', or exclude it from the pack: exclude: [\(JSONString.quoted("/\(place)/"))]")
+      hint: "name another with '\(key)', or exclude it from the pack: exclude: [\(JSON.quoted("/\(place)/"))]")
   }
 
   func checkpoint() throws(PackError) {

@@ -1,4 +1,4 @@
-import PackFormat
+package import PackFormat
 package import PackManifest
 package import PackProject
 
@@ -154,4 +154,46 @@ package struct ReleaseBuildReport: Sendable {
   package let release: Release?
   /// Notes and warnings.
   package let remarks: [Remark]
+}
+
+// MARK: Records
+
+extension ReleaseBuildReport {
+  /// The record of the whole build.
+  package var json: JSON {
+    let packed = items.count { $0.action == .packed }
+    guard let release else {
+      return ["type": "dry-run", "output": .text(output), "packs": .number(items.count), "packed": .number(packed)]
+    }
+    return [
+      "type": "build", "output": .text(output), "packs": .number(items.count), "packed": .number(packed),
+      "manifestVersion": .number(release.manifest.version), "manifestSize": .number(release.manifestSize),
+      "isManifestUnchanged": .flag(release.isManifestUnchanged), "changed": .number(change?.changed), "added": .number(change?.added),
+      "removed": .number(change?.removed), "repacked": .number(change?.repacked), "signers": .texts(release.signers),
+      "expires": .text(release.manifest.expires.description), "budget": release.budget.install.record,
+      "peakDisk": .number(release.budget.peakDisk),
+    ]
+  }
+}
+
+extension ReleaseBuildReport.Item {
+  /// Sizes are in bytes.
+  package var json: JSON {
+    [
+      "type": "pack", "id": .text(id), "version": .number(version), "action": .text(action.rawValue), "reason": .text(reason),
+      "contentSize": .number(contentSize), "packSize": .number(entry?.size), "sizeOnDevice": .number(entry?.sizeOnDevice),
+      "largestFrame": .number(entry?.maxFrame), "url": .text(entry?.url), "keyID": .text(entry?.keyID),
+    ]
+  }
+}
+
+extension ReleaseBuildReport.Update {
+  /// A delta, or why there is none. Sizes are in bytes.
+  package var json: JSON {
+    [
+      "type": "update", "pack": .text(id), "fromPack": .text(basePack), "fromVersion": .number(version), "fromManifest": .number(manifest),
+      "baseRoot": .text(base.hex), "viaVersion": .number(via), "action": .text(action.rawValue), "reason": .text(reason),
+      "size": .number(size), "viaSize": .number(restSize), "packSize": .number(packSize), "permille": .number(permille),
+    ]
+  }
 }

@@ -77,7 +77,7 @@ extension ReleaseLock {
     for app in apps {
       let file = try files.target(of: "\(folder)/\(app.fileName)")
       let document = app.record.document
-      guard let copy = try? App(RecordParser.parse(document)), copy == app else {
+      guard let copy = try? App(JSON(parsing: document)), copy == app else {
         throw PackError(.internalError, of: file, "would not read back as it was written; it was not changed")
       }
       try OutputFile.update(file, to: document, files: files)

@@ -63,7 +63,7 @@ extension ReleaseLock {
 
   /// Reads a lock file without the app versions beside it.
   static func readAlone(_ path: String, files: any FileSystem) throws(PackError) -> ReleaseLock {
-    let value: RecordValue
+    let value: JSON
     do throws(PackError) {
       value = try RecordFile.read(path, files: files)
     } catch {
@@ -84,7 +84,7 @@ extension ReleaseLock {
   package func write(to path: String, files: any FileSystem) throws(PackError) {
     let document = document
     // An unreadable file must not replace a readable one.
-    guard let copy = try? ReleaseLock(RecordParser.parse(document)), copy.released == released, copy.hasApps == hasApps else {
+    guard let copy = try? ReleaseLock(JSON(parsing: document)), copy.released == released, copy.hasApps == hasApps else {
       throw PackError(.internalError, of: path, "would not read back as it was written; it was not changed")
     }
     let place = try files.target(of: path)
@@ -99,14 +99,14 @@ extension ReleaseLock {
 
   /// The bytes of the lock file. Equal locks give equal bytes.
   package var document: [UInt8] {
-    RecordValue.sorted([
+    JSON.sorted([
       "apps": hasApps ? .flag(true) : nil,
       "released": released?.record,
       "version": .number(Self.fileVersion),
     ]).document
   }
 
-  package init(_ value: RecordValue) throws(PackError) {
+  package init(_ value: JSON) throws(PackError) {
     var fields = try RecordFields(value, "the lock")
     let version = try fields.number("version")
     guard (1...Self.fileVersion).contains(version) else {
@@ -168,7 +168,7 @@ extension ReleaseLock {
 }
 
 extension ReleaseLock.Release {
-  fileprivate init(_ value: RecordValue) throws(PackError) {
+  fileprivate init(_ value: JSON) throws(PackError) {
     var fields = try RecordFields(value, "'released'")
     self.init(
       manifestVersion: try fields.number("manifestVersion"), signedDigest: try fields.bytes("signedDigest", count: 32),
@@ -184,20 +184,20 @@ extension ReleaseLock.Release {
     }
   }
 
-  var record: RecordValue {
+  var record: JSON {
     .sorted([
       "contentDigest": .text(contentDigest.hex), "expires": .text(expires.description), "issued": .text(issued.description),
       "manifestVersion": .number(manifestVersion),
       "packs": .list(packs.sorted { $0.id.utf8.lexicographicallyPrecedes($1.id.utf8) }.map(\.record)),
       "recorded": recorded?.record,
-      "rootKeyID": rootKeyID.map(RecordValue.text),
+      "rootKeyID": .text(rootKeyID),
       "signedDigest": .text(signedDigest.hex),
     ])
   }
 }
 
 extension ReleaseLock.Pack {
-  fileprivate init(_ value: RecordValue) throws(PackError) {
+  fileprivate init(_ value: JSON) throws(PackError) {
     var fields = try RecordFields(value, "a pack")
     self.init(
       id: try fields.packName("id"), version: try fields.number("version"), sha256: try fields.bytes("sha256", count: 32),
@@ -208,24 +208,18 @@ extension ReleaseLock.Pack {
     try fields.finish()
   }
 
-  fileprivate var record: RecordValue {
+  fileprivate var record: JSON {
     // The id comes first, because people search for it.
-    .object(
-      [
-        RecordValue.Member(key: "id", value: .text(id)),
-        RecordValue.Member(key: "version", value: .number(version)),
-      ] + (size.map { [RecordValue.Member(key: "size", value: .number($0))] } ?? []) + [
-        RecordValue.Member(key: "contentRoot", value: .text(contentRoot.hex)),
-        RecordValue.Member(key: "created", value: .text(created.description)),
-        RecordValue.Member(key: "keyID", value: .text(keyID)),
-        RecordValue.Member(key: "settings", value: .text(settings)),
-        RecordValue.Member(key: "sha256", value: .text(sha256.hex)),
-      ] + (isRemoved ? [RecordValue.Member(key: "removed", value: .flag(isRemoved))] : []))
+    [
+      "id": .text(id), "version": .number(version), "size": .number(size), "contentRoot": .text(contentRoot.hex),
+      "created": .text(created.description), "keyID": .text(keyID), "settings": .text(settings), "sha256": .text(sha256.hex),
+      "removed": isRemoved ? true : nil,
+    ]
   }
 }
 
 extension ReleaseLock.App {
-  package init(_ value: RecordValue) throws(PackError) {
+  package init(_ value: JSON) throws(PackError) {
     var fields = try RecordFields(value, "an app")
     self.init(
       version: try fields.text("version"), platform: fields.has("platform") ? try fields.text("platform") : nil,
@@ -245,22 +239,33 @@ extension ReleaseLock.App {
     try fields.finish()
   }
 
-  package var record: RecordValue {
-    let members: [(String, RecordValue?)] = [
-      ("version", .text(version)),
-      ("platform", platform.map(RecordValue.text)),
-      ("budget", budget?.record),
-      ("firstManifest", .number(firstManifest)),
-      ("follows", follows.isEmpty ? nil : .texts(follows)),
-      ("format", .text(format)),
-      ("hosts", hosts.map(RecordValue.texts)),
-      ("keyIDs", .texts(keyIDs)),
-      ("keysVersion", keysVersion.map(RecordValue.number)),
-      ("manifestURL", manifestURL.map(RecordValue.text)),
-      ("trustedKeys", .texts(trustedKeys)),
-      ("recorded", recorded?.record),
-      ("retired", isRetired ? .flag(isRetired) : nil),
+  package var record: JSON {
+    [
+      "version": .text(version), "platform": .text(platform), "budget": budget?.record, "firstManifest": .number(firstManifest),
+      "follows": follows.isEmpty ? nil : .texts(follows), "format": .text(format), "hosts": hosts.map(JSON.texts),
+      "keyIDs": .texts(keyIDs), "keysVersion": .number(keysVersion), "manifestURL": .text(manifestURL),
+      "trustedKeys": .texts(trustedKeys), "recorded": recorded?.record, "retired": isRetired ? true : nil,
     ]
-    return .object(members.compactMap { key, value in value.map { RecordValue.Member(key: key, value: $0) } })
+  }
+}
+
+// MARK: - For programs
+
+extension ReleaseLock.Pack {
+  package var json: JSON {
+    [
+      "type": "pack", "id": .text(id), "version": .number(version), "size": .number(size), "sha256": .text(sha256.hex),
+      "contentRoot": .text(contentRoot.hex), "keyID": .text(keyID), "isRemoved": .flag(isRemoved),
+    ]
+  }
+}
+
+extension ReleaseLock.App {
+  package var json: JSON {
+    [
+      "type": "app", "version": .text(version), "platform": .text(platform), "budget": budget?.record, "hosts": hosts.map(JSON.texts),
+      "manifestURL": .text(manifestURL), "trustedKeys": .texts(trustedKeys), "keyIDs": .texts(keyIDs), "format": .text(format),
+      "firstManifest": .number(firstManifest), "isRetired": .flag(isRetired), "recorded": .text(recorded?.summary),
+    ]
   }
 }

@@ -99,13 +99,13 @@ package struct ReleaseResolution: Sendable {
 
   /// Returns both sides of a file, or nil if it has no conflict.
   private func conflict<Value>(
-    in path: String, _ read: (RecordValue) throws(PackError) -> Value
+    in path: String, _ read: (JSON) throws(PackError) -> Value
   ) throws(PackError) -> Sides<Value>? {
     // A missing file gets its error from the caller.
     guard let bytes = try? files.contents(of: path, limit: RecordFile.largestSize), let conflict = MergeConflict(bytes) else { return nil }
     func side(_ text: [UInt8], _ name: String) throws(PackError) -> Value {
       do throws(PackError) {
-        return try read(try RecordParser.parse(text))
+        return try read(try JSON(parsing: text))
       } catch {
         throw PackError(
           .unmergedRecord, "\(path): the side \(name) of the merge is not readable: \(error.message)",
@@ -225,7 +225,7 @@ package struct ReleaseResolution: Sendable {
     return side == .ours ? ours : theirs
   }
 
-  private static func differences(_ ours: RecordValue, _ theirs: RecordValue, _ names: (ours: String, theirs: String)) -> [String] {
+  private static func differences(_ ours: JSON, _ theirs: JSON, _ names: (ours: String, theirs: String)) -> [String] {
     guard case .object(let left) = ours, case .object(let right) = theirs else { return [] }
     let others = Dictionary(uniqueKeysWithValues: right.map { ($0.key, $0.value) })
     let keys = left.map(\.key) + right.map(\.key).filter { key in !left.contains { $0.key == key } }
@@ -234,5 +234,14 @@ package struct ReleaseResolution: Sendable {
       return one == other
         ? nil : "\(key) is \(one?.line ?? "missing") in ours (\(names.ours)) and \(other?.line ?? "missing") in theirs (\(names.theirs))"
     }
+  }
+}
+
+extension ReleaseResolution.Report {
+  package var json: JSON {
+    let remarks = remarks.map { remark -> JSON in
+      ["name": .text(remark.name), "wentOutTwice": .flag(remark.wentOutTwice), "message": .text(remark.message)]
+    }
+    return ["type": "resolved", "files": .texts(resolved), "remarks": .list(remarks)]
   }
 }

@@ -1,5 +1,6 @@
-import PackFormat
+package import PackFormat
 package import PackManifest
+import PackProject
 
 /// What a player who has every pack of a recorded release downloads to get to a newer one.
 package struct ReleaseUpdate: Hashable, Sendable {
@@ -70,5 +71,20 @@ package struct ReleaseUpdate: Hashable, Sendable {
     return Pack(
       id: entry.id, size: route?.size ?? entry.size, packSize: entry.size, deltas: route?.deltas.count ?? 0, isNew: held == nil,
       isEssential: entry.delivery == .essential)
+  }
+}
+
+extension ReleaseUpdate {
+  /// What players of an earlier release download. Sizes are in bytes.
+  package var json: JSON {
+    let packs = packs.map { pack -> JSON in
+      [
+        "id": .text(pack.id), "size": .number(pack.size), "packSize": .number(pack.packSize), "deltas": .number(pack.deltas),
+      ]
+    }
+    return [
+      "type": "download", "fromManifest": .number(manifest), "size": .number(size), "sizeWithApp": .number(sizeWithApp),
+      "packSize": .number(packSize), "packs": .list(packs),
+    ]
   }
 }

@@ -1,5 +1,6 @@
 package import PackFiles
 package import PackFormat
+import PackProject
 
 /// What browsers loaded while `packer serve --record` served packs: the content of its file.
 ///
@@ -94,8 +95,8 @@ package struct LoadRun: Hashable, Sendable {
 
   /// The bytes of the file. Equal values give equal bytes.
   package var document: [UInt8] {
-    let packs = packs.map { RecordValue.Member(key: $0.id, value: $0.record) }
-    return RecordValue.sorted(["format": .number(Self.format), "packs": .object(packs)]).document
+    let packs = packs.map { JSON.Member(key: $0.id, value: $0.record) }
+    return JSON.sorted(["format": .number(Self.format), "packs": .object(packs)]).document
   }
 
   /// Reads a file.
@@ -125,7 +126,7 @@ package struct LoadRun: Hashable, Sendable {
 }
 
 extension LoadRun.Pack {
-  fileprivate var record: RecordValue {
+  fileprivate var record: JSON {
     .sorted([
       "contentRoot": .text(contentRoot.hex), "files": files.map { .number(UInt64($0)) },
       "foreign": .list(foreign.map { .sorted(["directive": .text($0.directive), "url": .text($0.url)]) }),
@@ -142,7 +143,7 @@ extension LoadRun.Pack {
     ])
   }
 
-  fileprivate init(_ id: String, _ value: RecordValue, of path: String) throws(PackError) {
+  fileprivate init(_ id: String, _ value: JSON, of path: String) throws(PackError) {
     var fields = try RecordFields(value, "pack '\(id)' of \(path)")
     self.init(id: id, version: try fields.number("version"), contentRoot: try fields.bytes("contentRoot", count: 32))
     files = fields.has("files") ? Int(clamping: try fields.number("files")) : nil
@@ -169,5 +170,16 @@ extension LoadRun.Pack {
       }
     }
     try fields.finish()
+  }
+}
+
+extension LoadRun.Pack {
+  /// What browsers asked for, without the requests. Sizes are in bytes.
+  package func json(of file: String) -> JSON {
+    [
+      "type": "recorded", "file": .text(file), "pack": .text(id), "requests": .number(requestCount), "sentSize": .number(sentSize),
+      "missing": .number(missing.count), "foreign": .number(foreign.count), "files": .number(files), "unused": .number(unused?.count),
+      "unusedSize": .number(unused.map { unused in unused.reduce(0 as UInt64) { $0.adding($1.size) } }),
+    ]
   }
 }

@@ -42,7 +42,7 @@ enum CompanionReading {
     let path: String
     let size: UInt64
 
-    init(_ value: RecordValue) throws(PackError) {
+    init(_ value: JSON) throws(PackError) {
       var fields = try RecordFields(value, "a package")
       id = try fields.text("id")
       isEssential = try fields.flag("essential")

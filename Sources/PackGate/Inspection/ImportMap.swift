@@ -1,5 +1,5 @@
-import PackBuild
 import PackFormat
+import PackProject
 import PackWeb
 
 /// The import maps of a page (WHATWG HTML §8.1.5.2).
@@ -19,7 +19,7 @@ final class ImportMap {
   init(_ texts: [String], base: String, number: Int = 0) {
     self.number = number
     for text in texts {
-      guard case .object(let members) = try? RecordParser.parse(Array(text.utf8)) else {
+      guard case .object(let members) = try? JSON(parsing: Array(text.utf8)) else {
         isUnknown = true
         continue
       }
@@ -36,7 +36,7 @@ final class ImportMap {
     }
   }
 
-  private func add(_ values: [RecordValue.Member], scope: String, base: String) {
+  private func add(_ values: [JSON.Member], scope: String, base: String) {
     for value in values {
       guard case .text(let text) = value.value else { continue }
       let key = scope + (Self.absolute(value.key, base: base) ?? value.key)

@@ -1,3 +1,6 @@
+package import PackFormat
+import PackProject
+
 /// A fault of a release.
 package struct ReleaseFinding: Hashable, Sendable {
   /// The rule that it breaks.
@@ -104,4 +107,15 @@ extension [String] {
 
   /// The only pack in quotes, or the number of packs.
   var summary: String { count == 1 ? "'\(self[0])'" : "\(count) packs" }
+}
+
+extension ReleaseFinding {
+  package var json: JSON {
+    [
+      "type": "finding", "rule": .text(rule.id), "level": .text(level.rawValue), "kind": .text(kind.rawValue), "title": .text(rule.title),
+      "message": .text(message), "pack": .text(pack), "app": .text(app), "file": .text(file), "line": .number(line),
+      "actual": .number(actual), "limit": .number(limit), "baCode": .number(phone?.code), "onPhone": .text(phone?.meaning),
+      "details": details.isEmpty ? nil : .texts(details), "hint": .text(hint), "acceptedBecause": .text(acceptedBecause),
+    ]
+  }
 }

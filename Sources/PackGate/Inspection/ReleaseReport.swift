@@ -1,4 +1,6 @@
 package import PackBuild
+package import PackFormat
+import PackProject
 
 /// The result of verifying a release.
 package struct ReleaseReport: Sendable {
@@ -66,5 +68,24 @@ package struct ReleaseReport: Sendable {
       count(findings.count { $0.isAccepted }, "accepted finding", "accepted findings"),
     ].compactMap(\.self)
     return parts.isEmpty ? nil : parts.joined(separator: ", ")
+  }
+}
+
+extension ReleaseReport {
+  /// What was checked.
+  package var json: JSON {
+    let facts = Dictionary(facts.map { ($0.name, JSON.text($0.value)) }, uniquingKeysWith: { first, _ in first })
+    let budget = budget.map { line -> JSON in
+      ["key": .text(line.key), "needed": .number(line.needed), "allowed": .number(line.allowed), "released": .number(line.released)]
+    }
+    // What players of recorded releases download, in bytes.
+    let updates = downloads.map { update -> JSON in
+      ["fromManifest": .number(update.manifest), "size": .number(update.size), "packSize": .number(update.packSize)]
+    }
+    return [
+      "type": "release", "manifest": .text(subject), "facts": .sorted(facts), "budget": .list(budget), "updates": .list(updates),
+      "findings": .number(findings.count), "rules": .texts(rules.filter { $0.missing.isEmpty }.map(\.rule.id)),
+      "notChecked": .texts(rules.filter { !$0.missing.isEmpty }.map(\.rule.id)),
+    ]
   }
 }

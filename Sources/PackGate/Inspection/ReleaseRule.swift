@@ -1,3 +1,6 @@
+package import PackFormat
+import PackProject
+
 /// A fault that a release can have, with its explanation.
 package struct ReleaseRule: Hashable, Sendable {
   /// The stable identifier, such as `PK3007`. The first digit is the topic: 1 configuration and keys, 2 packs and files, 3 budgets and released
@@ -200,4 +203,14 @@ package struct BackgroundAssetsError: Hashable, Sendable, CustomStringConvertibl
 
   /// The code and its meaning.
   package var description: String { code.map { "\($0): \(meaning)" } ?? meaning }
+}
+
+extension ReleaseRule {
+  package var json: JSON {
+    [
+      "type": "rule", "id": .text(id), "title": .text(title), "level": .text(level.rawValue), "kind": .text(kind.rawValue),
+      "checks": .text(what), "onPhone": .text(onPhone), "remedy": .text(remedy), "baCode": .number(phone?.code),
+      "ignorable": .flag(isIgnorable),
+    ]
+  }
 }

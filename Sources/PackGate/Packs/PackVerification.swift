@@ -73,3 +73,16 @@ package struct VerificationReport: Sendable {
   /// The differences between tree and pack, in the order of the paths; empty if no tree was compared.
   package let findings: [TreeDifference]
 }
+
+extension VerificationReport {
+  /// - Parameter file: the pack.
+  package func json(of file: String) -> JSON {
+    [
+      "type": "file", "file": .text(file), "ok": .flag(findings.isEmpty), "findings": .number(findings.count),
+      "entries": .number(entries), "packSize": .number(packSize), "contentSize": .number(contentSize), "segments": .number(segments),
+      "contentRoot": .text(contentRoot.hex),
+      // Not for a full pack.
+      "bases": baseRoots.isEmpty ? nil : .texts(baseRoots.map(\.hex)),
+    ]
+  }
+}

@@ -58,7 +58,7 @@ struct ConfigurationCheck {
       if refuseSecrets(in: node) { return }
       var advice = ""
       if case .scalar(let scalar) = node.content, case .list = shape, scalar.kind == .text, KeyShape(in: scalar.text).isHarmless {
-        advice = ": write [\(JSONString.quoted(scalar.text))]"
+        advice = ": write [\(JSON.quoted(scalar.text))]"
       }
       add(node.position, "\(subject.phrase) \(node.typeName); expected \(shape.typeName)\(advice)")
     }

@@ -31,12 +31,12 @@ struct ConfigurationKey: Sendable {
   /// One sentence about its meaning.
   var summary: String
   /// The default, as JSON.
-  var standard: SchemaValue?
-  var example: SchemaValue?
+  var standard: JSON?
+  var example: JSON?
 
   init(
-    _ name: String, _ shape: ConfigurationShape, isRequired: Bool = false, _ summary: String, standard: SchemaValue? = nil,
-    example: SchemaValue? = nil
+    _ name: String, _ shape: ConfigurationShape, isRequired: Bool = false, _ summary: String, standard: JSON? = nil,
+    example: JSON? = nil
   ) {
     self.name = name
     self.shape = shape
@@ -157,7 +157,7 @@ extension ConfigurationMap {
         example: "games:bucket/packs"),
       ConfigurationKey(
         "keep", .scalar(.number(1...10_000)), "How many of the newest releases keep their files.",
-        standard: .integer(Int(PackerConfiguration.Publish.defaultKeep))),
+        standard: .number(Int(PackerConfiguration.Publish.defaultKeep))),
     ])
 
   /// The keys that both `defaults` and a pack may have.

@@ -341,9 +341,9 @@ extension ScalarFormat {
 
 extension ScalarFormat {
   /// The JSON Schema of the format. It cannot express every rule.
-  var schema: SchemaValue {
+  var schema: JSON {
     switch self {
-    case .text(let longest): ["type": "string", "minLength": 1, "maxLength": .integer(longest)]
+    case .text(let longest): ["type": "string", "minLength": 1, "maxLength": .number(longest)]
     case .bundleID: Self.pattern(#"^[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+$"#)
     case .appGroup: Self.pattern(#"^group(\.[A-Za-z0-9-]+)+$"#)
     case .baseURL: Self.pattern(#"^[hH][tT][tT][pP][sS]://[^/?#@]+(/[^?#]*)?$"#)
@@ -359,12 +359,12 @@ extension ScalarFormat {
     case .size(let range):
       [
         "anyOf": [
-          ["type": "integer", "minimum": .integer(Int(clamping: range.lowerBound)), "maximum": .integer(Int(clamping: range.upperBound))],
+          ["type": "integer", "minimum": .number(Int(clamping: range.lowerBound)), "maximum": .number(Int(clamping: range.upperBound))],
           Self.pattern("^\(Self.sizePattern)$"),
         ]
       ]
     case .number(let range):
-      ["type": "integer", "minimum": .integer(Int(clamping: range.lowerBound)), "maximum": .integer(Int(clamping: range.upperBound))]
+      ["type": "integer", "minimum": .number(Int(clamping: range.lowerBound)), "maximum": .number(Int(clamping: range.upperBound))]
     case .percent: ["type": "number", "minimum": 0, "maximum": 100]
     case .flag: ["type": "boolean"]
     case .level:
@@ -386,7 +386,7 @@ extension ScalarFormat {
 
   private static let sizePattern = "[0-9]+ *([bB]|[kKmMgG]([iI]?[bB])?)?"
 
-  private static func pattern(_ pattern: String) -> SchemaValue {
+  private static func pattern(_ pattern: String) -> JSON {
     ["type": "string", "pattern": .text(pattern)]
   }
 }

@@ -404,3 +404,51 @@ extension ConfigurationProposal.Shared {
     largest = ranked.prefix(Self.mostNamed).map { group in group.map { entries[$0].path } }
   }
 }
+
+// MARK: - Records
+
+extension ConfigurationProposal {
+  package var packCount: Int { packs.reduce(0) { $0 + $1.count } }
+
+  /// The record of the whole proposal.
+  package var json: JSON {
+    [
+      "type": "proposal", "directory": .text(directory), "output": .text(path), "packs": .number(packCount),
+      "files": .number(packs.reduce(0) { $0 + $1.files }), "contentSize": .number(packs.reduce(0) { $0 + $1.contentSize }),
+    ]
+  }
+
+  /// The records of what was found, in the order in which they are printed.
+  package var details: [JSON] {
+    var records = omitted.map(\.json)
+    records += problems.map { ["type": "problem", "path": .text($0.path), "message": .text($0.message)] }
+    records += packs.map(\.json)
+    records += unassigned.map {
+      ["type": "unassigned", "path": .text($0.path), "files": .number($0.files), "contentSize": .number($0.contentSize)]
+    }
+    guard let shared else { return records }
+    return records + [
+      [
+        "type": "shared", "files": .number(shared.files), "contentSize": .number(shared.contentSize),
+        "savedSize": .number(shared.savedSize), "largest": .list(shared.largest.map(JSON.texts)),
+      ]
+    ]
+  }
+}
+
+extension ConfigurationProposal.OmittedPath {
+  fileprivate var json: JSON {
+    [
+      "type": isSkipped ? "skipped" : "excluded", "path": .text(path), "reason": .text(reason), "size": .number(size),
+    ]
+  }
+}
+
+extension ConfigurationProposal.Pack {
+  fileprivate var json: JSON {
+    [
+      "type": "proposed-pack", "id": .text(id), "root": isEach ? nil : .text(root), "each": isEach ? .text(root) : nil,
+      "delivery": .text(delivery.rawValue), "packs": .number(count), "files": .number(files), "contentSize": .number(contentSize),
+    ]
+  }
+}

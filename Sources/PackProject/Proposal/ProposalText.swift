@@ -83,7 +83,7 @@ struct ProposalText {
     }
     add("  exclude:")
     for item in patterns.sorted(by: { $0.pattern < $1.pattern }) {
-      add("    - \(JSONString.quoted(item.pattern))  # \(item.reason): \(Self.count(item.count, "file", "files")), \(ByteCount(item.size))")
+      add("    - \(JSON.quoted(item.pattern))  # \(item.reason): \(Self.count(item.count, "file", "files")), \(ByteCount(item.size))")
     }
   }
 
@@ -108,7 +108,7 @@ struct ProposalText {
     if pack.isByLanguage { add("    language: \"${name}\"") }
     if !pack.excludes.isEmpty {
       add("    exclude:")
-      for pattern in pack.excludes { add("      - \(JSONString.quoted(pattern))") }
+      for pattern in pack.excludes { add("      - \(JSON.quoted(pattern))") }
     }
   }
 
@@ -158,6 +158,6 @@ struct ProposalText {
     let isPlain = text.wholeMatch(of: /[A-Za-z_.][A-Za-z0-9_.\/-]*/) != nil && ConfigurationNode.Scalar(plain: text).kind == .text
     // Words that older YAML readers take for true or false.
     let isWord = ["yes", "no", "on", "off", "y", "n"].contains(text.lowercased())
-    return isPlain && !isWord ? text : JSONString.quoted(text)
+    return isPlain && !isWord ? text : JSON.quoted(text)
   }
 }

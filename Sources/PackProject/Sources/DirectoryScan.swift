@@ -455,3 +455,14 @@ private struct Siblings {
     return nil
   }
 }
+
+extension OmittedPath {
+  /// The line to print for the path.
+  package var line: String { skippedBecause.map { "skipped \(path): \($0)" } ?? "excluded \(path)" }
+
+  package func json(pack: String? = nil) -> JSON {
+    [
+      "type": skippedBecause == nil ? "excluded" : "skipped", "pack": .text(pack), "path": .text(path), "reason": .text(skippedBecause),
+    ]
+  }
+}

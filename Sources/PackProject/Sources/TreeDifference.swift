@@ -1,3 +1,5 @@
+package import PackFormat
+
 /// One difference between a pack and a directory.
 package struct TreeDifference: Hashable, Sendable {
   /// The kind of difference.
@@ -21,5 +23,12 @@ package struct TreeDifference: Hashable, Sendable {
     self.kind = kind
     self.path = path
     self.message = message
+  }
+}
+
+extension TreeDifference {
+  /// - Parameter file: the pack that differs from the directory.
+  package func json(of file: String) -> JSON {
+    ["type": "finding", "file": .text(file), "kind": .text(kind.rawValue), "path": .text(path), "message": .text(message)]
   }
 }

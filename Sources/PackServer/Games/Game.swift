@@ -1,5 +1,6 @@
-import PackFormat
+package import PackFormat
 import PackManifest
+import PackProject
 import PackReading
 import PackServing
 import PackWork
@@ -91,4 +92,9 @@ struct Shelf: Sendable {
   func game(named name: String) -> Game? {
     games.first { $0.id.lowercased() == name }
   }
+}
+
+extension Game {
+  /// A folder of plain files has no version.
+  package var json: JSON { ["id": .text(id), "version": .number(version)] }
 }

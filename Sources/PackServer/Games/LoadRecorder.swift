@@ -1,5 +1,6 @@
 package import PackBuild
 import PackFormat
+import PackProject
 import PackReading
 import PackServing
 import PackWork
@@ -84,7 +85,7 @@ package final class LoadRecorder: Sendable {
   ///   - host: the host and port of the game's origin.
   /// - Returns: nil for other bodies, and for reports that are about no other host.
   static func foreign(in body: [UInt8], at host: String) -> LoadRun.Foreign? {
-    guard case .object(let members) = try? RecordParser.parse(body), let report = members.first(where: { $0.key == "csp-report" })?.value,
+    guard case .object(let members) = try? JSON(parsing: body), let report = members.first(where: { $0.key == "csp-report" })?.value,
       case .object(let fields) = report
     else { return nil }
     func text(_ key: String) -> String? {

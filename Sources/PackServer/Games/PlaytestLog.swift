@@ -1,5 +1,5 @@
-import PackBuild
 import PackFormat
+import PackProject
 import PackServing
 import PackWork
 
@@ -104,20 +104,20 @@ final class PlaytestLog: Sendable {
   // MARK: Telling
 
   /// Returns the counts of all games that were asked for anything.
-  func summary() -> RecordValue {
+  func summary() -> JSON {
     let histories = histories.withLock { $0 }
     return .sorted(histories.filter { !$0.value.counts.isEmpty }.mapValues(Self.summary))
   }
 
-  private static func summary(_ history: History) -> RecordValue {
-    var members: [String: RecordValue?] = ["sent": .number(history.sentSize)]
-    for (kind, count) in history.counts { members[kind.rawValue] = RecordValue.number(count) }
+  private static func summary(_ history: History) -> JSON {
+    var members: [String: JSON?] = ["sent": .number(history.sentSize)]
+    for (kind, count) in history.counts { members[kind.rawValue] = JSON.number(count) }
     return .sorted(members)
   }
 
   /// Returns the events of a game from a number on, and the number of the next one; or only that number if none is given. Notes that the phone's view
   /// of the game is open.
-  func news(of id: String, since number: Int?) -> [String: RecordValue?] {
+  func news(of id: String, since number: Int?) -> [String: JSON?] {
     let time = milliseconds
     let history = histories.withLock { histories in
       histories[id, default: History()].watched = time
@@ -126,12 +126,12 @@ final class PlaytestLog: Sendable {
     let first = history.count - history.last.count
     let events = number.map { history.last.dropFirst(max(0, $0 - first)) } ?? []
     return [
-      "next": RecordValue.number(history.count),
+      "next": JSON.number(history.count),
       "events": .list(
         events.map { event in
           .sorted([
-            "kind": .text(event.kind.rawValue), "text": .text(event.text), "status": RecordValue.number(event.status),
-            "size": RecordValue.number(event.size), "note": RecordValue.text(event.note), "ms": .number(event.milliseconds ?? 0),
+            "kind": .text(event.kind.rawValue), "text": .text(event.text), "status": JSON.number(event.status),
+            "size": JSON.number(event.size), "note": JSON.text(event.note), "ms": .number(event.milliseconds ?? 0),
           ])
         }),
     ]

@@ -1,5 +1,5 @@
-import PackBuild
 import PackFormat
+import PackProject
 import PackServing
 
 /// The pages for people who try games, below one path of every origin: the list of the games, each game in the view of a phone, and what both ask for.
@@ -60,20 +60,20 @@ final class PlaytestPages: Sendable {
   }
 
   private func live(_ request: PackRequest, _ game: Game?, port: String) -> SiteReply {
-    var members: [String: RecordValue?] = [
+    var members: [String: JSON?] = [
       "badDay": .flag(badDay.isOn), "rate": .number(BadDay.bytesPerSecond),
     ]
     if let game {
       let since = RequestTarget(request.target)?.query.flatMap { $0.hasPrefix("?since=") ? Int($0.dropFirst(7)) : nil }
       members.merge(log.news(of: game.id, since: since)) { _, new in new }
       members["title"] = .text(game.title)
-      members["packSize"] = RecordValue.number(game.packSize)
+      members["packSize"] = JSON.number(game.packSize)
       if !isSingle { members["list"] = .text("http://127.0.0.1\(port)/") }
     } else {
       members["games"] = log.summary()
     }
     return .text(
-      200, RecordValue.sorted(members).line, type: "application/json", headers: Self.fields("default-src 'none'"),
+      200, JSON.sorted(members).line, type: "application/json", headers: Self.fields("default-src 'none'"),
       isHead: request.method == "HEAD")
   }
 

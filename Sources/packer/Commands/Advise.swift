@@ -81,22 +81,11 @@ struct Advise: Verb {
       let what = "\(advice.packs.joined(separator: ", ")): \(advice.text)"
       let amount = "\(ByteCount(advice.bytes)) of \(ByteCount(advice.size))"
       let saving = advice.kind.isSaving ? "\n  saves \(amount)" : advice.kind == .media ? "" : "\n  \(amount) may come later"
-      console.result(RecordValue(advice), (what + saving + "\n  \(advice.remedy)").split(separator: "\n").map(String.init))
+      console.result(advice.json, (what + saving + "\n  \(advice.remedy)").split(separator: "\n").map(String.init))
     }
     if result.advice.filter(\.kind.isSaving).count > 1, !console.isJSON {
       console.note("each saving was measured by itself, and together they may be less; --json lists the files")
     }
     if result.advice.isEmpty, !console.isJSON { console.output(lines: ["nothing found that makes a pack smaller by 1 % or more"]) }
-  }
-}
-
-extension RecordValue {
-  /// Sizes are in bytes.
-  fileprivate init(_ advice: Advice) {
-    self = .sorted([
-      "type": .text("advice"), "kind": .text(advice.kind.rawValue), "packs": .texts(advice.packs), "text": .text(advice.text),
-      "remedy": .text(advice.remedy), "saving": advice.kind.isSaving ? .number(advice.bytes) : nil,
-      "bytes": advice.kind.isSaving ? nil : .number(advice.bytes), "size": .number(advice.size), "files": .texts(advice.files),
-    ])
   }
 }

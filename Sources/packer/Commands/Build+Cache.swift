@@ -29,10 +29,10 @@ extension Build {
     let packed = report.items.count { $0.action == .packed }
     let deltas = report.updates.count { $0.action == .made }
     session.console.result(
-      RecordValue.sorted([
-        "type": .text("cache"), "cache": .text(report.output), "packs": RecordValue.number(report.items.count),
-        "packed": RecordValue.number(packed), "deltas": RecordValue.number(deltas),
-      ]),
+      [
+        "type": "cache", "cache": .text(report.output), "packs": .number(report.items.count), "packed": .number(packed),
+        "deltas": .number(deltas),
+      ],
       [
         "\(report.output): \(packed) of \(Table.count(report.items.count, "pack", "packs")) packed"
           + (deltas == 0 ? "" : ", \(Table.count(deltas, "delta", "deltas")) made")

@@ -83,7 +83,7 @@ struct Build: Verb {
 
   private static func showOmitted(_ item: ReleaseBuildReport.Item, on console: Console) {
     if console.isJSON {
-      for path in item.omitted { console.result(OmissionRecord(path, pack: item.id), []) }
+      for path in item.omitted { console.result(path.json(pack: item.id)) }
     } else if item.omitted.count <= Self.mostSingle {
       for path in item.omitted { console.note("\(item.id): \(path.line)") }
     } else {
@@ -114,10 +114,10 @@ struct Build: Verb {
     let cached = report.items.count { $0.action == .cached }
     let folds = console.isQuiet || reused + cached > Self.mostReused
     for (item, row) in zip(report.items, Self.packRows(report, packed: packed)) {
-      console.result(BuiltPackRecord(item), folds && item.action != .packed && item.action != .kept ? [] : [row])
+      console.result(item.json, folds && item.action != .packed && item.action != .kept ? [] : [row])
     }
     for (update, row) in zip(report.updates, Self.updateRows(report)) {
-      console.result(BuiltUpdateRecord(update), console.isQuiet ? [] : [row])
+      console.result(update.json, console.isQuiet ? [] : [row])
     }
     if folds, !console.isJSON, !console.isQuiet {
       for (count, place) in [(reused, "reused"), (cached, "from the cache")] where count > 0 {
@@ -131,16 +131,16 @@ struct Build: Verb {
     let packed = report.items.count { $0.action == .packed }
     guard let release = report.release else {
       console.result(
-        TrialRecord(output: report.output, packs: report.items.count, packed: packed),
+        report.json,
         ["\(report.output): nothing was written, \(packed) of \(Table.count(report.items.count, "pack", "packs")) would be packed"])
       return
     }
-    for download in report.downloads { console.result(RecordValue(download), []) }
-    for room in report.room { console.result(RecordValue(room), []) }
+    for download in report.downloads { console.result(download.json) }
+    for room in report.room { console.result(room.json) }
     let summary = Self.summary(report, release, packed: packed)
     // With -q only the line with the counts.
     console.result(
-      BuiltRecord(report, release, packed: packed),
+      report.json,
       console.isQuiet
         ? Array(summary.suffix(3).prefix(1))
         : summary + Self.changeLines(report) + Self.downloadLines(report.downloads) + Self.roomLines(report.room))
@@ -276,119 +276,4 @@ struct ProjectOption: ParsableArguments {
   @Option(
     name: [.customShort("c"), .customLong("config")], help: ArgumentHelp("The configuration.", valueName: "file"), completion: .file())
   var path = PackerConfiguration.defaultPath
-}
-
-private struct BuiltPackRecord: Encodable {
-  let type = "pack"
-  let id: String
-  let version: UInt64
-  let action: String
-  let reason: String?
-  let contentSize: UInt64
-  let packSize: UInt64?
-  let sizeOnDevice: UInt64?
-  let largestFrame: UInt64?
-  let url: String?
-  let keyID: String?
-
-  init(_ item: ReleaseBuildReport.Item) {
-    id = item.id
-    version = item.version
-    action = item.action.rawValue
-    reason = item.reason
-    contentSize = item.contentSize
-    packSize = item.entry?.size
-    sizeOnDevice = item.entry?.sizeOnDevice
-    largestFrame = item.entry?.maxFrame
-    url = item.entry?.url
-    keyID = item.entry?.keyID
-  }
-}
-
-/// A delta, or why there is none. Sizes are in bytes.
-private struct BuiltUpdateRecord: Encodable {
-  let type = "update"
-  let pack: String
-  let fromPack: String?
-  let fromVersion: UInt64
-  let fromManifest: UInt64?
-  let baseRoot: String
-  let viaVersion: UInt64?
-  let action: String
-  let reason: String?
-  let size: UInt64?
-  let viaSize: UInt64?
-  let packSize: UInt64?
-  let permille: UInt64?
-
-  init(_ update: ReleaseBuildReport.Update) {
-    pack = update.id
-    fromPack = update.basePack
-    fromVersion = update.version
-    fromManifest = update.manifest
-    baseRoot = update.base.hex
-    viaVersion = update.via
-    action = update.action.rawValue
-    reason = update.reason
-    size = update.size
-    viaSize = update.restSize
-    packSize = update.packSize
-    permille = update.permille
-  }
-}
-
-extension RecordValue {
-  /// What players of an earlier release download. Sizes are in bytes.
-  init(_ update: ReleaseUpdate) {
-    let packs = update.packs.map { pack -> RecordValue in
-      .sorted([
-        "id": .text(pack.id), "size": .number(pack.size), "packSize": .number(pack.packSize), "deltas": .number(UInt64(pack.deltas)),
-      ])
-    }
-    self = .sorted([
-      "type": .text("download"), "fromManifest": .number(update.manifest), "size": .number(update.size),
-      "sizeWithApp": .number(update.sizeWithApp), "packSize": .number(update.packSize), "packs": .list(packs),
-    ])
-  }
-}
-
-private struct TrialRecord: Encodable {
-  let type = "dry-run"
-  let output: String
-  let packs: Int
-  let packed: Int
-}
-
-private struct BuiltRecord: Encodable {
-  let type = "build"
-  let output: String
-  let packs: Int
-  let packed: Int
-  let manifestVersion: UInt64
-  let manifestSize: UInt64
-  let isManifestUnchanged: Bool
-  /// The numbers of packs that differ from the last release.
-  let changed: Int?
-  let added: Int?
-  let removed: Int?
-  let repacked: Int?
-  let signers: [String]
-  let expires: String
-  let budget: [String: UInt64]
-  let peakDisk: UInt64
-
-  init(_ report: ReleaseBuildReport, _ release: ReleaseBuildReport.Release, packed: Int) {
-    output = report.output
-    packs = report.items.count
-    self.packed = packed
-    manifestVersion = release.manifest.version
-    manifestSize = release.manifestSize
-    isManifestUnchanged = release.isManifestUnchanged
-    (changed, added, removed) = (report.change?.changed, report.change?.added, report.change?.removed)
-    repacked = report.change?.repacked
-    signers = release.signers
-    expires = "\(release.manifest.expires)"
-    budget = Dictionary(uniqueKeysWithValues: release.budget.install.named.map { ($0.key, $0.bytes) })
-    peakDisk = release.budget.peakDisk
-  }
 }

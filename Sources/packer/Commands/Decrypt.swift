@@ -33,13 +33,8 @@ struct Decrypt: Verb {
         try await PayloadExport.run(file, to: path, key: resolved.key, progress: progress)
       }
     }
-    session.console.result(PayloadRecord(output: path, payloadSize: size), ["\(path): \(size) bytes"])
+    session.console.result(
+      ["type": "payload", "output": .text(path), "payloadSize": .number(size)], ["\(path): \(size) bytes"])
     return .done
   }
-}
-
-private struct PayloadRecord: Encodable {
-  let type = "payload"
-  let output: String
-  let payloadSize: UInt64
 }

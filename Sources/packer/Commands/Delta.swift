@@ -83,7 +83,6 @@ struct Delta: Verb {
   }
 
   private func show(_ report: DeltaReport, _ duration: Duration, on console: Console) {
-    let record = DeltaRecord(report, duration)
     if report.deltaSize >= report.packSize {
       console.warning("the delta is not smaller than \(new)", hint: "let players fetch the new pack")
     }
@@ -94,60 +93,14 @@ struct Delta: Verb {
       ("new", "\(Table.count(report.new, "content", "contents")), \(ByteCount(report.newContentSize))"),
       ("repeated", Table.count(report.repeated, "file", "files")),
       ("payload", "\(ByteCount(report.windowSize)) in \(windows), \(ByteCount(UInt64(report.headSize))) to place them"),
-      ("key id", record.keyID),
-      ("pack id", record.packID),
-      ("pack version", "\(record.packVersion)"),
-      ("base", record.baseRoot),
-      ("content root", record.contentRoot),
+      ("key id", "\(report.keyID)"),
+      ("pack id", report.packID.hex),
+      ("pack version", "\(report.packVersion)"),
+      ("base", report.baseRoot.hex),
+      ("content root", report.contentRoot.hex),
     ])
-    let share = "\(record.permille / 10).\(record.permille % 10) %"
-    console.result(record, ["\(path): \(ByteCount(report.deltaSize)), \(share) of \(ByteCount(report.packSize))"] + fields)
-  }
-}
-
-/// Sizes are in bytes.
-private struct DeltaRecord: Encodable {
-  let type = "delta"
-  let output: String
-  let deltaSize: UInt64
-  let packSize: UInt64
-  let permille: UInt64
-  let unchangedEntries: Int
-  let movedFiles: Int
-  let newContents: Int
-  let newContentSize: UInt64
-  let repeatedFiles: Int
-  let windows: Int
-  let ranges: Int
-  let windowSize: UInt64
-  let headSize: Int
-  let milliseconds: Int64
-  let keyID: String
-  let packID: String
-  let packVersion: UInt64
-  let baseRoot: String
-  let contentRoot: String
-
-  init(_ report: DeltaReport, _ duration: Duration) {
-    output = report.output
-    deltaSize = report.deltaSize
-    packSize = report.packSize
-    // A pack has at most 2^40 bytes, and at least those of its header.
-    permille = report.deltaSize * 1000 / report.packSize
-    unchangedEntries = report.unchanged
-    movedFiles = report.moved
-    newContents = report.new
-    newContentSize = report.newContentSize
-    repeatedFiles = report.repeated
-    windows = report.windows
-    ranges = report.ranges
-    windowSize = report.windowSize
-    headSize = report.headSize
-    milliseconds = duration.components.seconds * 1000 + duration.components.attoseconds / 1_000_000_000_000_000
-    keyID = "\(report.keyID)"
-    packID = report.packID.hex
-    packVersion = report.packVersion
-    baseRoot = report.baseRoot.hex
-    contentRoot = report.contentRoot.hex
+    let share = "\(report.permille / 10).\(report.permille % 10) %"
+    console.result(
+      report.json(duration), ["\(path): \(ByteCount(report.deltaSize)), \(share) of \(ByteCount(report.packSize))"] + fields)
   }
 }

@@ -204,12 +204,12 @@ struct Diff: Verb {
       console.lines(report.markdown(mostFiles: showsAll ? .max : Self.mostFiles, limit: showsAll ? .max : Self.longestComment))
       return
     }
-    console.result(RecordValue(report), ["before: \(report.before)", "after:  \(report.after)", report.summary])
+    console.result(report.json, ["before: \(report.before)", "after:  \(report.after)", report.summary])
     for pack in report.packs where pack.isChanged {
       let text = DifferenceText(pack, mostFiles: showsAll ? .max : Self.mostFiles)
-      console.result(RecordValue(pack), text.heading + text.files)
+      console.result(pack.json, text.heading + text.files)
       if console.isJSON {
-        for change in pack.files?.changes ?? [] { console.result(RecordValue(change, in: pack), []) }
+        for change in pack.changes { console.result(change) }
       }
     }
     let downloads = report.downloads.map { update in
@@ -220,11 +220,11 @@ struct Diff: Verb {
     }
     if !downloads.isEmpty, !console.isJSON { console.output(lines: ["download by players who have all packs of"]) }
     for (update, line) in zip(report.downloads, Table.columns(downloads, numbers: [1])) {
-      console.result(RecordValue(update), [line.trimmingEnd])
+      console.result(update.json, [line.trimmingEnd])
     }
     let rows = report.room.flatMap { room in room.amounts.map { [room.title, $0.key, DifferenceText.room($0)] } }
     if !rows.isEmpty, !console.isJSON { console.output(lines: ["left in released apps"] + Table.columns(rows, numbers: [])) }
-    if console.isJSON { for room in report.room { console.result(RecordValue(room), []) } }
+    if console.isJSON { for room in report.room { console.result(room.json) } }
   }
 }
 
@@ -310,72 +310,5 @@ extension String {
     var text = self[...]
     while text.last == " " { text.removeLast() }
     return String(text)
-  }
-}
-
-// MARK: Records
-
-extension RecordValue {
-  fileprivate init(_ report: DifferenceReport) {
-    let counts = PackDifference.Kind.allCases.map { ($0.rawValue, RecordValue.number(UInt64(report.count($0)))) }
-    self = .sorted([
-      "type": .text("difference"), "before": .text(report.before), "after": .text(report.after), "isOutOfOrder": .flag(report.isOutOfOrder),
-      "packs": .sorted(Dictionary(uniqueKeysWithValues: counts)), "packSizeBefore": .number(report.packSizes?.before),
-      "packSizeAfter": .number(report.packSizes?.after),
-    ])
-  }
-
-  /// A pack that differs. Sizes are in bytes. The sizes of its files and of the rest add up to that of the pack, and to what players download.
-  fileprivate init(_ pack: PackDifference) {
-    func edition(_ edition: PackDifference.Edition?) -> RecordValue? {
-      edition.map {
-        .sorted(["version": .number($0.version), "packSize": .number($0.packSize), "delivery": .text($0.delivery?.rawValue)])
-      }
-    }
-    let unchanged = pack.files.map { files -> RecordValue in
-      .sorted([
-        "files": .number(UInt64(files.unchanged.count)), "size": .number(files.unchanged.size),
-        "packedSize": .number(pack.packRest.map { _ in files.unchanged.packedSize }),
-        "updateSize": .number(pack.updateRest.map { _ in files.unchanged.updateSize }),
-      ])
-    }
-    self = .sorted([
-      "type": .text("pack"), "id": .text(pack.id), "change": .text(pack.kind.rawValue), "before": edition(pack.before),
-      "after": edition(pack.after), "obstacle": .text(pack.obstacle), "unchanged": unchanged, "packRest": .number(pack.packRest),
-      "updateSize": .number(pack.update?.size), "updateRest": .number(pack.updateRest), "updateObstacle": .text(pack.updateObstacle),
-      // 0 for the whole pack.
-      "deltas": .number(pack.update?.deltas),
-    ])
-  }
-
-  fileprivate init(_ change: TreeChanges.Change, in pack: PackDifference) {
-    func name(_ item: FileList.Item?) -> RecordValue? {
-      switch item?.kind {
-      case nil: nil
-      case .file: .text("file")
-      case .executable: .text("executable")
-      case .directory: .text("directory")
-      }
-    }
-    self = .sorted([
-      "type": .text("file"), "pack": .text(pack.id), "change": .text(change.kind.rawValue), "path": .text(change.path),
-      "oldPath": change.kind == .renamed ? .text(change.before?.path) : nil, "kind": name(change.after), "oldKind": name(change.before),
-      "oldSize": .number(change.before?.size), "size": .number(change.after?.size), "packedSize": .number(change.after?.packedSize),
-      "updateSize": .number(change.updateSize),
-    ])
-  }
-
-  /// What a release leaves of the budget of an app version. Sizes are in bytes.
-  init(_ room: AppRoom) {
-    let amounts = room.amounts.map { amount -> RecordValue in
-      // The difference is what is left, or if it does not fit, what is missing.
-      .sorted([
-        "key": .text(amount.key), "limit": .number(amount.limit), "needed": .number(amount.needed), "fits": .flag(amount.fits),
-        "difference": .number(amount.difference),
-      ])
-    }
-    self = .sorted([
-      "type": .text("room"), "appVersion": .text(room.version), "platform": .text(room.platform), "amounts": .list(amounts),
-    ])
   }
 }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import PackFormat
 import PackGate
+import PackProject
 
 /// `packer explain`
 struct Explain: Verb {
@@ -31,7 +32,7 @@ struct Explain: Verb {
   func run(in session: Session) async throws(PackError) -> Outcome {
     let console = session.console
     guard !subjects.isEmpty else {
-      for rule in ReleaseRule.all { console.result(RuleRecord(rule), ["\(rule.id)  \(rule.title)"]) }
+      for rule in ReleaseRule.all { console.result(rule.json, ["\(rule.id)  \(rule.title)"]) }
       console.note("exit statuses and error codes are explained too, as in 'packer explain 11' and 'packer explain wrong-key'")
       return .done
     }
@@ -50,47 +51,14 @@ struct Explain: Verb {
           .usage, "there is no rule, exit status or error code '\(subject)'",
           hint: "list the rules with 'packer explain'; Documentation/TROUBLESHOOTING.md lists statuses and codes")
       }
-      for rule in found { console.result(RuleRecord(rule), rule.story) }
+      for rule in found { console.result(rule.json, rule.story) }
     }
     return .done
   }
 
   private func show(_ entry: FailureCatalog.Entry, _ title: String, type: String, on console: Console) {
     console.result(
-      ExplanationRecord(type: type, code: entry.code, cause: entry.cause, remedy: entry.remedy),
+      ["type": .text(type), "code": .text(entry.code), "cause": .text(entry.cause), "remedy": .text(entry.remedy)],
       ["\(title)  \(entry.cause)", "  remedy  \(entry.remedy)"])
-  }
-}
-
-private struct ExplanationRecord: Encodable {
-  /// `exit-status` or `error-code`.
-  let type: String
-  let code: String
-  let cause: String
-  let remedy: String
-}
-
-private struct RuleRecord: Encodable {
-  let type = "rule"
-  let id: String
-  let title: String
-  let level: String
-  let kind: String
-  let checks: String
-  let onPhone: String
-  let remedy: String
-  let baCode: Int?
-  let ignorable: Bool
-
-  init(_ rule: ReleaseRule) {
-    id = rule.id
-    title = rule.title
-    level = rule.level.rawValue
-    kind = rule.kind.rawValue
-    checks = rule.what
-    onPhone = rule.onPhone
-    remedy = rule.remedy
-    baCode = rule.phone?.code
-    ignorable = rule.isIgnorable
   }
 }

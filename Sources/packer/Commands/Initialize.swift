@@ -83,9 +83,9 @@ struct Initialize: Verb {
       throw error
     }
     written.insert(path, at: 0)
-    if console.isJSON { showRecords(proposal, on: console) }
+    if console.isJSON { for record in proposal.details { console.result(record) } }
     let levels = await estimates(proposal, jobs: jobs, on: console)
-    console.result(ProposalRecord(proposal), lines(proposal, written: written, unignored: ignore.missing, levels: levels))
+    console.result(proposal.json, lines(proposal, written: written, unignored: ignore.missing, levels: levels))
     return outcome(of: proposal, on: console)
   }
 
@@ -136,7 +136,10 @@ struct Initialize: Verb {
     let notes = notes(about: project)
     let fields = [("next", "cd \(ShellWord.path(directory)) && \(project.command)")] + notes.map { ("note", $0) }
     session.console.result(
-      AppRecord(directory: directory, files: project.files.map(\.path), command: project.command, notes: notes),
+      [
+        "type": "app", "directory": .text(directory), "files": .texts(project.files.map(\.path)), "command": .text(project.command),
+        "notes": .texts(notes),
+      ],
       project.files.map { "\(directory)/\($0.path)" } + Table.fields(fields))
     return .done
   }
@@ -287,26 +290,6 @@ struct Initialize: Verb {
       return "\(Table.count(group.count, "possible secret", "possible secrets")) (\(named.joined(separator: ", ")))"
     }
   }
-
-  // MARK: For programs
-
-  private func showRecords(_ proposal: ConfigurationProposal, on console: Console) {
-    for path in proposal.omitted {
-      console.result(OmissionRecord(path), [])
-    }
-    for problem in proposal.problems {
-      console.result(ProblemRecord(path: problem.path, message: problem.message), [])
-    }
-    for pack in proposal.packs {
-      console.result(ProposedPackRecord(pack), [])
-    }
-    for item in proposal.unassigned {
-      console.result(UnassignedRecord(path: item.path, files: item.files, contentSize: item.contentSize), [])
-    }
-    if let shared = proposal.shared {
-      console.result(SharedRecord(shared), [])
-    }
-  }
 }
 
 /// The options for an app.
@@ -343,82 +326,4 @@ struct AppOptions: ParsableArguments {
     guard let first = given.first else { return }
     throw PackError(.usage, "\(first) needs --app", hint: "packer init --app DIR …")
   }
-}
-
-private struct AppRecord: Encodable {
-  let type = "app"
-  let directory: String
-  let files: [String]
-  let command: String
-  let notes: [String]
-}
-
-private struct ProblemRecord: Encodable {
-  let type = "problem"
-  let path: String
-  let message: String
-}
-
-private struct ProposedPackRecord: Encodable {
-  let type = "proposed-pack"
-  let id: String
-  let root: String?
-  let each: String?
-  let delivery: String
-  let packs: Int
-  let files: Int
-  let contentSize: UInt64
-
-  init(_ pack: ConfigurationProposal.Pack) {
-    id = pack.id
-    root = pack.isEach ? nil : pack.root
-    each = pack.isEach ? pack.root : nil
-    delivery = pack.delivery.rawValue
-    packs = pack.count
-    files = pack.files
-    contentSize = pack.contentSize
-  }
-}
-
-private struct UnassignedRecord: Encodable {
-  let type = "unassigned"
-  let path: String
-  let files: Int
-  let contentSize: UInt64
-}
-
-private struct SharedRecord: Encodable {
-  let type = "shared"
-  let files: Int
-  let contentSize: UInt64
-  let savedSize: UInt64
-  let largest: [[String]]
-
-  init(_ shared: ConfigurationProposal.Shared) {
-    files = shared.files
-    contentSize = shared.contentSize
-    savedSize = shared.savedSize
-    largest = shared.largest
-  }
-}
-
-private struct ProposalRecord: Encodable {
-  let type = "proposal"
-  let directory: String
-  let output: String
-  let packs: Int
-  let files: Int
-  let contentSize: UInt64
-
-  init(_ proposal: ConfigurationProposal) {
-    directory = proposal.directory
-    output = proposal.path
-    packs = proposal.packCount
-    files = proposal.packs.reduce(0) { $0 + $1.files }
-    contentSize = proposal.packs.reduce(0) { $0 + $1.contentSize }
-  }
-}
-
-extension ConfigurationProposal {
-  fileprivate var packCount: Int { packs.reduce(0) { $0 + $1.count } }
 }

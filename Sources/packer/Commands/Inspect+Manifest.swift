@@ -22,7 +22,7 @@ extension Inspect {
     let console = session.console
     let signers = signed.signatures.map(\.keyID).joined(separator: " and ")
     console.result(
-      ManifestRecord(folder.manifestPath, manifest, signed),
+      manifest.json(of: folder.manifestPath, signed),
       [
         "\(folder.manifestPath): manifest \(manifest.version), expires \(manifest.expires), signed by \(signers) (not checked)"
       ])
@@ -49,62 +49,35 @@ extension Inspect {
         return
           "    \(Table.grouped(Int64(clamping: delta.size))) bytes, \(permille / 10).\(permille % 10) %, over content \(bases)\(target)"
       }
-      console.result(ListedPackRecord(pack, own), [row] + lines)
+      console.result(pack.json(own), [row] + lines)
     }
     return .done
   }
 }
 
-private struct ManifestRecord: Encodable {
-  let type = "manifest"
-  let file: String
-  let version: UInt64
-  let issued: String?
-  let expires: String
-  let signers: [String]
-  let base: String?
-  let pages: Int
-
-  init(_ file: String, _ manifest: Manifest, _ signed: SignedManifest) {
-    self.file = file
-    version = manifest.version
-    issued = manifest.issued.map { "\($0)" }
-    expires = "\(manifest.expires)"
-    signers = signed.signatures.map(\.keyID)
-    base = manifest.defaults.baseURL
-    pages = manifest.pages.count
+extension Manifest {
+  fileprivate func json(of file: String, _ signed: SignedManifest) -> JSON {
+    [
+      "type": "manifest", "file": .text(file), "version": .number(version), "issued": .text(issued?.description),
+      "expires": .text(expires.description), "signers": .texts(signed.signatures.map(\.keyID)), "base": .text(defaults.baseURL),
+      "pages": .number(pages.count),
+    ]
   }
 }
 
-/// Sizes are in bytes.
-private struct ListedPackRecord: Encodable {
-  struct Delta: Encodable {
-    let bases: [String]
-    let target: String?
-    let size: UInt64
-    let sha256: String
-  }
-
-  let type = "pack"
-  let id: String
-  let version: UInt64
-  let size: UInt64
-  let sha256: String
-  let contentRoot: String
-  let keyID: String
-  let delivery: String
-  let url: String
-  let deltas: [Delta]
-
-  init(_ pack: ManifestPack, _ deltas: [ManifestDelta]) {
-    id = pack.id
-    version = pack.version
-    size = pack.size
-    sha256 = pack.sha256.hex
-    contentRoot = pack.contentRoot.hex
-    keyID = pack.keyID
-    delivery = pack.delivery.rawValue
-    url = pack.url
-    self.deltas = deltas.map { Delta(bases: $0.bases.map(\.hex), target: $0.target?.hex, size: $0.size, sha256: $0.sha256.hex) }
+extension ManifestPack {
+  /// Sizes are in bytes.
+  fileprivate func json(_ deltas: [ManifestDelta]) -> JSON {
+    let deltas = deltas.map { delta -> JSON in
+      [
+        "bases": .texts(delta.bases.map(\.hex)), "target": .text(delta.target?.hex), "size": .number(delta.size),
+        "sha256": .text(delta.sha256.hex),
+      ]
+    }
+    return [
+      "type": "pack", "id": .text(id), "version": .number(version), "size": .number(size), "sha256": .text(sha256.hex),
+      "contentRoot": .text(contentRoot.hex), "keyID": .text(keyID), "delivery": .text(delivery.rawValue), "url": .text(url),
+      "deltas": .list(deltas),
+    ]
   }
 }

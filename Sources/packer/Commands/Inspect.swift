@@ -33,116 +33,77 @@ struct Inspect: Verb {
     if isManifest { return try showManifest(in: session) }
     let summary = try naming(file) { () throws(PackError) in try PackSummary.read(file) }
     let delta = try delta(summary, in: session)
-    let record = SummaryRecord(file: file, summary, delta)
+    let (header, stanzas, layout) = (summary.header, summary.stanzas, summary.layout)
     var fields = [
-      ("format", record.format),
-      ("kind", record.kind),
-      ("pack version", "\(record.packVersion)"),
-      ("pack id", record.packID),
-      ("key id", record.keyID),
-      ("salt", record.salt),
-      ("segments", "\(record.segments) of \(record.segmentSize) bytes"),
-      ("payload", "\(record.payloadSize) bytes"),
+      ("format", summary.format),
+      ("kind", "\(header.kind)"),
+      ("pack version", "\(header.packVersion)"),
+      ("pack id", header.packID.hex),
+      ("key id", "\(stanzas.keyID)"),
+      ("salt", summary.salt),
+      ("segments", "\(layout.segmentCount) of \(header.segmentSize) bytes"),
+      ("payload", "\(layout.payloadSize) bytes"),
     ]
-    if !record.recipients.isEmpty {
-      fields.append(("recipients", record.recipients.map { "\($0.keyID) (\($0.kind))" }.joined(separator: ", ")))
+    if !summary.recipients.isEmpty {
+      fields.append(("recipients", summary.recipients.map { "\($0.keyID) (\($0.kind))" }.joined(separator: ", ")))
     }
-    if !record.unknownKeyStanzas.isEmpty {
-      let types = record.unknownKeyStanzas.map(String.init).joined(separator: ", ")
+    if !stanzas.unknown.isEmpty {
+      let types = stanzas.unknown.map { "\($0.type)" }.joined(separator: ", ")
       fields.append(("key stanzas", "types \(types), unknown to this build"))
     }
     fields += delta?.fields ?? []
     let sizes = Table.sizes(
       summary.parts.map { ($0.name, Int64(clamping: $0.size), "") }, total: "total")
-    session.console.result(record, ["\(file): \(ByteCount(summary.packSize))"] + Table.fields(fields) + sizes)
+    session.console.result(
+      summary.json(of: file, delta?.json), ["\(file): \(ByteCount(summary.packSize))"] + Table.fields(fields) + sizes)
     return .done
   }
 
   /// Reads what is in a delta, if a key was given with an option.
-  private func delta(_ summary: PackSummary, in session: Session) throws(PackError) -> DeltaRecord? {
+  private func delta(_ summary: PackSummary, in session: Session) throws(PackError) -> DeltaSummary? {
     guard !key.references.isEmpty else { return nil }
     guard summary.header.kind == .delta else {
       throw PackError(.usage, "--key is for a delta, and \(file) is a full pack", hint: "packer ls \(ShellWord.path(file)) --key REF")
     }
     let resolved = try session.key(key)
-    return DeltaRecord(try DeltaSummary.read(file, key: resolved.key))
+    return try DeltaSummary.read(file, key: resolved.key)
   }
 }
 
-/// What is in a delta.
-private struct DeltaRecord: Encodable {
-  let bases: [String]
-  let contentRoot: String
-  let windows: Int
-  let windowSize: Int
-  let windowContentSize: UInt64
-  let ranges: Int
-  let newContents: Int
-  let movedFiles: Int
+extension DeltaSummary {
+  private var windowSize: Int { head.windows.reduce(0) { $0 + $1.compressedSize } }
 
-  init(_ summary: DeltaSummary) {
-    let head = summary.head
-    bases = head.bases.map(\.hex)
-    contentRoot = head.target.hex
-    windows = head.windows.count
-    windowSize = head.windows.reduce(0) { $0 + $1.compressedSize }
-    windowContentSize = head.streamSize
-    ranges = head.pieces.count
-    newContents = head.new.count
-    movedFiles = head.moved.count
+  fileprivate var json: JSON {
+    [
+      "bases": .texts(head.bases.map(\.hex)), "contentRoot": .text(head.target.hex), "windows": .number(head.windows.count),
+      "windowSize": .number(windowSize), "windowContentSize": .number(head.streamSize), "ranges": .number(head.pieces.count),
+      "newContents": .number(head.new.count), "movedFiles": .number(head.moved.count),
+    ]
   }
 
-  var fields: [(String, String)] {
-    bases.map { ("over content", $0) } + [
-      ("makes content", contentRoot), ("windows", "\(windows), \(windowSize) bytes for \(windowContentSize)"),
-      ("new contents", "\(newContents), and \(movedFiles) moved"),
+  fileprivate var fields: [(String, String)] {
+    head.bases.map { ("over content", $0.hex) } + [
+      ("makes content", head.target.hex), ("windows", "\(head.windows.count), \(windowSize) bytes for \(head.streamSize)"),
+      ("new contents", "\(head.new.count), and \(head.moved.count) moved"),
     ]
   }
 }
 
-private struct SummaryRecord: Encodable {
-  struct Part: Encodable {
-    let name: String
-    let size: UInt64
+extension PackSummary {
+  fileprivate var format: String { "\(PackHeader.major).\(header.minor), suite \(PackHeader.suite)" }
+  fileprivate var salt: String { header.hasDeterministicSalt ? "from key and content" : "random" }
+  fileprivate var recipients: [(keyID: String, kind: String)] {
+    stanzas.wraps.map { ("\($0.keyID)", $0.kind == .x25519 ? "public key" : "shared key") }
   }
 
-  struct Recipient: Encodable {
-    let keyID: String
-    let kind: String
-  }
-
-  let type = "pack"
-  let file: String
-  let format: String
-  let kind: String
-  let packVersion: UInt64
-  let packID: String
-  let keyID: String
-  let recipients: [Recipient]
-  let unknownKeyStanzas: [UInt16]
-  let salt: String
-  let segments: UInt64
-  let segmentSize: UInt32
-  let payloadSize: UInt64
-  let packSize: UInt64
-  let parts: [Part]
-  let delta: DeltaRecord?
-
-  init(file: String, _ summary: PackSummary, _ delta: DeltaRecord?) {
-    self.delta = delta
-    self.file = file
-    format = "\(PackHeader.major).\(summary.header.minor), suite \(PackHeader.suite)"
-    kind = "\(summary.header.kind)"
-    packVersion = summary.header.packVersion
-    packID = summary.header.packID.hex
-    keyID = "\(summary.stanzas.keyID)"
-    recipients = summary.stanzas.wraps.map { Recipient(keyID: "\($0.keyID)", kind: $0.kind == .x25519 ? "public key" : "shared key") }
-    unknownKeyStanzas = summary.stanzas.unknown.map(\.type)
-    salt = summary.header.hasDeterministicSalt ? "from key and content" : "random"
-    segments = summary.layout.segmentCount
-    segmentSize = summary.header.segmentSize
-    payloadSize = summary.layout.payloadSize
-    packSize = summary.packSize
-    parts = summary.parts.map { Part(name: $0.name, size: $0.size) }
+  fileprivate func json(of file: String, _ delta: JSON?) -> JSON {
+    [
+      "type": "pack", "file": .text(file), "format": .text(format), "kind": .text("\(header.kind)"),
+      "packVersion": .number(header.packVersion), "packID": .text(header.packID.hex), "keyID": .text("\(stanzas.keyID)"),
+      "recipients": .list(recipients.map { ["keyID": .text($0.keyID), "kind": .text($0.kind)] }),
+      "unknownKeyStanzas": .list(stanzas.unknown.map { .number(UInt64($0.type)) }), "salt": .text(salt),
+      "segments": .number(layout.segmentCount), "segmentSize": .number(header.segmentSize), "payloadSize": .number(layout.payloadSize),
+      "packSize": .number(packSize), "parts": .list(parts.map { ["name": .text($0.name), "size": .number($0.size)] }), "delta": delta,
+    ]
   }
 }

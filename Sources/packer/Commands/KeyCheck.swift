@@ -37,12 +37,14 @@ struct KeyCheck: Verb {
       return try check(session) { (file) throws(PackError) in
         let pack = try Pack.openAlone(file, key: resolved.key).source.stanzas
         if pack.recipientIDs.contains(resolved.key.id) {
-          let record = CheckRecord(file: file, keyID: "\(pack.keyID)", recipientID: "\(resolved.key.id)")
-          return (record, "recipient key \(resolved.key.id) opens it, made with key \(pack.keyID)")
+          return (
+            Self.record(file, "\(pack.keyID)", recipientID: "\(resolved.key.id)"),
+            "recipient key \(resolved.key.id) opens it, made with key \(pack.keyID)"
+          )
         }
-        guard pack.keyID != resolved.key.id else { return (CheckRecord(file: file, keyID: "\(pack.keyID)"), "key \(pack.keyID) opens it") }
+        guard pack.keyID != resolved.key.id else { return (Self.record(file, "\(pack.keyID)"), "key \(pack.keyID) opens it") }
         return (
-          CheckRecord(file: file, keyID: "\(pack.keyID)", rootKeyID: "\(resolved.key.id)"),
+          Self.record(file, "\(pack.keyID)", rootKeyID: "\(resolved.key.id)"),
           "key \(pack.keyID) opens it, derived from root key \(resolved.key.id)"
         )
       }
@@ -55,12 +57,12 @@ struct KeyCheck: Verb {
     let publicKey = try session.signingKey(signKey.reference()).publicKey
     return try check(session) { (file) throws(PackError) in
       _ = try SignedManifest.read(file).verify(trusting: [publicKey])
-      return (CheckRecord(file: file, keyID: publicKey.id), "key \(publicKey.id) signed it")
+      return (Self.record(file, publicKey.id), "key \(publicKey.id) signed it")
     }
   }
 
   private func check(
-    _ session: Session, _ look: (String) throws(PackError) -> (CheckRecord, String)
+    _ session: Session, _ look: (String) throws(PackError) -> (JSON, String)
   ) throws(PackError) -> Outcome {
     var outcomes = Outcomes()
     for file in files {
@@ -74,43 +76,26 @@ struct KeyCheck: Verb {
     }
     return outcomes.worst
   }
-}
 
-private struct CheckRecord: Encodable {
-  let type = "file"
-  let file: String
-  let ok = true
-  let keyID: String
-  var rootKeyID: String?
-  var recipientID: String?
+  private static func record(_ file: String, _ keyID: String, rootKeyID: String? = nil, recipientID: String? = nil) -> JSON {
+    [
+      "type": "file", "file": .text(file), "ok": true, "keyID": .text(keyID), "rootKeyID": .text(rootKeyID),
+      "recipientID": .text(recipientID),
+    ]
+  }
 }
 
 extension Outcomes {
   /// Reports an error about one file. Rethrows it if the user cancelled the command.
   mutating func add(_ error: PackError, of file: String, to console: Console) throws(PackError) {
     guard error.code != .cancelled else { throw error }
-    console.result(FailureRecord(file: file, error: error), ["\(file): failed, \(error.code)"])
+    let record: JSON = [
+      "type": "file", "file": .text(file), "ok": false, "code": .text(error.code.rawValue), "message": .text(error.message),
+      "hint": .text(error.hint), "details": error.details.isEmpty ? nil : .texts(error.details.sorted()),
+    ]
+    console.result(record, ["\(file): failed, \(error.code)"])
     console.error(error)
     add(.failed(error, isReported: true))
-  }
-}
-
-/// A record of a file that failed, when several files are checked.
-struct FailureRecord: Encodable {
-  let type = "file"
-  let file: String
-  let ok = false
-  let code: String
-  let message: String
-  let hint: String?
-  let details: [String]?
-
-  init(file: String, error: PackError) {
-    self.file = file
-    code = error.code.rawValue
-    message = error.message
-    hint = error.hint
-    details = error.details.isEmpty ? nil : error.details.sorted()
   }
 }
 

@@ -63,8 +63,11 @@ struct KeyDerive: Verb {
       return .done
     }
     try KeyFile.write(own, to: path)
-    let record = DerivedKeyRecord(pack: name.text, keyID: "\(own.id)", rootKeyID: "\(resolved.key.id)", output: path)
-    session.console.result(record, ["key id \(record.keyID)"])
+    session.console.result(
+      [
+        "type": "key", "kind": "pack", "pack": .text(name.text), "keyID": .text("\(own.id)"), "rootKeyID": .text("\(resolved.key.id)"),
+        "output": .text(path),
+      ], ["key id \(own.id)"])
     return .done
   }
 
@@ -98,10 +101,9 @@ struct KeyDerive: Verb {
       count += 1
     }
     session.console.result(
-      RecordValue.sorted([
-        "type": .text("keys"), "output": .text(path), "packs": RecordValue.number(configuration.packs.count),
-        "written": RecordValue.number(count),
-      ]), ["\(path): \(Table.count(count, "key", "keys")) for \(Table.count(configuration.packs.count, "pack", "packs"))"])
+      [
+        "type": "keys", "output": .text(path), "packs": .number(configuration.packs.count), "written": .number(count),
+      ], ["\(path): \(Table.count(count, "key", "keys")) for \(Table.count(configuration.packs.count, "pack", "packs"))"])
     return .done
   }
 
@@ -118,13 +120,4 @@ struct KeyDerive: Verb {
         hint: "write it to a file with -o FILE, or pipe it to the program that needs it; -o - prints it anyway")
     }
   }
-}
-
-private struct DerivedKeyRecord: Encodable {
-  let type = "key"
-  let kind = "pack"
-  let pack: String
-  let keyID: String
-  let rootKeyID: String
-  let output: String
 }

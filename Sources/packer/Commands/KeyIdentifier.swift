@@ -34,7 +34,7 @@ struct KeyIdentifier: Verb {
       let resolved = try session.signingKey(signKey.reference())
       (kind, id) = (.signing, resolved.publicKey.id)
     }
-    session.console.result(KeyRecord(kind: kind, keyID: id), [id])
+    session.console.result(kind.json(id), [id])
     return .done
   }
 }

@@ -47,51 +47,41 @@ struct KeyNew: Verb {
       throw PackError(
         .usage, "more than one of --signing, --recipient and --root-signing was given", hint: "a key is for one purpose; make two")
     }
-    let record: KeyRecord
+    let (kind, id, publicKey): (KeyKind, String, String?)
     if isForRecipient {
       let key = try PackKey.random(.recipient)
       try KeyFile.write(key, to: path)
-      record = KeyRecord(kind: .recipient, keyID: "\(key.id)", publicKey: key.recipient?.text, output: path)
+      (kind, id, publicKey) = (.recipient, "\(key.id)", key.recipient?.text)
     } else if isForRoot {
       let key = try RootSigningKey.random()
       try KeyFile.write(key, to: path)
-      let publicKey = key.publicKey
-      record = KeyRecord(kind: .root, keyID: publicKey.id, publicKey: publicKey.text, output: path)
+      (kind, id, publicKey) = (.root, key.publicKey.id, key.publicKey.text)
     } else if isForSigning {
       let key = try SigningKey.random()
       try KeyFile.write(key, to: path)
-      let publicKey = key.publicKey
-      record = KeyRecord(kind: .signing, keyID: publicKey.id, publicKey: publicKey.text, output: path)
+      (kind, id, publicKey) = (.signing, key.publicKey.id, key.publicKey.text)
     } else {
       let key = try PackKey.random()
       try KeyFile.write(key, to: path)
-      record = KeyRecord(kind: .content, keyID: "\(key.id)", output: path)
+      (kind, id, publicKey) = (.content, "\(key.id)", nil)
     }
     // The public half of these is for others: for people who wrap packs, and for 'packer trust' on another machine.
-    session.console.result(record, (isForRecipient || isForRoot ? [record.publicKey ?? ""] : []) + ["key id \(record.keyID)"])
+    session.console.result(
+      kind.json(id, publicKey: publicKey, output: path), (isForRecipient || isForRoot ? [publicKey ?? ""] : []) + ["key id \(id)"])
     return .done
   }
 }
 
-/// A record of a key.
-struct KeyRecord: Encodable {
-  let type = "key"
-  /// `pack`, `signing`, `recipient` or `root-signing`.
-  let kind: String
-  let keyID: String
-  var publicKey: String?
-  var output: String?
-
-  init(kind: KeyKind, keyID: String, publicKey: String? = nil, output: String? = nil) {
-    self.kind =
-      switch kind {
+extension KeyKind {
+  /// The record of a key of this kind.
+  func json(_ id: String, publicKey: String? = nil, output: String? = nil) -> JSON {
+    let name: JSON =
+      switch self {
       case .content: "pack"
       case .signing: "signing"
       case .recipient: "recipient"
       case .root: "root-signing"
       }
-    self.keyID = keyID
-    self.publicKey = publicKey
-    self.output = output
+    return ["type": "key", "kind": name, "keyID": .text(id), "publicKey": .text(publicKey), "output": .text(output)]
   }
 }

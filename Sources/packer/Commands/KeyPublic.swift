@@ -29,7 +29,7 @@ struct KeyPublic: Verb {
     let resolved = try session.signingKey(signKey.reference())
     let key = resolved.publicKey
     session.console.result(
-      KeyRecord(kind: .signing, keyID: key.id, publicKey: key.text), ["\(key.text)", "key id \(key.id)"])
+      KeyKind.signing.json(key.id, publicKey: key.text), ["\(key.text)", "key id \(key.id)"])
     return .done
   }
 
@@ -44,7 +44,7 @@ struct KeyPublic: Verb {
         hint: "give a recipient's key, as 'packer key new --recipient' makes it")
     }
     session.console.result(
-      KeyRecord(kind: .recipient, keyID: "\(recipient.id)", publicKey: recipient.text), ["\(recipient.text)", "key id \(recipient.id)"])
+      KeyKind.recipient.json("\(recipient.id)", publicKey: recipient.text), ["\(recipient.text)", "key id \(recipient.id)"])
     return .done
   }
 }

@@ -61,7 +61,7 @@ struct KeyWrapVerb: Verb {
     } else {
       copy = try await write(publicKeys, resolved, session) { (_) throws(PackError) in }
     }
-    session.console.result(WrappedCopyRecord(output: path, copy), WrappedCopyRecord.lines(path, copy))
+    session.console.result(copy.json(at: path), copy.lines(at: path))
     return .done
   }
 
@@ -133,7 +133,7 @@ struct KeyUnwrap: Verb {
     } catch {
       throw error.naming(file)
     }
-    session.console.result(WrappedCopyRecord(output: path, copy), WrappedCopyRecord.lines(path, copy))
+    session.console.result(copy.json(at: path), copy.lines(at: path))
     return .done
   }
 
@@ -149,27 +149,12 @@ struct KeyUnwrap: Verb {
   }
 }
 
-private struct WrappedCopyRecord: Encodable {
-  let type = "pack"
-  let output: String
-  let keyID: String
-  let recipients: [String]
-  let packSize: UInt64
-  let sha256: String
-
-  init(output: String, _ copy: WrappedCopy) {
-    self.output = output
-    keyID = "\(copy.keyID)"
-    recipients = copy.recipientIDs.map(\.description)
-    packSize = copy.packSize
-    sha256 = copy.sha256.hex
-  }
-
-  static func lines(_ path: String, _ copy: WrappedCopy) -> [String] {
-    let recipients = copy.recipientIDs.map(\.description).joined(separator: ", ")
-    return ["\(path): \(copy.packSize) bytes"]
+extension WrappedCopy {
+  fileprivate func lines(at path: String) -> [String] {
+    let recipients = recipientIDs.map(\.description).joined(separator: ", ")
+    return ["\(path): \(packSize) bytes"]
       + Table.fields([
-        ("key id", "\(copy.keyID)"), ("recipients", recipients.isEmpty ? "none" : recipients), ("SHA-256", copy.sha256.hex),
+        ("key id", "\(keyID)"), ("recipients", recipients.isEmpty ? "none" : recipients), ("SHA-256", sha256.hex),
       ])
   }
 }

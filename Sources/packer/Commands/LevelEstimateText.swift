@@ -37,7 +37,7 @@ struct LevelEstimateText {
 
   func show(on console: Console) {
     if console.isJSON {
-      for estimate in estimates { console.result(LevelEstimateRecord(estimate, level), []) }
+      for estimate in estimates { console.result(estimate.json(level: level)) }
       return
     }
     let lines = lines(limit: 10)
@@ -46,27 +46,5 @@ struct LevelEstimateText {
       lines: estimates.isEmpty
         ? ["no pack is large enough for an estimate of level \(level)"]
         : ["level \(level) would save less than 2 % in each pack that is large enough for an estimate"])
-  }
-}
-
-/// `otherSize` is an estimate, and so is `packSize` of a pack that was not made.
-private struct LevelEstimateRecord: Encodable {
-  let type = "level-estimate"
-  let id: String
-  let level: String
-  let contentSize: UInt64
-  let isMade: Bool
-  let packSize: UInt64
-  let otherSize: UInt64
-  let seconds: Int
-
-  init(_ estimate: LevelEstimate, _ level: String) {
-    id = estimate.id
-    self.level = level
-    contentSize = estimate.contentSize
-    isMade = estimate.isMade
-    packSize = estimate.size
-    otherSize = estimate.otherSize
-    seconds = Int(estimate.seconds.rounded())
   }
 }

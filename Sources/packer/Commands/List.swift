@@ -91,7 +91,7 @@ struct List: Verb {
     let line = EntryLine(widest: pack.contentSize)
     try pack.forEachEntry { (entry) throws(PackError) in
       try Task.checkCancelled()
-      console.result(EntryRecord(entry), [isLong ? line.text(of: entry) : entry.path])
+      console.result(entry.json, [isLong ? line.text(of: entry) : entry.path])
       try console.checkOutput()
     }
   }
@@ -115,7 +115,7 @@ struct List: Verb {
       widestPacked: packed.map { _ in isHuman ? 0 : list.items.map(\.packedSize).max() ?? 0 }, isHuman: isHuman, isTree: isTree,
       isLong: isLong || !isTree)
     for item in list.items {
-      console.result(EntryRecord(item, isPacked: packed != nil, isTree: isTree), [isPlain ? item.path : line.text(of: item)])
+      console.result(item.json(isPacked: packed != nil, isTree: isTree), [isPlain ? item.path : line.text(of: item)])
       try console.checkOutput()
     }
     if isTree || selection != nil { show(chosen, of: pack, packed, on: console) }
@@ -124,7 +124,7 @@ struct List: Verb {
 
   /// Prints the sums of what was listed.
   private func show(_ chosen: EntryList.Sum, of pack: Pack, _ packed: PackedSizes?, on console: Console) {
-    guard !console.isJSON else { return console.result(SumRecord(chosen, isPacked: packed != nil), []) }
+    guard !console.isJSON else { return console.result(chosen.json(isPacked: packed != nil)) }
     let inPack = packed == nil ? "" : ", \(text(chosen.packedSize)) of the pack"
     console.note("\(file): \(chosen.entries) of \(Table.count(pack.entryCount, "entry", "entries")), \(text(chosen.size))\(inPack)")
   }
@@ -133,7 +133,7 @@ struct List: Verb {
 
   /// Prints what the parts of the pack take that belong to no file.
   private func show(_ packed: PackedSizes, _ pack: Pack, on console: Console) {
-    guard !console.isJSON else { return console.result(PackedRecord(packed, pack), []) }
+    guard !console.isJSON else { return console.result(packed.json(packSize: pack.layout.packSize)) }
     let parts = [("all files", packed.total)] + packed.parts.map { ($0.name, $0.size) }
     console.note("\(file): \(text(pack.layout.packSize)): \(parts.map { "\($0.0) \(text($0.1))" }.joined(separator: ", "))")
   }
@@ -193,64 +193,11 @@ private struct EntryLine {
   private func text(_ bytes: UInt64) -> String { isHuman ? "\(ByteCount(bytes))" : "\(bytes)" }
 }
 
-private struct EntryRecord: Encodable {
-  let type = "entry"
-  let path: String
-  let kind: String
-  let size: UInt64
-  let isExecutable: Bool
-  let sha256: String?
-  var packedSize: UInt64?
-  /// The number of files in a directory of a tree.
-  var files: Int?
-
-  init(_ entry: Entry) {
-    path = entry.path
-    kind = entry.kind == .directory ? "directory" : "file"
-    size = entry.size
-    isExecutable = entry.isExecutable
-    sha256 = entry.kind == .directory ? nil : entry.sha256.hex
-  }
-
-  init(_ item: EntryList.Item, isPacked: Bool, isTree: Bool) {
-    path = item.path
-    kind = item.entry?.kind == .file ? "file" : "directory"
-    size = item.size
-    isExecutable = item.entry?.isExecutable ?? false
-    sha256 = item.entry.flatMap { $0.kind == .directory ? nil : $0.sha256.hex }
-    files = isTree && kind == "directory" ? item.files : nil
-    packedSize = isPacked ? item.packedSize : nil
-  }
-}
-
-/// The sums of what was listed. Sizes are in bytes.
-private struct SumRecord: Encodable {
-  let type = "sum"
-  let entries: Int
-  let size: UInt64
-  let packedSize: UInt64?
-
-  init(_ sum: EntryList.Sum, isPacked: Bool) {
-    (entries, size, packedSize) = (sum.entries, sum.size, isPacked ? sum.packedSize : nil)
-  }
-}
-
-/// What a pack is made of. Sizes are in bytes.
-private struct PackedRecord: Encodable {
-  struct Part: Encodable {
-    let name: String
-    let size: UInt64
-  }
-
-  let type = "pack"
-  let packSize: UInt64
-  /// The sum of what all files take.
-  let packedSize: UInt64
-  let parts: [Part]
-
-  init(_ packed: PackedSizes, _ pack: Pack) {
-    packSize = pack.layout.packSize
-    packedSize = packed.total
-    parts = packed.parts.map { Part(name: $0.name, size: $0.size) }
+extension Entry {
+  fileprivate var json: JSON {
+    [
+      "type": "entry", "path": .text(path), "kind": kind == .directory ? "directory" : "file", "size": .number(size),
+      "isExecutable": .flag(isExecutable), "sha256": kind == .directory ? nil : .text(sha256.hex),
+    ]
   }
 }

@@ -188,7 +188,7 @@ struct PackVerb: Verb {
   private func show(_ report: PackReport, _ layout: SegmentLayout, on console: Console) {
     for path in report.omitted {
       if console.isJSON {
-        console.result(OmissionRecord(path), [])
+        console.result(path.json())
       } else {
         console.note(path.line)
       }
@@ -203,68 +203,28 @@ struct PackVerb: Verb {
         : "its frames are that large"
       console.note("a client needs \(size) MiB of memory for each thread that reads this pack: \(cause)")
     }
-    let record = PackRecord(report, layout)
+    let sizes = report.sizes
     let files = Table.count(report.files, "file", "files")
     let directories = Table.count(report.directories, "directory", "directories")
     var rows: [(name: String, bytes: Int64, remark: String)] = [
-      ("content", record.contentSize, "\(files), \(directories)")
+      ("content", sizes.content, "\(files), \(directories)")
     ]
     if report.duplicateFiles > 0 {
       let twins = Table.count(report.duplicateFiles, "file", "files")
-      rows.append(("identical files", -record.identicalSize, "\(twins) stored once"))
+      rows.append(("identical files", -sizes.identical, "\(twins) stored once"))
     }
     let frames = Table.count(report.frames, "frame", "frames")
     let segments = Table.count(layout.segmentCount, "segment", "segments")
-    rows.append(("compression", record.compression, "with tar, index and seek table, in \(frames)"))
-    rows.append(("encryption", record.encryption, "header, and tags of \(segments)"))
-    let sizes = Table.sizes(rows, total: "pack")
+    rows.append(("compression", sizes.compression, "with tar, index and seek table, in \(frames)"))
+    rows.append(("encryption", sizes.encryption, "header, and tags of \(segments)"))
+    let table = Table.sizes(rows, total: "pack")
     let fields = Table.fields([
-      ("key id", record.keyID),
-      ("pack id", record.packID),
-      ("pack version", "\(record.packVersion)"),
-      ("content root", record.contentRoot),
+      ("key id", "\(report.keyID)"),
+      ("pack id", report.packID.hex),
+      ("pack version", "\(report.packVersion)"),
+      ("content root", report.contentRoot.hex),
     ])
-    console.result(record, ["\(report.output): \(ByteCount(report.packSize))"] + sizes + fields)
-  }
-}
-
-/// `contentSize - identicalSize + compression + encryption` is `packSize`, all in bytes.
-private struct PackRecord: Encodable {
-  let type = "pack"
-  let output: String
-  let packSize: Int64
-  let contentSize: Int64
-  let identicalSize: Int64
-  let compression: Int64
-  let encryption: Int64
-  let files: Int
-  let directories: Int
-  let identicalFiles: Int
-  let frames: Int
-  let largestFrame: UInt32
-  let segments: UInt64
-  let keyID: String
-  let packID: String
-  let packVersion: UInt64
-  let contentRoot: String
-
-  init(_ report: PackReport, _ layout: SegmentLayout) {
-    output = report.output
-    // A pack has at most 2^40 bytes, and its content was read from files of at most 2^63.
-    packSize = Int64(clamping: report.packSize)
-    contentSize = Int64(clamping: report.contentSize)
-    identicalSize = Int64(clamping: report.duplicateBytes)
-    encryption = packSize - Int64(clamping: layout.payloadSize)
-    compression = packSize - encryption - (contentSize - identicalSize)
-    files = report.files
-    directories = report.directories
-    identicalFiles = report.duplicateFiles
-    frames = report.frames
-    largestFrame = report.largestFrame
-    segments = layout.segmentCount
-    keyID = "\(report.keyID)"
-    packID = report.packID.hex
-    packVersion = report.packVersion
-    contentRoot = report.contentRoot.hex
+    console.result(
+      report.json(segments: layout.segmentCount), ["\(report.output): \(ByteCount(report.packSize))"] + table + fields)
   }
 }

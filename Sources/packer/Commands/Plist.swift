@@ -51,27 +51,3 @@ struct ReleaseKeysOptions: ParsableArguments {
     return try InfoPlist.wanted(dist: dist ?? beside ?? "dist", configuration: configuration, platform: named ?? plist?.platform)
   }
 }
-
-/// A record of the Info.plist keys of a release.
-struct KeysRecord: Encodable {
-  let type = "plist"
-  let hosting: String
-  let manifestURL: String?
-  let essentialDownloadAllowance: UInt64?
-  let downloadAllowance: UInt64?
-  let essentialMaxInstallSize: UInt64?
-  let maxInstallSize: UInt64?
-  let hosts: [String]?
-  let group: String?
-
-  init(_ keys: BackgroundAssetsKeys) {
-    hosting = keys.hosting.rawValue
-    manifestURL = keys.manifestURL
-    essentialDownloadAllowance = keys.essentialDownloadAllowance
-    downloadAllowance = keys.downloadAllowance
-    essentialMaxInstallSize = keys.essentialMaxInstallSize
-    maxInstallSize = keys.maxInstallSize
-    hosts = keys.allowList?.entries
-    group = keys.appGroupID ?? keys.appGroupIdentifier
-  }
-}

@@ -51,24 +51,25 @@ struct PlistCheck: Verb {
     if let downloaderPath { targets.downloader = try InfoPlist.read(downloaderPath) }
     for path in entitlementPaths { targets.entitlements.append(try InfoPlist.read(path)) }
 
-    let findings = try await ruleFindings(configuration) ?? app.check(against: wanted).map(PlistFindingRecord.init)
-    let all = findings + targets.check(hosting: wanted.hosting).map(PlistFindingRecord.init)
+    let findings = try await ruleFindings(configuration) ?? app.check(against: wanted).map(Line.init)
+    let all = findings + targets.check(hosting: wanted.hosting).map(Line.init)
     for finding in all {
       let hint = finding.hint?.split(separator: "\n").map { "hint: \($0)" } ?? []
       let kind = [finding.level, finding.rule].compactMap(\.self).joined(separator: " ")
-      session.console.result(finding, ["\(finding.file): \(kind): \(finding.message)"] + hint)
+      session.console.result(finding.json, ["\(finding.file): \(kind): \(finding.message)"] + hint)
     }
     let (errors, warnings) = (all.count { $0.level == "error" }, all.count { $0.level == "warning" })
     let counts = [
       errors == 0 ? nil : Table.count(errors, "error", "errors"), warnings == 0 ? nil : Table.count(warnings, "warning", "warnings"),
     ]
     let verdict = errors + warnings == 0 ? "ok" : counts.compactMap { $0 }.joined(separator: ", ")
-    session.console.result(PlistRecord(file: path, errors: errors, warnings: warnings), ["\(path): \(verdict)"])
+    session.console.result(
+      ["type": "file", "file": .text(path), "errors": .number(errors), "warnings": .number(warnings)], ["\(path): \(verdict)"])
     return errors > 0 || isStrict && warnings > 0 ? .findings("\(path): \(verdict)") : .done
   }
 
   /// Returns what the rules of `packer verify` find. Returns nil if there is only the fragment of a release, and no manifest.
-  private func ruleFindings(_ configuration: PackerConfiguration?) async throws(PackError) -> [PlistFindingRecord]? {
+  private func ruleFindings(_ configuration: PackerConfiguration?) async throws(PackError) -> [Line]? {
     // As `verify` does it, so that both agree.
     let configuration = if let configuration { configuration } else { try ReleasePlaces.configuration(at: nil) }
     let place = release.dist ?? ReleasePlaces.place(ReleaseFile.folder, beside: configuration)
@@ -76,51 +77,32 @@ struct PlistCheck: Verb {
     var verification = ReleaseVerification.ofPlist(path, for: place, configuration, now: try ManifestTime.now())
     verification.platform = try release.platform.map(DeviceProfile.Platform.init(option:))
     verification.wording = { $0.hint }
-    return try await verification.run(key: nil).findings.filter { !$0.isAccepted }.map { PlistFindingRecord($0, path) }
+    return try await verification.run(key: nil).findings.filter { !$0.isAccepted }.map { Line($0, in: path) }
   }
 }
 
-private struct PlistFindingRecord: Encodable {
-  let type = "finding"
+/// A finding, in the form that both kinds of checks have in common.
+private struct Line {
   let file: String
   /// The rule of `packer verify`; nil if only a fragment was compared.
   let rule: String?
-  let kind: String?
   let level: String
-  let key: String?
-  let actual: String?
-  let wanted: String?
   let message: String
   let hint: String?
+  let json: JSON
 
   init(_ finding: PlistFinding) {
-    file = finding.file
-    rule = nil
-    kind = finding.kind.rawValue
-    level = finding.level.rawValue
-    key = finding.key
-    actual = finding.actual
-    wanted = finding.wanted
-    message = finding.message
-    hint = finding.hint
+    (file, rule, level, message, hint) = (finding.file, nil, finding.level.rawValue, finding.message, finding.hint)
+    json = finding.json
   }
 
-  init(_ finding: ReleaseFinding, _ path: String) {
-    file = finding.file ?? path
-    rule = finding.rule.id
-    kind = nil
-    level = finding.level.rawValue
-    key = nil
-    actual = finding.actual.map { "\($0)" }
-    wanted = finding.limit.map { "\($0)" }
-    message = finding.message
+  init(_ finding: ReleaseFinding, in path: String) {
+    (file, rule, level, message) = (finding.file ?? path, finding.rule.id, finding.level.rawValue, finding.message)
     hint = finding.hint
+    json = [
+      "type": "finding", "file": .text(file), "rule": .text(rule), "level": .text(level),
+      "actual": .text(finding.actual.map { "\($0)" }), "wanted": .text(finding.limit.map { "\($0)" }), "message": .text(message),
+      "hint": .text(hint),
+    ]
   }
-}
-
-private struct PlistRecord: Encodable {
-  let type = "file"
-  let file: String
-  let errors: Int
-  let warnings: Int
 }

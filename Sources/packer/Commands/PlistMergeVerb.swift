@@ -1,6 +1,7 @@
 import ArgumentParser
 import PackBuild
 import PackFormat
+import PackProject
 
 /// `packer plist merge`
 struct PlistMergeVerb: Verb {
@@ -45,33 +46,14 @@ struct PlistMergeVerb: Verb {
     let file = outputPath ?? path
     for change in merge.changes {
       let values = [change.old ?? "missing", change.new ?? "removed"].joined(separator: " -> ")
-      session.console.result(ChangeRecord(file: file, change), ["\(file): \(change.key): \(values)"])
+      session.console.result(change.json(of: file), ["\(file): \(change.key): \(values)"])
     }
     let verdict = merge.changes.isEmpty ? "already has the keys of the release" : Table.count(merge.changes.count, "change", "changes")
     session.console.result(
-      MergeRecord(file: file, changes: merge.changes.count, isWritten: merge.isChange || outputPath != nil), ["\(file): \(verdict)"])
+      [
+        "type": "file", "file": .text(file), "changes": .number(merge.changes.count),
+        "isWritten": .flag(merge.isChange || outputPath != nil),
+      ], ["\(file): \(verdict)"])
     return .done
   }
-}
-
-private struct ChangeRecord: Encodable {
-  let type = "change"
-  let file: String
-  let key: String
-  let old: String?
-  let new: String?
-
-  init(file: String, _ change: PlistMerge.Change) {
-    self.file = file
-    key = change.key
-    old = change.old
-    new = change.new
-  }
-}
-
-private struct MergeRecord: Encodable {
-  let type = "file"
-  let file: String
-  let changes: Int
-  let isWritten: Bool
 }

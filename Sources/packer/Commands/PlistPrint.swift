@@ -1,6 +1,7 @@
 import ArgumentParser
 import PackBuild
 import PackFormat
+import PackProject
 
 /// `packer plist print`
 struct PlistPrint: Verb {
@@ -41,7 +42,7 @@ struct PlistPrint: Verb {
   func run(in session: Session) async throws(PackError) -> Outcome {
     let keys = try release.wanted(try release.configuration())
     if output.isJSON {
-      session.console.result(KeysRecord(keys), [])
+      session.console.result(keys.json)
     } else {
       let bytes = try part.bytes(for: keys)
       try session.console.stream(bytes.byteSpan, remaining: UInt64(bytes.count))

@@ -76,13 +76,12 @@ struct Prune: Verb {
     let count = plan.removed.count + plan.copies.count
     for release in plan.releases {
       console.result(
-        RecordValue.sorted([
-          "type": .text("release"), "manifest": .number(release.version), "isKept": .flag(release.reason != nil),
-          "reason": release.reason.map { .text($0) },
-        ]), [])
+        [
+          "type": "release", "manifest": .number(release.version), "isKept": .flag(release.reason != nil), "reason": .text(release.reason),
+        ])
     }
     for file in plan.removed {
-      console.result(RecordValue.sorted(["type": .text("file"), "name": .text(file.name), "size": .number(file.size)]), [])
+      console.result(["type": "file", "name": .text(file.name), "size": .number(file.size)])
     }
     let stays = plan.releases.filter { $0.reason != nil }
     var lines = stays.prefix(Self.mostLines).map { "  manifest \($0.version) stays: \($0.reason ?? "")" }
@@ -103,11 +102,11 @@ struct Prune: Verb {
     let what = "\(Table.count(count, "file", "files")), \(ByteCount(size))"
     lines.insert("\(place): \(deletes ? "deletes" : "would delete") \(what); \(plan.kept.count) stay, \(ByteCount(plan.kept.size))", at: 0)
     console.result(
-      RecordValue.sorted([
-        "type": .text("pruning"), "to": .text(place), "files": RecordValue.number(count), "size": .number(size),
-        "kept": RecordValue.number(plan.kept.count), "keptSize": .number(plan.kept.size), "unknown": RecordValue.number(plan.unknown.count),
+      [
+        "type": "pruning", "to": .text(place), "files": .number(count), "size": .number(size),
+        "kept": .number(plan.kept.count), "keptSize": .number(plan.kept.size), "unknown": .number(plan.unknown.count),
         "unknownSize": .number(plan.unknown.size), "isDryRun": .flag(!deletes),
-      ]), lines)
+      ], lines)
     console.flushOutput()
   }
 

@@ -222,12 +222,12 @@ struct Publish: Verb {
     let before = plan.publishedVersion.map { "\($0)" } ?? "none"
     lines.append(plan.isPublished ? "  manifest \(version) is published already" : "  manifest \(version) in place of \(before)")
     console.result(
-      RecordValue.sorted([
-        "type": .text("publication"), "to": .text(place), "manifest": .number(version),
-        "publishedManifest": RecordValue.number(plan.publishedVersion), "isPublished": .flag(plan.isPublished),
-        "files": RecordValue.number(plan.missing.count), "size": .number(size), "present": RecordValue.number(plan.present.count),
-        "others": RecordValue.number(plan.others.count), "othersSize": .number(plan.others.size), "isDryRun": .flag(isTrial),
-      ]), lines)
+      [
+        "type": "publication", "to": .text(place), "manifest": .number(version),
+        "publishedManifest": .number(plan.publishedVersion), "isPublished": .flag(plan.isPublished),
+        "files": .number(plan.missing.count), "size": .number(size), "present": .number(plan.present.count),
+        "others": .number(plan.others.count), "othersSize": .number(plan.others.size), "isDryRun": .flag(isTrial),
+      ], lines)
     console.flushOutput()
   }
 

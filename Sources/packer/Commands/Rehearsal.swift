@@ -1,6 +1,7 @@
 import PackBuild
 import PackDelivery
 import PackFiles
+import PackFormat
 import PackManifest
 import PackProject
 import PackReading
@@ -199,20 +200,20 @@ struct Rehearsal {
         + Table.count(settings.release.packs.count, "pack", "packs"),
       "  rules of \(settings.rules.source), \(settings.speed.name) with \(settings.speed.bytesPerSecond) bytes per second",
     ]
-    console.result(SimulationRecord(report, settings), output.isQuiet ? [] : head)
+    console.result(report.json(settings), output.isQuiet ? [] : head)
     if !output.isQuiet {
-      for event in report.events { console.result(TimelineRecord(event), RehearsalText.lines(event)) }
+      for event in report.events { console.result(event.json, RehearsalText.lines(event)) }
     }
     let table = RehearsalText.lines(report.packs)
-    for (pack, line) in zip(report.packs, table) { console.result(PackOutcomeRecord(pack), [line]) }
-    if !output.isQuiet { console.result(CostRecord(report.cost), RehearsalText.lines(report, memoryLimit: settings.memoryLimit)) }
-    console.result(RecordValue(report.traffic), [])
-    for finding in report.findings { console.result(SimulationFindingRecord(finding), RehearsalText.lines(finding)) }
+    for (pack, line) in zip(report.packs, table) { console.result(pack.json, [line]) }
+    if !output.isQuiet { console.result(report.cost.json, RehearsalText.lines(report, memoryLimit: settings.memoryLimit)) }
+    console.result(report.traffic.json)
+    for finding in report.findings { console.result(finding.json, RehearsalText.lines(finding)) }
     let verdict =
       report.findings.isEmpty
       ? "ok, settled after \(Table.count(report.launches, "start", "starts")) of the app"
       : Table.count(report.findings.count, "finding", "findings")
-    console.result(VerdictRecord(verdict: verdict), ["\(settings.release.path): \(verdict)"])
+    console.result(["type": "verdict", "verdict": .text(verdict)], ["\(settings.release.path): \(verdict)"])
     for note in report.notes { console.note(note) }
   }
 }
@@ -309,128 +310,4 @@ enum RehearsalText {
 
 extension String {
   fileprivate var trimmingSpaces: String { String(drop { $0 == " " }) }
-}
-
-// MARK: Records
-
-private struct SimulationRecord: Encodable {
-  let type = "simulation"
-  let event: String
-  let release: String
-  let manifestVersion: UInt64
-  let rules: String
-  let speed: UInt64
-  let launches: Int
-  let durationMilliseconds: UInt64
-  let notes: [String]
-
-  init(_ report: SimulationReport, _ settings: SimulationSettings) {
-    event = settings.event.rawValue
-    release = settings.release.path
-    manifestVersion = settings.release.manifest.version
-    rules = settings.rules.source
-    speed = settings.speed.bytesPerSecond
-    launches = report.launches
-    durationMilliseconds = report.duration
-    notes = report.notes
-  }
-}
-
-private struct TimelineRecord: Encodable {
-  let type = "event"
-  let milliseconds: UInt64
-  let actor: String
-  let text: String
-  let pack: String?
-  let baCode: Int?
-  let error: String?
-  let remedy: String?
-  let injected: Bool
-
-  init(_ event: TimelineEvent) {
-    milliseconds = event.time
-    actor = event.actor.rawValue
-    text = event.text
-    pack = event.pack
-    baCode = event.error?.code
-    error = event.error?.name
-    remedy = event.remedy
-    injected = event.isInjected
-  }
-}
-
-private struct PackOutcomeRecord: Encodable {
-  let type = "pack"
-  let id: String
-  let version: UInt64
-  let delivery: String
-  let state: String
-  let reason: String
-  let readyMilliseconds: UInt64?
-  let hereAtFirstStart: Bool
-
-  init(_ pack: SimulationReport.PackOutcome) {
-    id = pack.id
-    version = pack.version
-    delivery = pack.delivery.rawValue
-    state = pack.state
-    reason = pack.reason
-    readyMilliseconds = pack.readyAt
-    hereAtFirstStart = pack.wasHereAtLaunch
-  }
-}
-
-private struct CostRecord: Encodable {
-  let type = "extension"
-  let calls: Int
-  let operations: Int
-  let runtimeMilliseconds: UInt64
-  let refusedCalls: Int
-  let memoryEstimate: UInt64
-
-  init(_ cost: SimulationReport.ExtensionCost) {
-    calls = cost.calls
-    operations = cost.operations
-    runtimeMilliseconds = cost.runtime
-    refusedCalls = cost.refusedCalls
-    memoryEstimate = cost.memory
-  }
-}
-
-extension RecordValue {
-  /// The bytes that came over the network, also those of transfers that failed.
-  fileprivate init(_ traffic: SimulationReport.Traffic) {
-    let packs = traffic.packs.sorted { $0.key.precedes($1.key) }.map {
-      RecordValue.sorted(["id": .text($0.key), "size": .number($0.value)])
-    }
-    self = .sorted([
-      "type": .text("traffic"), "manifests": .number(traffic.manifests), "pages": .number(traffic.pages),
-      "packSize": .number(traffic.packSize),
-      "packs": .list(packs),
-    ])
-  }
-}
-
-private struct SimulationFindingRecord: Encodable {
-  let type = "finding"
-  let kind: String
-  let message: String
-  let pack: String?
-  let baCode: Int?
-  let error: String?
-  let hint: String?
-
-  init(_ finding: SimulationFinding) {
-    kind = finding.kind.rawValue
-    message = finding.message
-    pack = finding.pack
-    baCode = finding.error?.code
-    error = finding.error?.name
-    hint = finding.hint
-  }
-}
-
-private struct VerdictRecord: Encodable {
-  let type = "verdict"
-  let verdict: String
 }

@@ -228,7 +228,7 @@ struct ReleaseRetire: Verb {
     let path = try ReleaseLock.path(besides: project.path)
     let report = try ReleaseRecording.retire(version, lockPath: path)
     session.console.result(
-      RetiredRecord(version: version, isUnchanged: report.isUnchanged),
+      ["type": "app", "version": .text(version), "isUnchanged": .flag(report.isUnchanged)],
       ["\(path): app \(version) \(report.isUnchanged ? "was retired already" : "is retired")"])
     return .done
   }
@@ -274,14 +274,14 @@ struct ReleaseResolve: Verb {
     let report = try resolution.run()
     let console = session.console
     guard !report.resolved.isEmpty else {
-      console.result(ResolvedRecord(report), ["\(path): there is nothing to resolve"])
+      console.result(report.json, ["\(path): there is nothing to resolve"])
       return .done
     }
     for remark in report.remarks where remark.wentOutTwice { console.warning(remark.message, hint: nil) }
     let others = report.remarks.filter { !$0.wentOutTwice }.map { "  \($0.message)" }
     let paths = report.files.map(ShellWord.path).joined(separator: " ")
     console.result(
-      ResolvedRecord(report), ["\(report.resolved.joined(separator: ", ")): resolved"] + others + ["next: git add \(paths) && packer build"]
+      report.json, ["\(report.resolved.joined(separator: ", ")): resolved"] + others + ["next: git add \(paths) && packer build"]
     )
     return .done
   }
@@ -301,26 +301,30 @@ private struct LockView {
     var lines = ["\(path): \(what)\(isUnchanged ? ", as recorded before" : "")"]
     if !apps.isEmpty { lines.append("  releases have to fit app \(apps.joined(separator: ", "))") }
     console.result(
-      ReleasedRecord(
-        lock: path, manifestVersion: released.manifestVersion, packs: offered.count, apps: apps, rootKeyID: released.rootKeyID,
-        isUnchanged: isUnchanged),
+      json(of: released, apps: apps, isUnchanged: isUnchanged),
       lines)
+  }
+
+  private func json(of released: ReleaseLock.Release, apps: [String], isUnchanged: Bool) -> JSON {
+    [
+      "type": "release", "lock": .text(path), "manifestVersion": .number(released.manifestVersion),
+      "packs": .number(released.packs.count { !$0.isRemoved }), "apps": .texts(apps), "rootKeyID": .text(released.rootKeyID),
+      "isUnchanged": .flag(isUnchanged),
+    ]
   }
 
   func showAll(on console: Console) {
     if let released = lock.released {
       console.result(
-        ReleasedRecord(
-          lock: path, manifestVersion: released.manifestVersion, packs: released.packs.count { !$0.isRemoved },
-          apps: lock.apps.filter { !$0.isRetired }.map(\.version), rootKeyID: released.rootKeyID, isUnchanged: true),
+        json(of: released, apps: lock.apps.filter { !$0.isRetired }.map(\.version), isUnchanged: true),
         ["manifest \(released.manifestVersion), issued \(released.issued), valid until \(released.expires)"]
           + (released.rootKeyID.map { ["  each pack has its own key, derived from root key \($0)"] } ?? []))
       let names = released.packs.map(\.id.count).max() ?? 0
-      if let recorded = released.recorded { console.result(OriginRecord(recorded), ["  recorded \(recorded.summary)"]) }
+      if let recorded = released.recorded { console.result(recorded.json, ["  recorded \(recorded.summary)"]) }
       for pack in released.packs {
         let size = pack.size.map { "  \(ByteCount($0))" } ?? ""
         let line = "  \(Table.left(pack.id, names))  \(pack.version)  key \(pack.keyID)\(size)\(pack.isRemoved ? "  removed" : "")"
-        console.result(LockedPackRecord(pack), [line])
+        console.result(pack.json, [line])
       }
     } else {
       console.note("\(path): no release is recorded")
@@ -329,105 +333,9 @@ private struct LockView {
       let numbers = (app.budget?.named ?? []).map { "  \($0.key) \(Table.grouped(Int64(clamping: $0.bytes)))" }
       let state = app.isRetired ? ", retired" : ""
       console.result(
-        LockedAppRecord(app),
+        app.json,
         ["app \(app.title)\(state), since manifest \(app.firstManifest), format \(app.format)"] + numbers
           + (app.recorded.map { ["  recorded \($0.summary)"] } ?? []))
     }
   }
-}
-
-private struct ReleasedRecord: Encodable {
-  let type = "release"
-  let lock: String
-  let manifestVersion: UInt64
-  let packs: Int
-  let apps: [String]
-  let rootKeyID: String?
-  let isUnchanged: Bool
-}
-
-private struct OriginRecord: Encodable {
-  let type = "recorded"
-  let time: String
-  let by: String?
-  let commit: String?
-
-  init(_ origin: RecordOrigin) {
-    time = origin.time.description
-    by = origin.by
-    commit = origin.commit
-  }
-}
-
-private struct ResolvedRecord: Encodable {
-  struct Remark: Encodable {
-    let name: String?
-    let wentOutTwice: Bool
-    let message: String
-  }
-
-  let type = "resolved"
-  let files: [String]
-  let remarks: [Remark]
-
-  init(_ report: ReleaseResolution.Report) {
-    files = report.resolved
-    remarks = report.remarks.map { Remark(name: $0.name, wentOutTwice: $0.wentOutTwice, message: $0.message) }
-  }
-}
-
-private struct LockedPackRecord: Encodable {
-  let type = "pack"
-  let id: String
-  let version: UInt64
-  let size: UInt64?
-  let sha256: String
-  let contentRoot: String
-  let keyID: String
-  let isRemoved: Bool
-
-  init(_ pack: ReleaseLock.Pack) {
-    id = pack.id
-    version = pack.version
-    size = pack.size
-    sha256 = pack.sha256.hex
-    contentRoot = pack.contentRoot.hex
-    keyID = pack.keyID
-    isRemoved = pack.isRemoved
-  }
-}
-
-private struct LockedAppRecord: Encodable {
-  let type = "app"
-  let version: String
-  let platform: String?
-  let budget: [String: UInt64]?
-  let hosts: [String]?
-  let manifestURL: String?
-  let trustedKeys: [String]
-  let keyIDs: [String]
-  let format: String
-  let firstManifest: UInt64
-  let isRetired: Bool
-  let recorded: String?
-
-  init(_ app: ReleaseLock.App) {
-    version = app.version
-    platform = app.platform
-    budget = app.budget.map { Dictionary(uniqueKeysWithValues: $0.named.map { ($0.key, $0.bytes) }) }
-    hosts = app.hosts
-    manifestURL = app.manifestURL
-    trustedKeys = app.trustedKeys
-    keyIDs = app.keyIDs
-    format = app.format
-    firstManifest = app.firstManifest
-    isRetired = app.isRetired
-    recorded = app.recorded?.summary
-  }
-}
-
-private struct RetiredRecord: Encodable {
-  let type = "app"
-  let version: String
-  let isUnchanged: Bool
 }

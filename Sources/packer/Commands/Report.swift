@@ -89,9 +89,9 @@ struct Report: Verb {
     let bytes = try await session.withProgress { [page] (progress) async throws(PackError) in try page.document(progress: progress) }
     try ReportFile.write(bytes, to: self.page)
     session.console.result(
-      RecordValue.sorted([
-        "type": .text("report"), "file": .text(self.page), "size": .number(UInt64(bytes.count)), "findings": .number(report.findings.count),
-      ]),
+      [
+        "type": "report", "file": .text(self.page), "size": .number(bytes.count), "findings": .number(report.findings.count),
+      ],
       ["\(self.page): \(ByteCount(UInt64(bytes.count))), \(report.summary ?? "no findings")"])
     return .done
   }

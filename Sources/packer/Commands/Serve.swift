@@ -158,7 +158,7 @@ struct Serve: Verb {
         guard let changed = try site.refresh(), !changed.isEmpty else { return }
         let named = changed.prefix(10).map { game in game.version.map { "\(game.id) \($0)" } ?? game.id }.joined(separator: ", ")
         let versions = named + (changed.count > 10 ? " and \(changed.count - 10) more" : "")
-        if console.isJSON { console.result(RefreshRecord(games: site.games.map(RefreshRecord.Game.init)), []) }
+        if console.isJSON { console.result(["type": "refreshed", "games": .list(site.games.map(\.json))]) }
         console.note(kind == .folder ? "now serving: \(versions)" : "now serving a new version: \(versions)")
         console.flushOutput()
       } catch {
@@ -207,7 +207,7 @@ struct Serve: Verb {
         parts.append("\(unused.count) of \(files) files never asked for, \(ByteCount(unused.reduce(0) { $0.adding($1.size) }))")
       }
       if pack.unused == nil { parts.append("it was replaced, so that its unused files are not known") }
-      console.result(RecordValue(pack, file: recordPath ?? ""), ["\(pack.id): \(parts.joined(separator: "; "))"])
+      console.result(pack.json(of: recordPath ?? ""), ["\(pack.id): \(parts.joined(separator: "; "))"])
       for missing in pack.missing.prefix(5) { console.note("\(pack.id): no \(missing.path)\(missing.near.map { ", but \($0)" } ?? "")") }
       for foreign in pack.foreign.prefix(5) { console.note("\(pack.id): asks for \(foreign.url)") }
     }
@@ -274,7 +274,7 @@ struct Serve: Verb {
   }
 
   private func tell(_ address: String, games site: GameSite, on console: Console) {
-    console.result(ServingRecord(url: address, games: site.games.map { RefreshRecord.Game($0) }), [address])
+    console.result(["type": "serving", "url": .text(address), "games": .list(site.games.map(\.json))], [address])
     console.flushOutput()
     let port = address.split(separator: ":").last.map { $0.dropLast() } ?? ""
     for game in site.games where game.hasPage { console.note("\(game.id) is at \(game.origin(port: ":\(port)"))/") }
@@ -306,9 +306,11 @@ struct Serve: Verb {
     // The name for this machine comes first.
     let others = zip(known, addresses).filter { !ServerNames.isLoopback($0.0) }.map(\.1)
     console.result(
-      ServingRecord(
-        url: addresses[0], games: nil, seed: plan.chance == nil ? nil : plan.seed, authority: folder?.authority,
-        addresses: faults.host == nil ? nil : others), [addresses[0]])
+      [
+        "type": "serving", "url": .text(addresses[0]), "seed": plan.chance == nil ? nil : .number(plan.seed),
+        // The path of the certificate that clients must trust.
+        "authority": .text(folder?.authority), "addresses": faults.host == nil ? nil : .texts(others),
+      ], [addresses[0]])
     for warning in folder?.warnings ?? [] { console.warning(warning.message, hint: warning.hint) }
     warn(ofKeys: site.keys(), on: console)
     if let folder { tell(folder, on: console) }
@@ -359,7 +361,7 @@ struct Serve: Verb {
       if let failure = exchange.failure { console.warning("\(exchange.request.target): \(failure.message)", hint: failure.hint) }
       guard isVerbose else { return }
       if console.isJSON {
-        console.result(ExchangeRecord(exchange), [])
+        console.result(exchange.json)
         console.flushOutput()
       } else {
         console.note(Self.line(exchange))
@@ -513,78 +515,5 @@ struct FaultOptions: ParsableArguments {
         .usage, "--host needs --cdn: decrypted content is served to this machine only",
         hint: "to play on another device, install the app there")
     }
-  }
-}
-
-/// A record of the address: the first record.
-private struct ServingRecord: Encodable {
-  let type = "serving"
-  let url: String
-  let games: [RefreshRecord.Game]?
-  var seed: UInt64?
-  /// The path of the certificate that clients must trust.
-  var authority: String?
-  /// The addresses for other devices.
-  var addresses: [String]?
-}
-
-extension RecordValue {
-  /// A record of what browsers asked for in a pack. Sizes are in bytes.
-  fileprivate init(_ pack: LoadRun.Pack, file: String) {
-    let unusedSize = pack.unused.map { unused in unused.reduce(0 as UInt64) { $0.adding($1.size) } }
-    var members: [String: RecordValue?] = ["type": .text("recorded"), "file": .text(file), "pack": .text(pack.id)]
-    members["requests"] = .number(UInt64(pack.requestCount))
-    members["sentSize"] = .number(pack.sentSize)
-    members["missing"] = .number(UInt64(pack.missing.count))
-    members["foreign"] = .number(UInt64(pack.foreign.count))
-    members["files"] = RecordValue.number(pack.files)
-    members["unused"] = RecordValue.number(pack.unused?.count)
-    members["unusedSize"] = RecordValue.number(unusedSize)
-    self = .sorted(members)
-  }
-}
-
-/// A record that new versions are served.
-private struct RefreshRecord: Encodable {
-  struct Game: Encodable {
-    let id: String
-    /// Nil for a folder of plain files.
-    let version: UInt64?
-
-    init(_ game: PackServer.Game) {
-      id = game.id
-      version = game.version
-    }
-  }
-
-  let type = "refreshed"
-  let games: [Game]
-}
-
-/// A record of a request and its response.
-private struct ExchangeRecord: Encodable {
-  let type = "request"
-  let method: String
-  let target: String
-  let host: String?
-  let range: String?
-  let status: Int
-  let sentBytes: UInt64
-  let decryptedBytes: UInt64
-  let microseconds: Int64
-  let isComplete: Bool
-  let fault: String?
-
-  init(_ exchange: SiteExchange) {
-    method = exchange.request.method
-    target = exchange.request.target
-    host = exchange.request.headers["Host"]
-    range = exchange.request.headers["Range"]
-    status = exchange.status
-    sentBytes = exchange.sentBytes
-    decryptedBytes = exchange.decryptedBytes
-    microseconds = exchange.microseconds
-    isComplete = exchange.isComplete
-    fault = exchange.note
   }
 }

@@ -65,45 +65,28 @@ struct StoreOptions: ParsableArguments {
   }
 }
 
-/// A record of one version of a pack in a store.
-struct StoredPackRecord: Encodable {
-  let type = "pack"
-  let id: String
-  let version: UInt64
-  let state: String
-  let install: String
-  let deltas: Int
-  let sizeOnDevice: UInt64
-  let sha256: String
-  let path: String
-  /// The size in bytes of the files that an installation took; nil if nothing was installed.
-  var downloadSize: UInt64?
-  /// The number of deltas among them.
-  var downloadDeltas: Int?
+extension InstalledPack {
+  var json: JSON { json(after: nil) }
 
-  init(_ arrival: ReleaseInstallation.Arrival) {
-    self.init(arrival.pack)
-    (downloadSize, downloadDeltas) = (arrival.size, arrival.deltas)
-  }
-
-  init(_ pack: InstalledPack) {
-    id = pack.id
-    version = pack.version
-    state = pack.state.rawValue
-    install = pack.mode.rawValue
-    deltas = pack.deltaCount
-    sizeOnDevice = pack.sizeOnDevice
-    sha256 = pack.sha256.hex
-    path = pack.path
-  }
-
-  private static func install(_ pack: InstalledPack) -> String {
-    pack.mode.rawValue + (pack.deltaCount > 0 ? ", \(Table.count(pack.deltaCount, "delta", "deltas"))" : "")
+  /// - Parameter arrival: what an installation of the pack took; nil if nothing was installed.
+  fileprivate func json(after arrival: ReleaseInstallation.Arrival?) -> JSON {
+    [
+      "type": "pack", "id": .text(id), "version": .number(version), "state": .text(state.rawValue), "install": .text(mode.rawValue),
+      "deltas": .number(deltaCount), "sizeOnDevice": .number(sizeOnDevice), "sha256": .text(sha256.hex), "path": .text(path),
+      "downloadSize": .number(arrival?.size), "downloadDeltas": .number(arrival?.deltas),
+    ]
   }
 
   /// Formats packs in columns: name, version, state, install mode and deltas, bytes on the device.
   static func lines(_ packs: [InstalledPack]) -> [String] {
-    let rows = packs.map { [$0.id, "\($0.version)", $0.state.rawValue, install($0), Table.grouped(Int64(clamping: $0.sizeOnDevice))] }
+    let rows = packs.map { pack in
+      let mode = pack.mode.rawValue + (pack.deltaCount > 0 ? ", \(Table.count(pack.deltaCount, "delta", "deltas"))" : "")
+      return [pack.id, "\(pack.version)", pack.state.rawValue, mode, Table.grouped(Int64(clamping: pack.sizeOnDevice))]
+    }
     return Table.columns(rows, numbers: [1, 4])
   }
+}
+
+extension ReleaseInstallation.Arrival {
+  var json: JSON { pack.json(after: self) }
 }

@@ -38,8 +38,8 @@ struct StoreCompact: Verb {
     let report = try await session.withProgress { (progress) async throws(PackError) in
       try await opened.compact(ids.isEmpty ? nil : ids, progress: progress)
     }
-    let lines = StoredPackRecord.lines(report.rewritten)
-    for (pack, line) in zip(report.rewritten, lines) { session.console.result(StoredPackRecord(pack), [line]) }
+    let lines = InstalledPack.lines(report.rewritten)
+    for (pack, line) in zip(report.rewritten, lines) { session.console.result(pack.json, [line]) }
     for failure in report.failures.dropFirst() { session.console.warning(failure.error.message, hint: failure.error.hint) }
     if let failure = report.failures.first { throw failure.error }
     for (id, reason) in report.unchanged.sorted(by: { $0.key < $1.key }) { session.console.note("\(id): \(Self.text(reason))") }

@@ -38,7 +38,7 @@ struct StoreAdopt: Verb {
       plan = try await opened.plan()
     }
     let version = await opened.manifest?.manifest.version ?? 0
-    session.console.result(PlanRecord(plan, manifest: version), Self.lines(plan, store.directory, manifest: version))
+    session.console.result(plan.json(manifest: version), Self.lines(plan, store.directory, manifest: version))
     return .done
   }
 
@@ -134,8 +134,8 @@ struct StoreInstall: Verb {
       session.console.warning(
         "version \(pack.version) of pack '\(pack.id)' was removed to make room", hint: quota == nil ? nil : "raise --quota")
     }
-    let lines = StoredPackRecord.lines(outcome.installed.map(\.pack))
-    for (arrival, line) in zip(outcome.installed, lines) { session.console.result(StoredPackRecord(arrival), [line]) }
+    let lines = InstalledPack.lines(outcome.installed.map(\.pack))
+    for (arrival, line) in zip(outcome.installed, lines) { session.console.result(arrival.json, [line]) }
     if let saving = Self.saving(outcome.installed) { session.console.note("\(store.directory): \(saving)") }
     guard !outcome.displaced.isEmpty else { return .done }
     throw PackError(
@@ -174,25 +174,12 @@ struct StoreInstall: Verb {
   }
 }
 
-private struct PlanRecord: Encodable {
-  let type = "plan"
-  let manifestVersion: UInt64
-  let downloads: [String]
-  let installed: [String]
-  let failed: [String]
-  let obsolete: [String]
-  let missingPages: [String]
-  let downloadSize: UInt64
-  let peakSize: UInt64
-
-  init(_ plan: UpdatePlan, manifest version: UInt64) {
-    manifestVersion = version
-    downloads = plan.downloads.map(\.id)
-    installed = plan.installed
-    failed = plan.failed.map(\.id)
-    obsolete = Set(plan.obsolete.map(\.id)).sorted()
-    missingPages = plan.missingPages.map(\.fileName)
-    downloadSize = plan.downloadSize
-    peakSize = plan.peakSize
+extension UpdatePlan {
+  fileprivate func json(manifest version: UInt64) -> JSON {
+    [
+      "type": "plan", "manifestVersion": .number(version), "downloads": .texts(downloads.map(\.id)), "installed": .texts(installed),
+      "failed": .texts(failed.map(\.id)), "obsolete": .texts(Set(obsolete.map(\.id)).sorted()),
+      "missingPages": .texts(missingPages.map(\.fileName)), "downloadSize": .number(downloadSize), "peakSize": .number(peakSize),
+    ]
   }
 }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import PackBuild
 import PackFormat
+import PackProject
 import PackStore
 
 /// `packer store list`
@@ -26,7 +27,7 @@ struct StoreList: Verb {
     try StorePlace.require(store.directory)
     let opened = try await store.open(decidesByManifest: false, in: session)
     let packs = try await opened.installed()
-    for (pack, line) in zip(packs, StoredPackRecord.lines(packs)) { session.console.result(StoredPackRecord(pack), [line]) }
+    for (pack, line) in zip(packs, InstalledPack.lines(packs)) { session.console.result(pack.json, [line]) }
     let damaged = try await opened.damagedRecords()
     for id in damaged {
       session.console.warning(
@@ -60,32 +61,13 @@ struct StoreUsageVerb: Verb {
     try StorePlace.require(store.directory)
     let parts = try await store.open(decidesByManifest: false, in: session).usage()
     guard !session.console.isJSON else {
-      for part in parts { session.console.result(UsageRecord(part), []) }
+      for part in parts { session.console.result(part.json) }
       return .done
     }
     session.console.output(
       lines: Table.sizes(
         parts.map { ($0.pack.map { "\($0.id) \($0.version)" } ?? $0.path, Int64(clamping: $0.sizeOnDevice), $0.reason) }, total: "total"))
     return .done
-  }
-}
-
-private struct UsageRecord: Encodable {
-  let type = "usage"
-  let kind: String
-  let id: String?
-  let version: UInt64?
-  let path: String
-  let sizeOnDevice: UInt64
-  let reason: String
-
-  init(_ usage: StoreUsage) {
-    kind = usage.kind.rawValue
-    id = usage.pack?.id
-    version = usage.pack?.version
-    path = usage.path
-    sizeOnDevice = usage.sizeOnDevice
-    reason = usage.reason
   }
 }
 
@@ -108,5 +90,14 @@ enum StorePlace {
       throw PackError(
         .missingInput, of: path, "does not exist", hint: "the first 'packer store install' makes a store")
     }
+  }
+}
+
+extension StoreUsage {
+  fileprivate var json: JSON {
+    [
+      "type": "usage", "kind": .text(kind.rawValue), "id": .text(pack?.id), "version": .number(pack?.version), "path": .text(path),
+      "sizeOnDevice": .number(sizeOnDevice), "reason": .text(reason),
+    ]
   }
 }

@@ -32,10 +32,13 @@ struct StorePurge: Verb {
     for removal in report.removed {
       let pack = removal.pack
       session.console.result(
-        RemovalRecord(removal), ["  \(pack.id) \(pack.version)  \(Table.grouped(Int64(clamping: pack.sizeOnDevice)))  \(removal.reason)"])
+        [
+          "type": "removal", "id": .text(pack.id), "version": .number(pack.version), "sizeOnDevice": .number(pack.sizeOnDevice),
+          "reason": .text(removal.reason),
+        ], ["  \(pack.id) \(pack.version)  \(Table.grouped(Int64(clamping: pack.sizeOnDevice)))  \(removal.reason)"])
     }
     session.console.result(
-      PurgeRecord(freed: report.freed, missing: report.missing),
+      ["type": "purge", "freed": .number(report.freed), "missing": .number(report.missing)],
       ["\(store.directory): \(report.freed) bytes freed by \(Table.count(report.removed.count, "removal", "removals"))"])
     guard report.missing > 0 else { return .done }
     let message = "\(store.directory): \(report.missing) more bytes were requested, but nothing else may be removed"
@@ -73,34 +76,8 @@ struct StoreRemove: Verb {
         session.console.note("\(id): was not installed")
         continue
       }
-      session.console.result(RemovedRecord(id: id), ["\(id): removed"])
+      session.console.result(["type": "removed", "id": .text(id)], ["\(id): removed"])
     }
     return .done
   }
-}
-
-private struct RemovalRecord: Encodable {
-  let type = "removal"
-  let id: String
-  let version: UInt64
-  let sizeOnDevice: UInt64
-  let reason: String
-
-  init(_ removal: PurgeReport.Removal) {
-    id = removal.pack.id
-    version = removal.pack.version
-    sizeOnDevice = removal.pack.sizeOnDevice
-    reason = removal.reason
-  }
-}
-
-private struct PurgeRecord: Encodable {
-  let type = "purge"
-  let freed: UInt64
-  let missing: UInt64
-}
-
-private struct RemovedRecord: Encodable {
-  let type = "removed"
-  let id: String
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import PackFormat
+import PackProject
 import PackStore
 
 /// `packer store reconcile`
@@ -29,7 +30,11 @@ struct StoreReconcile: Verb {
     try StorePlace.require(store.directory)
     let findings = try await store.open(decidesByManifest: true, in: session).reconcile(isThorough ? .thorough : .quick)
     for finding in findings {
-      session.console.result(StoreFindingRecord(finding), ["\(finding.kind.rawValue): \(finding.text)"])
+      session.console.result(
+        [
+          "type": "finding", "kind": .text(finding.kind.rawValue), "pack": .text(finding.pack), "message": .text(finding.text),
+          "isRepaired": .flag(finding.isRepaired),
+        ], ["\(finding.kind.rawValue): \(finding.text)"])
     }
     let left = findings.count { !$0.isRepaired }
     guard left == 0 else {
@@ -37,20 +42,5 @@ struct StoreReconcile: Verb {
     }
     if findings.isEmpty { session.console.note("\(store.directory): nothing to repair") }
     return .done
-  }
-}
-
-private struct StoreFindingRecord: Encodable {
-  let type = "finding"
-  let kind: String
-  let pack: String?
-  let message: String
-  let isRepaired: Bool
-
-  init(_ finding: StoreFinding) {
-    kind = finding.kind.rawValue
-    pack = finding.pack
-    message = finding.text
-    isRepaired = finding.isRepaired
   }
 }

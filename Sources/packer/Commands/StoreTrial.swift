@@ -1,5 +1,6 @@
 import ArgumentParser
 import PackFormat
+import PackProject
 import PackStore
 
 /// `packer store activate`
@@ -39,12 +40,12 @@ struct StoreActivate: Verb {
     let runs = try await opened.current(id)
     guard runs?.state == .trial else {
       session.console.result(
-        TrialRecord(id: id, version: token.version, state: InstalledPack.State.current.rawValue),
+        activation(of: id, version: token.version, state: .current),
         ["\(id): version \(token.version) is current"])
       return .done
     }
     session.console.result(
-      TrialRecord(id: id, version: token.version, state: InstalledPack.State.trial.rawValue, token: "\(token)"), ["\(token)"])
+      activation(of: id, version: token.version, state: .trial, token: "\(token)"), ["\(token)"])
     session.console.note("\(id): version \(token.version) is on trial; the printed token confirms it")
     return .done
   }
@@ -81,7 +82,7 @@ struct StoreConfirm: Verb {
     try StorePlace.require(store.directory)
     try await store.open(decidesByManifest: false, in: session).confirm(token)
     session.console.result(
-      TrialRecord(id: token.id, version: token.version, state: InstalledPack.State.current.rawValue),
+      activation(of: token.id, version: token.version, state: .current),
       ["\(token.id): version \(token.version) is confirmed"])
     return .done
   }
@@ -116,25 +117,15 @@ struct StoreRollback: Verb {
     let opened = try await store.open(decidesByManifest: false, in: session)
     let now = try await opened.rollback(id, reason: reason)
     session.console.result(
-      TrialRecord(id: id, version: now?.version, state: now?.state.rawValue ?? "none"),
+      activation(of: id, version: now?.version, state: now?.state),
       [now.map { "\(id): version \($0.version) is active again" } ?? "\(id): no version is left to run"])
     return .done
   }
 }
 
-/// A record of the version of a pack that is active now.
-private struct TrialRecord: Encodable {
-  let type = "activation"
-  let id: String
-  let version: UInt64?
-  /// `trial`, `current`, or `none`.
-  let state: String
-  let token: String?
-
-  init(id: String, version: UInt64?, state: String, token: String? = nil) {
-    self.id = id
-    self.version = version
-    self.state = state
-    self.token = token
-  }
+/// The record of the version of a pack that is active now. Its state is `trial`, `current`, or `none`.
+private func activation(of id: String, version: UInt64?, state: InstalledPack.State?, token: String? = nil) -> JSON {
+  [
+    "type": "activation", "id": .text(id), "version": .number(version), "state": .text(state?.rawValue ?? "none"), "token": .text(token),
+  ]
 }

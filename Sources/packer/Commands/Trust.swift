@@ -295,7 +295,7 @@ private struct KeysFileView {
     for document in file.documents {
       let content = document.content
       console.result(
-        KeysDocumentRecord(document, isSigned: true),
+        document.json(isSigned: true),
         ["\(file.path): keys document \(content.version), from \(content.issued) to \(content.expires)"]
           + (document == file.newest ? Self.lines(content) : []))
     }
@@ -306,7 +306,7 @@ private struct KeysFileView {
       missing.append("\(progress.beforeNeeded - progress.before) of the root keys of document \(draft.content.version - 1)")
     }
     console.result(
-      KeysDocumentRecord(draft, isSigned: false),
+      draft.json(isSigned: false),
       ["\(file.path): keys document \(draft.content.version), from \(draft.content.issued) to \(draft.content.expires), NOT YET SIGNED"]
         + Self.lines(draft.content) + Table.fields([("missing", "signatures by \(missing.joined(separator: " and "))")]))
   }
@@ -320,33 +320,15 @@ private struct KeysFileView {
   }
 }
 
-private struct KeysDocumentRecord: Encodable {
-  struct Key: Encodable {
-    let keyID: String
-    let publicKey: String
-  }
-
-  let type = "keys"
-  let version: UInt64
-  let issued: String
-  let expires: String
-  let signed: Bool
-  let signatures: [String]
-  let signingKeys: [Key]
-  let signingThreshold: Int
-  let rootKeys: [Key]
-  let rootThreshold: Int
-
-  init(_ document: KeysDocument, isSigned: Bool) {
-    let content = document.content
-    version = content.version
-    issued = content.issued.description
-    expires = content.expires.description
-    signed = isSigned
-    signatures = document.signatures.map(\.keyID)
-    signingKeys = content.signingKeys.map { Key(keyID: $0.id, publicKey: $0.text) }
-    signingThreshold = content.signingThreshold
-    rootKeys = content.rootKeys.map { Key(keyID: $0.id, publicKey: $0.text) }
-    rootThreshold = content.rootThreshold
+extension KeysDocument {
+  fileprivate func json(isSigned: Bool) -> JSON {
+    [
+      "type": "keys", "version": .number(content.version), "issued": .text(content.issued.description),
+      "expires": .text(content.expires.description), "signed": .flag(isSigned), "signatures": .texts(signatures.map(\.keyID)),
+      "signingKeys": .list(content.signingKeys.map { ["keyID": .text($0.id), "publicKey": .text($0.text)] }),
+      "signingThreshold": .number(content.signingThreshold),
+      "rootKeys": .list(content.rootKeys.map { ["keyID": .text($0.id), "publicKey": .text($0.text)] }),
+      "rootThreshold": .number(content.rootThreshold),
+    ]
   }
 }

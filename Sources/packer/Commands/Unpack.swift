@@ -62,19 +62,11 @@ struct Unpack: Verb {
     let counts = Table.count(entries, "entry", "entries") + (part == nil ? "" : " of \(pack.entryCount)")
     let facts = [counts, "\(ByteCount(contentSize))"] + (contentRoot.map { ["content root \($0)"] } ?? [])
     session.console.result(
-      UnpackRecord(
-        directory: directory, entries: entries, entriesOfPack: pack.entryCount, contentSize: contentSize, contentRoot: contentRoot),
+      [
+        "type": "directory", "directory": .text(directory), "entries": .number(entries), "entriesOfPack": .number(pack.entryCount),
+        "contentSize": .number(contentSize), "contentRoot": .text(contentRoot),
+      ],
       ["\(directory): \(facts.joined(separator: ", "))"])
     return .done
   }
-}
-
-private struct UnpackRecord: Encodable {
-  let type = "directory"
-  let directory: String
-  let entries: Int
-  let entriesOfPack: Int
-  let contentSize: UInt64
-  /// Nil for a part of a pack.
-  let contentRoot: String?
 }

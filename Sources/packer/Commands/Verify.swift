@@ -164,14 +164,18 @@ struct Verify: Verb {
 
   private func show(_ part: PackPart, of pack: Pack, _ file: String, on console: Console) -> Outcome {
     let counts = "\(part.entryCount) of \(Table.count(pack.entryCount, "entry", "entries"))"
-    console.result(PartRecord(file: file, part, of: pack), ["\(file): ok, \(counts), \(ByteCount(part.contentSize))"])
+    console.result(
+      [
+        "type": "file", "file": .text(file), "ok": true, "entries": .number(part.entryCount), "entriesOfPack": .number(pack.entryCount),
+        "contentSize": .number(part.contentSize),
+      ], ["\(file): ok, \(counts), \(ByteCount(part.contentSize))"])
     return .done
   }
 
   private func show(_ report: VerificationReport, of file: String, on console: Console) -> Outcome {
     for finding in report.findings {
       console.result(
-        FindingRecord(file: file, finding), ["\(file): \(finding.kind.rawValue): \(finding.path) \(finding.message)"])
+        finding.json(of: file), ["\(file): \(finding.kind.rawValue): \(finding.path) \(finding.message)"])
     }
     let isSame = report.findings.isEmpty
     let differences = Table.count(report.findings.count, "difference", "differences")
@@ -181,65 +185,7 @@ struct Verify: Verb {
       Table.count(report.segments, "segment", "segments"), "content root \(report.contentRoot.hex)",
     ]
     let bases = report.baseRoots.map { "over content \($0.hex)" }
-    console.result(VerificationRecord(file: file, report), ["\(file): \(verdict), \((facts + bases).joined(separator: ", "))"])
+    console.result(report.json(of: file), ["\(file): \(verdict), \((facts + bases).joined(separator: ", "))"])
     return isSame ? .done : .findings("\(file): \(differences) from \(tree ?? "the directory")")
-  }
-}
-
-private struct FindingRecord: Encodable {
-  let type = "finding"
-  let file: String
-  let kind: String
-  let path: String
-  let message: String
-
-  init(file: String, _ finding: TreeDifference) {
-    self.file = file
-    kind = finding.kind.rawValue
-    path = finding.path
-    message = finding.message
-  }
-}
-
-/// The result for a part of a pack.
-private struct PartRecord: Encodable {
-  let type = "file"
-  let file: String
-  let ok = true
-  let entries: Int
-  let entriesOfPack: Int
-  let contentSize: UInt64
-
-  init(file: String, _ part: PackPart, of pack: Pack) {
-    self.file = file
-    entries = part.entryCount
-    entriesOfPack = pack.entryCount
-    contentSize = part.contentSize
-  }
-}
-
-private struct VerificationRecord: Encodable {
-  let type = "file"
-  let file: String
-  let ok: Bool
-  let findings: Int
-  let entries: Int
-  let packSize: UInt64
-  let contentSize: UInt64
-  let segments: UInt64
-  let contentRoot: String
-  /// Nil for a full pack.
-  let bases: [String]?
-
-  init(file: String, _ report: VerificationReport) {
-    self.file = file
-    ok = report.findings.isEmpty
-    findings = report.findings.count
-    entries = report.entries
-    packSize = report.packSize
-    contentSize = report.contentSize
-    segments = report.segments
-    contentRoot = report.contentRoot.hex
-    bases = report.baseRoots.isEmpty ? nil : report.baseRoots.map(\.hex)
   }
 }

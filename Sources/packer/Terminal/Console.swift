@@ -4,12 +4,6 @@ import PackGate
 import PackProject
 import PackWork
 
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
-
 /// All output of the process: results on standard output, everything else on standard error. The only file that prints.
 ///
 /// With `--json`, standard output is JSON Lines. The last line, and no other, has the type `result`.
@@ -66,7 +60,7 @@ final class Console: Sendable {
   // MARK: Results
 
   /// Prints a result: the record with `--json`, otherwise the lines.
-  func result(_ record: @autoclosure () -> any Encodable, _ lines: @autoclosure () -> [String]) {
+  func result(_ record: @autoclosure () -> JSON, _ lines: @autoclosure () -> [String] = []) {
     if isJSON {
       let bytes = Self.encode(record())
       state.withLock { append(bytes, to: &$0) }
@@ -89,7 +83,7 @@ final class Console: Sendable {
 
   /// Prints lines in a format that another program reads.
   func output(lines: [String]) {
-    if isJSON { return result(TextRecord(text: lines.joined(separator: "\n")), []) }
+    if isJSON { return result(["type": "text", "text": .text(lines.joined(separator: "\n"))]) }
     let bytes = Array(lines.map { printable($0) + "\n" }.joined().utf8)
     state.withLock { append(bytes, to: &$0) }
   }
@@ -110,7 +104,7 @@ final class Console: Sendable {
 
   /// Prints a text: help, the version, or a completion script.
   func output(_ text: String) {
-    result(TextRecord(text: text), text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init))
+    result(["type": "text", "text": .text(text)], text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init))
   }
 
   /// Writes bytes unchanged, and returns when they are written.
@@ -151,7 +145,7 @@ final class Console: Sendable {
   /// Prints a warning, which does not stop the work.
   func warning(_ message: String, hint: String?) {
     if isJSON {
-      result(WarningRecord(message: message, hint: hint), [])
+      result(["type": "warning", "message": .text(message), "hint": .text(hint)])
     }
     state.withLock { state in
       say([label("warning", colour: "33", message)] + hints(hint), &state)
@@ -207,7 +201,7 @@ final class Console: Sendable {
     default:
       break
     }
-    if isJSON { append(Self.encode(ResultRecord(outcome)), to: &state) }
+    if isJSON { append(Self.encode(outcome.json), to: &state) }
     flush(&state)
     guard let failure = state.outputFailure, failure.code != .outputClosed else { return outcome.status }
     if case .failed(let error, _) = outcome, error.code == failure.code { return outcome.status }
@@ -285,16 +279,7 @@ final class Console: Sendable {
   }
 
   /// Encodes a record as one line of JSON.
-  static func encode(_ record: some Encodable) -> [UInt8] {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    do {
-      return try Array(encoder.encode(record)) + [0x0A]
-    } catch {
-      // Records contain only strings, integers and booleans, which JSON can express.
-      preconditionFailure("a record that JSON cannot express: \(error)")
-    }
-  }
+  static func encode(_ record: JSON) -> [UInt8] { Array((record.compact + "\n").utf8) }
 
   /// Returns the text with everything escaped that must not appear in a line.
   private func shown(_ text: String) -> String {
@@ -346,51 +331,23 @@ enum Outcome: Sendable {
   }
 }
 
-/// The last record printed with `--json`.
-struct ResultRecord: Encodable {
-  let type = "result"
-  let ok: Bool
-  let exit: Int32
-  var code: String?
-  var message: String?
-  var hint: String?
-  var subject: String?
-  var advice: String?
-  var details: [String]?
-
-  init(_ outcome: Outcome) {
-    ok = outcome.status == .done
-    exit = outcome.status.rawValue
-    switch outcome {
-    case .done:
-      break
-    case .findings(let message):
-      code = "findings"
-      self.message = message
-    case .verdict(let kind, let message):
-      code = kind.rawValue
-      self.message = message
-    case .failed(let error, _):
-      code = error.code.rawValue
-      message = error.message
-      hint = error.hint
-      subject = error.subject
-      advice = error.advice?.id
-      details = error.details.isEmpty ? nil : error.details.sorted(by: NaturalOrder.precedes)
-    case .stopped(let status):
-      code = PackError.Code.cancelled.rawValue
-      message = status == .interrupted ? "interrupted" : "terminated"
+extension Outcome {
+  /// The last record printed with `--json`.
+  var json: JSON {
+    func record(_ code: String?, _ message: String?, of error: PackError? = nil) -> JSON {
+      let details = error?.details ?? []
+      return [
+        "type": "result", "ok": .flag(status == .done), "exit": .number(status.rawValue), "code": .text(code), "message": .text(message),
+        "hint": .text(error?.hint), "subject": .text(error?.subject), "advice": .text(error?.advice?.id),
+        "details": details.isEmpty ? nil : .texts(details.sorted(by: NaturalOrder.precedes)),
+      ]
+    }
+    return switch self {
+    case .done: record(nil, nil)
+    case .findings(let message): record("findings", message)
+    case .verdict(let kind, let message): record(kind.rawValue, message)
+    case .failed(let error, _): record(error.code.rawValue, error.message, of: error)
+    case .stopped(let status): record(PackError.Code.cancelled.rawValue, status == .interrupted ? "interrupted" : "terminated")
     }
   }
-}
-
-private struct WarningRecord: Encodable {
-  let type = "warning"
-  let message: String
-  let hint: String?
-}
-
-private struct TextRecord: Encodable {
-  let type = "text"
-  let text: String
 }

@@ -48,7 +48,7 @@ struct ReleaseGate {
       case .text: Array("error: \(printable(error.message))\n".utf8)
       case .github: Array(GitHubReport.lines(error, hint: error.hint).map { $0 + "\n" }.joined().utf8)
       case .junit: Array(JUnitReport.document(error, hint: error.hint).utf8)
-      case .json: Console.encode(ResultRecord(.failed(error, isReported: false)))
+      case .json: Console.encode(Outcome.failed(error, isReported: false).json)
       }
     }
     if printed == .github || printed == .junit {
@@ -106,7 +106,7 @@ struct ReleaseGate {
     switch printed {
     case .json: show(report, on: session.console)
     case .text:
-      session.console.result(GateRecord(report), TextReport.lines(report, isStrict: options.isStrict, isQuiet: session.console.isQuiet))
+      session.console.result(report.json, TextReport.lines(report, isStrict: options.isStrict, isQuiet: session.console.isQuiet))
     case .github: session.console.output(lines: GitHubReport.lines(report, isStrict: options.isStrict))
     case .junit:
       session.console.output(lines: JUnitReport.document(report, isStrict: options.isStrict).split(separator: "\n").map(String.init))
@@ -138,8 +138,8 @@ struct ReleaseGate {
   // MARK: Forms
 
   private func show(_ report: ReleaseReport, on console: Console) {
-    for finding in report.findings { console.result(ReleaseFindingRecord(finding), []) }
-    console.result(GateRecord(report), [])
+    for finding in report.findings { console.result(finding.json) }
+    console.result(report.json)
   }
 
   private func bytes(of report: ReleaseReport, as format: GateOptions.Format, _ outcome: Outcome) -> [UInt8] {
@@ -149,84 +149,7 @@ struct ReleaseGate {
     case .github: return text(GitHubReport.lines(report, isStrict: options.isStrict))
     case .junit: return Array(JUnitReport.document(report, isStrict: options.isStrict).utf8)
     case .json:
-      return report.findings.flatMap { Console.encode(ReleaseFindingRecord($0)) } + Console.encode(GateRecord(report))
-        + Console.encode(ResultRecord(outcome))
+      return (report.findings.map(\.json) + [report.json, outcome.json]).flatMap(Console.encode)
     }
-  }
-}
-
-/// A record of one finding.
-private struct ReleaseFindingRecord: Encodable {
-  let type = "finding"
-  let rule: String
-  let level: String
-  let kind: String
-  let title: String
-  let message: String
-  let pack: String?
-  let app: String?
-  let file: String?
-  let line: Int?
-  let actual: UInt64?
-  let limit: UInt64?
-  let baCode: Int?
-  let onPhone: String?
-  let details: [String]?
-  let hint: String?
-  let acceptedBecause: String?
-
-  init(_ finding: ReleaseFinding) {
-    rule = finding.rule.id
-    level = finding.level.rawValue
-    kind = finding.kind.rawValue
-    title = finding.rule.title
-    message = finding.message
-    pack = finding.pack
-    app = finding.app
-    file = finding.file
-    line = finding.line
-    actual = finding.actual
-    limit = finding.limit
-    baCode = finding.phone?.code
-    onPhone = finding.phone?.meaning
-    details = finding.details.isEmpty ? nil : finding.details
-    hint = finding.hint
-    acceptedBecause = finding.acceptedBecause
-  }
-}
-
-/// A record of what was checked.
-private struct GateRecord: Encodable {
-  struct Budget: Encodable {
-    let key: String
-    let needed: UInt64
-    let allowed: UInt64?
-    let released: UInt64?
-  }
-
-  struct Update: Encodable {
-    let fromManifest: UInt64
-    let size: UInt64
-    let packSize: UInt64
-  }
-
-  let type = "release"
-  let manifest: String
-  let facts: [String: String]
-  let budget: [Budget]
-  /// What players of recorded releases download, in bytes.
-  let updates: [Update]
-  let findings: Int
-  let rules: [String]
-  let notChecked: [String]
-
-  init(_ report: ReleaseReport) {
-    manifest = report.subject
-    facts = Dictionary(report.facts.map { ($0.name, $0.value) }, uniquingKeysWith: { first, _ in first })
-    budget = report.budget.map { Budget(key: $0.key, needed: $0.needed, allowed: $0.allowed, released: $0.released) }
-    updates = report.downloads.map { Update(fromManifest: $0.manifest, size: $0.size, packSize: $0.packSize) }
-    findings = report.findings.count
-    rules = report.rules.filter { $0.missing.isEmpty }.map(\.rule.id)
-    notChecked = report.rules.filter { !$0.missing.isEmpty }.map(\.rule.id)
   }
 }

@@ -1,4 +1,5 @@
 import PackFormat
+import PackProject
 import TestSupport
 import Testing
 

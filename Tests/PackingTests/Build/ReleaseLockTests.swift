@@ -2,6 +2,7 @@ import Foundation
 import PackFiles
 import PackFormat
 import PackManifest
+import PackProject
 import TestSupport
 import Testing
 
@@ -117,7 +118,7 @@ struct ReleaseLockTests {
   func firstVersion() throws {
     let sample = try sample()
     let released = try #require(sample.released).record.line
-    let list = RecordValue.list(sample.apps.map(\.record)).line
+    let list = JSON.list(sample.apps.map(\.record)).line
     let lock = try read("{\"apps\": \(list), \"released\": \(released), \"version\": 1}")
     #expect(lock == sample)
     // If only the files of the apps could be written, both are there. A merge may put the list into a file of version 2.
@@ -314,9 +315,9 @@ struct ReleaseLockTests {
           bytes[Int.random(in: bytes.indices, using: &random)] = UInt8.random(in: 0...255, using: &random)
         }
       }
-      guard let value = try? RecordParser.parse(bytes) else { continue }
-      #expect(number >= 200 || value == (try? RecordParser.parse(document)))
-      #expect(try RecordParser.parse(value.document) == value)
+      guard let value = try? JSON(parsing: bytes) else { continue }
+      #expect(number >= 200 || value == (try? JSON(parsing: document)))
+      #expect(try JSON(parsing: value.document) == value)
     }
   }
 

@@ -4,6 +4,7 @@ import PackDeltas
 import PackFiles
 import PackFormat
 import PackManifest
+import PackProject
 import PackReading
 import PackWork
 import TestSupport

@@ -516,10 +516,10 @@ struct ConfigurationTests {
   }
 }
 
-extension SchemaValue {
+extension JSON {
   /// The value as the guide writes it.
   fileprivate var plain: String {
-    if case .text(let text) = self { "`\(text)`" } else { "`\(text())`" }
+    if case .text(let text) = self { "`\(text)`" } else { "`\(columns)`" }
   }
 }
 

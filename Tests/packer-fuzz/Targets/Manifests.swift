@@ -2,6 +2,7 @@ import PackBuild
 import PackCrypto
 import PackFormat
 import PackManifest
+import PackProject
 import PackTrust
 import TestSupport
 
@@ -118,16 +119,17 @@ extension FuzzTarget {
     run: { (bytes) throws(BrokenPromise) in
       var cursor = CanonicalCursor(at: 0, end: bytes.count)
       guard try isAccepted({ () throws(PackError) in try cursor.skip(depth: 1, in: bytes.byteSpan) }), cursor.isAtEnd else { return }
-      let value = try required("another reader of JSON") { () throws(PackError) in try RecordParser.parse(bytes) }
+      let value = try required("another reader of JSON") { () throws(PackError) in try JSON(parsing: bytes) }
       var writer = CanonicalWriter()
       write(value, to: &writer)
       try hold(writer.bytes == bytes, "a value is written differently than it was read")
     })
 
-  private static func write(_ value: RecordValue, to writer: inout CanonicalWriter) {
+  private static func write(_ value: JSON, to writer: inout CanonicalWriter) {
     switch value {
     case .text(let text): writer.string(text)
     case .number(let number): writer.integer(number)
+    case .negative(let number): writer.raw(Array("\(number)".utf8))
     case .flag(let flag): writer.raw(Array((flag ? "true" : "false").utf8))
     case .list(let values): writer.array(values) { write($1, to: &$0) }
     case .object(let members):
@@ -144,7 +146,8 @@ extension FuzzTarget {
   static let records = FuzzTarget(
     "records", largestInput: 8192,
     files: [
-      "Sources/PackBuild/Release/RecordValue.swift", "Sources/PackBuild/Release/ReleaseLock+File.swift",
+      "Sources/PackProject/JSON/JSON+Parsing.swift", "Sources/PackProject/JSON/JSON+Writing.swift",
+      "Sources/PackBuild/Release/ReleaseLock+File.swift",
       "Sources/PackBuild/Release/BuildRecord.swift",
       "Sources/PackBuild/Release/RecordFile.swift",
     ],
@@ -184,27 +187,27 @@ extension FuzzTarget {
       ]
     },
     run: { (bytes) throws(BrokenPromise) in
-      guard let value = try accepted({ () throws(PackError) in try RecordParser.parse(bytes) }) else { return }
+      guard let value = try accepted({ () throws(PackError) in try JSON(parsing: bytes) }) else { return }
       let document = value.document
-      let again = try required("reading what was written") { () throws(PackError) in try RecordParser.parse(document) }
+      let again = try required("reading what was written") { () throws(PackError) in try JSON(parsing: document) }
       try hold(again == value && again.document == document, "a value differs after it was written and read")
       if let lock = try accepted({ () throws(PackError) in try ReleaseLock(value) }) {
         let document = lock.document
-        let again = try required("reading a lock that was written") { () throws(PackError) in try ReleaseLock(RecordParser.parse(document))
+        let again = try required("reading a lock that was written") { () throws(PackError) in try ReleaseLock(JSON(parsing: document))
         }
         try hold(again.released == lock.released && again.document == document, "a lock differs after it was written and read")
       }
       if let app = try accepted({ () throws(PackError) in try ReleaseLock.App(value) }) {
         let document = app.record.document
         let again = try required("reading an app that was written") { () throws(PackError) in
-          try ReleaseLock.App(RecordParser.parse(document))
+          try ReleaseLock.App(JSON(parsing: document))
         }
         try hold(again == app && again.record.document == document, "an app differs after it was written and read")
       }
       if let record = try accepted({ () throws(PackError) in try BuildRecord(value) }) {
         let document = record.document
         let again = try required("reading a record that was written") { () throws(PackError) in
-          try BuildRecord(RecordParser.parse(document))
+          try BuildRecord(JSON(parsing: document))
         }
         try hold(again == record && again.document == document, "a record differs after it was written and read")
       }

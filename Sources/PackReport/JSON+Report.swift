@@ -3,6 +3,7 @@ import PackBuild
 import PackFormat
 import PackGate
 import PackManifest
+import PackProject
 
 extension ManifestPack {
   /// The pack on the page. Sizes are in bytes; those of files and the rest add up to that of the pack.
@@ -10,7 +11,7 @@ extension ManifestPack {
   /// - Parameters:
   ///   - list: its files; nil if they are not known.
   ///   - note: why they are not known.
-  func reportValue(_ list: FileList?, _ note: String?) -> RecordValue {
+  func reportValue(_ list: FileList?, _ note: String?) -> JSON {
     .sorted([
       "id": .text(id), "version": .number(version), "delivery": .text(delivery.rawValue), "install": .text(install.rawValue),
       "platforms": .texts(platforms), "languages": .texts(language.map { [$0] } ?? []), "size": .number(size),
@@ -22,9 +23,9 @@ extension ManifestPack {
 
 extension FileList {
   /// The files in four columns. A path is the first components of the path before it, and a tail.
-  fileprivate var reportValue: RecordValue {
-    var (shared, tails): ([RecordValue], [RecordValue]) = ([], [])
-    var (sizes, packed): ([RecordValue], [RecordValue]) = ([], [])
+  fileprivate var reportValue: JSON {
+    var (shared, tails): ([JSON], [JSON]) = ([], [])
+    var (sizes, packed): ([JSON], [JSON]) = ([], [])
     var before: [Substring] = []
     for item in files {
       let parts = item.path.split(separator: "/", omittingEmptySubsequences: false)
@@ -41,7 +42,7 @@ extension FileList {
 }
 
 extension Advice {
-  var reportValue: RecordValue {
+  var reportValue: JSON {
     .sorted([
       "title": .text(text), "text": .text(remedy), "pack": .text(packs.joined(separator: ", ")),
       "bytes": kind.isSaving ? .number(bytes) : nil,
@@ -50,8 +51,8 @@ extension Advice {
 }
 
 extension ReleaseUpdate {
-  var reportValue: RecordValue {
-    let packs = packs.map { pack -> RecordValue in
+  var reportValue: JSON {
+    let packs = packs.map { pack -> JSON in
       .sorted([
         "id": .text(pack.id), "size": .number(pack.size), "packSize": .number(pack.packSize), "deltas": .number(UInt64(pack.deltas)),
         "isNew": .flag(pack.isNew),
@@ -66,8 +67,8 @@ extension ReleaseUpdate {
 
 extension ReleaseReport {
   /// The findings, and which rules were not checked.
-  var reportValue: RecordValue {
-    let unchecked = rules.filter { !$0.missing.isEmpty }.map { outcome -> RecordValue in
+  var reportValue: JSON {
+    let unchecked = rules.filter { !$0.missing.isEmpty }.map { outcome -> JSON in
       .sorted(["rule": .text(outcome.rule.id), "missing": .texts(outcome.missing.map(\.rawValue))])
     }
     return .sorted([
@@ -78,7 +79,7 @@ extension ReleaseReport {
 }
 
 extension ReleaseFinding {
-  fileprivate var reportValue: RecordValue {
+  fileprivate var reportValue: JSON {
     .sorted([
       "rule": .text(rule.id), "level": .text(level.rawValue), "title": .text(rule.title), "message": .text(message),
       "onPhone": .text(phone?.meaning ?? rule.onPhone), "remedy": .text(rule.remedy), "hint": .text(hint), "pack": .text(pack),
@@ -89,8 +90,8 @@ extension ReleaseFinding {
 }
 
 extension LoadRun.Pack {
-  var reportValue: RecordValue {
-    let requests = requests.prefix(1000).map { request -> RecordValue in
+  var reportValue: JSON {
+    let requests = requests.prefix(1000).map { request -> JSON in
       .sorted([
         "milliseconds": .number(request.milliseconds), "path": .text(request.path), "status": .number(request.status),
         "size": .number(request.size),
