@@ -33,7 +33,9 @@ package struct SystemClock: DeviceClock {
   }
 
   package func pause(for duration: Duration) {
-    usleep(UInt32(clamping: duration.microseconds))
+    let time = UInt32(clamping: min(duration.microseconds, 1 << 30))
+    // Random within a factor of three, so that waiting processes do not retry at the same time again and again.
+    usleep(time / 2 + UInt32.random(in: 0...time))
   }
 }
 

@@ -5,19 +5,12 @@ package struct LockWait: Sendable {
   /// The time after which the wait is given up.
   package let limit: Duration
   let clock: any DeviceClock
-  let hasEqualPauses: Bool
   let isCancelled: @Sendable () -> Bool
 
-  /// - Parameters:
-  ///   - hasEqualPauses: whether each wait has the same pauses, so that a simulation can be repeated. Otherwise they are random within a factor of two.
-  ///   - isCancelled: whether the work was cancelled, so that the wait ends.
-  package init(
-    _ limit: Duration, clock: any DeviceClock, hasEqualPauses: Bool = false,
-    isCancelled: @escaping @Sendable () -> Bool = { Task.isCancelled }
-  ) {
+  /// - Parameter isCancelled: whether the work was cancelled, so that the wait ends.
+  package init(_ limit: Duration, clock: any DeviceClock, isCancelled: @escaping @Sendable () -> Bool = { Task.isCancelled }) {
     self.limit = limit
     self.clock = clock
-    self.hasEqualPauses = hasEqualPauses
     self.isCancelled = isCancelled
   }
 
@@ -59,8 +52,6 @@ package struct LockWait: Sendable {
       clock.pause(for: .microseconds(Int64(pause)))
       waited += pause
       pause = min(pause * 2, 8000)
-      // So that waiting processes do not retry at the same time again and again.
-      if !hasEqualPauses { pause -= UInt64.random(in: 0...pause / 2) }
     }
   }
 
