@@ -69,9 +69,7 @@ let package = Package(
     .library(name: "PackReading", targets: ["PackReading"]),
     .library(name: "PackDelivery", targets: ["PackDelivery"]),
     .library(name: "PackRemote", targets: ["PackRemote"]),
-    .library(name: "PackTransport", targets: ["PackTransport"]),
     .library(name: "PackBackground", targets: ["PackBackground"]),
-    .library(name: "PackBackgroundApp", targets: ["PackBackgroundApp"]),
     .executable(name: "packer", targets: ["packer"]),
   ] + plugins.map { .plugin(name: $0.name, targets: [$0.name]) },
   traits: [
@@ -96,149 +94,56 @@ let package = Package(
     .systemLibrary(name: "CVector"),
     .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
 
-    // Client side.
-    // Its spans over arrays state their lifetimes.
+    // Client side. A target hands on what it depends on, so each names only what stands directly below it.
+    // Pure values, without input or output. Its spans over arrays state their lifetimes.
     .target(name: "PackFormat", swiftSettings: settings + [.enableExperimentalFeature("Lifetimes")]),
-    .target(name: "PackLog", dependencies: ["PackFormat"], swiftSettings: settings),
+    // Every file operation, threads and the log: the only calls of the system.
     .target(
-      name: "PackFiles",
-      dependencies: ["PackFormat", .target(name: "CLinux", condition: .when(platforms: [.linux]))],
+      name: "PackBase", dependencies: ["PackFormat", .target(name: "CLinux", condition: .when(platforms: [.linux]))],
       exclude: privacyExcluded, resources: privacyResources, swiftSettings: settings),
-    .target(
-      name: "PackCrypto", dependencies: ["PackFormat", openSSL, swiftCrypto],
-      swiftSettings: settings),
-    .target(
-      name: "PackPayload", dependencies: ["PackFormat", zstd],
-      swiftSettings: settings),
-    .target(name: "PackEncoding", dependencies: ["PackFormat", zstd], swiftSettings: settings),
-    .target(name: "PackManifest", dependencies: ["PackFormat"], swiftSettings: smallCode),
-    .target(
-      name: "PackPages", dependencies: ["PackCrypto", "PackFiles", "PackFormat", "PackManifest", "PackPayload"], swiftSettings: smallCode),
-    .target(name: "PackTrust", dependencies: ["PackCrypto", "PackFormat", "PackManifest"], swiftSettings: smallCode),
-    .target(
-      name: "PackDelivery", dependencies: ["PackFiles", "PackFormat", "PackLog", "PackManifest"], swiftSettings: smallCode),
-    .target(name: "PackWork", dependencies: ["PackFormat"], swiftSettings: settings),
-    .target(
-      name: "PackReading", dependencies: ["PackCrypto", "PackFiles", "PackFormat", "PackPayload", "PackWork"],
-      swiftSettings: settings),
-    .target(
-      name: "PackDeltas", dependencies: ["PackCrypto", "PackFiles", "PackFormat", "PackPayload", "PackReading", "PackWork"],
-      swiftSettings: settings),
-    .target(
-      name: "PackServing", dependencies: ["PackCrypto", "PackFormat", "PackPayload", "PackReading", "PackWork"],
-      swiftSettings: settings),
-    .target(
-      name: "PackStore",
-      dependencies: [
-        "PackCrypto", "PackDeltas", "PackEncoding", "PackFiles", "PackFormat", "PackLog", "PackManifest", "PackPages", "PackPayload",
-        "PackReading", "PackTrust", "PackWork",
-      ],
-      swiftSettings: smallCode),
-    .target(
-      name: "PackDownloads", dependencies: ["PackCrypto", "PackFiles", "PackFormat", "PackLog", "PackWork"], swiftSettings: smallCode),
-    .target(
-      name: "PackOnDemand",
-      dependencies: [
-        "PackDelivery", "PackDownloads", "PackFiles", "PackFormat", "PackManifest", "PackPages", "PackReading", "PackStore", "PackTrust",
-        "PackWork",
-      ],
-      swiftSettings: smallCode),
-    // One import for an app.
-    .target(
-      name: "PackRuntime",
-      dependencies: [
-        "PackCrypto", "PackDownloads", "PackFormat", "PackLog", "PackManifest", "PackOnDemand", "PackPayload", "PackReading", "PackServing",
-        "PackStore", "PackTrust",
-      ],
-      swiftSettings: settings),
-    .target(
-      name: "PackRemote",
-      dependencies: ["PackCrypto", "PackDownloads", "PackFiles", "PackFormat", "PackStore", "PackWork"],
-      swiftSettings: settings),
-    .target(
-      name: "PackTransport", dependencies: ["PackDownloads", "PackFormat", "PackManifest", "PackRemote", "PackWork"],
-      swiftSettings: settings),
+    // The only target with a cryptographic library, which is another one on each platform.
+    .target(name: "PackCrypto", dependencies: ["PackFormat", openSSL, swiftCrypto], swiftSettings: settings),
+    // All that an app links which only reads packs.
+    .target(name: "PackReading", dependencies: ["PackBase", "PackCrypto", zstd], swiftSettings: settings),
+    .target(name: "PackServing", dependencies: ["PackReading"], swiftSettings: settings),
+    // A downloader extension links these three, so they have no zstd.
+    .target(name: "PackManifest", dependencies: ["PackCrypto"], swiftSettings: smallCode),
+    .target(name: "PackDelivery", dependencies: ["PackBase", "PackManifest"], swiftSettings: smallCode),
+    // Pages are compressed.
+    .target(name: "PackPages", dependencies: ["PackManifest", "PackReading"], swiftSettings: smallCode),
     // Apple only: empty elsewhere.
-    .target(
-      name: "PackBackground",
-      dependencies: ["PackCrypto", "PackDelivery", "PackFormat", "PackLog", "PackManifest", "PackPages", "PackTrust"],
-      swiftSettings: settings),
-    .target(
-      name: "PackBackgroundApp",
-      dependencies: ["PackBackground", "PackDelivery", "PackFiles", "PackFormat", "PackLog", "PackRuntime", "PackWork"],
-      swiftSettings: settings),
-    // One object for an app, over all of them.
-    .target(
-      name: "PackApp",
-      dependencies: [
-        "PackBackground", "PackBackgroundApp", "PackCrypto", "PackDelivery", "PackDownloads", "PackFiles", "PackFormat", "PackLog",
-        "PackManifest", "PackOnDemand", "PackPages", "PackReading", "PackRemote", "PackRuntime", "PackStore", "PackTransport", "PackTrust",
-        "PackWork",
-      ],
-      swiftSettings: settings),
+    .target(name: "PackBackground", dependencies: ["PackDelivery", "PackPages"], swiftSettings: settings),
+    // Writes packs on the device, which an app that only reads does not link.
+    .target(name: "PackStore", dependencies: ["PackPages", zstd], swiftSettings: smallCode),
+    // All that an app needs, without the system's HTTP client, which `packer` must not link.
+    .target(name: "PackRuntime", dependencies: ["PackDelivery", "PackServing", "PackStore"], swiftSettings: smallCode),
+    .target(name: "PackRemote", dependencies: ["PackRuntime"], swiftSettings: settings),
+    // One object for an app, with the system's HTTP client, and Foundation's types in its interface.
+    .target(name: "PackApp", dependencies: ["PackBackground", "PackRemote"], swiftSettings: settings),
 
-    // Packing side.
+    // Packing side, which no app links.
+    .target(name: "PackProject", dependencies: ["CLibYAML", "CVector", "PackManifest", "PackReading"], swiftSettings: smallCode),
+    .target(name: "PackBuild", dependencies: ["CLibArchive", "PackProject", "PackStore"], swiftSettings: smallCode),
     .target(
-      name: "PackArchive",
-      dependencies: ["CLibArchive", "PackEncoding", "PackFormat"],
-      swiftSettings: settings),
-    .target(
-      name: "PackProject",
-      dependencies: ["CLibYAML", "CVector", "PackCrypto", "PackFiles", "PackFormat", "PackManifest", "PackReading", "PackWork"],
-      swiftSettings: smallCode),
-    .target(
-      name: "PackBuild",
-      dependencies: [
-        "PackArchive", "PackCrypto", "PackDeltas", "PackEncoding", "PackFiles", "PackFormat", "PackManifest", "PackPages", "PackPayload",
-        "PackProject", "PackReading", "PackStore", "PackTrust", "PackWork",
-      ],
-      swiftSettings: smallCode),
-    .target(
-      name: "PackAnalysis",
-      dependencies: [
-        "PackBuild", "PackCrypto", "PackDeltas", "PackFiles", "PackFormat", "PackManifest", "PackProject", "PackReading", "PackStore",
-      ],
-      swiftSettings: smallCode),
-    .target(name: "PackWeb", swiftSettings: smallCode),
-    .target(
-      name: "PackGate",
-      dependencies: [
-        "PackArchive", "PackBuild", "PackCrypto", "PackDeltas", "PackEncoding", "PackFiles", "PackFormat", "PackManifest", "PackPages",
-        "PackPayload", "PackProject", "PackReading", "PackServing", "PackTrust", "PackWeb", "PackWork",
-      ],
-      swiftSettings: smallCode),
-    .target(
-      name: "PackReport",
-      dependencies: ["PackAnalysis", "PackBuild", "PackFiles", "PackFormat", "PackGate", "PackManifest", "PackProject", "PackReading"],
-      resources: [.embedInCode("Resources/report.html")],
-      swiftSettings: smallCode),
-    .target(
-      name: "PackPublish",
-      dependencies: ["PackBuild", "PackCrypto", "PackFiles", "PackFormat", "PackManifest", "PackPages", "PackProject", "PackReading"],
-      swiftSettings: smallCode),
+      name: "PackGate", dependencies: ["PackBuild", "PackServing"],
+      resources: [.embedInCode("Report/Resources/report.html")], swiftSettings: smallCode),
+    .target(name: "PackPublish", dependencies: ["PackBuild"], swiftSettings: smallCode),
+    // The only target with NIO and TLS.
     .target(
       name: "PackServer",
       dependencies: [
-        "CLibSSL", "PackBuild", "PackDeltas", "PackFiles", "PackFormat", "PackManifest", "PackProject", "PackReading", "PackServing",
-        "PackStore", "PackTrust", "PackWeb", "PackWork",
+        "CLibSSL", "PackGate",
         .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"),
       ],
       resources: ["list.js", "phone.html", "phone.js", "playtest.css", "watch.js"].map { .embedInCode("Games/Resources/\($0)") },
       swiftSettings: smallCode),
-    .target(
-      name: "PackSimulator",
-      dependencies: [
-        "PackBuild", "PackCrypto", "PackDelivery", "PackDownloads", "PackFiles", "PackFormat", "PackManifest", "PackOnDemand", "PackPages",
-        "PackProject", "PackReading", "PackStore", "PackTrust", "PackWork",
-      ],
-      swiftSettings: smallCode),
+    // The only part of the packing side that runs what an app runs.
+    .target(name: "PackSimulator", dependencies: ["PackBuild", "PackRuntime"], swiftSettings: smallCode),
     .executableTarget(
       name: "packer",
       dependencies: [
-        "PackAnalysis", "PackBuild", "PackCrypto", "PackDelivery", "PackDeltas", "PackFiles", "PackFormat", "PackGate", "PackManifest",
-        "PackPages", "PackPayload", "PackProject", "PackPublish", "PackReading", "PackReport", "PackServer", "PackServing", "PackSimulator",
-        "PackStore", "PackTrust", "PackWork",
+        "PackGate", "PackPublish", "PackServer", "PackSimulator",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: smallCode),
@@ -247,19 +152,13 @@ let package = Package(
     .executableTarget(
       name: "packer-bench",
       dependencies: [
-        "CLibArchive", "PackArchive", "PackBuild", "PackCrypto", "PackDelivery", "PackDeltas", "PackEncoding", "PackFiles", "PackFormat",
-        "PackManifest", "PackPages", "PackPayload", "PackProject", "PackReading", "PackStore", "PackTrust", openSSL, zstd,
+        "CLibArchive", "PackBuild", "PackDelivery", openSSL, zstd,
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Tests/packer-bench",
       swiftSettings: settings),
     .executableTarget(
-      name: "packer-fuzz",
-      dependencies: [
-        "PackArchive", "PackBuild", "PackCrypto", "PackDelivery", "PackDeltas", "PackDownloads", "PackEncoding", "PackFiles", "PackFormat",
-        "PackGate", "PackManifest", "PackPages", "PackPayload", "PackProject", "PackReading", "PackRemote", "PackServer", "PackServing",
-        "PackStore", "PackTransport", "PackTrust", "PackWeb", "PackWork", "TestSupport",
-      ],
+      name: "packer-fuzz", dependencies: ["PackApp", "PackServer", "TestSupport"],
       path: "Tests/packer-fuzz",
       swiftSettings: settings),
 
@@ -267,13 +166,15 @@ let package = Package(
     .systemLibrary(name: "CMalloc", path: "Tests/CMalloc"),
     .testTarget(
       name: "PackCryptoTests",
-      dependencies: ["PackCrypto", "PackFormat", "TestSupport", .target(name: "CMalloc", condition: .when(platforms: [.linux]))],
+      dependencies: [
+        "PackCrypto", "TestSupport",
+        .target(name: "CMalloc", condition: .when(platforms: [.linux])),
+      ],
       swiftSettings: leafSettings),
     .target(
       name: "TestSupport",
       dependencies: [
-        "CLibArchive", "PackBuild", "PackCrypto", "PackDownloads", "PackEncoding", "PackFiles", "PackFormat", "PackLog", "PackManifest",
-        "PackTrust", "PackWork",
+        "CLibArchive", "PackBuild", "PackRuntime",
         .target(name: "CMalloc", condition: .when(platforms: [.linux])),
       ], path: "Tests/TestSupport",
       swiftSettings: leafSettings),
@@ -286,81 +187,55 @@ let package = Package(
     .testTarget(
       name: "PackManifestTests",
       dependencies: [
-        "PackBuild", "PackCrypto", "PackFiles", "PackFormat", "PackManifest", "PackPages", "PackTrust", "PackWork", "TestSupport",
+        "PackBuild", "PackPages", "TestSupport",
         .target(name: "CMalloc", condition: .when(platforms: [.linux])),
       ],
       swiftSettings: leafSettings),
     .testTarget(
       name: "PackDeliveryTests",
       dependencies: [
-        "AppleValues", "PackBuild", "PackCrypto", "PackDelivery", "PackFiles", "PackFormat", "PackLog", "PackManifest", "PackPages",
-        "PackTrust", "PackWork", "TestSupport",
+        "AppleValues", "PackBuild", "PackDelivery", "TestSupport",
         .target(name: "CMalloc", condition: .when(platforms: [.linux])),
       ],
       swiftSettings: leafSettings),
     .testTarget(
-      name: "PackSimulatorTests",
-      dependencies: [
-        "PackAnalysis", "PackBuild", "PackCrypto", "PackDelivery", "PackFiles", "PackFormat", "PackManifest", "PackOnDemand", "PackProject",
-        "PackReading",
-        "PackSimulator", "PackStore", "PackTrust", "PackWork", "TestSupport",
-      ],
+      name: "PackSimulatorTests", dependencies: ["PackSimulator", "TestSupport"],
       swiftSettings: leafSettings),
     .testTarget(
-      name: "PackFilesTests", dependencies: ["PackFiles", "PackFormat", "PackWork", "TestSupport"], swiftSettings: leafSettings),
+      name: "PackBaseTests", dependencies: ["PackBase", "TestSupport"], swiftSettings: leafSettings),
     .testTarget(
       name: "PackRuntimeTests",
       dependencies: [
-        "PackApp", "PackArchive", "PackBuild", "PackCrypto", "PackDelivery", "PackDeltas", "PackDownloads", "PackEncoding", "PackFiles",
-        "PackFormat", "PackLog", "PackManifest", "PackOnDemand", "PackPages", "PackPayload", "PackReading", "PackRuntime", "PackServing",
-        "PackStore", "PackTrust", "PackWork", "TestSupport",
+        "PackApp", "PackBuild", "TestSupport",
         .target(name: "CMalloc", condition: .when(platforms: [.linux])),
       ],
       swiftSettings: leafSettings),
     .testTarget(
-      name: "PackRemoteTests",
-      dependencies: [
-        "PackBuild", "PackCrypto", "PackDownloads", "PackFiles", "PackFormat", "PackManifest", "PackReading", "PackRemote", "PackStore",
-        "PackWork", "TestSupport",
-      ],
+      name: "PackRemoteTests", dependencies: ["PackBuild", "PackRemote", "TestSupport"],
       swiftSettings: leafSettings),
     .executableTarget(
-      name: "download-runner", dependencies: ["PackDownloads", "PackTransport", "TestSupport"], path: "Tests/DownloadRunner",
+      name: "download-runner", dependencies: ["PackApp", "TestSupport"], path: "Tests/DownloadRunner",
       swiftSettings: leafSettings),
     .testTarget(
-      name: "PackTransportTests",
-      dependencies: [
-        "download-runner", "PackDownloads", "PackFiles", "PackFormat", "PackReading", "PackRemote", "PackRuntime", "PackStore",
-        "PackTransport", "PackWork", "TestSupport",
-      ],
+      name: "PackTransportTests", dependencies: ["download-runner", "PackApp", "TestSupport"],
       swiftSettings: leafSettings),
     .testTarget(
-      name: "VectorTests",
-      dependencies: ["PackCrypto", "PackDeltas", "PackFiles", "PackFormat", "PackGate", "PackReading", "TestSupport"],
+      name: "VectorTests", dependencies: ["PackGate", "TestSupport"],
       swiftSettings: leafSettings),
     .testTarget(
-      name: "PackServerTests",
-      dependencies: ["PackFormat", "PackManifest", "PackReading", "PackServer", "PackServing", "TestSupport"],
+      name: "PackServerTests", dependencies: ["PackServer", "TestSupport"],
       swiftSettings: leafSettings),
     .testTarget(
-      name: "PackArchiveTests",
-      dependencies: ["CLibArchive", "PackArchive", "PackEncoding", "PackFormat", "PackPayload", "TestSupport", zstd],
+      name: "PackArchiveTests", dependencies: ["CLibArchive", "PackBuild", "TestSupport", zstd],
       swiftSettings: leafSettings),
     .testTarget(
-      name: "PackingTests",
-      dependencies: [
-        "PackAnalysis", "PackArchive", "PackBuild", "PackCrypto", "PackDeltas", "PackEncoding", "PackFiles", "PackFormat", "PackGate",
-        "PackManifest", "PackPages", "PackProject", "PackPublish", "PackReading", "PackReport", "PackStore", "PackTrust", "PackWeb",
-        "PackWork",
-        "TestSupport",
-      ],
+      name: "PackingTests", dependencies: ["PackGate", "PackPublish", "TestSupport"],
       swiftSettings: leafSettings),
     .testTarget(
-      name: "PackerBenchTests", dependencies: ["packer-bench", "PackEncoding", "PackFormat", "TestSupport"],
+      name: "PackerBenchTests", dependencies: ["packer-bench", "PackStore", "TestSupport"],
       swiftSettings: leafSettings),
     .testTarget(
-      name: "FuzzTests",
-      dependencies: ["packer-fuzz", "PackCrypto", "PackDeltas", "PackFiles", "PackFormat", "PackReading", "PackWork", "TestSupport"],
+      name: "FuzzTests", dependencies: ["packer-fuzz", "PackStore", "TestSupport"],
       swiftSettings: leafSettings),
     .testTarget(
       name: "PackerCommandTests", dependencies: ["packer", "PackFormat", "TestSupport"], exclude: ["Scripts"],

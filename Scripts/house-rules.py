@@ -20,15 +20,17 @@ LARGEST_FILE = 2_000_000
 REACH = {
     # Pure values.
     "PackFormat": "",
-    # A downloader extension links this target, so it has no cryptography and no C library.
-    "PackDelivery": "PackFiles PackFormat PackLog PackManifest",
+    # A downloader extension links this target, so it has no zstd.
+    "PackDelivery": "PackBase PackCrypto PackFormat PackManifest",
     # An app that only reads packs cannot open deltas, and should not carry them, or the code that writes.
-    "PackReading": "PackCrypto PackFiles PackFormat PackPayload PackWork",
+    "PackReading": "PackBase PackCrypto PackFormat",
 }
 
+# The modules of Sources. One file of each target imports them.
+OURS = {path.name for path in (ROOT / "Sources").iterdir() if path.name.startswith("Pack")}
+
 # The targets that no product for apps may reach.
-PACKING_SIDE = {
-    "PackArchive", "PackProject", "PackBuild", "PackAnalysis", "PackWeb", "PackGate", "PackReport", "PackPublish", "PackServer", "PackSimulator", "packer"}
+PACKING_SIDE = {"PackProject", "PackBuild", "PackGate", "PackPublish", "PackServer", "PackSimulator", "packer"}
 
 # External libraries, and the folder name that may import each.
 LIBRARY_FOLDERS = {"CLibArchive": "LibArchive", "COpenSSL": "OpenSSL", "CLibSSL": "OpenSSL", "CZstd": "Zstd", "libzstd": "Zstd", "CryptoKit": "CryptoKit", "Crypto": "CryptoKit", "CLibYAML": "LibYAML", "CVector": "Vector", "NIOCore": "NIO", "NIOPosix": "NIO", "NIOHTTP1": "NIO", "OSLog": "OSLog"}
@@ -36,7 +38,7 @@ LIBRARY_FOLDERS = {"CLibArchive": "LibArchive", "COpenSSL": "OpenSSL", "CLibSSL"
 # The files on the client side that may import Foundation: only if it is the platform's own, or behind the trait that tests use.
 FOUNDATION_ALLOWED = {
     "Sources/PackFormat/EntryPath.swift",  # Darwin only: Unicode normalisation
-    "Sources/PackFiles/Apple/ImportantCapacity.swift",  # Apple only: the space that includes what the system can purge
+    "Sources/PackBase/Files/Apple/ImportantCapacity.swift",  # Apple only: the space that includes what the system can purge
     "Sources/PackStore/Apple/BackupExclusion.swift",  # Apple only: the resource value that keeps a directory out of backups
     "Sources/PackCrypto/CryptoKit/CryptoKitBackend.swift",  # CryptoKit's interface takes Foundation's protocols
     "Sources/PackManifest/Apple/DeviceProfile+Current.swift",  # Darwin only: the languages of the user
@@ -51,13 +53,13 @@ CODE_TEMPLATES = {"Sources/PackBuild/AppProject/AppValues+Code.swift"}
 # The modules that no target of `packer` may import: on Linux they include ICU's tables, which would be two thirds of the binary.
 FULL_FOUNDATION = ("Foundation", "FoundationInternationalization", "FoundationNetworking", "FoundationXML")
 
-# Targets with code only on Apple platforms. There Foundation is part of the system, and BackgroundAssets uses its types.
-APPLE_TARGETS = ("PackBackground", "PackBackgroundApp")
+# Folders with code only on Apple platforms. There Foundation is part of the system, and BackgroundAssets uses its types.
+APPLE_FOLDERS = ("Sources/PackBackground/", "Sources/PackApp/Background/")
 APPLE_ONLY = "#if canImport(BackgroundAssets)\n"
 
-# The only target that downloads with the system's client. On Linux that client needs about fifty shared libraries, none of which can be linked
+# The only folder that downloads with the system's client. On Linux that client needs about fifty shared libraries, none of which can be linked
 # statically, so no target of `packer` may import it.
-NETWORK_TARGET = "PackTransport"
+NETWORK_FOLDER = "Sources/PackApp/Transport/"
 
 # The target that apps use: its interface has Foundation's types for data, files and addresses.
 APP_TARGET = "PackApp"
@@ -70,14 +72,15 @@ TOO_NEW = re.compile(r"\b(Mutex|Atomic|InlineArray|UTF8Span)\s*[<(]|\bimport Syn
 
 SYSTEM_MODULES = {"Glibc", "Musl", "Darwin", "CLinux", "Bionic"}
 
-# The system's file functions. PackFiles is the only target that calls them.
+# The system's file functions. Only one folder calls them.
+FILES_FOLDER = "Sources/PackBase/Files/"
 FILE_CALLS = re.compile(
     r"(?<![\w.`])(?:Glibc\.|Darwin\.|Musl\.)?"
     r"(open|openat|creat|close|read|pread|readv|write|pwrite|writev|lseek|fsync|fdatasync|ftruncate|truncate|fallocate|rename|renameat|renameat2|"
     r"unlink|unlinkat|mkdir|mkdirat|rmdir|link|linkat|symlink|symlinkat|readlink|readlinkat|stat|fstat|lstat|fstatat|opendir|fdopendir|readdir|"
     r"closedir|chmod|fchmod|fchmodat|chown|flock|mkstemp|mkdtemp|fopen|fread|fwrite|fclose|realpath|utimensat|futimens|statvfs|fstatvfs|access|faccessat)\(")
 
-# Allowed calls outside PackFiles, by file.
+# Allowed calls outside that folder, by file.
 FILE_CALLS_ALLOWED = {
     "Sources/packer/Terminal/StandardStreams.swift": {"open"},  # /dev/null instead of a closed standard stream
 }
@@ -259,16 +262,19 @@ def check_source(name, text, client):
     target, *folders = name.split("/")[1:-1]
     imported = dict((module, number) for number, module in imports(text))
 
+    for module, number in imported.items():
+        if module in OURS and not name.endswith("/Exports.swift") and name not in CODE_TEMPLATES:
+            offend(name, number, f"{module} is imported outside Sources/{target}/Exports.swift")
     for module, folder in LIBRARY_FOLDERS.items():
         if module in imported and folder not in folders:
             offend(name, imported[module], f"{module} is imported outside the folder {folder}")
 
-    if "FoundationNetworking" in imported and target != NETWORK_TARGET:
+    if "FoundationNetworking" in imported and not name.startswith(NETWORK_FOLDER):
         offend(name, imported["FoundationNetworking"], f"{target} imports FoundationNetworking")
 
     if target in client:
         for module, number in imported.items():
-            if module.startswith("Foundation") and name not in FOUNDATION_ALLOWED and target not in (NETWORK_TARGET, APP_TARGET, *APPLE_TARGETS):
+            if module.startswith("Foundation") and name not in FOUNDATION_ALLOWED and target != APP_TARGET and not name.startswith(APPLE_FOLDERS):
                 offend(name, number, f"{target} is client side and imports {module}")
             if module in ("CLibArchive", "CLibYAML", "CVector", "ArgumentParser"):
                 offend(name, number, f"{target} is client side and imports {module}, which only the packing side may import")
@@ -279,18 +285,18 @@ def check_source(name, text, client):
             if TOO_NEW.search(line):
                 offend(name, number, f"newer than the systems that the client side supports: {line.strip()}")
 
-    if target in APPLE_TARGETS and not name.endswith("/Exports.swift") and not (text.startswith(APPLE_ONLY) and text.endswith("#endif\n")):
-        offend(name, 1, f"{target} is for Apple platforms only, and this file is not in '{APPLE_ONLY.strip()}'")
+    if name.startswith(APPLE_FOLDERS) and not name.endswith("/Exports.swift") and not (text.startswith(APPLE_ONLY) and text.endswith("#endif\n")):
+        offend(name, 1, f"its folder is for Apple platforms only, and this file is not in '{APPLE_ONLY.strip()}'")
 
-    if target != "PackFiles" and SYSTEM_MODULES & imported.keys():
+    if not name.startswith(FILES_FOLDER) and SYSTEM_MODULES & imported.keys():
         allowed = FILE_CALLS_ALLOWED.get(name, set())
         for number, line in code_lines(text):
             for call in FILE_CALLS.findall(re.sub(r"\bfunc \w+", "", line)):
                 if call not in allowed:
-                    offend(name, number, f"{call}() is called outside PackFiles")
+                    offend(name, number, f"{call}() is called outside {FILES_FOLDER}")
     for number, line in code_lines(text):
         if re.search(r"\b(FileManager|FileHandle)\b", line) and name not in FILE_MANAGER_ALLOWED | CODE_TEMPLATES:
-            offend(name, number, f"{target} uses Foundation's file functions instead of PackFiles")
+            offend(name, number, f"{target} uses Foundation's file functions instead of those in {FILES_FOLDER}")
 
     # A terminal has 80 columns, and an example that wraps cannot be copied.
     for number, line in enumerate(text.split("\n"), 1):

@@ -1,2 +1,2 @@
-// An app needs only this one import.
-@_exported public import PackRuntime
+@_exported public import PackBackground
+@_exported public import PackRemote

@@ -1,13 +1,6 @@
 #if canImport(BackgroundAssets)
   public import BackgroundAssets
   import Foundation
-  public import PackCrypto
-  public import PackDelivery
-  public import PackFormat
-  public import PackLog
-  public import PackManifest
-  import PackPages
-  import PackTrust
 
   /// The work of a downloader extension: each method implements one callback of the system.
   ///

@@ -1,7 +1,4 @@
 #if canImport(BackgroundAssets)
-  public import PackDelivery
-  public import PackFormat
-  package import PackLog
 
   /// An event in an extension, for a log.
   public enum BackgroundReport: Sendable {

@@ -1,6 +1,5 @@
 #if canImport(BackgroundAssets)
   import Foundation
-  public import PackDelivery
 
   extension DownloadFailure {
     /// Creates the failure for a system error. Uses the first error with a known meaning, starting with the outermost.

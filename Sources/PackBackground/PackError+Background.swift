@@ -1,5 +1,4 @@
 #if canImport(BackgroundAssets)
-  public import PackFormat
 
   extension PackError.Code {
     /// The process is not in the app group: the capability is missing, or the name is wrong.

@@ -1,7 +1,6 @@
 #if canImport(BackgroundAssets)
   public import BackgroundAssets
   import Foundation
-  public import PackDelivery
 
   @available(iOS 16.4, macOS 13.3, tvOS 18.4, visionOS 2.4, *)
   extension PlannedDownload {

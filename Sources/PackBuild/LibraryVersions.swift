@@ -1,7 +1,3 @@
-import PackArchive
-import PackCrypto
-import PackPayload
-
 /// The versions of the libraries that this build uses.
 package enum LibraryVersions {
   /// One line per library, name and version.

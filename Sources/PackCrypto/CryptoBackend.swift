@@ -1,5 +1,3 @@
-package import PackFormat
-
 /// The cryptographic operations that packs need, implemented with one library.
 ///
 /// A value may be used from any thread. Each context it makes may be used by one worker at a time.

@@ -1,5 +1,3 @@
-package import PackFormat
-
 /// Ed25519 as manifests use it (FORMAT.md §9.2): pure, with the same result for every signature in all libraries.
 package enum Ed25519 {
   package static let seedSize = 32

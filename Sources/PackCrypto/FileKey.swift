@@ -1,5 +1,3 @@
-package import PackFormat
-
 /// FK, the key of one pack's file: derived from the key that the pack was made with, or unwrapped by a recipient (FORMAT.md §1.4, step 4).
 enum FileKey {
   /// Returns FK, which the header's MAC has not confirmed yet.

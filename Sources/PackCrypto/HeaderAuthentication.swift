@@ -1,5 +1,3 @@
-package import PackFormat
-
 /// An authenticated header and the keys of its pack.
 package struct OpenedHeader: ~Copyable, Sendable {
   /// The header's fields, authenticated.

@@ -1,5 +1,3 @@
-package import PackFormat
-
 /// A header whose recipients are changed. Core and body stay as they are; stanzas and MAC are made anew (FORMAT.md §2.6).
 package struct HeaderRewrite: ~Copyable {
   /// The stanzas as they will be written.

@@ -1,5 +1,3 @@
-public import PackFormat
-
 /// What a key pair is for. Keys of different roles are different types, so that none is used in the place of another.
 public protocol KeyRole: Sendable {
   /// The identifier of a key.

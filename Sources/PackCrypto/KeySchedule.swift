@@ -1,5 +1,3 @@
-package import PackFormat
-
 /// The keys of a pack, derived from one key and one header (FORMAT.md §2).
 package struct KeySchedule: ~Copyable, Sendable {
   /// The key that every segment is sealed with (SEGK).

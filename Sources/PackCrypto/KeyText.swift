@@ -1,5 +1,3 @@
-import PackFormat
-
 /// The texts of all keys: five characters that name the kind, 64 digits, `-`, 8 digits that detect typing errors (FORMAT.md §2.5).
 enum KeyText {
   /// The kind of a key.

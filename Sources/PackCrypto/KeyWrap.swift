@@ -1,5 +1,3 @@
-import PackFormat
-
 /// Wraps the file key of a pack for a recipient, and unwraps it (FORMAT.md §2.6). Equal inputs give equal stanzas.
 enum KeyWrap {
   private static let fileKeySize = 32

@@ -1,5 +1,3 @@
-package import PackFormat
-
 /// Every label of the format, in one place so that no two derivations share one (FORMAT.md §2).
 package enum Label: String, CaseIterable, Sendable {
   case keyID = "pack/v1/key-id"

@@ -1,5 +1,3 @@
-public import PackFormat
-
 /// A key as text: `pkk1-` (`pkx1-` for a recipient's key), 64 digits, `-`, 8 digits that detect typing errors (FORMAT.md §2.5).
 extension PackKey {
   /// Reads a key text of either kind, or 64 bare hexadecimal digits of an application key. White space around it is ignored. Digits must be

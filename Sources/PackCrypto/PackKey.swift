@@ -1,5 +1,3 @@
-public import PackFormat
-
 /// A key that opens packs: 32 uniformly random bytes, never a password (FORMAT.md §2).
 ///
 /// It is an application key, with which packs are made, or the secret half of a recipient's key, for which packs are wrapped.

@@ -1,5 +1,3 @@
-public import PackFormat
-
 /// The public half of a key pair (FORMAT.md §2.5): of a ``SecretKey``, or of a recipient's ``PackKey``.
 ///
 /// An app embeds a ``SigningPublicKey`` to recognise its publisher's manifests, keys documents list that and ``RootSigningPublicKey``, and packs are

@@ -1,5 +1,3 @@
-package import PackFormat
-
 /// Derives the salt of a pack from its payload in one pass, from the first byte to the last (FORMAT.md §2).
 ///
 /// The payload is tagged in pieces of ``PackFormat/Limits/saltPiece`` bytes. Tags and random bytes never leave this type.

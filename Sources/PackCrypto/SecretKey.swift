@@ -1,5 +1,3 @@
-public import PackFormat
-
 /// The secret half of an Ed25519 key that signs documents: a seed of 32 random bytes (FORMAT.md §9.2, §9.6).
 ///
 /// It cannot be copied, is wiped on release, and has no printable description.

@@ -1,5 +1,3 @@
-package import PackFormat
-
 /// Seals and opens the segments of one pack (FORMAT.md §3). It belongs to one worker. Making one costs a key expansion.
 package final class SegmentCipher {
   private let layout: SegmentLayout

@@ -1,5 +1,3 @@
-import PackFormat
-
 /// X25519 as key stanzas use it (FORMAT.md §2.6): public keys of one form only, and no shared secret that anyone knows.
 enum X25519 {
   static let keySize = 32

@@ -1,6 +1,3 @@
-public import PackFormat
-public import PackManifest
-
 /// The work of a downloader extension, independent of the system's types. It is called by an adapter for the system or by a simulation.
 ///
 /// It does not read, hash or decrypt packs. A call takes milliseconds. A content request with the largest manifest takes less than 6 MB of memory.

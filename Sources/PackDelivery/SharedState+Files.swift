@@ -1,7 +1,3 @@
-import PackFiles
-public import PackFormat
-public import PackManifest
-
 extension SharedState {
   /// The result of taking a file that the system downloaded.
   public enum Parking: Hashable, Sendable {

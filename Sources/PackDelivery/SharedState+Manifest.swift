@@ -1,8 +1,3 @@
-import PackFiles
-public import PackFormat
-import PackLog
-public import PackManifest
-
 extension SharedState {
   private static let manifestName = "manifest"
   private static let keysName = "keys"

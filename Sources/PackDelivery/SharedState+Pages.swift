@@ -1,8 +1,3 @@
-package import PackFiles
-package import PackFormat
-import PackLog
-package import PackManifest
-
 extension SharedState {
   /// The path of the directory in which app and extension keep pages.
   package var pagesPath: String { Self.pagesPath(in: directory.path) }

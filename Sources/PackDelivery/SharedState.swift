@@ -1,8 +1,3 @@
-package import PackFiles
-public import PackFormat
-public import PackLog
-public import PackManifest
-
 /// The state of deliveries that app and extension share: one small file per pack in a directory of their app group.
 ///
 /// A change writes one small file, however many packs there are. It is atomic, even if a process is terminated. Reading takes no lock. A change waits

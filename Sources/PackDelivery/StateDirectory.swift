@@ -1,6 +1,3 @@
-import PackFiles
-import PackFormat
-
 /// The directory of a ``SharedState``. Only this code knows its layout:
 ///
 ///     delivery              the kind and version of this directory

@@ -1,7 +1,3 @@
-import PackFormat
-import PackProject
-import PackReading
-
 extension ReleaseVerification {
   /// Asks the server for the release.
   func look(at place: LiveAddress?, _ facts: inout Facts, progress: ProgressHandler?) async throws(PackError) {

@@ -1,9 +1,3 @@
-package import PackBuild
-import PackFormat
-package import PackManifest
-package import PackProject
-package import PackReading
-
 extension ReleaseVerification {
   /// Inspects the release and applies the rules to it.
   ///

@@ -1,5 +1,3 @@
-package import PackFormat
-
 /// Reads the JSON of manifests in place, and accepts only its canonical form (FORMAT.md §9.1).
 ///
 /// Skipped values are checked as strictly as values that are read. No tree is built: memory is used only for the values that the caller keeps.

@@ -1,5 +1,3 @@
-import PackFormat
-
 /// Writes the JSON of manifests in its canonical form (FORMAT.md §9.1). The caller must write keys in ascending order.
 package struct CanonicalWriter: Sendable {
   package private(set) var bytes: [UInt8] = []

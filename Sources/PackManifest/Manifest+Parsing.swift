@@ -1,5 +1,3 @@
-public import PackFormat
-
 extension Manifest {
   /// Reads the `signed` part of a document. The caller must have checked its signature.
   ///

@@ -1,5 +1,3 @@
-public import PackFormat
-
 extension Manifest {
   /// Returns the `signed` part of the document in canonical form: the bytes to sign.
   ///

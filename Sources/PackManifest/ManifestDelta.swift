@@ -1,5 +1,3 @@
-import PackFormat
-
 /// A delta that a manifest offers for a pack (FORMAT.md §9.7).
 ///
 /// Its file is published like that of a full pack: its name has the pack's id and the start of its own digest.

@@ -1,5 +1,3 @@
-package import PackFormat
-
 /// Reads the entries of packs whose form has been checked (FORMAT.md §9.3).
 struct ManifestEntryReader {
   private let defaults: ManifestDefaults

@@ -1,5 +1,3 @@
-import PackFormat
-
 extension ManifestPack {
   /// Returns the name under which a pack is published. It depends on every byte of the file, so that caches never serve an earlier version.
   package static func publishedName(_ id: String, _ sha256: [UInt8]) -> String { "\(id)-\(sha256.prefix(8).hex).pack" }

@@ -1,5 +1,3 @@
-package import PackFormat
-
 /// The pages that a device has: PackPages' `PageFolder`, for targets without cryptography.
 package protocol ManifestPages: Sendable {
   /// Finds packs of a manifest by their ids, as far as the pages on the device permit.

@@ -1,5 +1,3 @@
-import PackFormat
-
 /// The rules for the values of a manifest (FORMAT.md §9.3), for reading and for writing.
 enum ManifestRules {
   /// Returns all faults of a manifest, as texts that follow its name.

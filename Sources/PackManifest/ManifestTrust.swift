@@ -1,5 +1,3 @@
-public import PackFormat
-
 /// What decides whether a manifest is believed: PackTrust's `TrustedKeys`, for targets without cryptography.
 public protocol ManifestTrust: Sendable {
   /// Returns the record of keys documents after those of a manifest.

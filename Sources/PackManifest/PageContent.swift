@@ -1,5 +1,3 @@
-package import PackFormat
-
 /// The entries of a page (FORMAT.md §9.7): at least one, in ascending order of their keys, none of them twice.
 package enum PageContent: Hashable, Sendable {
   /// On-demand packs, by id.

@@ -1,5 +1,3 @@
-import PackFormat
-
 /// What the entries of a page are found by (FORMAT.md §9.7). The set is open: readers pass over pages of other kinds.
 package struct PageKind: RawRepresentable, Hashable, Sendable {
   package let rawValue: String

@@ -1,5 +1,3 @@
-public import PackFormat
-
 /// A manifest as it is served: keys documents if there are any, the signatures, and the signed part (FORMAT.md §9.1).
 ///
 /// Only its outer form has been checked. The signed part is read only after a signature by a trusted key was verified, and a keys document only

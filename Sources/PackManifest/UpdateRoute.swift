@@ -1,5 +1,3 @@
-import PackFormat
-
 /// A way to a pack over what a device has: one delta, or two through a common edition (FORMAT.md §9.7).
 package struct UpdateRoute: Hashable, Sendable {
   /// The deltas, in the order in which they are applied.

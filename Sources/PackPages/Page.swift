@@ -1,8 +1,3 @@
-package import PackCrypto
-package import PackFormat
-package import PackManifest
-import PackPayload
-
 /// A page that is exactly the file that a signed manifest names (FORMAT.md §9.7), and its entries.
 package struct Page: Hashable, Sendable {
   /// What the manifest, or an index page, says about it.

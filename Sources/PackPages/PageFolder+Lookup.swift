@@ -1,6 +1,3 @@
-package import PackFormat
-package import PackManifest
-
 extension PageFolder: ManifestPages {
   package func lookup(_ ids: [String], in manifest: Manifest) throws(PackError) -> PageLookup {
     let search = PageSearch(manifest)

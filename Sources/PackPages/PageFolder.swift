@@ -1,8 +1,3 @@
-package import PackCrypto
-package import PackFiles
-package import PackFormat
-package import PackManifest
-
 /// A directory of pages. The name of each file contains the digest of the page.
 ///
 /// Any number of processes may use one. A page appears whole or not at all, and is never changed. One that is missing can be fetched again, so

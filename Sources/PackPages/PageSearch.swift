@@ -1,7 +1,3 @@
-package import PackCrypto
-package import PackFormat
-package import PackManifest
-
 /// What a search in the pages of a manifest comes to.
 package enum PageFinding<Value: Sendable>: Sendable {
   /// The answer. All pages that it rests on were checked.

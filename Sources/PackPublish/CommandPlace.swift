@@ -1,10 +1,3 @@
-import PackBuild
-import PackCrypto
-import PackFiles
-package import PackFormat
-import PackManifest
-import PackProject
-
 /// A place that a program of the user knows. It is run with one of these appended to its words:
 ///
 /// - `list`: prints a line for each file: its size in bytes, a tab, its name. Nothing if the place does not exist yet.

@@ -1,10 +1,3 @@
-import PackBuild
-import PackCrypto
-package import PackFiles
-package import PackFormat
-import PackManifest
-import PackProject
-
 /// A folder, such as one that a web server serves.
 package struct FolderPlace: PublishingPlace {
   package let title: String

@@ -1,5 +1,3 @@
-import PackFormat
-
 /// The name of a copy of a manifest: `manifest-<version>-<16 hex>.json`, the latter from its SHA-256.
 enum ManifestCopy {
   static func name(_ version: UInt64, _ sha256: [UInt8]) -> String { "manifest-\(version)-\(sha256.prefix(8).hex).json" }

@@ -1,10 +1,3 @@
-import PackBuild
-import PackFiles
-package import PackFormat
-package import PackManifest
-import PackPages
-import PackProject
-
 /// The removal of files that devices no longer need from the place of releases.
 ///
 /// The copies of manifests there say which files each release has. Kept are the files of the manifest that is published, of newer ones, of the newest

@@ -1,9 +1,3 @@
-import PackBuild
-package import PackFiles
-package import PackFormat
-import PackManifest
-import PackProject
-
 /// The publication of a release at a place, from which devices fetch it.
 ///
 /// Packs, deltas and pages come first: under names that no other file ever has, so that nothing a device may be reading changes. They are read back.

@@ -1,7 +1,3 @@
-import PackBuild
-package import PackFormat
-import PackProject
-
 /// A place from which devices fetch a release.
 package protocol PublishingPlace: Sendable {
   /// The place, as the caller named it.

@@ -1,9 +1,3 @@
-import PackBuild
-import PackFiles
-package import PackFormat
-import PackManifest
-import PackProject
-
 /// A remote of rclone, as `name:path` or `:backend,options:path`.
 ///
 /// rclone finds its configuration and secrets itself: in its file, or in variables.

@@ -1,11 +1,3 @@
-import PackBuild
-import PackCrypto
-package import PackFiles
-package import PackFormat
-package import PackManifest
-import PackPages
-import PackProject
-
 /// The files of a release that devices fetch: its manifest, and the packs, deltas and pages that the manifest names.
 package struct ReleaseFiles: Sendable {
   /// A pack, a delta or a page. Its name contains its digest, so no other file ever has the name.

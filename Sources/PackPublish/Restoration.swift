@@ -1,11 +1,3 @@
-package import PackBuild
-import PackCrypto
-import PackFiles
-package import PackFormat
-import PackManifest
-package import PackProject
-import PackReading
-
 /// The contents of an earlier release, unpacked, as the sources of the next one.
 package struct Restoration: Sendable {
   /// The configuration, in which each pack has its earlier contents as its source.

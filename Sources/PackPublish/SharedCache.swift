@@ -1,8 +1,3 @@
-import PackBuild
-import PackFiles
-package import PackFormat
-import PackProject
-
 /// A place as the cache of builds.
 package struct SharedCache: PackStorage {
   private let place: any PublishingPlace

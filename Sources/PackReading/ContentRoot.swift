@@ -1,5 +1,3 @@
-package import PackFormat
-
 /// Computes the content root of a tree (FORMAT.md §4.4) from its records in the order of their paths.
 package final class ContentRoot {
   private let digest: any DigestContext

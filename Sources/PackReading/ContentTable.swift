@@ -1,7 +1,3 @@
-package import PackFormat
-import PackPayload
-import PackWork
-
 /// The place of every file's content, in the order of the tar: 16 bytes per record that has content.
 ///
 /// Creating it reads the whole index once and checks what only a full pass can check (FORMAT.md §4.4, §5): the order of the paths, that no entry is

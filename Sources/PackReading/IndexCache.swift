@@ -1,7 +1,3 @@
-import PackFormat
-import PackPayload
-import PackWork
-
 /// A cache of blocks of one pack's index, for readers that look up single records.
 ///
 /// No lock is held while a block is read, so two readers that miss the same block both read it.

@@ -1,6 +1,3 @@
-package import PackFiles
-import PackWork
-
 extension Pack {
   /// Opens the pack at `path` with the key that a provider returns for it.
   ///

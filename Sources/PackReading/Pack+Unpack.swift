@@ -1,6 +1,3 @@
-package import PackFiles
-package import PackFormat
-
 extension Pack {
   /// Verifies the whole pack without writing anything: every tag, every frame, every file's digest, and all rules that a client can check.
   ///

@@ -1,7 +1,3 @@
-package import PackFiles
-package import PackPayload
-import PackWork
-
 /// An open pack, whose entries can be listed, looked up, read and unpacked.
 ///
 /// Opening reads and checks the header, the last segment, the seek table and the head of the index, a few kilobytes in all. A wrong key is detected

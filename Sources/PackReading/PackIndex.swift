@@ -1,6 +1,3 @@
-package import PackFormat
-package import PackPayload
-
 /// The index of an open pack: its own, or the one that was made from a delta and its bases.
 package enum PackIndex: Sendable {
   case stored(IndexReader)

@@ -1,5 +1,3 @@
-import PackFormat
-
 /// Where the content of a pack is read that has no frames of its own: a delta over its bases (FORMAT.md §13). Shared by all readers of the pack.
 ///
 /// The pack's seek table has the pieces in place of frames.

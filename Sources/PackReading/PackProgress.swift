@@ -1,5 +1,3 @@
-import PackWork
-
 /// The progress of a long operation.
 public struct PackProgress: Hashable, Sendable {
   /// The current step.

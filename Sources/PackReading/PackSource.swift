@@ -1,8 +1,3 @@
-package import PackCrypto
-package import PackFiles
-package import PackFormat
-import PackPayload
-
 /// The file of an open pack and what is needed to open its segments. Shared by all readers of the pack.
 package final class PackSource: Sendable {
   package let file: OpenFile

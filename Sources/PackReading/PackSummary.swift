@@ -1,5 +1,3 @@
-package import PackFiles
-
 /// The information that a pack reveals without a key. None of it is authenticated.
 package struct PackSummary: Sendable {
   /// One part of the file.

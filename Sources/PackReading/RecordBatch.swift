@@ -1,7 +1,3 @@
-import PackFormat
-import PackPayload
-import PackWork
-
 /// The paths, kinds and digests that the index holds for the contents of some frames, collected in one pass over the index.
 ///
 /// Contents that are adjacent in the tar may have their records anywhere in the index. Looking up each record separately would read most of the index

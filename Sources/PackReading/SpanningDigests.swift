@@ -1,7 +1,3 @@
-package import PackCrypto
-package import PackFormat
-package import PackWork
-
 /// Digests of contents that span several frames, whose parts are held by different workers.
 ///
 /// Workers claim frames in ascending order, so a worker that waits here always waits for a worker that is running.

@@ -1,6 +1,3 @@
-package import PackFiles
-package import PackFormat
-
 /// Creates the files and directories of a tree below a new directory that nothing else writes to. Used by one worker only.
 ///
 /// Every path component is opened from the handle of its parent without following links, and every file is created exclusively. So nothing outside

@@ -1,8 +1,3 @@
-package import PackFiles
-package import PackFormat
-import PackPayload
-import PackWork
-
 /// An observer that sees each frame that one worker has opened, before anything from the frame is written. Used by one worker only.
 package protocol FrameObserver: AnyObject {
   /// - Parameters:

@@ -1,7 +1,3 @@
-package import PackCrypto
-package import PackFiles
-package import PackFormat
-
 /// The file that keeps the content of one asset between starts of the app:
 ///
 ///     "packer-asset/1\n"                        15 bytes

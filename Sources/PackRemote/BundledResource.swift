@@ -1,6 +1,3 @@
-import PackFiles
-import PackFormat
-
 /// The content that an asset starts with, built into the app.
 public struct BundledResource: Hashable, Sendable {
   enum Place: Hashable, Sendable {

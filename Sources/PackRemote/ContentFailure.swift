@@ -1,6 +1,3 @@
-package import PackDownloads
-package import PackFormat
-
 /// The reason why a provider returned no content.
 package enum ContentFailure: Error, Sendable {
   /// A failure of the network or the server.

@@ -1,6 +1,3 @@
-package import PackFiles
-import PackFormat
-
 /// The version of some content, as its source identifies it.
 public struct ContentVersion: Hashable, Sendable {
   /// The entity tag of an HTTP response, including quotes, or any text by which a provider identifies the version.

@@ -1,7 +1,3 @@
-import PackFormat
-public import PackStore
-import PackWork
-
 extension DataProvider {
   /// Returns a provider for a file in the running version of a pack. The file is authenticated like the rest of the pack, and needs no network.
   ///

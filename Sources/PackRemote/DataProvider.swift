@@ -1,7 +1,3 @@
-public import PackDownloads
-import PackFiles
-public import PackFormat
-
 /// The source of an asset's content, and the times at which to check it again.
 ///
 /// A provider does nothing until an asset calls it. Modifiers are chained, and a later one applies to everything before it:

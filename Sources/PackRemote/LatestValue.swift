@@ -1,5 +1,3 @@
-import PackWork
-
 /// A value that changes, and the tasks that wait for a change. A listener always gets the latest value, so nothing is buffered for slow listeners.
 final class LatestValue<Value: Sendable>: Sendable {
   private struct State {

@@ -1,5 +1,3 @@
-import PackFormat
-
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else

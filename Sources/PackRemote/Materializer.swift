@@ -1,5 +1,3 @@
-public import PackFormat
-
 /// Converts bytes into a value, or refuses them. Only this decides whether new content may replace the current value.
 ///
 /// It runs on a worker thread, once for each content that arrives. It may be called from several threads at the same time.

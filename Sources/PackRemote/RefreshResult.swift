@@ -1,5 +1,3 @@
-public import PackFormat
-
 /// The result of checking for newer content. In all cases, the asset has a value.
 public enum RefreshResult: Sendable {
   /// The value was replaced by new content.

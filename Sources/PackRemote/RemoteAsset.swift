@@ -1,8 +1,3 @@
-package import PackCrypto
-package import PackFiles
-public import PackFormat
-import PackWork
-
 /// A config, a text or an image that is built into the app and is replaced by newer valid content from a provider.
 ///
 /// The initial value comes from the bundled resource, or from content that an earlier run of the same app version saved. ``refresh()`` asks the

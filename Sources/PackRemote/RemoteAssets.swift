@@ -1,6 +1,3 @@
-package import PackFiles
-public import PackFormat
-
 /// The name of an asset, with the type of its value.
 public struct AssetKey<Value: Sendable>: Hashable, Sendable {
   /// The name of the asset.

@@ -1,5 +1,3 @@
-public import PackFormat
-
 extension PackError.Code {
   /// The bundled resource of an asset cannot be read, or its materializer refuses it. The app was built with a wrong resource.
   public static let invalidBundledResource = Self(rawValue: "invalid-bundled-resource")

@@ -1,8 +1,3 @@
-package import PackFormat
-import PackProject
-package import PackServing
-import PackWork
-
 /// The content of a server, independent of sockets: returns a reply for each request.
 package protocol Site: Sendable {
   /// Returns the reply to a request. Runs on a thread that may block.

@@ -1,9 +1,3 @@
-import PackCrypto
-public import PackFormat
-import PackPayload
-import PackReading
-import PackWork
-
 /// Reads a response body from its first byte to its last. Only one thread may read at a time; concurrent reads trap.
 ///
 /// Between two pieces, the reader holds only the state of a digest and no content, however long the caller waits. While a piece is read and passed

@@ -1,6 +1,3 @@
-import PackFormat
-package import PackPayload
-
 /// The entity tag of a file, always a strong one (RFC 9110 §8.8.3).
 package struct EntityTag {
   /// The tag as it appears in a header field, with its quotation marks.

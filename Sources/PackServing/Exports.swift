@@ -1,2 +1,1 @@
-// Code that serves packs also opens them.
 @_exported public import PackReading

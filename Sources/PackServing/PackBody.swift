@@ -1,6 +1,3 @@
-import PackPayload
-import PackReading
-
 /// The body of a response, which is read from the pack piece by piece.
 ///
 /// A value keeps the pack open and holds no content. It may be read any number of times, by several readers at once.

@@ -1,7 +1,3 @@
-public import PackFormat
-import PackPayload
-public import PackReading
-
 /// Answers HTTP requests with the files of a pack. The responses are the same for a web view's scheme handler and for a server.
 ///
 /// A responder is a pure value over an open pack. It uses no sockets, no dates and no client state, and may be used from any number of threads.

@@ -1,5 +1,3 @@
-import PackFormat
-
 /// The path that a request asks for.
 package struct RequestTarget {
   /// The path in the pack: decoded once, without a leading slash or repeated slashes, in normalization form C like all paths in packs. Pages often

@@ -1,6 +1,3 @@
-package import PackFiles
-import PackWork
-
 /// The system's files for a process that may be killed at any operation. That operation and all later ones fail, including clean-up.
 ///
 /// Sync operations do nothing, because power cuts are not simulated and the device is discarded afterwards.

@@ -1,7 +1,3 @@
-import PackDelivery
-import PackFormat
-import PackProject
-
 /// The download service of the system, with its rules: the downloads that it accepts, their order, and its refusals.
 ///
 /// It reports no events. Its caller runs the downloads and reports the results.

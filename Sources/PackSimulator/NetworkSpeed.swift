@@ -1,5 +1,3 @@
-package import PackFormat
-
 /// A network speed.
 package struct NetworkSpeed: Hashable, Sendable {
   /// The name, or the number of bytes per second as text.

@@ -1,6 +1,3 @@
-import PackDelivery
-package import PackFormat
-
 /// A requested fault.
 package struct SimulatedFault: Hashable, Sendable {
   /// The kind of fault.

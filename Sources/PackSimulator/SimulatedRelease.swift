@@ -1,9 +1,3 @@
-import PackBuild
-package import PackFormat
-package import PackManifest
-import PackPages
-import PackStore
-
 /// A release on a server.
 package struct SimulatedRelease: Sendable {
   /// The path of its directory or manifest, as the caller named it.

@@ -1,10 +1,3 @@
-import PackDelivery
-import PackDownloads
-import PackFiles
-import PackFormat
-import PackManifest
-import PackWork
-
 /// The transport of the app's download queue: reads the files beside the manifest, at the speed and with the faults of the simulation.
 final class SimulatedTransport: Transport {
   /// An event that the simulation must handle.

@@ -1,11 +1,3 @@
-import PackDelivery
-import PackDownloads
-import PackFiles
-import PackFormat
-import PackManifest
-import PackOnDemand
-import PackWork
-
 /// The environment of app, extension and system: time, network, servers and faults. The tasks of a download queue use it, too.
 final class SimulatedWorld: Sendable {
   /// A file on a server: of a pack, of a delta, or of a page.

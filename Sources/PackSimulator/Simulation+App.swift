@@ -1,16 +1,3 @@
-import PackCrypto
-import PackDelivery
-import PackDownloads
-import PackFiles
-import PackFormat
-import PackManifest
-import PackOnDemand
-import PackPages
-import PackReading
-import PackStore
-import PackTrust
-import PackWork
-
 extension Simulation {
   /// The parts of the app in one process.
   struct AppProcess {

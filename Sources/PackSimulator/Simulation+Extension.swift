@@ -1,11 +1,3 @@
-import PackDelivery
-import PackFiles
-import PackFormat
-import PackManifest
-import PackPages
-import PackProject
-import PackTrust
-
 extension Simulation {
   /// Lets the system fetch the manifest and ask the extension for downloads.
   mutating func request(_ event: DeliveryEvent) async throws(PackError) {

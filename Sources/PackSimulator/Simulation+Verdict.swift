@@ -1,10 +1,3 @@
-import PackCrypto
-import PackDelivery
-import PackFormat
-import PackManifest
-import PackPages
-import PackStore
-
 extension Simulation {
   /// Completes the report with the final state of the device and the findings.
   mutating func conclude() async throws(PackError) {

@@ -1,10 +1,3 @@
-import PackDelivery
-import PackFiles
-package import PackFormat
-import PackManifest
-import PackStore
-import PackTrust
-
 /// A simulation of an app with background downloads. The system and its rules are simulated. Everything that extension and app do is done by the code
 /// that ships, on real files: ``ExtensionDelivery``, ``AppDelivery``, the store and the download queue.
 ///

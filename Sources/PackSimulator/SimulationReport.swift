@@ -1,8 +1,3 @@
-import PackDelivery
-package import PackFormat
-package import PackManifest
-import PackProject
-
 /// The result of a simulation.
 package struct SimulationReport: Sendable {
   /// All events, in order.

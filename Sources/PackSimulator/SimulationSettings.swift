@@ -1,8 +1,3 @@
-package import PackDelivery
-package import PackManifest
-package import PackReading
-package import PackTrust
-
 /// The settings of a simulation.
 package struct SimulationSettings: Sendable {
   /// The first event: the app is installed or updated, or the system checks for new packs.

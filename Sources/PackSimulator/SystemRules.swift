@@ -1,9 +1,3 @@
-package import PackBuild
-package import PackDelivery
-package import PackFormat
-import PackManifest
-package import PackProject
-
 /// The rules that the system reads from the Info.plist of the installed app. They apply until the first start of the app.
 package struct SystemRules: Sendable {
   /// The source of the rules, for a person.

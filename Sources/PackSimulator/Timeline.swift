@@ -1,7 +1,3 @@
-package import PackFormat
-import PackProject
-import PackWork
-
 /// An actor in a simulation.
 package enum TimelineActor: String, Hashable, Sendable, CaseIterable {
   /// The download service of the system, with its rules.

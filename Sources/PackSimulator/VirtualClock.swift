@@ -1,6 +1,3 @@
-import PackFiles
-import PackWork
-
 /// The clock of a simulation. It advances only when a simulated operation takes time. Waits shorter than ``endless`` take no real time.
 package final class VirtualClock: DeviceClock {
   private struct State {

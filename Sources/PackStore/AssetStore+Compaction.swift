@@ -1,7 +1,3 @@
-public import PackFormat
-public import PackReading
-import PackWork
-
 /// What ``AssetStore/compact(_:progress:)`` did.
 public struct CompactionReport: Sendable {
   /// A pack that could not be rewritten. Its version runs as before.

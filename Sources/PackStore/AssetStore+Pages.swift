@@ -1,9 +1,3 @@
-package import PackFormat
-import PackManifest
-package import PackPages
-import PackTrust
-import PackWork
-
 extension AssetStore {
   /// The pages of the accepted manifest. A caller that fetches pages keeps them here.
   package nonisolated var pages: PageFolder { manifests.pages }

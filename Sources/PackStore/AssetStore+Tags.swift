@@ -1,9 +1,3 @@
-import PackFiles
-public import PackFormat
-package import PackManifest
-import PackTrust
-import PackWork
-
 extension AssetStore {
   /// Sets the preservation priority of the packs with any of the tags, from 0 to 1, as ``setPreservation(_:of:)`` does for one pack.
   ///

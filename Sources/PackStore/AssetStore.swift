@@ -1,13 +1,3 @@
-public import PackCrypto
-package import PackFiles
-public import PackFormat
-public import PackLog
-public import PackManifest
-package import PackPages
-public import PackReading
-public import PackTrust
-package import PackWork
-
 /// The packs on a device: installed completely or not at all, several versions side by side, new versions tried before they are trusted.
 ///
 /// A store is one directory (STORE.md). Any number of stores and processes may have it open at once, because nothing is cached between two

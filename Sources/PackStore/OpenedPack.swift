@@ -1,7 +1,3 @@
-import PackFiles
-public import PackFormat
-public import PackReading
-
 /// A version of a pack that is in use. It is not removed before the last reference to this object is released.
 ///
 /// Any number of tasks may use it at the same time. Reading blocks the thread.

@@ -1,9 +1,3 @@
-import PackCrypto
-import PackFiles
-public import PackFormat
-public import PackManifest
-public import PackReading
-
 extension Pack {
   /// Checks that the pack is the one that a manifest names, without reading its body (FORMAT.md §9.4).
   ///

@@ -1,10 +1,3 @@
-import PackCrypto
-import PackDeltas
-import PackFiles
-import PackFormat
-import PackReading
-import PackWork
-
 /// Rewrites a version that is read over deltas as one pack file with the same content.
 ///
 /// The file is made and read back in `staging`, without the store's lock, while the version can be used. Then the record names it instead of the deltas.

@@ -1,9 +1,3 @@
-import PackFormat
-import PackManifest
-import PackPages
-import PackTrust
-import PackWork
-
 /// Compares the installed packs with the accepted manifest. Reads records and changes none.
 struct StorePlanning {
   private let directory: StoreDirectory

@@ -1,12 +1,3 @@
-import PackCrypto
-import PackFiles
-import PackFormat
-import PackManifest
-import PackPages
-import PackReading
-import PackTrust
-import PackWork
-
 /// Repairs a store. It may be interrupted after any step, and the next run continues from there.
 ///
 /// It reads without the lock. Before it changes anything, it checks again under the lock, because other processes may have changed the store.

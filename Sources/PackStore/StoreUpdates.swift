@@ -1,11 +1,3 @@
-import PackDeltas
-package import PackFormat
-package import PackManifest
-import PackPages
-import PackReading
-import PackTrust
-import PackWork
-
 extension AssetStore {
   /// What brings some packs of the accepted manifest.
   package struct Routes: Sendable {

@@ -1,5 +1,4 @@
 import ArgumentParser
-import PackFormat
 
 /// `packer completions`
 struct Completions: Verb {

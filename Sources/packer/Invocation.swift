@@ -1,6 +1,4 @@
 import ArgumentParser
-import PackFormat
-import PackProject
 
 /// What the command line requests: a command, or text to print.
 enum Invocation: Sendable {

@@ -7,7 +7,7 @@ import json
 import pathlib
 import random
 
-TEMPLATE = pathlib.Path(__file__).resolve().parents[2] / "Sources/PackReport/Resources/report.html"
+TEMPLATE = pathlib.Path(__file__).resolve().parents[2] / "Sources/PackGate/Report/Resources/report.html"
 HOSTILE = [
     "</script><img src=x onerror=alert(1)>", "<!--<script>", "img/\"><svg onload=alert(2)>.png", "a/\u202egnp.exe", "a/\u0007bell\nline.txt", "&lt;b&gt;.js",
     "very/" + "long" * 60 + ".png", "עברית/קובץ.mp3", "💾/\u200dsave.json", "__proto__/constructor.js", "toString", " leading/ space .txt", "@DATA@.html", "$&$1.css",

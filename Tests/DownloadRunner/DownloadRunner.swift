@@ -1,6 +1,4 @@
 import Foundation
-import PackDownloads
-import PackTransport
 import TestSupport
 
 /// A process that downloads, for tests that kill it or measure its memory.

@@ -1,8 +1,3 @@
-import PackCrypto
-import PackDeltas
-import PackFiles
-import PackFormat
-import PackReading
 import TestSupport
 import Testing
 

@@ -1,5 +1,4 @@
 import Foundation
-import PackWork
 import TestSupport
 import Testing
 

@@ -211,7 +211,7 @@ REASONS = {
 
 def check_privacy():
     """The privacy manifest declares what the client's sources call, and nothing else."""
-    declared = plistlib.loads((ROOT / "Sources/PackFiles/PrivacyInfo.xcprivacy").read_bytes())
+    declared = plistlib.loads((ROOT / "Sources/PackBase/Files/PrivacyInfo.xcprivacy").read_bytes())
     expect(declared["NSPrivacyTracking"] is False and declared["NSPrivacyCollectedDataTypes"] == [], "the privacy manifest says more than nothing is collected")
     found = {item["NSPrivacyAccessedAPIType"]: item["NSPrivacyAccessedAPITypeReasons"] for item in declared["NSPrivacyAccessedAPITypes"]}
     targets = ("Format", "Files", "Crypto", "Payload", "Manifest", "Trust", "Delivery", "Runtime", "Remote", "Transport", "Background", "BackgroundApp")

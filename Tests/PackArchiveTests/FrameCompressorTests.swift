@@ -1,6 +1,3 @@
-import PackArchive
-import PackEncoding
-import PackFormat
 import TestSupport
 import Testing
 

@@ -1,5 +1,3 @@
-import PackEncoding
-
 /// The header blocks of an entry by the rules of FORMAT.md §4.2.2 and §4.2.3, written only from that text.
 enum SpecifiedHeader {
   static func bytes(_ header: TarHeader) -> [UInt8] {

@@ -1,4 +1,3 @@
-import PackFormat
 import Testing
 
 @testable import PackCrypto

@@ -1,5 +1,4 @@
 import Foundation
-import PackFormat
 import TestSupport
 import Testing
 

@@ -1,8 +1,3 @@
-import PackCrypto
-import PackDelivery
-import PackFiles
-import PackFormat
-import PackManifest
 import TestSupport
 import Testing
 

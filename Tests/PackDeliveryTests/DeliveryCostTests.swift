@@ -1,9 +1,3 @@
-import PackBuild
-import PackCrypto
-import PackDelivery
-import PackFormat
-import PackManifest
-import PackPages
 import TestSupport
 import Testing
 

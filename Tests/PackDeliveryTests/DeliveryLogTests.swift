@@ -1,7 +1,3 @@
-import PackDelivery
-import PackFormat
-import PackLog
-import PackManifest
 import TestSupport
 import Testing
 

@@ -1,5 +1,3 @@
-import PackDelivery
-import PackManifest
 import TestSupport
 import Testing
 

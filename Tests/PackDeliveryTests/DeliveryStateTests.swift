@@ -1,7 +1,4 @@
 import Foundation
-import PackDelivery
-import PackFormat
-import PackManifest
 import TestSupport
 import Testing
 

@@ -1,5 +1,4 @@
 import Foundation
-import PackDelivery
 import TestSupport
 import Testing
 

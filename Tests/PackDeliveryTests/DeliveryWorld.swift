@@ -1,8 +1,3 @@
-import PackDelivery
-import PackFiles
-import PackFormat
-import PackManifest
-import PackPages
 import TestSupport
 import Testing
 

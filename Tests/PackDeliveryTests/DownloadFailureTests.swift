@@ -1,5 +1,4 @@
 @_spi(Fake) import AppleValues
-import PackDelivery
 import TestSupport
 import Testing
 

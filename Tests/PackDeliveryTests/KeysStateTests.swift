@@ -1,7 +1,3 @@
-import PackDelivery
-import PackFormat
-import PackManifest
-import PackTrust
 import TestSupport
 import Testing
 

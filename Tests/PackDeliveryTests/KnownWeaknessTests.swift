@@ -1,6 +1,3 @@
-import PackDelivery
-import PackFormat
-import PackManifest
 import TestSupport
 import Testing
 

@@ -1,9 +1,3 @@
-import PackDelivery
-import PackFiles
-import PackFormat
-import PackLog
-import PackManifest
-import PackPages
 import TestSupport
 import Testing
 

@@ -1,7 +1,3 @@
-import PackDelivery
-import PackFiles
-import PackFormat
-import PackManifest
 import TestSupport
 import Testing
 

@@ -1,8 +1,3 @@
-import PackDelivery
-import PackFiles
-import PackFormat
-import PackManifest
-import PackWork
 import TestSupport
 
 /// A clock that the test sets, and that records how long it was waited for.

@@ -1,4 +1,3 @@
-import PackFormat
 import Testing
 
 @Suite("Sizes as people write them")

@@ -1,4 +1,3 @@
-import PackFormat
 import TestSupport
 import Testing
 

@@ -1,4 +1,3 @@
-import PackFormat
 import Testing
 
 @Suite("Errors")

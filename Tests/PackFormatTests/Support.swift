@@ -1,4 +1,3 @@
-import PackFormat
 import Testing
 
 /// Returns the code of the error that `body` throws, or nil.

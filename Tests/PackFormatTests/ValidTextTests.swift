@@ -1,4 +1,3 @@
-import PackFormat
 import Testing
 
 @Suite("Text from UTF-8")

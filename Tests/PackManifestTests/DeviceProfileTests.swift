@@ -1,4 +1,3 @@
-import PackManifest
 import Testing
 
 @Suite("Which packs are for a device")

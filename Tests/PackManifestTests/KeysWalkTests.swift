@@ -1,7 +1,4 @@
 import Foundation
-import PackFormat
-import PackManifest
-import PackTrust
 import TestSupport
 import Testing
 

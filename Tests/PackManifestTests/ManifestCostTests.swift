@@ -1,7 +1,3 @@
-import PackCrypto
-import PackFormat
-import PackManifest
-import PackTrust
 import TestSupport
 import Testing
 

@@ -1,7 +1,3 @@
-import PackCrypto
-import PackFormat
-import PackManifest
-import PackTrust
 import Testing
 
 @Suite("The manifest memory of a client")

@@ -1,6 +1,3 @@
-import PackCrypto
-import PackFormat
-import PackManifest
 import TestSupport
 import Testing
 

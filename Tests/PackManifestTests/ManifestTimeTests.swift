@@ -1,4 +1,3 @@
-import PackManifest
 import Testing
 
 @Suite("Times of a manifest")

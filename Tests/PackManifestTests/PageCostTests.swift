@@ -1,7 +1,3 @@
-import PackBuild
-import PackFormat
-import PackManifest
-import PackPages
 import TestSupport
 import Testing
 

@@ -1,10 +1,4 @@
 import Foundation
-import PackCrypto
-import PackFiles
-import PackFormat
-import PackManifest
-import PackPages
-import PackWork
 import TestSupport
 import Testing
 

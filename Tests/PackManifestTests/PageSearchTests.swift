@@ -1,8 +1,3 @@
-import PackBuild
-import PackCrypto
-import PackFormat
-import PackManifest
-import PackPages
 import TestSupport
 import Testing
 

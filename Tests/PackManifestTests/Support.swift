@@ -1,7 +1,3 @@
-import PackCrypto
-import PackFormat
-import PackManifest
-
 /// Returns the error that `body` throws, or nil.
 func failure(_ body: () throws(PackError) -> Void) -> PackError? {
   do throws(PackError) {

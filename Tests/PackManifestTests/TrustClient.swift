@@ -1,6 +1,3 @@
-import PackFormat
-import PackManifest
-import PackTrust
 import TestSupport
 
 /// A client as a value: what a store does with a manifest, without files. The records are those that a device stores.

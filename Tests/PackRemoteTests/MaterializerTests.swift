@@ -1,5 +1,3 @@
-import PackFormat
-import PackRemote
 import Testing
 
 @Suite("A materializer")

@@ -1,6 +1,5 @@
 #if canImport(Observation)
   import Observation
-  import PackFormat
   import TestSupport
   import Testing
 

@@ -1,10 +1,3 @@
-import PackBuild
-import PackCrypto
-import PackFiles
-import PackFormat
-import PackManifest
-import PackReading
-import PackStore
 import TestSupport
 import Testing
 

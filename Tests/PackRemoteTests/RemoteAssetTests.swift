@@ -1,6 +1,3 @@
-import PackDownloads
-import PackFiles
-import PackFormat
 import TestSupport
 import Testing
 

@@ -1,5 +1,3 @@
-import PackFiles
-import PackFormat
 import TestSupport
 import Testing
 

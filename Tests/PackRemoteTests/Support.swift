@@ -1,6 +1,3 @@
-import PackFiles
-import PackFormat
-import PackWork
 import TestSupport
 import Testing
 

@@ -1,8 +1,3 @@
-import PackCrypto
-import PackFiles
-import PackFormat
-import PackReading
-import PackWork
 import TestSupport
 
 /// Returns the code of the error that `body` throws, or nil if it does not throw.

@@ -1,8 +1,4 @@
 import Foundation
-import PackFormat
-import PackManifest
-import PackReading
-import PackServing
 import TestSupport
 import Testing
 

@@ -1,7 +1,4 @@
 import Foundation
-import PackFormat
-import PackReading
-import PackServing
 import TestSupport
 import Testing
 

@@ -1,11 +1,4 @@
 import Foundation
-import PackBuild
-import PackFormat
-import PackManifest
-import PackProject
-import PackReading
-import PackSimulator
-import PackTrust
 import TestSupport
 import Testing
 

@@ -1,12 +1,4 @@
 import Foundation
-import PackAnalysis
-import PackBuild
-import PackDelivery
-import PackFormat
-import PackManifest
-import PackReading
-import PackSimulator
-import PackTrust
 import TestSupport
 import Testing
 

@@ -1,9 +1,4 @@
 import Foundation
-import PackDelivery
-import PackFormat
-import PackManifest
-import PackSimulator
-import PackTrust
 import TestSupport
 import Testing
 

@@ -1,10 +1,4 @@
 import Foundation
-import PackDelivery
-import PackFormat
-import PackManifest
-import PackReading
-import PackSimulator
-import PackTrust
 import TestSupport
 import Testing
 

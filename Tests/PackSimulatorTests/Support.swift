@@ -1,15 +1,4 @@
 import Foundation
-import PackBuild
-import PackCrypto
-import PackDelivery
-import PackFiles
-import PackFormat
-import PackManifest
-import PackProject
-import PackReading
-import PackSimulator
-import PackTrust
-import PackWork
 import TestSupport
 
 /// Three consecutive releases of one app, built once for all tests. Tests must not change them.

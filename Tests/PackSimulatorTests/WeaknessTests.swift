@@ -1,14 +1,4 @@
 import Foundation
-import PackCrypto
-import PackDelivery
-import PackFiles
-import PackFormat
-import PackManifest
-import PackOnDemand
-import PackReading
-import PackSimulator
-import PackStore
-import PackTrust
 import TestSupport
 import Testing
 

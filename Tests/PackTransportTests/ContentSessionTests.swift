@@ -1,12 +1,8 @@
 import Foundation
-import PackDownloads
-import PackFiles
-import PackFormat
-import PackRemote
 import TestSupport
 import Testing
 
-@testable import PackTransport
+@testable import PackApp
 
 @Suite("The content of an asset over HTTP", .enabled(if: NginxServer.program != nil, "nginx is not installed"), .bounded)
 struct ContentSessionTests {

@@ -1,6 +1,4 @@
 import Foundation
-import PackFormat
-import PackWork
 import TestSupport
 import Testing
 

@@ -1,7 +1,3 @@
-import PackRemote
-import PackRuntime
-import PackTransport
-
 struct Settings: Decodable, Sendable {
   let levels: [String]
 }

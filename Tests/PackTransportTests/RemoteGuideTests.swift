@@ -1,9 +1,4 @@
 import Foundation
-import PackFormat
-import PackReading
-import PackRemote
-import PackStore
-import PackTransport
 import TestSupport
 import Testing
 

@@ -1,11 +1,8 @@
 import Foundation
-import PackDownloads
-import PackFiles
-import PackFormat
 import TestSupport
 import Testing
 
-@testable import PackTransport
+@testable import PackApp
 
 @Suite("Downloads over HTTP", .enabled(if: NginxServer.program != nil, "nginx is not installed"), .bounded)
 struct URLSessionTransportTests {

@@ -1,5 +1,3 @@
-import PackEncoding
-import PackFormat
 import TestSupport
 import Testing
 

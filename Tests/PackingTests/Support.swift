@@ -1,14 +1,10 @@
 import Foundation
-import PackCrypto
-import PackFiles
-import PackFormat
-import PackReading
 import TestSupport
 import Testing
 
 @testable import PackBuild
 @testable import PackGate
-@testable import PackWork
+@testable import PackBase
 
 /// A directory with a source tree, and helpers to pack it.
 ///

@@ -1,5 +1,3 @@
-import PackFormat
-
 extension PackError.Advice {
   /// One of each case.
   package static let samples: [Self] = [

@@ -1,5 +1,4 @@
 import Foundation
-import PackWork
 
 #if canImport(Darwin)
   import Darwin

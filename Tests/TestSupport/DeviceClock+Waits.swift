@@ -1,5 +1,3 @@
-import PackFiles
-
 /// Waits that end at once, for the clocks of tests that say nothing else.
 extension DeviceClock {
   package var now: Duration { .zero }

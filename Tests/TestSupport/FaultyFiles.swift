@@ -1,6 +1,3 @@
-import PackFiles
-import PackWork
-
 /// The system's file operations with injected faults, and a record of all calls.
 ///
 /// Syncing does nothing, because no test cuts the power and the disk is slow.

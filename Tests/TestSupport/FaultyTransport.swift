@@ -1,7 +1,3 @@
-import PackDownloads
-import PackFiles
-import PackWork
-
 /// A transport without a network: it generates the content of a URL, with injected faults, and records all calls.
 package final class FaultyTransport: Transport {
   /// One call of `download`.

@@ -1,6 +1,3 @@
-import PackFiles
-import PackWork
-
 /// Two processes of which one runs at a time, and that are switched before chosen file operations.
 ///
 /// The same switches give the same order of file operations. A process also makes way while it waits for a lock, and when it has ended.

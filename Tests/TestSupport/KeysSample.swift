@@ -1,8 +1,3 @@
-import PackCrypto
-import PackFormat
-import PackManifest
-import PackTrust
-
 /// Keys documents and manifests that are signed with keys named by numbers.
 package enum KeysSample {
   /// The root signing key with a number.

@@ -1,6 +1,4 @@
 import Foundation
-import PackFiles
-import PackWork
 
 /// A disk in memory that simulates what survives a power cut.
 ///

@@ -1,6 +1,4 @@
 import Foundation
-import PackFiles
-import PackWork
 
 /// The file operations of one process on a ``MemoryDisk``. They can fail, or end the process, at any call.
 package final class MemoryFiles: FileSystem {

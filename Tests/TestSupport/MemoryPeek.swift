@@ -1,7 +1,6 @@
 #if os(Linux)
   import CMalloc
   import Glibc
-  import PackWork
 
   /// Reads memory of this process, even if it was freed or is not mapped any more.
   ///

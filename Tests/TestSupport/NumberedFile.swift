@@ -1,6 +1,3 @@
-import PackCrypto
-import PackDownloads
-
 /// A file whose content is generated from its number, on the server and for the check of the client's result.
 package struct NumberedFile: Sendable {
   package let number: Int

@@ -1,6 +1,3 @@
-package import PackLog
-import PackWork
-
 /// A logger that keeps all events.
 package final class RecordingLogger: PackLogger {
   private let recorded = Monitor<[LogEvent]>([])

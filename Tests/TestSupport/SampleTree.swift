@@ -1,8 +1,4 @@
 import Foundation
-import PackBuild
-import PackCrypto
-import PackFiles
-import PackFormat
 
 /// A tree of files as a value, which can be written to disk, and read back to compare.
 package struct SampleTree: Hashable, Sendable, CustomStringConvertible {

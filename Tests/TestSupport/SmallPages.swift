@@ -1,9 +1,3 @@
-import PackBuild
-import PackCrypto
-import PackEncoding
-import PackFormat
-import PackManifest
-
 /// Pages that end after a few keys, so that a few packs need many of them. The rules of FORMAT.md §9.7 for cutting apply to writers only.
 package struct SmallPages {
   /// What the manifest lists.

@@ -1,6 +1,4 @@
 import Foundation
-import PackCrypto
-import PackFormat
 
 /// One pack vector of Tests/Vectors (FORMAT.md §10.1).
 package struct TestVector: Sendable {

@@ -1,8 +1,4 @@
 import Foundation
-import PackCrypto
-import PackDeltas
-import PackFormat
-import PackReading
 import TestSupport
 import Testing
 

@@ -1,9 +1,4 @@
 import Foundation
-import PackCrypto
-import PackFiles
-import PackFormat
-import PackGate
-import PackReading
 import TestSupport
 import Testing
 

@@ -1,6 +1,4 @@
 import Foundation
-import PackFiles
-import PackFormat
 import TestSupport
 
 /// The root command. It has so few options that it needs no argument parser.

@@ -1,5 +1,4 @@
 #if canImport(Security)
-  public import PackReading
 
   extension KeyProvider where Self == KeychainKeys {
     /// The keys in the device's keychain under a service name: ``KeychainKeys``.

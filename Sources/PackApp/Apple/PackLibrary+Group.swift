@@ -2,15 +2,6 @@
   // Foundation on Apple platforms, and a stub of it in Scripts/apple, have the containers of app groups.
   import BackgroundAssets
   public import Foundation
-  import PackBackground
-  import PackBackgroundApp
-  package import PackDelivery
-  import PackDownloads
-  public import PackFormat
-  import PackOnDemand
-  import PackPages
-  public import PackReading
-  import PackTransport
 
   extension PackLibrary {
     /// Opens the packs that an app shares with its downloader extension.

@@ -1,7 +1,5 @@
 #if canImport(Combine)
   public import Combine
-  public import PackFormat
-  import PackWork
 
   /// The packs of a library for SwiftUI views before iOS 17 and macOS 14. For later systems there is `ObservedLibrary`.
   @MainActor

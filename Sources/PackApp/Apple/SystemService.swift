@@ -1,11 +1,4 @@
 #if canImport(BackgroundAssets)
-  import PackBackground
-  import PackBackgroundApp
-  import PackDelivery
-  import PackDownloads
-  import PackFormat
-  import PackOnDemand
-  import PackWork
 
   /// Downloads with Background Assets, which continue while the app does not run.
   @available(iOS 16.4, macOS 13.3, tvOS 18.4, visionOS 2.4, *)

@@ -1,9 +1,4 @@
 import Foundation
-import PackFiles
-import PackFormat
-import PackManifest
-import PackStore
-import PackWork
 
 /// A release inside the app: a manifest and packs, as `packer build` wrote them.
 struct BundledRelease: Sendable {

@@ -1,8 +1,3 @@
-import PackFiles
-import PackFormat
-import PackStore
-import PackWork
-
 /// Temporary files with the content of packed files, for interfaces that read only files.
 struct FileExports: Sendable {
   private let directory: String

@@ -1,11 +1,3 @@
-import PackDelivery
-import PackFormat
-import PackManifest
-import PackOnDemand
-import PackStore
-import PackTrust
-import PackWork
-
 /// The loop behind a library: after each event it makes a plan, installs the files that wait, and hands the rest to the download service.
 actor LibraryLoop {
   /// Returns the signed manifest that the server has now.

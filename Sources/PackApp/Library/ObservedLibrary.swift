@@ -1,7 +1,5 @@
 #if canImport(Observation)
   public import Observation
-  public import PackFormat
-  import PackWork
 
   /// The packs of a library for SwiftUI views, from iOS 17 and macOS 14 on. For earlier systems there is `PublishedLibrary`.
   @available(iOS 17, macOS 14, tvOS 17, watchOS 10, visionOS 1, *)

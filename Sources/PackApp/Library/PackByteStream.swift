@@ -1,7 +1,4 @@
 public import Foundation
-import PackFormat
-import PackStore
-import PackWork
 
 /// The content of a file in a pack, in pieces. The version is not removed while the sequence or an iterator exists.
 public struct PackByteStream: AsyncSequence, Sendable {

@@ -1,7 +1,4 @@
 public import Foundation
-public import PackFormat
-import PackOnDemand
-import PackStore
 
 /// Sentences for players. ``PackError/description`` is the text for developers and reports.
 extension PackError: LocalizedError {

@@ -1,15 +1,4 @@
 public import Foundation
-import PackDelivery
-import PackDownloads
-public import PackFormat
-import PackManifest
-import PackOnDemand
-import PackPages
-public import PackReading
-import PackRemote
-import PackStore
-import PackTransport
-import PackTrust
 
 extension PackLibrary {
   /// Opens the packs in a directory, recovers from the last run, and starts fetching the manifest and the downloads that it requires.

@@ -1,5 +1,4 @@
 public import Foundation
-import PackFormat
 
 extension PackLibrary {
   /// Returns the progress of a pack as Foundation counts it, for views that show a `Progress`: in thousandths of the download, finished when the pack is ready.

@@ -1,14 +1,4 @@
 public import Foundation
-import PackDelivery
-import PackFiles
-public import PackFormat
-public import PackLog
-public import PackManifest
-import PackOnDemand
-import PackReading
-public import PackStore
-import PackTrust
-import PackWork
 
 /// The packs of an app, through one object: it fetches the manifest, downloads, verifies, installs, updates, reads and removes packs.
 ///

@@ -1,6 +1,3 @@
-import PackDelivery
-import PackFormat
-
 /// What downloads the files of a plan: a queue in this process, or the system's download service.
 protocol DownloadService: Sendable {
   /// The events from now on.

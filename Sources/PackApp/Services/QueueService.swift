@@ -1,8 +1,3 @@
-import PackDelivery
-import PackDownloads
-import PackFormat
-import PackOnDemand
-
 /// Downloads with a queue in this process.
 struct QueueService: DownloadService {
   let delivery: AppDelivery

@@ -1,9 +1,3 @@
-import PackCrypto
-package import PackFiles
-package import PackFormat
-import PackManifest
-package import PackProject
-
 /// A project for Xcode with an app and its downloader extension, made for one release.
 ///
 /// It consists of XcodeGen's `project.yml`, property lists, entitlements and Swift code. The same values give the same bytes.

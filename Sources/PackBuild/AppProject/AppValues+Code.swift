@@ -1,5 +1,3 @@
-import PackProject
-
 extension AppValues {
   /// The Swift files.
   var code: [(path: String, text: String)] {
@@ -331,7 +329,6 @@ extension AppValues {
   private var managedApp: String {
     """
     import Foundation
-    import PackBackgroundApp
     import PackRuntime
     import SwiftUI
 
@@ -391,7 +388,6 @@ extension AppValues {
   private static let managedDownloader = """
     import BackgroundAssets
     import ExtensionFoundation
-    import PackBackground
 
     /// The extension. The system asks it which packs to download by itself.
     @main

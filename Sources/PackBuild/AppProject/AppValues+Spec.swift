@@ -1,7 +1,3 @@
-import PackFiles
-import PackFormat
-import PackProject
-
 extension AppValues {
   /// XcodeGen's project.yml. All paths in it are relative to it.
   var spec: String {

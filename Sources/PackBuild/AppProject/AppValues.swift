@@ -1,5 +1,3 @@
-import PackProject
-
 /// The values that differ between the projects of two releases.
 struct AppValues {
   /// The name of the app, of letters and digits.

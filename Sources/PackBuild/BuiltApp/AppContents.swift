@@ -1,7 +1,3 @@
-import PackArchive
-import PackFiles
-import PackFormat
-
 /// The files of a built app, in an archive or in a directory. Paths in it are called places.
 struct AppContents {
   /// The path, as the caller gave it.

@@ -1,8 +1,3 @@
-import PackCrypto
-import PackFiles
-import PackFormat
-import PackProject
-
 /// A search for secrets in one file of an app, which is passed in pieces.
 final class AppSecretSearch {
   private var scanner = SecretScanner()

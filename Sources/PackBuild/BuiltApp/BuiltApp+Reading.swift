@@ -1,8 +1,3 @@
-import PackArchive
-import PackCrypto
-package import PackFiles
-package import PackFormat
-
 extension BuiltApp {
   /// Reads the plists, entitlements and files of an app.
   ///

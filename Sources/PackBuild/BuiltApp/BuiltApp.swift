@@ -1,6 +1,3 @@
-package import PackFormat
-import PackManifest
-
 /// An app as Xcode built it: an `.ipa`, an `.xcarchive` or an `.app` directory. Nothing in it is written or unpacked to a disk.
 package struct BuiltApp: Sendable {
   /// Its path, as the caller gave it.

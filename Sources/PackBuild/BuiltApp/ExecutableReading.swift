@@ -1,5 +1,3 @@
-import PackFormat
-
 /// Collects the entitlements from the code signature of an executable whose bytes are passed in order (mach-o/loader.h, mach-o/fat.h,
 /// kern/cs_blobs.h).
 ///

@@ -1,5 +1,3 @@
-import PackFormat
-
 /// The different contents of the bases, one after the other in one space of addresses, which is what a search for similar bytes works on.
 ///
 /// Takes 24 bytes for each content.

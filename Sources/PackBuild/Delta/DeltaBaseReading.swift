@@ -1,8 +1,3 @@
-import PackFormat
-import PackPayload
-import PackReading
-import PackWork
-
 /// The base of a delta while that is made: finds ranges in its contents, and reads them.
 final class DeltaBaseReading: Sendable {
   let tree: DeltaTree

@@ -1,12 +1,3 @@
-package import PackCrypto
-import PackEncoding
-package import PackFiles
-package import PackFormat
-package import PackManifest
-import PackPayload
-package import PackReading
-import PackWork
-
 /// Makes a delta: a pack that makes the tree of a new pack out of the tree of an old one (FORMAT.md §13).
 ///
 /// With the same build of packer, the same packs and key give the same bytes, regardless of the number of threads. How the packs were compressed

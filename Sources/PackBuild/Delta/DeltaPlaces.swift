@@ -1,7 +1,3 @@
-import PackEncoding
-import PackFormat
-import PackPayload
-
 /// Where each record of the new tree gets its content from (FORMAT.md §13.5).
 struct DeltaPlaces: Sendable {
   /// Records with the content of another record of the base, ascending.

@@ -1,8 +1,3 @@
-import PackCrypto
-import PackFormat
-import PackPayload
-import PackReading
-
 /// Computes the content root that a reader of a delta gets, from the head as it is in the payload (FORMAT.md §13.7).
 enum DeltaProof {
   /// Throws unless a head makes the new tree out of the old one.

@@ -1,6 +1,3 @@
-package import PackFormat
-import PackProject
-
 /// The result of a ``DeltaJob``.
 package struct DeltaReport: Sendable {
   /// The path of the delta.

@@ -1,7 +1,3 @@
-import PackFormat
-import PackPayload
-import PackReading
-
 /// The stream of a delta: the list of the new tree, then its new contents (FORMAT.md §13.6), and how it is cut into windows.
 struct DeltaStream: Sendable {
   /// A new content and its place in the stream.

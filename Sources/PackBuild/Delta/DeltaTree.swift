@@ -1,8 +1,3 @@
-import PackDeltas
-import PackFormat
-import PackPayload
-import PackReading
-
 /// The records of an open pack, as making a delta needs them. Takes about 250 bytes for each record, and its path three times.
 struct DeltaTree: Sendable {
   let pack: Pack

@@ -1,10 +1,3 @@
-import PackCrypto
-import PackEncoding
-import PackFormat
-import PackPayload
-import PackReading
-import PackWork
-
 /// Makes the windows of a delta on all cores, and appends them to the draft (FORMAT.md §13.6).
 ///
 /// Each thread takes about 60 MiB: a prefix, an output, and zstd's tables for both. Windows that wait for an earlier one take up to 2 MiB each, and

@@ -1,5 +1,3 @@
-import PackFormat
-
 /// A table of fingerprints of the bases' contents, to find where the bytes of a new content occur in them.
 ///
 /// A fingerprint is a hash of ``width`` bytes. The contents are sampled at equal distances, and a new content is looked up at every byte, so every

@@ -1,5 +1,3 @@
-import PackFormat
-
 /// Takes the fingerprints of one content, which arrives in pieces of any length.
 struct FingerprintSampler {
   /// The fingerprints of the samples so far, in order.

@@ -1,7 +1,3 @@
-import PackFormat
-import PackReading
-import PackWork
-
 /// For each new content of a delta, the frame of the old pack that has most of what both share. Contents of the same frame are put into the same windows,
 /// so that reading a file through the delta needs few frames.
 struct FrameHomes: Sendable {

@@ -1,5 +1,3 @@
-import PackFormat
-
 /// Chooses the ranges of the base's contents against which one window is compressed (FORMAT.md §13.6). Used by one thread: it reuses its buffers.
 ///
 /// A window is followed along *diagonals*: where a sample of a content occurs in the window, the difference of both places is tried again at the next

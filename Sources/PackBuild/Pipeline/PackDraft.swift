@@ -1,7 +1,3 @@
-import PackCrypto
-import PackFiles
-import PackFormat
-
 /// A pack while it is made: its payload is already at its place in the output, but not encrypted yet.
 ///
 /// The salt depends on every byte of the payload (FORMAT.md §2), so encryption cannot start before the last byte is known. Until then, the payload

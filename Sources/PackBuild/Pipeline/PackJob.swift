@@ -1,11 +1,3 @@
-import PackArchive
-package import PackCrypto
-package import PackFiles
-package import PackFormat
-package import PackProject
-package import PackReading
-import PackWork
-
 /// Makes one encrypted pack from one directory.
 ///
 /// With the same build of packer, the same tree, key and settings give the same bytes, regardless of the number of threads, the location of the

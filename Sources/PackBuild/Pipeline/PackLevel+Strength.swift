@@ -1,8 +1,3 @@
-import PackArchive
-import PackEncoding
-import PackFormat
-import PackProject
-
 extension FrameStrengths {
   /// Returns the strengths of a level for a tree.
   init(_ level: PackLevel, for layout: TarLayout) {

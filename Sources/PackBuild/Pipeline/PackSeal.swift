@@ -1,9 +1,3 @@
-import PackCrypto
-import PackFiles
-import PackFormat
-import PackReading
-import PackWork
-
 /// Encrypts a finished payload in place: header, then segments on all cores (FORMAT.md §1, §3).
 final class PackSeal: Sendable {
   let packSize: UInt64

@@ -1,12 +1,3 @@
-import PackArchive
-import PackCrypto
-import PackEncoding
-import PackFiles
-import PackFormat
-import PackProject
-import PackReading
-import PackWork
-
 /// Reads the sources, compresses them frame by frame on all cores, and appends the payload to the draft (FORMAT.md §4).
 final class PayloadBuilder: Sendable {
   struct Result: Sendable {

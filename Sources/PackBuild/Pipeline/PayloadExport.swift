@@ -1,9 +1,3 @@
-package import PackCrypto
-import PackFiles
-package import PackFormat
-package import PackReading
-import PackWork
-
 /// Writes the decrypted payload of a pack to a file: a `.tar.zst` that ordinary tools can read.
 package enum PayloadExport {
   /// Decrypts the pack at `path`. The output appears whole or not at all, and is readable by its owner only.

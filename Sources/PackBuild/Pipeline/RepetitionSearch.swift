@@ -1,7 +1,3 @@
-import PackFormat
-import PackProject
-import PackWork
-
 /// A search for content that repeats at distances beyond one frame, and the frames to join because of it (FORMAT.md §4.3).
 ///
 /// Only samples of files from 16 KiB on are read: one block of 8 KiB in 8, or in 16 if the tar has 32 MiB or more. In them, positions are chosen by the

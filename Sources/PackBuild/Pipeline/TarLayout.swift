@@ -1,9 +1,3 @@
-import PackArchive
-import PackEncoding
-import PackFiles
-import PackFormat
-import PackProject
-
 /// The layout of a pack's tar: the order of the entries, the position of each, and how the frames are cut (FORMAT.md §4.2, §4.3).
 ///
 /// It depends only on the tree and the frame size, so the same tree gives the same tar, regardless of the number of threads. Frames that repeat each

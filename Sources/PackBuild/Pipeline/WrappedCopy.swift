@@ -1,11 +1,3 @@
-package import PackCrypto
-import PackDeltas
-package import PackFiles
-package import PackFormat
-import PackProject
-package import PackReading
-import PackWork
-
 /// A copy of a pack for other recipients: another header, and the same body byte for byte (FORMAT.md §2.6).
 package struct WrappedCopy: Sendable {
   /// The key that the pack was made with.

@@ -1,6 +1,3 @@
-import PackFormat
-import PackProject
-
 /// The objects of a binary property list and their references to each other.
 ///
 /// An array or a dictionary that is referenced twice is refused, and so are texts and data that references expand to far more than a file can hold.

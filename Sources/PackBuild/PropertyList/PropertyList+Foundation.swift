@@ -1,6 +1,3 @@
-package import PackFormat
-import PackProject
-
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else

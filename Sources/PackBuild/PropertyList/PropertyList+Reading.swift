@@ -1,6 +1,3 @@
-package import PackFormat
-import PackProject
-
 extension PropertyList {
   /// Reads a property list, in XML or binary form.
   ///

@@ -1,5 +1,3 @@
-package import PackFormat
-
 /// An in-place edit of a property list in XML. Unchanged parts stay the same byte for byte, and new parts take the layout around them.
 ///
 /// If the keys of a dictionary are in ascending order, a new key is inserted in that order. Otherwise it is inserted in order among the keys that

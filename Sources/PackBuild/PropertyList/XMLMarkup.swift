@@ -1,6 +1,3 @@
-import PackFormat
-import PackProject
-
 /// The values of a property list in XML, and the byte range of each.
 ///
 /// Accepts the same input as Apple's readers: UTF-8, comments, processing instructions and a document type without internal declarations.

@@ -1,6 +1,3 @@
-package import PackFormat
-import PackProject
-
 /// One of the files that an app and its downloader extension need for a release.
 package enum AppPart: String, Hashable, Sendable, CaseIterable {
   /// The keys for the app's Info.plist.

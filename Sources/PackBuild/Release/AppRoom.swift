@@ -1,7 +1,3 @@
-package import PackFormat
-package import PackManifest
-import PackProject
-
 /// What a release leaves of the install budget of an app version that players use.
 package struct AppRoom: Hashable, Sendable {
   /// One of the four numbers in its Info.plist. Sizes are in bytes.

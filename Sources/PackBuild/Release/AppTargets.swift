@@ -1,5 +1,3 @@
-package import PackProject
-
 /// The files of an app and its downloader extension that must match each other.
 package struct AppTargets: Sendable {
   /// The app's Info.plist.

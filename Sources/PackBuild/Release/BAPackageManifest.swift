@@ -1,7 +1,3 @@
-import PackFormat
-package import PackManifest
-package import PackProject
-
 /// A packaging manifest for Apple's `ba-package`, which makes a managed asset pack with one of packer's packs as its only file.
 ///
 /// `ba-package` resolves file names against its working directory, so it is run in the directory that holds both.

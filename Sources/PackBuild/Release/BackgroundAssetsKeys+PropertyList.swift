@@ -1,5 +1,3 @@
-import PackProject
-
 /// The names of the keys, as Apple documents them. Only `AppGroupIdentifier` is packer's own.
 package enum BackgroundAssetsKey {
   package static let appGroupIdentifier = "AppGroupIdentifier"

@@ -1,7 +1,3 @@
-package import PackFormat
-package import PackManifest
-package import PackProject
-
 /// The Info.plist keys for Background Assets, as typed values.
 ///
 /// If a value has the wrong type, its property is nil and ``problems`` has an entry for it.

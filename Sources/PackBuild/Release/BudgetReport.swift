@@ -1,8 +1,3 @@
-import PackFormat
-package import PackManifest
-package import PackProject
-import PackStore
-
 /// The install budget of a release for people: each number with the parts that add up to it, and what to do with it in the App Store.
 package struct BudgetReport: Sendable {
   /// One of the four numbers.

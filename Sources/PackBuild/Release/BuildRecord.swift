@@ -1,8 +1,3 @@
-package import PackFiles
-package import PackFormat
-package import PackManifest
-import PackProject
-
 /// The contents of `build.json` in a `dist`: what the next build may reuse, and what `packer release record` records.
 ///
 /// It holds no secrets and depends only on the build's inputs.

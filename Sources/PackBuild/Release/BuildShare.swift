@@ -1,5 +1,3 @@
-package import PackFormat
-
 /// One of several shares of a list of packs, each for one machine.
 package struct BuildShare: Hashable, Sendable {
   /// The number of the share, from 1.

@@ -1,7 +1,3 @@
-package import PackFormat
-package import PackManifest
-import PackProject
-
 #if canImport(Darwin)
   import Darwin
 #else

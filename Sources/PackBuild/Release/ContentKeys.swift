@@ -1,5 +1,3 @@
-package import PackReading
-
 /// The keys that packs are made with.
 package enum ContentKeys: Sendable {
   /// The application key of all packs, or the root key from which the key of each is derived.

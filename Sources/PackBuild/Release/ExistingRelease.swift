@@ -1,7 +1,3 @@
-import PackFiles
-import PackFormat
-import PackProject
-
 /// An earlier release at the place where a build writes.
 struct ExistingRelease: Sendable {
   let record: BuildRecord

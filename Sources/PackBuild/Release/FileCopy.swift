@@ -1,6 +1,3 @@
-package import PackFiles
-package import PackFormat
-
 /// Copies files.
 package enum FileCopy {
   /// Copies a file. The copy appears whole or not at all, over an earlier file.

@@ -1,7 +1,3 @@
-package import PackCrypto
-package import PackFiles
-package import PackFormat
-
 /// Computes the SHA-256 of a file on the disk.
 package enum FileDigest {
   package static func run(

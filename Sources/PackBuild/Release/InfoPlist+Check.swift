@@ -1,6 +1,3 @@
-package import PackFormat
-import PackProject
-
 /// A problem in a plist: a value that does not suit the release or the system.
 package struct PlistFinding: Hashable, Sendable {
   /// The kind of a problem, with a stable name.

@@ -1,8 +1,3 @@
-import PackCrypto
-package import PackFiles
-package import PackFormat
-import PackProject
-
 /// The result of merging the keys of a release into an Info.plist.
 package struct PlistMerge: Sendable {
   /// The bytes of the new file.

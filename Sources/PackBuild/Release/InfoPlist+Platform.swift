@@ -1,5 +1,3 @@
-package import PackManifest
-
 extension InfoPlist {
   /// The platform of the app, as far as its Info.plist says. Nil if it names none or several, as that of a target for several platforms.
   package var platform: DeviceProfile.Platform? {

@@ -1,8 +1,3 @@
-package import PackFiles
-package import PackFormat
-package import PackManifest
-package import PackProject
-
 /// An Info.plist, in XML or binary form.
 package struct InfoPlist: Sendable {
   /// The path it was read from, as the caller gave it.

@@ -1,11 +1,3 @@
-import PackCrypto
-import PackDeltas
-package import PackFiles
-package import PackFormat
-package import PackManifest
-package import PackProject
-package import PackReading
-
 /// Holds the content key for all threads.
 package final class KeyHolder: Sendable {
   private let resolved: ResolvedKey?

@@ -1,9 +1,3 @@
-package import PackCrypto
-import PackFiles
-package import PackFormat
-package import PackManifest
-package import PackTrust
-
 /// The publisher's file of keys documents: all of them in one list, oldest first. The last one may be a draft that too few people have signed yet.
 package struct KeysFile: Sendable {
   /// The path, as the caller named it.

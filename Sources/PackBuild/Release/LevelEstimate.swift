@@ -1,9 +1,3 @@
-import PackArchive
-package import PackFormat
-package import PackProject
-package import PackReading
-import PackWork
-
 /// What another compression level would bring for a pack, estimated from samples.
 package struct LevelEstimate: Sendable {
   /// The name the pack is published under.

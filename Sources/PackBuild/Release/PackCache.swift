@@ -1,9 +1,3 @@
-import PackCrypto
-import PackFiles
-package import PackFormat
-import PackProject
-import PackWork
-
 /// A place with packs and deltas that machines share. Files there never change, and may be removed at any time.
 package protocol PackStorage: Sendable {
   /// The place, as the caller named it.

@@ -1,6 +1,3 @@
-package import PackFormat
-package import PackReading
-
 /// The totals over the index of an open pack.
 package struct PackCensus: Hashable, Sendable {
   /// The content root computed from the records, 32 bytes.

@@ -1,6 +1,3 @@
-import PackFormat
-import PackManifest
-
 /// The version that a pack gets. An unchanged pack keeps its released version and bytes; a changed pack gets the next version.
 struct PackEdition: Hashable, Sendable {
   /// The version.

@@ -1,7 +1,3 @@
-import PackFormat
-import PackManifest
-import PackProject
-
 /// `packages.json`: a list of the packs in the format that Background Assets tutorials use, for apps with their own parser.
 ///
 /// The format has essential packs and others, which an app downloads as soon as it may. On-demand packs are not in the budget, so they have a

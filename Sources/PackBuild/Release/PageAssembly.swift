@@ -1,8 +1,3 @@
-package import PackCrypto
-import PackEncoding
-package import PackFormat
-package import PackManifest
-
 /// The pages of a release, made of its on-demand packs and of the deltas to all its packs (FORMAT.md §9.7).
 ///
 /// Keys decide where a page ends, so a new or changed pack changes the page it is in and the index page above, and hardly ever another one.

@@ -1,11 +1,3 @@
-import PackCrypto
-import PackFiles
-package import PackFormat
-package import PackManifest
-import PackPages
-import PackProject
-package import PackTrust
-
 /// The manifest that devices get now.
 package struct PublishedManifest: Sendable {
   /// Where it was read, as the caller named it.

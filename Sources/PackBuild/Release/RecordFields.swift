@@ -1,6 +1,3 @@
-package import PackFormat
-import PackProject
-
 /// The members of an object, taken one by one. Members that are left at the end are unknown.
 package struct RecordFields {
   private let place: String

@@ -1,8 +1,3 @@
-package import PackFiles
-package import PackFormat
-import PackManifest
-import PackProject
-
 /// Reads files with records of releases.
 package enum RecordFile {
   /// The largest record that is read, in bytes. A lock file with 100 000 packs takes 35 MB.

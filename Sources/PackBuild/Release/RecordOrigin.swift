@@ -1,7 +1,3 @@
-package import PackFormat
-package import PackManifest
-import PackProject
-
 /// When a release or an app version was recorded, by whom, and from which commit.
 package struct RecordOrigin: Hashable, Sendable {
   /// The time of the recording.

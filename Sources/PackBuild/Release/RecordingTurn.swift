@@ -1,6 +1,3 @@
-package import PackFiles
-package import PackFormat
-
 /// An exclusive lock between processes, held while one of them reads, changes and writes a lock file. Released with the value.
 package struct RecordingTurn {
   // The directory is locked, because each recording replaces the file itself.

@@ -1,8 +1,3 @@
-package import PackFormat
-package import PackManifest
-package import PackProject
-package import PackStore
-
 /// The four numbers of a release's install budget, and the parts of each.
 ///
 /// The two allowances count packs as served. The two install sizes count what stays on the device, in blocks of 4 KiB. On-demand packs are in none

@@ -1,9 +1,3 @@
-import PackCrypto
-import PackFiles
-import PackFormat
-import PackProject
-import PackReading
-
 extension ReleaseBuild.PackDecision {
   /// What the bytes of the pack follow from. Nil if its source is not read.
   var identity: PackIdentity? {

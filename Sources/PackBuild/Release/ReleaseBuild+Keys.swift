@@ -1,9 +1,3 @@
-import PackCrypto
-import PackFormat
-import PackManifest
-import PackProject
-import PackTrust
-
 /// What apps trust that get a release.
 struct ReleaseTrust {
   /// The keys that an app trusts.

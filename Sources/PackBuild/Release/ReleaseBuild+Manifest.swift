@@ -1,10 +1,3 @@
-import PackCrypto
-import PackFiles
-import PackFormat
-import PackManifest
-import PackProject
-import PackTrust
-
 extension ReleaseBuild {
   /// The size in bytes above which the build prints a note, because a downloader extension has only a few megabytes of memory.
   private static let manifestNoteSize = 256 << 10

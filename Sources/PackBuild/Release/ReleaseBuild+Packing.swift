@@ -1,10 +1,3 @@
-import PackCrypto
-import PackFormat
-import PackManifest
-import PackProject
-import PackReading
-import PackWork
-
 /// Packs that are made at the same time, each with as many threads.
 ///
 /// One pack with few frames does not keep all cores busy. At most as many threads work as the caller allows, so memory does not grow with the number

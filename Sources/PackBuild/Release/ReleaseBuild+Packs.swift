@@ -1,11 +1,3 @@
-import PackCrypto
-import PackFiles
-import PackFormat
-import PackManifest
-import PackProject
-import PackReading
-import PackStore
-
 extension ReleaseBuild {
   /// What to do for one pack: reuse it, or make it anew.
   struct PackDecision: Sendable {

@@ -1,11 +1,3 @@
-import PackCrypto
-import PackFiles
-package import PackFormat
-package import PackManifest
-import PackPages
-import PackPayload
-import PackProject
-
 extension ReleaseBuild {
   /// The largest number of on-demand packs that the manifest lists itself. With more, all of them are in pages.
   static let mostOnDemand = 64

@@ -1,10 +1,3 @@
-import PackCrypto
-import PackFiles
-package import PackFormat
-import PackManifest
-package import PackProject
-package import PackReading
-
 extension ReleaseBuild {
   /// Returns the packs to build, in the byte order of their ids.
   ///

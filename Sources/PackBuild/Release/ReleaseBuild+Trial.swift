@@ -1,8 +1,3 @@
-package import PackCrypto
-package import PackFormat
-package import PackProject
-package import PackReading
-
 extension ReleaseBuild {
   /// Packs the sources of a pack as a build does, except for some changes, into a file outside the release.
   ///

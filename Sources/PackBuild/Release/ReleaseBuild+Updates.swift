@@ -1,12 +1,3 @@
-import PackCrypto
-import PackDeltas
-import PackFiles
-import PackFormat
-import PackManifest
-import PackProject
-import PackReading
-import PackWork
-
 extension ReleaseBuild {
   /// The largest number of deltas that make a pack: from its newest editions. As many older editions get a delta to one of those.
   static let mostDeltas = 8

@@ -1,10 +1,3 @@
-package import PackCrypto
-package import PackFiles
-package import PackFormat
-import PackManifest
-package import PackProject
-package import PackReading
-
 /// Builds a release from a configured project: packs, a signed manifest, and the keys for an app's Info.plist.
 ///
 /// The same sources, configuration, keys, lock file, released packs and fixed time give the same directory, byte for byte, wherever and however often

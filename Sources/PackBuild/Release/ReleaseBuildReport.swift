@@ -1,7 +1,3 @@
-package import PackFormat
-package import PackManifest
-package import PackProject
-
 /// The result of a ``ReleaseBuild``.
 package struct ReleaseBuildReport: Sendable {
   /// The result for one pack.

@@ -1,8 +1,3 @@
-package import PackFiles
-package import PackFormat
-package import PackManifest
-import PackPages
-
 /// All packs of a release: those that its manifest lists itself, and those of its pages; and the deltas to them (FORMAT.md §9.7).
 ///
 /// Time and memory grow with the number of packs. Devices never need all of them.

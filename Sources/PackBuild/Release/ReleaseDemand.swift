@@ -1,6 +1,3 @@
-import PackFormat
-package import PackManifest
-
 /// The sizes that a release needs on a device in bytes, without headroom. Packs of all languages count, because a device may have all of them.
 package struct ReleaseDemand: Hashable, Sendable {
   /// The size of the essential packs and the manifest, as served.

@@ -1,9 +1,3 @@
-package import PackFormat
-package import PackManifest
-package import PackPages
-import PackProject
-import PackStore
-
 /// A built release, as a source of packs.
 package struct ReleaseFolder: Hashable, Sendable {
   /// The path of its manifest.

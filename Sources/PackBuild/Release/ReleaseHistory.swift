@@ -1,8 +1,3 @@
-package import PackFiles
-package import PackFormat
-package import PackManifest
-package import PackProject
-
 /// The releases that players may have: the last one, and those before it that have a record in the folder of released packs.
 ///
 /// Counted are those from `updates.from` of packer.yml on, or without it from the first manifest of the oldest app version that is not retired. An

@@ -1,11 +1,3 @@
-import PackFiles
-package import PackFormat
-package import PackManifest
-import PackPages
-package import PackReading
-package import PackStore
-import PackTrust
-
 /// Installs a release, or single pack files of one, into a store, as an app does after a download.
 package struct ReleaseInstallation: Sendable {
   private let sources: Sources

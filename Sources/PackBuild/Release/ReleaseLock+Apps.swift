@@ -1,7 +1,3 @@
-import PackFiles
-import PackFormat
-import PackProject
-
 extension ReleaseLock {
   /// Returns the directory of the app versions beside a lock file. If the lock file is a symbolic link, it is beside the link.
   static func appsFolder(besides path: String) throws(PackError) -> String {

@@ -1,8 +1,3 @@
-package import PackFiles
-package import PackFormat
-import PackManifest
-package import PackProject
-
 extension ReleaseLock {
   /// Returns the path of a project's lock file.
   ///

@@ -1,8 +1,3 @@
-import PackFiles
-package import PackFormat
-import PackManifest
-import PackProject
-
 extension ReleaseLock {
   /// Makes the lock file of a project that has released nothing, unless there is a file.
   ///

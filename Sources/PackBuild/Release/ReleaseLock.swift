@@ -1,5 +1,3 @@
-package import PackManifest
-
 /// What was released: the last release in `packer.lock.json`, and the app versions that players use in `packer.apps`.
 ///
 /// Every collection is sorted, and equal contents give equal files. A pack takes one line and an app version one file, so that independent changes

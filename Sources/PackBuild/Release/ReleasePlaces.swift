@@ -1,8 +1,3 @@
-import PackCrypto
-import PackFiles
-package import PackFormat
-package import PackProject
-
 /// Finds a release, its configuration and its lock file from the paths that a caller gave.
 package enum ReleasePlaces {
   /// Whether a path leads to a directory. Commands that also take packs treat a directory as a release.

@@ -1,10 +1,3 @@
-package import PackCrypto
-package import PackFiles
-package import PackFormat
-package import PackManifest
-package import PackProject
-import PackTrust
-
 /// Records a release in the lock file, and an app version if one is released with it.
 package struct ReleaseRecording: Sendable {
   /// The directory of the release.

@@ -1,8 +1,3 @@
-package import PackFiles
-package import PackFormat
-import PackManifest
-import PackProject
-
 /// Resolves the conflicts that a merge of two branches left in the lock file and in the files of app versions.
 package struct ReleaseResolution: Sendable {
   /// The lock file.

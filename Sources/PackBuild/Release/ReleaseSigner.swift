@@ -1,9 +1,3 @@
-package import PackCrypto
-import PackFormat
-import PackManifest
-package import PackProject
-import PackTrust
-
 /// A signing key that a build uses.
 package final class ReleaseSigner: Sendable {
   private let key: ResolvedSigningKey

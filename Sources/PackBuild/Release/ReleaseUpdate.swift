@@ -1,7 +1,3 @@
-package import PackFormat
-package import PackManifest
-import PackProject
-
 /// What a player who has every pack of a recorded release downloads to get to a newer one.
 package struct ReleaseUpdate: Hashable, Sendable {
   /// A pack that is downloaded.

@@ -1,9 +1,3 @@
-import PackCrypto
-package import PackFiles
-package import PackFormat
-import PackManifest
-package import PackProject
-
 /// The folder in which `packer release record` keeps the packs of releases, and from which `packer build` makes deltas.
 ///
 /// A record `<manifest version>-<16 digits of its SHA-256>.json` in the form of a lock file says which packs a release had. So two branches that release

@@ -1,10 +1,3 @@
-import PackCrypto
-import PackFiles
-import PackFormat
-import PackProject
-import PackReading
-import PackWork
-
 /// The content of a directory as a pack, found by reading the directory without compressing or writing anything.
 ///
 /// Everything that packing would refuse is refused here too, so that a build of many packs reports all problems before it starts packing.

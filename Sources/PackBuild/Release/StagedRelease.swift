@@ -1,7 +1,3 @@
-import PackCrypto
-import PackFiles
-import PackFormat
-
 /// The directory of a release while it is made. ``commit()`` makes all of it visible at once.
 final class StagedRelease {
   private let directory: OutputDirectory

@@ -1,7 +1,3 @@
-import PackFormat
-import PackReading
-import PackWork
-
 /// Adds up the progress of operations, each of which counts from zero. They may run at the same time.
 final class SumMeter: Sendable {
   private let phase: PackProgress.Phase

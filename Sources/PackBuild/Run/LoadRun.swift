@@ -1,7 +1,3 @@
-package import PackFiles
-package import PackFormat
-import PackProject
-
 /// What browsers loaded while `packer serve --record` served packs: the content of its file.
 ///
 /// Memory: about 200 bytes and the path for each request, of which each pack has at most ``mostRequests``, and half of that for each unused file.

@@ -7,7 +7,6 @@
     import Crypto
     import FoundationEssentials
   #endif
-  import PackFormat
 
   /// The operations implemented with CryptoKit, or with swift-crypto on Linux.
   struct CryptoKitBackend: CryptoBackend {

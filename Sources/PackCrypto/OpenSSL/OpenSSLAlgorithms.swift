@@ -1,6 +1,5 @@
 #if canImport(COpenSSL)
   import COpenSSL
-  import PackFormat
 
   /// The algorithms of the suite, fetched once because a fetch costs as much as a small segment.
   ///

@@ -1,6 +1,5 @@
 #if canImport(COpenSSL)
   import COpenSSL
-  import PackFormat
 
   /// The operations implemented with the EVP interface of OpenSSL 3.
   struct OpenSSLBackend: CryptoBackend {

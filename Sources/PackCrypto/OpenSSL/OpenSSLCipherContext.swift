@@ -1,6 +1,5 @@
 #if canImport(COpenSSL)
   import COpenSSL
-  import PackFormat
 
   /// AES-256-GCM with OpenSSL. The key is expanded once. Each call sets only the nonce and allocates nothing.
   ///

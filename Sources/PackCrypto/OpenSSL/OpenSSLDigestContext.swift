@@ -1,6 +1,5 @@
 #if canImport(COpenSSL)
   import COpenSSL
-  import PackFormat
 
   /// A SHA-256 computation with OpenSSL.
   final class OpenSSLDigestContext: DigestContext {

@@ -1,6 +1,5 @@
 #if canImport(COpenSSL)
   import COpenSSL
-  import PackFormat
 
   /// An OpenSSL object, freed when its owner is released.
   ///

@@ -1,9 +1,3 @@
-import PackBuild
-import PackFiles
-import PackFormat
-import PackManifest
-import PackProject
-
 /// Compares the documents beside a manifest with it.
 enum CompanionReading {
   static func all(

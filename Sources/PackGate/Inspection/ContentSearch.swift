@@ -1,9 +1,3 @@
-import PackFormat
-import PackPayload
-import PackProject
-import PackReading
-import PackWork
-
 /// A search through the content of all files of a pack while it is verified: for secrets, unresolved merges, pointers of Git LFS and what cannot be the
 /// content of such a file.
 ///

@@ -1,10 +1,3 @@
-import PackBuild
-import PackFormat
-import PackPayload
-import PackProject
-import PackReading
-import PackWork
-
 /// Surveys the entries of all packs: junk and names of secrets in one pack, content that several packs share.
 ///
 /// Takes about 100 bytes of memory for each different file of 4 KiB or more.

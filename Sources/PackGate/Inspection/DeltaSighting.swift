@@ -1,6 +1,3 @@
-import PackFormat
-import PackManifest
-
 /// One inspected delta that the pages list.
 struct DeltaSighting: Sendable {
   /// The id of the pack.

@@ -1,9 +1,3 @@
-import PackBuild
-import PackFiles
-import PackFormat
-import PackManifest
-import PackProject
-
 extension Facts {
   /// Returns what is expected at the server.
   ///

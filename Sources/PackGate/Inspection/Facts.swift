@@ -1,9 +1,3 @@
-import PackBuild
-import PackFiles
-import PackFormat
-import PackManifest
-import PackProject
-
 /// What an inspection found, and what the caller gave. Rules read no files and no clock, and of this only the parts that they take (``Fact``).
 struct Facts: Sendable {
   var setting: Setting

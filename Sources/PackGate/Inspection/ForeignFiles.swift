@@ -1,11 +1,3 @@
-import PackBuild
-import PackCrypto
-import PackFiles
-import PackFormat
-import PackManifest
-import PackProject
-import PackReading
-
 /// Something in the directory of a release that the release does not explain: a file, a link, or a directory with all that is in it.
 struct ForeignFiles: Sendable {
   /// The path, as the caller would name it.

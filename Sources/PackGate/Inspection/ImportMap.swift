@@ -1,7 +1,3 @@
-import PackFormat
-import PackProject
-import PackWeb
-
 /// The import maps of a page (WHATWG HTML §8.1.5.2).
 final class ImportMap {
   /// Addresses by specifiers. Specifiers that are addresses themselves are absolute, and an address that is no valid one is empty. Those of a scope

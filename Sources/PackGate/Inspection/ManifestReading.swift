@@ -1,10 +1,3 @@
-import PackBuild
-import PackCrypto
-import PackFiles
-import PackFormat
-import PackManifest
-import PackTrust
-
 /// Reads a manifest and checks its signatures. The content is read even if no signature is valid, so that the gate reports all faults at once.
 struct ManifestReading {
   let path: String

@@ -1,11 +1,3 @@
-import PackBuild
-import PackCrypto
-import PackFiles
-import PackFormat
-import PackManifest
-import PackPayload
-import PackReading
-
 /// Inspects pack files one after the other, with its own buffer of 256 KiB.
 final class PackFileReading {
   private let files: any FileSystem

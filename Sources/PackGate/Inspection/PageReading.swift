@@ -1,9 +1,3 @@
-import PackBuild
-import PackFiles
-import PackFormat
-import PackManifest
-import PackPages
-
 /// One inspected page.
 struct PageSighting: Sendable {
   /// Its expected path, starting with the path that the caller gave for the release.

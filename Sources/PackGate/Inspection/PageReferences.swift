@@ -1,6 +1,3 @@
-import PackFormat
-import PackReading
-
 /// The files that pages and style sheets of a pack name, to find names in the wrong case.
 ///
 /// Windows and macOS find such a file, the paths of a pack do not. Names that fit no file in any case are not reported: a script may answer them.

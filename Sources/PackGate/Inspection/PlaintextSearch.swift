@@ -1,5 +1,3 @@
-import PackFormat
-
 /// Searches the bytes of a pack for signs of plaintext: the first bytes of well-known file types, and paths of entries.
 ///
 /// In encrypted bytes, a pattern of k bytes occurs by chance once in 256^k positions. Only patterns that occur more often are reported.

@@ -1,6 +1,3 @@
-import PackFiles
-import PackFormat
-
 /// What is at the path of a file that a manifest names.
 struct PublishedFile {
   /// Its size in bytes; nil if there is no such file.

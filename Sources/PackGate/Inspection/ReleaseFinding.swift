@@ -1,6 +1,3 @@
-package import PackFormat
-import PackProject
-
 /// A fault of a release.
 package struct ReleaseFinding: Hashable, Sendable {
   /// The rule that it breaks.

@@ -1,13 +1,3 @@
-import PackBuild
-import PackCrypto
-import PackFiles
-import PackFormat
-import PackManifest
-import PackPayload
-import PackProject
-import PackReading
-import PackWork
-
 /// Collects the state of a release for the checks: reads the manifest and the files beside it.
 struct ReleaseInspection: Sendable {
   private let options: ReleaseVerification

@@ -1,7 +1,3 @@
-package import PackBuild
-package import PackFormat
-import PackProject
-
 /// The result of verifying a release.
 package struct ReleaseReport: Sendable {
   /// The path of the manifest, as the caller named it.

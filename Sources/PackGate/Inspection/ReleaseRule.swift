@@ -1,6 +1,3 @@
-package import PackFormat
-import PackProject
-
 /// A fault that a release can have, with its explanation.
 package struct ReleaseRule: Hashable, Sendable {
   /// The stable identifier, such as `PK3007`. The first digit is the topic: 1 configuration and keys, 2 packs and files, 3 budgets and released

@@ -1,10 +1,3 @@
-package import PackBuild
-package import PackFiles
-package import PackFormat
-package import PackManifest
-package import PackProject
-package import PackTrust
-
 /// Verifies a release before it is published: manifest, packs, budgets, Info.plist, and all app versions that are not retired.
 ///
 /// It does not stop at the first fault, but reports all of them.

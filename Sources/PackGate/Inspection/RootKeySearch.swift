@@ -1,8 +1,3 @@
-import PackCrypto
-import PackFiles
-import PackFormat
-import PackProject
-
 /// Looks for root signing keys on this machine where they are likely: in the environment, and in small files beside the configuration, its file of
 /// keys documents and its key files.
 struct RootKeySearch {

@@ -1,9 +1,3 @@
-import PackBuild
-import PackFormat
-import PackManifest
-import PackProject
-import PackTrust
-
 /// The inspected manifest.
 struct ManifestSighting: Sendable {
   /// Its path, as the caller named it.

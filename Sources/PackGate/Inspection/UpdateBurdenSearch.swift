@@ -1,6 +1,3 @@
-import PackFormat
-import PackReading
-
 /// Compares two versions of a pack, and finds changes that make an update large although little of what players see changed.
 ///
 /// Reads at most 256 KiB of each of 256 changed files, in both packs.

@@ -1,11 +1,3 @@
-import PackBuild
-import PackCrypto
-import PackFiles
-import PackFormat
-import PackManifest
-import PackProject
-import PackReading
-
 /// Inspects the deltas of a release, one after the other: each is opened over its base, if that is on this machine.
 struct UpdateInspection {
   let place: ReleaseInspection.Place

@@ -1,10 +1,3 @@
-import PackBuild
-import PackFormat
-import PackProject
-import PackReading
-import PackServing
-import PackWeb
-
 /// What is wrong with the references of a pack, one sentence each, in the order of files and lines.
 struct WebFaults: Sendable {
   /// References to files that the pack does not have, in files that a browser always loads.

@@ -1,9 +1,3 @@
-import PackFormat
-import PackPayload
-import PackReading
-import PackWeb
-import PackWork
-
 /// Reads the references of the pages, style sheets and scripts of a pack while it is verified.
 ///
 /// The workers that check the digests read the files in the frames that they have opened. Files that span frames are read again at the end.

@@ -1,9 +1,3 @@
-import PackBuild
-import PackCrypto
-import PackFiles
-import PackFormat
-import PackProject
-
 /// Sends requests with `curl`, which knows the machine's proxies and certificates: one run for all of them, a few at a time over connections that stay
 /// open. Bodies are in a folder of its own until they were hashed.
 struct CurlFetcher: LiveFetcher {

@@ -1,6 +1,3 @@
-package import PackFormat
-import PackProject
-
 /// An address that a live check asks: over https as devices do, on this machine also over http.
 package struct LiveAddress: Hashable, Sendable {
   /// The address, as given.

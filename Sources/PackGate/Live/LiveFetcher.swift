@@ -1,5 +1,3 @@
-import PackFormat
-
 /// One request to the server.
 struct LiveRequest: Hashable, Sendable {
   var url: String

@@ -1,5 +1,3 @@
-import PackManifest
-
 /// What the header fields of an answer mean for a device and for caches on the way (RFC 9110, RFC 9111).
 struct LiveHeaders {
   let fields: [String: String]

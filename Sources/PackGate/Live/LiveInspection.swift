@@ -1,9 +1,3 @@
-import PackFiles
-import PackFormat
-import PackManifest
-import PackProject
-import PackReading
-
 /// Asks the server for a release, a batch at a time.
 struct LiveInspection {
   let plan: LivePlan

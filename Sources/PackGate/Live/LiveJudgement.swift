@@ -1,6 +1,3 @@
-import PackFormat
-import PackManifest
-
 /// Decides what is wrong with answers. It asks nothing itself.
 enum LiveJudgement {
   /// The answers for one file.

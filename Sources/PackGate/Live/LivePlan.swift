@@ -1,6 +1,3 @@
-import PackManifest
-import PackProject
-
 /// A file that is expected at the server.
 struct LiveFile: Hashable, Sendable {
   enum Kind: Hashable, Sendable { case pack, delta, page, earlier }

@@ -1,9 +1,3 @@
-import PackBuild
-import PackFiles
-import PackFormat
-import PackManifest
-import PackProject
-
 /// The files that were read whole, so that a run which was stopped goes on: each is asked for again, with the ETag or date that it had, and sent only if
 /// it changed.
 struct LiveState {

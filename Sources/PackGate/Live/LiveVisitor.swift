@@ -1,6 +1,3 @@
-import PackFormat
-import PackProject
-
 /// Asks a server as a device would: follows redirects to hosts that apps allow, and does not go on with a host that failed.
 struct LiveVisitor {
   private let fetcher: any LiveFetcher

@@ -1,11 +1,3 @@
-import PackArchive
-import PackEncoding
-import PackFiles
-import PackFormat
-import PackPayload
-import PackReading
-import PackWork
-
 /// Compares the tar, as libarchive reads it, with the index (FORMAT.md §4.8): a standard tool must get the same tree as a client.
 ///
 /// Every frame is decompressed once. The workers that check digests pass the bytes between contents, in order, to a thread that reads the tar. A

@@ -1,7 +1,3 @@
-import PackArchive
-import PackEncoding
-import PackFormat
-
 /// The bytes of the tar that contain the next header, while a reader goes through the tar.
 ///
 /// Another tool may interpret the bytes of a header differently from libarchive. So every header must be the one that a writer makes for the entry

@@ -1,8 +1,3 @@
-import PackFiles
-package import PackFormat
-package import PackProject
-package import PackReading
-
 /// A part of a pack: the entries that patterns choose.
 ///
 /// Reading a part decrypts and decompresses only the frames with its files. Each file is compared with its digest, and the whole index is checked; the

@@ -1,7 +1,3 @@
-package import PackFormat
-package import PackReading
-import PackWork
-
 /// Unpacks a pack with the same strict checks as verification. For packs from unknown sources, and for inspecting packs by hand.
 ///
 /// An app unpacks with ``Pack/unpack(to:jobs:contentLimit:progress:)``, which needs no libarchive and does not read the tar.

@@ -1,10 +1,3 @@
-package import PackCrypto
-import PackFiles
-package import PackFormat
-package import PackProject
-package import PackReading
-import PackWork
-
 /// Verifies all bytes of a pack before it is released: with the client library, with libarchive as an independent reader, and against the directory
 /// it was made from.
 package enum PackVerification {

@@ -1,7 +1,3 @@
-package import PackFormat
-import PackPayload
-import PackReading
-
 /// Finds paths that some platforms cannot store or treat as equal (FORMAT.md §5.2). Readers accept such paths. Tools refuse them when a pack is made
 /// and when it is checked, unless they are explicitly allowed.
 enum PortabilityCheck {

@@ -1,9 +1,3 @@
-import PackFiles
-import PackFormat
-import PackPayload
-import PackProject
-import PackReading
-
 /// Compares a directory with the index of a pack: paths, kinds, sizes, permissions and contents.
 enum TreeComparison {
   static func run(

@@ -1,6 +1,3 @@
-import PackBuild
-package import PackFormat
-
 extension PackError {
   /// The message, the details and the hint, a line each.
   func report(hint: String?) -> String {

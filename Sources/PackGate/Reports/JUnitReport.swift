@@ -1,5 +1,3 @@
-package import PackFormat
-
 /// A report as JUnit XML, which most build servers read. It has one test case for each finding, and one for each rule without findings.
 package enum JUnitReport {
   /// Returns the document.

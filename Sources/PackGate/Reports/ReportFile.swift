@@ -1,8 +1,3 @@
-import PackCrypto
-package import PackFiles
-package import PackFormat
-package import PackProject
-
 /// A report that is written to a file.
 package enum ReportFile {
   /// Throws an error if a report at `path` would replace an input, a file of the release or a secret, or would become part of a pack.

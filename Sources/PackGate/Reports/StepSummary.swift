@@ -1,6 +1,3 @@
-package import PackFiles
-package import PackFormat
-
 /// The file with the summary that GitHub Actions shows for a step. Every command of the step appends to it.
 package enum StepSummary {
   /// The environment variable with the path of the file.

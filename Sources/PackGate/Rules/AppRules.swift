@@ -1,7 +1,3 @@
-import PackBuild
-import PackManifest
-import PackProject
-
 /// Rules about the app as it was built.
 enum AppRules {
   static let all: [ReleaseRule] = [

@@ -1,8 +1,3 @@
-import PackBuild
-import PackFormat
-import PackManifest
-import PackProject
-
 /// Rules about sizes and their limits in the Info.plist, the manifest and packer.yml.
 enum BudgetRules {
   static let all: [ReleaseRule] = [

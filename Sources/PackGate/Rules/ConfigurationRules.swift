@@ -1,8 +1,3 @@
-import PackBuild
-import PackFormat
-import PackManifest
-import PackProject
-
 /// Rules about the configuration and the keys of a release.
 enum ConfigurationRules {
   static let all: [ReleaseRule] = [

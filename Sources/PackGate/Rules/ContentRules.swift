@@ -1,7 +1,3 @@
-import PackFormat
-import PackManifest
-import PackProject
-
 /// Rules about what is in the packs.
 enum ContentRules {
   static let all: [ReleaseRule] = [

@@ -1,8 +1,3 @@
-import PackFiles
-import PackFormat
-import PackManifest
-import PackProject
-
 /// Rules about the pages, and about what is beside the packs.
 enum DirectoryRules {
   static let all: [ReleaseRule] = [

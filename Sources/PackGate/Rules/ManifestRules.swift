@@ -1,9 +1,3 @@
-import PackBuild
-import PackFormat
-import PackManifest
-import PackProject
-import PackTrust
-
 /// Rules about the manifest: its signature, its keys documents, its times and its size.
 enum ManifestRules {
   static let all: [ReleaseRule] = [

@@ -1,8 +1,3 @@
-import PackBuild
-import PackFormat
-import PackManifest
-import PackProject
-
 /// Rules about the files of the packs.
 enum PackRules {
   static let all: [ReleaseRule] = [

@@ -1,8 +1,3 @@
-import PackBuild
-import PackFormat
-import PackManifest
-import PackProject
-
 /// Rules about the Info.plist and the addresses of a release.
 enum PlistRules {
   static let all: [ReleaseRule] = [

@@ -1,8 +1,3 @@
-import PackBuild
-import PackFormat
-import PackManifest
-import PackProject
-
 /// Rules about app versions that players have.
 enum ReleasedRules {
   static let all: [ReleaseRule] = [

@@ -1,8 +1,3 @@
-import PackBuild
-import PackFormat
-import PackManifest
-import PackProject
-
 /// Rules about the App Store and managed packs.
 enum StoreRules {
   static let all: [ReleaseRule] = [

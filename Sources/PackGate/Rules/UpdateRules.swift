@@ -1,8 +1,3 @@
-import PackBuild
-import PackFormat
-import PackManifest
-import PackProject
-
 /// Rules about deltas, and what players of earlier releases download.
 enum UpdateRules {
   static let all: [ReleaseRule] = [

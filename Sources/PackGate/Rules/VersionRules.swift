@@ -1,9 +1,3 @@
-import PackBuild
-import PackFormat
-import PackManifest
-import PackProject
-import PackTrust
-
 /// Rules about the versions of manifest and packs.
 enum VersionRules {
   static let all: [ReleaseRule] = [

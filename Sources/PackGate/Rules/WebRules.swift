@@ -1,7 +1,3 @@
-import PackBuild
-import PackFormat
-import PackManifest
-
 /// Rules about pages: what they refer to, and what browsers loaded of them.
 enum WebRules {
   static let all: [ReleaseRule] = [

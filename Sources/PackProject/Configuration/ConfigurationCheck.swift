@@ -1,5 +1,3 @@
-import PackFormat
-
 /// A check of a document against the table of keys, which records every difference.
 struct ConfigurationCheck {
   private(set) var mistakes: [ConfigurationMistake] = []

@@ -1,6 +1,3 @@
-import PackFormat
-import PackManifest
-
 /// The allowed values at a place of a configuration. The reader checks against it, and the JSON Schema is generated from it.
 indirect enum ConfigurationShape: Sendable {
   case scalar(ScalarFormat)

@@ -1,7 +1,3 @@
-import PackFiles
-import PackFormat
-import PackManifest
-
 /// A reader that turns a checked document into a configuration: it fills in the defaults, finds the directories, and checks the entries against each
 /// other. Mistakes in single values have been reported before; such a value counts as missing here.
 struct ConfigurationReader {

@@ -1,5 +1,3 @@
-import PackFormat
-
 extension PackerConfiguration {
   /// The JSON Schema (2020-12) of the configuration, for editors and other tools. It checks neither that directories exist nor that entries agree
   /// with each other; ``read(_:)`` does.

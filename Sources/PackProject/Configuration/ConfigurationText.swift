@@ -1,6 +1,3 @@
-import PackFiles
-import PackFormat
-
 /// The nodes of a YAML text. JSON is YAML too.
 ///
 /// Accepts only the part of YAML that a configuration needs: one document, no anchors, no tags.

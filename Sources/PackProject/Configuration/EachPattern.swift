@@ -1,6 +1,3 @@
-import PackFiles
-import PackFormat
-
 /// The pattern of `each`: a path in which one component has a `*` or `?`.
 struct EachPattern {
   /// A directory that matches.

@@ -1,5 +1,3 @@
-import PackFormat
-
 /// The compression level of a pack: a trade-off between size and time.
 ///
 /// BENCHMARKS.md has measurements of the named levels, including their cost for a client.

@@ -1,5 +1,3 @@
-import PackFormat
-
 /// The allowed values of the settings of a ``PackJob``.
 package enum PackSettings {
   /// The zstd levels.

@@ -1,6 +1,3 @@
-package import PackFiles
-package import PackFormat
-
 extension PackerConfiguration {
   /// The default name of the file.
   package static let defaultPath = "packer.yml"

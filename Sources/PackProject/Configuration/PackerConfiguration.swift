@@ -1,6 +1,3 @@
-package import PackFormat
-package import PackManifest
-
 /// The content of `packer.yml`, checked and complete: defaults are filled in, and `each` is expanded into one pack per directory.
 package struct PackerConfiguration: Hashable, Sendable {
   /// The file it came from, as the caller named it.

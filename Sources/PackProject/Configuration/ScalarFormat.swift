@@ -1,7 +1,3 @@
-import PackCrypto
-import PackFormat
-import PackManifest
-
 /// The format of a single value of a configuration.
 enum ScalarFormat: Sendable {
   /// Text for people. Never empty.

@@ -1,5 +1,3 @@
-package import PackFormat
-
 extension JSON {
   /// Parses a document. Duplicate keys, `null`, fractions, numbers below zero and comments are refused.
   ///

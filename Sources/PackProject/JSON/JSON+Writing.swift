@@ -1,5 +1,3 @@
-package import PackFormat
-
 extension JSON {
   /// How a value is written.
   private enum Layout {

@@ -1,5 +1,3 @@
-package import PackFormat
-
 /// The words of a command line that runs without a shell: it is split at spaces, single and double quotes group, and nothing else is special.
 package enum CommandWords {
   /// - Throws: ``PackError/Code/usage`` if a quote is not closed or there is no program.

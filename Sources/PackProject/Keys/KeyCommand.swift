@@ -1,6 +1,3 @@
-import PackFiles
-import PackFormat
-
 /// A program whose standard output is a key text. No shell is involved.
 enum KeyCommand {
   /// Runs the program to its end.

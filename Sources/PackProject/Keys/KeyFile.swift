@@ -1,7 +1,3 @@
-package import PackCrypto
-package import PackFiles
-package import PackFormat
-
 /// A file that holds one key text.
 package enum KeyFile {
   /// Writes a new key file that only its owner may read.

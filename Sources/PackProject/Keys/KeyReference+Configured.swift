@@ -1,5 +1,3 @@
-package import PackFormat
-
 extension KeyReference {
   /// Returns the names of the variables for a key of a kind.
   package static func environmentNames(of kind: KeyKind) -> [String] {

@@ -1,7 +1,3 @@
-import PackCrypto
-package import PackFiles
-package import PackFormat
-
 /// The place from which a key is read, as people write it: `file:PATH`, `env:NAME`, `fd:N`, `stdin`, `cmd:PROGRAM ARG…`; or for signing a program that
 /// has the key, with its public half: `signer:pkp1-… PROGRAM ARG…`.
 ///

@@ -1,6 +1,3 @@
-package import PackFiles
-package import PackFormat
-
 #if canImport(Darwin)
   import Darwin
 #else

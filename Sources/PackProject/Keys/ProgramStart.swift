@@ -1,6 +1,3 @@
-import PackFiles
-import PackFormat
-
 #if canImport(Darwin)
   import Darwin
 #else

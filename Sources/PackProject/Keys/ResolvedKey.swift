@@ -1,7 +1,3 @@
-package import PackCrypto
-import PackFiles
-package import PackFormat
-
 /// A key that was read, with warnings about its source.
 package struct ResolvedKey: ~Copyable, Sendable {
   /// The key.

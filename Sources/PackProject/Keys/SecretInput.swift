@@ -1,7 +1,3 @@
-import PackCrypto
-import PackFiles
-import PackFormat
-
 #if canImport(Darwin)
   import Darwin
 #else

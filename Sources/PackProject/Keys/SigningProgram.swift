@@ -1,7 +1,3 @@
-import PackCrypto
-import PackFiles
-package import PackFormat
-
 #if canImport(Darwin)
   import Darwin
 #else

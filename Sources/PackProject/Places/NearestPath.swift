@@ -1,5 +1,3 @@
-import PackFormat
-
 /// A search for the path that was probably meant by one that does not exist.
 package struct NearestPath: Sendable {
   private let folded: String

@@ -1,5 +1,3 @@
-import PackFormat
-
 /// Host names in other scripts, as DNS encodes them (RFC 3492).
 enum Punycode {
   /// Returns the whole name in ASCII, as a suggestion for a person; nil if the result is not a valid host name.

@@ -1,5 +1,3 @@
-package import PackManifest
-
 /// The names of the files and directories of a release, other than packs.
 package enum ReleaseFile {
   /// The directory of a release, next to `packer.yml`.

@@ -1,5 +1,3 @@
-package import PackFormat
-
 /// The checked URL of a file that the system downloads for an app: https, with a host that an allow list can name.
 package struct ServedURL: Hashable, Sendable, CustomStringConvertible {
   /// The URL, as given.

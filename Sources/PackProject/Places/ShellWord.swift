@@ -1,5 +1,3 @@
-import PackFormat
-
 /// Text as a word of a command line, for hints that people copy into a shell.
 package enum ShellWord {
   /// Returns a text as one word of a shell: in quotes, unless all its characters are safe.

@@ -1,10 +1,3 @@
-import PackCrypto
-package import PackFiles
-package import PackFormat
-package import PackManifest
-package import PackReading
-import PackWork
-
 /// A proposed configuration for a directory without one: its packs, what to exclude, and the text of the file.
 ///
 /// These rules find the packs (Documentation/CONFIGURATION.md): the built files of a web project are a pack, every topmost folder with an index.html

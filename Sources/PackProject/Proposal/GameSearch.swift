@@ -1,5 +1,3 @@
-import PackFormat
-
 /// A search for the folders that become packs. The result for a folder is the same wherever the search starts.
 struct GameSearch {
   /// A folder, or a folder of folders.

@@ -1,6 +1,3 @@
-import PackFiles
-import PackFormat
-
 /// The relation between the scanned directory and the directory of the configuration.
 struct ProjectPlace: Sendable {
   /// The scanned directory, relative to that of the configuration; `.` if they are the same.

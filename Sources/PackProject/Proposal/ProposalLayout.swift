@@ -1,6 +1,3 @@
-import PackFormat
-import PackManifest
-
 /// The division of a tree into packs.
 struct ProposalLayout {
   /// The entries in the byte order of their directories.

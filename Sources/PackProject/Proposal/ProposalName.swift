@@ -1,5 +1,3 @@
-import PackFormat
-
 /// Names of folders as ids of packs. What is not valid as it is becomes lower case, with Latin letters written in ASCII.
 enum ProposalName {
   /// The letters for ASCII letters, in the spelling that is usual without the accents.

@@ -1,6 +1,3 @@
-import PackFormat
-import PackManifest
-
 /// The proposal as a file for people to edit: valid without changes, with comments that say what can be changed.
 struct ProposalText {
   private(set) var text = ""

@@ -1,5 +1,3 @@
-import PackFormat
-
 /// Files of a tree that a proposal would exclude, for a warning when they are packed.
 package struct UnneededFiles: Hashable, Sendable {
   /// The pattern that excludes them.

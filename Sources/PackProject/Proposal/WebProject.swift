@@ -1,5 +1,3 @@
-import PackManifest
-
 /// A folder with the sources of a web app, and where its built files are.
 enum WebProject {
   /// The folder with the files to ship.

@@ -1,5 +1,3 @@
-import PackFormat
-
 /// Files in DER, without names or texts, that hold private keys.
 enum KeyContainer {
   /// The first byte of such a file.

@@ -1,5 +1,3 @@
-import PackFormat
-
 /// A search for secrets and for marks of unresolved conflicts in the content of one file, which is passed in pieces.
 ///
 /// Needs less than 4 KiB of memory besides the pieces. A text in UTF-16 (see ``WideText``) or in a compressed file is not understood. In other files, only texts of 16 or

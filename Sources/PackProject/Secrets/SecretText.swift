@@ -1,5 +1,3 @@
-import PackFormat
-
 /// The forms of secrets, looked for around a candidate. What is before the first byte or after the last one separates.
 enum SecretText {
   /// Whether a form has a token at its literal, which starts at `start`.

@@ -1,5 +1,3 @@
-import PackFormat
-
 /// Texts in UTF-16, which some shells and editors write.
 package enum WideText {
   /// Returns a text in UTF-16 with one byte for each unit, so that keys and tokens, which are ASCII, can be searched for. Other units become spaces.

@@ -1,7 +1,3 @@
-package import PackFiles
-package import PackFormat
-import PackWork
-
 /// One file or empty directory that goes into a pack.
 package struct SourceEntry: Sendable {
   /// The path inside the pack.

@@ -1,8 +1,3 @@
-package import PackCrypto
-import PackFiles
-import PackFormat
-package import PackReading
-
 /// A search for files with the same content and the same permissions.
 ///
 /// Only files of the same size are compared. Larger ones are compared by their first bytes before they are read completely. Small files have the same

@@ -1,6 +1,3 @@
-package import PackFormat
-package import PackReading
-
 /// The paths that match one of some patterns, and everything below a directory that does.
 ///
 /// The patterns are those of `exclude` in packer.yml: one without a slash matches a name at any depth, `*` and `?` stay inside one component, and `**`

@@ -1,5 +1,3 @@
-import PackFormat
-
 extension SecretScanner {
   /// Why a file looks like a secret.
   package struct Reason: Hashable, Sendable {

@@ -1,8 +1,3 @@
-package import PackCrypto
-import PackFormat
-package import PackReading
-import PackWork
-
 /// Digests of source files.
 package enum SourceDigests {
   /// Computes the digests of the first `limit` bytes of the entries with these numbers, on several threads.

@@ -1,6 +1,3 @@
-package import PackFormat
-import PackWork
-
 /// The problems of a source tree: all paths that cannot be packed, not only the first.
 package final class SourceProblems: Sendable {
   private struct Problem {

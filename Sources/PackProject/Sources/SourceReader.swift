@@ -1,6 +1,3 @@
-package import PackFiles
-package import PackFormat
-
 /// A reader of the files of a source tree, which detects changes since the scan.
 package struct SourceReader: Sendable {
   package let sourceProblems: SourceProblems

@@ -1,6 +1,3 @@
-import PackFiles
-import PackFormat
-
 /// The rules for files that packer skips or refuses.
 package enum SourceRules {
   /// Returns why files of this name never belong in a release, or nil. Such files are skipped and reported.

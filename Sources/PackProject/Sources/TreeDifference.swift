@@ -1,5 +1,3 @@
-package import PackFormat
-
 /// One difference between a pack and a directory.
 package struct TreeDifference: Hashable, Sendable {
   /// The kind of difference.

@@ -1,5 +1,3 @@
-import PackFormat
-
 /// The content of a file that cannot be what the file's name says: a failed download, a full disk, or a checkout without links or large files.
 package enum UnfitContent: Hashable, Sendable {
   /// No byte.

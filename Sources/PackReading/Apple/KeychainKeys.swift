@@ -1,5 +1,3 @@
-import PackWork
-
 #if canImport(Security)
   import CoreFoundation
   import Security

@@ -1,5 +1,3 @@
-import PackWork
-
 /// A provider whose keys are fetched by a function of the app, for example from a server. Each key is fetched once.
 ///
 /// Fetched keys are kept in a ``KeyRing`` and wiped with the last copy of this value. A request for a key that is being fetched waits for that fetch

@@ -1,5 +1,3 @@
-import PackWork
-
 /// A set of keys: the key that packs are made with now, keys of older packs, and root keys.
 ///
 /// Each key is used both as a pack's own key and as a root key. If a pack was made with another id, the ring derives the pack's key from each of its

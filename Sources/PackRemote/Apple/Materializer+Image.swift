@@ -2,7 +2,6 @@
   import CoreFoundation
   public import CoreGraphics
   import ImageIO
-  import PackFormat
 
   /// An image whose pixels are already decoded in memory, so that showing it is fast.
   ///

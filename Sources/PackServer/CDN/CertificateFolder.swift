@@ -1,8 +1,3 @@
-import PackCrypto
-package import PackFiles
-package import PackFormat
-import PackProject
-
 /// A directory with the certificate of a server on this machine.
 package struct CertificateFolder: Sendable {
   /// The certificate that clients must trust.

@@ -1,5 +1,3 @@
-import PackWork
-
 /// The faults that a server simulates, and the requests that they affect.
 package struct FaultPlan: Sendable {
   /// The speed of the body in bytes per second; nil for no limit.

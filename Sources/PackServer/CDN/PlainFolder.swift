@@ -1,10 +1,3 @@
-import PackBuild
-import PackFiles
-import PackManifest
-import PackProject
-import PackServing
-import PackWork
-
 /// A folder whose files are served unchanged, with validators, dates and ranges, except hidden files and what is outside.
 struct PlainFolder: Sendable {
   let directory: String

@@ -1,7 +1,3 @@
-import PackFiles
-import PackProject
-package import PackServing
-
 /// A release served as plain files: `manifest.json`, the packs and the other files, with validators, dates and ranges, and with simulated faults.
 /// Nothing is decrypted, and no key is needed.
 package final class PublishedFolder: Site {

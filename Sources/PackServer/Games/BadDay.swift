@@ -1,7 +1,3 @@
-import PackFormat
-import PackServing
-import PackWork
-
 /// Makes the replies of games slow, and some of them fail, while it is switched on: as files come from a CDN on a bad day.
 ///
 /// The same requests in the same order fail each time that it is switched on.

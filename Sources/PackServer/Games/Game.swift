@@ -1,10 +1,3 @@
-package import PackFormat
-import PackManifest
-import PackProject
-import PackReading
-import PackServing
-import PackWork
-
 /// A pack, or a folder with an index page, that is being served.
 package final class Game: Sendable {
   /// The id in the manifest, or a name for a single file that differs for packs with different ids, or the name of the folder.

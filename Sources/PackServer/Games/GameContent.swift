@@ -1,7 +1,3 @@
-import PackFormat
-import PackReading
-import PackServing
-
 /// The files of a game: those of a pack, or those of a folder.
 enum GameContent: Sendable {
   case pack(Pack)

@@ -1,7 +1,3 @@
-import PackFormat
-import PackServing
-import PackWeb
-
 /// How a game's own page names and shows it: its title, and its icon.
 struct GameFace: Sendable {
   /// The title of the page; nil if it has none.

@@ -1,7 +1,3 @@
-import PackFiles
-import PackFormat
-import PackManifest
-
 /// The page that lists the games that are served.
 struct GameList {
   private let games: [Game]

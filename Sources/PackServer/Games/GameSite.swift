@@ -1,11 +1,3 @@
-import PackBuild
-import PackFormat
-import PackManifest
-import PackProject
-import PackReading
-package import PackServing
-import PackWork
-
 /// A site with the games of one pack, of one release or of a folder, decrypted on request and never stored.
 ///
 /// Every game has its own origin, `http://<id>.localhost:<port>/`, also if it is the only one, so that games cannot read each other's saved data or

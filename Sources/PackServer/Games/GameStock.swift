@@ -1,13 +1,3 @@
-import PackBuild
-import PackDeltas
-import PackFiles
-import PackFormat
-import PackManifest
-import PackProject
-package import PackReading
-import PackStore
-package import PackTrust
-
 /// The source of games: one pack, a release with its manifest, or a folder of plain files. It is checked for changes while it is served.
 package struct GameStock: Sendable {
   /// What is at a path.

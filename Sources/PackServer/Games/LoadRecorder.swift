@@ -1,10 +1,3 @@
-package import PackBuild
-import PackFormat
-import PackProject
-import PackReading
-import PackServing
-import PackWork
-
 /// Records what browsers load from a ``GameSite``.
 package final class LoadRecorder: Sendable {
   /// What was recorded of one game.

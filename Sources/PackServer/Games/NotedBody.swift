@@ -1,6 +1,3 @@
-import PackFormat
-import PackWork
-
 /// A body that tells how many of its bytes were taken, once: when it ends, or when no more of it is taken.
 final class NotedBody: SiteBody {
   let length: UInt64

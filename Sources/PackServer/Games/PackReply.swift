@@ -1,5 +1,3 @@
-import PackServing
-
 /// The body of a response from a pack.
 private final class PackReplyBody: SiteBody {
   let length: UInt64

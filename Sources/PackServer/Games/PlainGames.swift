@@ -1,7 +1,3 @@
-import PackFiles
-import PackFormat
-import PackServing
-
 /// The games of a folder of plain files: the folder itself if it has an index page, otherwise the folders in it that have one.
 struct PlainGames {
   private let directory: String

@@ -1,8 +1,3 @@
-import PackFormat
-import PackProject
-import PackServing
-import PackWork
-
 /// What games ask for while they run, and what goes wrong: counts for each game, and its last events.
 final class PlaytestLog: Sendable {
   /// One thing that happened in a game.

@@ -1,7 +1,3 @@
-import PackFormat
-import PackProject
-import PackServing
-
 /// The pages for people who try games, below one path of every origin: the list of the games, each game in the view of a phone, and what both ask for.
 final class PlaytestPages: Sendable {
   /// The path below which nothing is a game's own (RFC 8615).

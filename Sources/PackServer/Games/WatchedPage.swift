@@ -1,7 +1,3 @@
-import PackFormat
-import PackServing
-import PackWork
-
 /// A page with a script before its own that reports errors to the server.
 final class WatchedPage: SiteBody {
   static let script = Array("<script src=\"/\(PlaytestPages.prefix)watch.js\"></script>".utf8)

@@ -1,8 +1,5 @@
 import NIOCore
 import NIOHTTP1
-import PackManifest
-import PackServing
-import PackWork
 
 /// The handler of one connection: reads a request, has its reply made on another thread, and sends the reply piece by piece.
 ///

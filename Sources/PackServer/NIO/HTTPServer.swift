@@ -1,9 +1,6 @@
 import NIOCore
 import NIOHTTP1
 import NIOPosix
-import PackFiles
-package import PackFormat
-import PackWork
 
 /// An HTTP/1.1 server of one ``Site``.
 ///

@@ -1,5 +1,4 @@
 import NIOCore
-import PackManifest
 
 /// Refuses a connection above the limit: sends status 503 at once, without waiting for a request, and closes it.
 final class RefusalHandler: ChannelInboundHandler {

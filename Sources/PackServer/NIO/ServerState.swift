@@ -1,6 +1,5 @@
 import NIOCore
 import NIOPosix
-import PackWork
 
 /// The shared state of all connections of a server: the site, the threads that make replies, and the open connections.
 final class ServerState: Sendable {

@@ -1,5 +1,4 @@
 import CLibSSL
-import PackFormat
 
 /// A certificate for a server on this machine, signed by an authority of its own.
 ///

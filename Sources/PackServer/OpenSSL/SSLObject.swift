@@ -1,5 +1,4 @@
 import CLibSSL
-import PackFormat
 
 /// An object of OpenSSL, freed when its owner is released. Swift sees all its types as the same opaque pointer.
 @safe

@@ -1,6 +1,4 @@
 import CLibSSL
-package import PackFormat
-import PackProject
 
 /// A server's certificate and key, for the sessions of its clients. TLS 1.2 and 1.3 only.
 @safe

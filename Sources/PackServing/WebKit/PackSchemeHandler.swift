@@ -1,6 +1,5 @@
 #if canImport(WebKit)
   public import Foundation
-  public import PackFormat
   public import WebKit
 
   /// Serves packs to a web view: a request for `pack://<id>/…` is answered from the pack with that name. Nothing is written to disk unencrypted.

@@ -1,5 +1,3 @@
-import PackFormat
-
 /// Answers the requests of a web view from packs. The host of the address is the name of the pack.
 ///
 /// All callbacks are made on the main actor; all reading runs on other threads. At most four pieces are read or passed on at a time, whatever the

@@ -1,6 +1,3 @@
-package import PackFormat
-import PackWork
-
 /// The receiver of the response to one request of a web view: exactly one response, then pieces, then the end or a failure.
 @MainActor
 package protocol SchemeReceiver: AnyObject, SendableMetatype {

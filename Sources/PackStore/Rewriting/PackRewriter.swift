@@ -1,10 +1,3 @@
-import PackCrypto
-import PackEncoding
-import PackFormat
-import PackPayload
-import PackReading
-import PackWork
-
 /// Writes the tree of an open pack as the payload of a full pack (FORMAT.md §4), on one thread.
 ///
 /// Every content is read, and its SHA-256 compared with the index. Memory: three frames of ``frameSize``, the encoder of zstd's lowest level, about 300

@@ -1,8 +1,3 @@
-import PackCrypto
-import PackFiles
-import PackFormat
-import PackReading
-
 /// Encrypts a payload whose length is not known before, and writes it segment by segment (FORMAT.md §1, §3). No plaintext reaches the disk.
 ///
 /// Memory: two segments.

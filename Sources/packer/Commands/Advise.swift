@@ -1,9 +1,4 @@
 import ArgumentParser
-import PackAnalysis
-import PackBuild
-import PackFiles
-import PackFormat
-import PackProject
 
 /// `packer advise`
 struct Advise: Verb {

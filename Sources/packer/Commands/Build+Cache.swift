@@ -1,8 +1,3 @@
-import PackBuild
-import PackFormat
-import PackProject
-import PackReading
-
 /// `packer build --only-cache`
 extension Build {
   /// Makes packs into the cache.

@@ -1,11 +1,4 @@
 import ArgumentParser
-import PackBuild
-import PackCrypto
-import PackFormat
-import PackManifest
-import PackProject
-import PackStore
-import PackTrust
 
 /// `packer build`
 struct Build: Verb {

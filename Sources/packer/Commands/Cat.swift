@@ -1,7 +1,4 @@
 import ArgumentParser
-import PackFormat
-import PackProject
-import PackReading
 
 /// `packer cat`
 struct Cat: Verb {

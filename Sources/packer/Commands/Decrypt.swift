@@ -1,7 +1,4 @@
 import ArgumentParser
-import PackBuild
-import PackFormat
-import PackProject
 
 /// `packer decrypt`
 struct Decrypt: Verb {

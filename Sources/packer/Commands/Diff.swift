@@ -1,11 +1,4 @@
 import ArgumentParser
-import PackAnalysis
-import PackBuild
-import PackFormat
-import PackManifest
-import PackProject
-import PackReading
-import PackWork
 
 /// `packer diff`
 struct Diff: Verb {

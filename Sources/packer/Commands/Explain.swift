@@ -1,7 +1,4 @@
 import ArgumentParser
-import PackFormat
-import PackGate
-import PackProject
 
 /// `packer explain`
 struct Explain: Verb {

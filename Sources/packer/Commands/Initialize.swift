@@ -1,13 +1,4 @@
 import ArgumentParser
-import PackBuild
-import PackCrypto
-import PackFiles
-import PackFormat
-import PackGate
-import PackManifest
-import PackProject
-import PackStore
-import PackTrust
 
 /// `packer init`
 struct Initialize: Verb {

@@ -1,10 +1,3 @@
-import PackBuild
-import PackFiles
-import PackFormat
-import PackManifest
-import PackProject
-import PackStore
-
 extension Inspect {
   /// Whether the argument is a release or its manifest, and not a pack.
   var isManifest: Bool { file.hasSuffix(".json") || ReleasePlaces.isDirectory(file) }

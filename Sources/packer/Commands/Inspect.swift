@@ -1,8 +1,4 @@
 import ArgumentParser
-import PackDeltas
-import PackFormat
-import PackProject
-import PackReading
 
 /// `packer inspect`
 struct Inspect: Verb {

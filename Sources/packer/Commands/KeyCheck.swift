@@ -1,11 +1,4 @@
 import ArgumentParser
-import PackDeltas
-import PackFormat
-import PackManifest
-import PackProject
-import PackReading
-import PackStore
-import PackTrust
 
 /// `packer key check`
 struct KeyCheck: Verb {

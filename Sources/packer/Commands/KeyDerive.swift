@@ -1,9 +1,4 @@
 import ArgumentParser
-import PackBuild
-import PackCrypto
-import PackFiles
-import PackFormat
-import PackProject
 
 /// `packer key derive`
 struct KeyDerive: Verb {

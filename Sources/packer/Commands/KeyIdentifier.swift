@@ -1,7 +1,4 @@
 import ArgumentParser
-import PackCrypto
-import PackFormat
-import PackProject
 
 /// `packer key id`
 struct KeyIdentifier: Verb {

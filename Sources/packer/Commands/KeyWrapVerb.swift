@@ -1,8 +1,4 @@
 import ArgumentParser
-import PackBuild
-import PackCrypto
-import PackFormat
-import PackProject
 
 /// `packer key wrap`
 struct KeyWrapVerb: Verb {

@@ -1,7 +1,3 @@
-import PackBuild
-import PackFormat
-import PackProject
-
 /// The output for estimates of another compression level.
 struct LevelEstimateText {
   /// The level as the user named it.

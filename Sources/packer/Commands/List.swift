@@ -1,9 +1,4 @@
 import ArgumentParser
-import PackAnalysis
-import PackFormat
-import PackPayload
-import PackProject
-import PackReading
 
 /// `packer ls`
 struct List: Verb {

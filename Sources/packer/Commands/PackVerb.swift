@@ -1,9 +1,4 @@
 import ArgumentParser
-import PackBuild
-import PackFiles
-import PackFormat
-import PackProject
-import PackReading
 
 /// `packer pack`
 struct PackVerb: Verb {

@@ -1,8 +1,4 @@
 import ArgumentParser
-import PackBuild
-import PackFormat
-import PackManifest
-import PackProject
 
 /// The commands about an app's Info.plist.
 struct Plist: ParsableCommand {

@@ -1,9 +1,4 @@
 import ArgumentParser
-import PackBuild
-import PackFormat
-import PackGate
-import PackManifest
-import PackProject
 
 /// `packer plist check`
 struct PlistCheck: Verb {

@@ -1,7 +1,4 @@
 import ArgumentParser
-import PackBuild
-import PackFormat
-import PackProject
 
 /// `packer plist merge`
 struct PlistMergeVerb: Verb {

@@ -1,10 +1,4 @@
 import ArgumentParser
-import PackBuild
-import PackFiles
-import PackFormat
-import PackManifest
-import PackProject
-import PackPublish
 
 /// `packer prune`
 struct Prune: Verb {

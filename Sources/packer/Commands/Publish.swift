@@ -1,12 +1,4 @@
 import ArgumentParser
-import PackBuild
-import PackFiles
-import PackFormat
-import PackGate
-import PackManifest
-import PackProject
-import PackPublish
-import PackTrust
 
 /// `packer publish`
 struct Publish: Verb {

@@ -1,14 +1,3 @@
-import PackBuild
-import PackDelivery
-import PackFiles
-import PackFormat
-import PackManifest
-import PackProject
-import PackReading
-import PackSimulator
-import PackStore
-import PackTrust
-
 /// The part of `packer simulate` that finds the inputs, runs the simulation, and prints its report.
 struct Rehearsal {
   let options: SimulateOptions

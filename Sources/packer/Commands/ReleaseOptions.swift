@@ -1,11 +1,4 @@
 import ArgumentParser
-import PackBuild
-import PackCrypto
-import PackFormat
-import PackManifest
-import PackProject
-import PackPublish
-import PackTrust
 
 /// The options of the commands that make a release.
 struct ReleaseOptions: ParsableArguments {

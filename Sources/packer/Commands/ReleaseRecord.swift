@@ -1,11 +1,4 @@
 import ArgumentParser
-import PackBuild
-import PackCrypto
-import PackFormat
-import PackGate
-import PackManifest
-import PackProject
-import PackTrust
 
 /// `packer release record`
 struct ReleaseRecord: Verb {

@@ -1,10 +1,4 @@
 import ArgumentParser
-import PackAnalysis
-import PackBuild
-import PackFormat
-import PackGate
-import PackProject
-import PackReport
 
 /// `packer report`
 struct Report: Verb {

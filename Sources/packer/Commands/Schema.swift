@@ -1,6 +1,4 @@
 import ArgumentParser
-import PackFormat
-import PackProject
 
 /// `packer schema`
 struct Schema: Verb {

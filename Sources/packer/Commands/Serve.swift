@@ -1,14 +1,4 @@
 import ArgumentParser
-import PackBuild
-import PackCrypto
-import PackFiles
-import PackFormat
-import PackGate
-import PackProject
-import PackReading
-import PackServer
-import PackServing
-import PackWork
 
 /// `packer serve`
 struct Serve: Verb {

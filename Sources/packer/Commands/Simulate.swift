@@ -1,8 +1,4 @@
 import ArgumentParser
-import PackDelivery
-import PackFormat
-import PackManifest
-import PackSimulator
 
 /// The commands that simulate deliveries.
 struct Simulate: ParsableCommand {

@@ -1,10 +1,4 @@
 import ArgumentParser
-import PackBuild
-import PackFormat
-import PackManifest
-import PackProject
-import PackReading
-import PackStore
 
 /// The commands about a store, the directory in which an app keeps its packs on a device.
 struct Store: ParsableCommand {

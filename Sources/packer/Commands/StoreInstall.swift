@@ -1,10 +1,4 @@
 import ArgumentParser
-import PackBuild
-import PackFormat
-import PackManifest
-import PackProject
-import PackStore
-import PackTrust
 
 /// `packer store adopt`
 struct StoreAdopt: Verb {

@@ -1,8 +1,4 @@
 import ArgumentParser
-import PackBuild
-import PackFormat
-import PackProject
-import PackStore
 
 /// `packer store list`
 struct StoreList: Verb {

@@ -1,7 +1,4 @@
 import ArgumentParser
-import PackFormat
-import PackProject
-import PackStore
 
 /// `packer store activate`
 struct StoreActivate: Verb {

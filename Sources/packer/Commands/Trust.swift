@@ -1,10 +1,4 @@
 import ArgumentParser
-import PackBuild
-import PackCrypto
-import PackFormat
-import PackManifest
-import PackProject
-import PackTrust
 
 /// The commands about keys documents. They work on one file, without a network.
 struct Trust: ParsableCommand {

@@ -1,8 +1,4 @@
 import ArgumentParser
-import PackFormat
-import PackGate
-import PackProject
-import PackReading
 
 /// `packer unpack`
 struct Unpack: Verb {

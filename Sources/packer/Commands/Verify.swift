@@ -1,9 +1,4 @@
 import ArgumentParser
-import PackBuild
-import PackFormat
-import PackGate
-import PackProject
-import PackReading
 
 /// `packer verify`
 struct Verify: Verb {

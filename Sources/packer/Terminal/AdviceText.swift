@@ -1,7 +1,3 @@
-import PackFormat
-import PackPages
-import PackStore
-
 extension PackError {
   /// The hint below an error: what to do about it, as a command to type if there is one.
   ///

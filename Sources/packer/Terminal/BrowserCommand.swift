@@ -1,6 +1,3 @@
-import PackFormat
-import PackProject
-
 /// The program that opens an address in the user's browser.
 enum BrowserCommand {
   #if canImport(Darwin)

@@ -1,5 +1,3 @@
-import PackFormat
-
 /// The value of `--range`, as in HTTP: `A-B` with both ends included, `A-` to the end, `-N` the last N bytes.
 struct ByteRange: Equatable, Sendable {
   private let first: UInt64?

@@ -1,9 +1,3 @@
-import PackFiles
-import PackFormat
-import PackGate
-import PackProject
-import PackWork
-
 /// All output of the process: results on standard output, everything else on standard error. The only file that prints.
 ///
 /// With `--json`, standard output is JSON Lines. The last line, and no other, has the type `result`.

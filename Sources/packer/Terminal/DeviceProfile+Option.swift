@@ -1,6 +1,3 @@
-import PackFormat
-import PackManifest
-
 extension DeviceProfile.Platform {
   /// Finds the platform with a name. The case of letters makes no difference.
   init?(ignoringCase name: String) {

@@ -1,6 +1,3 @@
-import PackFiles
-import PackFormat
-
 /// The name of a directory, taken from its path.
 enum DirectoryTitle {
   /// Returns the last component of the path as given. If that is not a name, as in `.`, returns the last component of the canonical path.

@@ -1,11 +1,3 @@
-import PackBuild
-import PackFormat
-import PackGate
-import PackPages
-import PackProject
-import PackServer
-import PackStore
-
 /// The exit status of the process. A larger number is a worse result.
 struct ExitStatus: RawRepresentable, Hashable, Comparable, Sendable {
   let rawValue: Int32

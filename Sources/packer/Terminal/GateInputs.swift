@@ -1,11 +1,4 @@
 import ArgumentParser
-import PackBuild
-import PackCrypto
-import PackFormat
-import PackGate
-import PackManifest
-import PackProject
-import PackTrust
 
 /// The options that name what a release is checked against, and how it is found.
 struct GateInputs: ParsableArguments {

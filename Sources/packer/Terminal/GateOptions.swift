@@ -1,5 +1,4 @@
 import ArgumentParser
-import PackFormat
 
 /// The options of `verify` that apply to a whole release.
 struct GateOptions: ParsableArguments {

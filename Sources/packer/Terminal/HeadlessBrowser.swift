@@ -1,7 +1,3 @@
-import PackFiles
-import PackFormat
-import PackProject
-
 #if canImport(Darwin)
   import Darwin
 #else

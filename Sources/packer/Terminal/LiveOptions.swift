@@ -1,7 +1,4 @@
 import ArgumentParser
-import PackFormat
-import PackGate
-import PackProject
 
 /// The options of `verify` and `publish` about the published release.
 struct LiveOptions: ParsableArguments {

@@ -1,12 +1,4 @@
 import ArgumentParser
-import PackBuild
-import PackCrypto
-import PackDeltas
-import PackFormat
-import PackManifest
-import PackProject
-import PackReading
-import PackTrust
 
 /// The option that names the source of the key.
 struct KeyOptions: ParsableArguments {

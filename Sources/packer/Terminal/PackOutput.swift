@@ -1,6 +1,3 @@
-import PackFiles
-import PackFormat
-
 /// The path of a pack that a command writes.
 enum PackOutput {
   /// Throws if the path is a file other than a pack.

@@ -1,9 +1,4 @@
 import ArgumentParser
-import PackBuild
-import PackFiles
-import PackFormat
-import PackProject
-import PackPublish
 
 /// The place from which devices fetch releases.
 struct PlaceOption: ParsableArguments {

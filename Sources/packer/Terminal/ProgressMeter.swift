@@ -1,6 +1,3 @@
-import PackReading
-import PackWork
-
 /// Shows the progress of a long operation: a bar on a terminal, otherwise a line every few seconds.
 final class ProgressMeter: Sendable {
   private struct State {

@@ -1,8 +1,4 @@
 import ArgumentParser
-import PackBuild
-import PackCrypto
-import PackFormat
-import PackTrust
 
 /// The option that names the manifest that devices have now.
 struct PublishedOption: ParsableArguments {

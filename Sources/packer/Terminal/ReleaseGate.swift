@@ -1,11 +1,3 @@
-import PackBuild
-import PackCrypto
-import PackFormat
-import PackGate
-import PackManifest
-import PackProject
-import PackTrust
-
 /// The part of `packer verify` that checks a release: finds its files, and prints the report in every requested format.
 struct ReleaseGate {
   let options: GateOptions

@@ -1,7 +1,3 @@
-import PackFiles
-import PackFormat
-import PackProject
-
 /// A new directory among the temporary files, which its owner removes.
 enum ScratchFolder {
   /// Makes one that only this user can read, and returns its path.

@@ -1,11 +1,3 @@
-import PackBuild
-import PackCrypto
-import PackFiles
-import PackFormat
-import PackProject
-import PackReading
-import PackTrust
-
 /// The console and the signals of the process, for a command to use.
 struct Session: Sendable {
   let console: Console

@@ -1,5 +1,3 @@
-import PackWork
-
 #if canImport(Darwin)
   import Darwin
 #else

@@ -1,5 +1,4 @@
 import ArgumentParser
-import PackFormat
 
 /// A command: parses its options, calls the library, and prints the results.
 protocol Verb: ParsableCommand, Sendable {

@@ -1,5 +1,3 @@
-import PackBuild
-
 /// The text of `--version`.
 enum Version {
   static let number = "0.1.0"

@@ -1,5 +1,3 @@
-import PackWork
-
 #if !canImport(Darwin)
 
   /// Runs a task on the thread that waits for it.

@@ -1,8 +1,6 @@
 @_spi(Fake) import BackgroundAssets
 import Foundation
-import PackBackground
-import PackBackgroundApp
-import PackRuntime
+import PackApp
 import StoreKit
 @_spi(Fake) import os
 

@@ -1,6 +1,6 @@
 // expect: 'begin' is inaccessible due to 'internal' protection level
 import BackgroundAssets
-import PackBackgroundApp
+import PackApp
 
 /// An app cannot start a download that is not recorded.
 func start(_ download: BADownload) {

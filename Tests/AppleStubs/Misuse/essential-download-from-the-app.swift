@@ -1,6 +1,6 @@
 // expect: cannot convert value of type '[BAURLDownload]' to expected argument type 'DeliveryPlan'
 import BackgroundAssets
-import PackBackgroundApp
+import PackApp
 
 /// The app hands over plans, which contain no essential downloads. It cannot hand over other downloads.
 func hand(_ downloads: BackgroundDownloads, _ planned: PlannedDownload) async {

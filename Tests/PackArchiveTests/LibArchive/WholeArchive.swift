@@ -1,7 +1,5 @@
 import CLibArchive
 import Glibc
-import PackArchive
-import PackEncoding
 
 /// A tar that one libarchive writer makes from beginning to end, contents included, as an ordinary program would.
 struct WholeArchive {

@@ -1,7 +1,4 @@
 import CZstd
-import PackEncoding
-import PackFormat
-import PackPayload
 import TestSupport
 import Testing
 

@@ -1,6 +1,3 @@
-import PackEncoding
-import PackFormat
-import PackPayload
 import TestSupport
 import Testing
 

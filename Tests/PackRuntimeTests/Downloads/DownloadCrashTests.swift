@@ -1,10 +1,8 @@
-import PackFiles
-import PackFormat
 import TestSupport
 import Testing
 
-@testable import PackDownloads
-@testable import PackWork
+@testable import PackRuntime
+@testable import PackBase
 
 @Suite("A download queue that is stopped anywhere", .bounded)
 struct DownloadCrashTests {

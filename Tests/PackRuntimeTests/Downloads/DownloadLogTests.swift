@@ -1,5 +1,3 @@
-import PackDownloads
-import PackLog
 import TestSupport
 import Testing
 

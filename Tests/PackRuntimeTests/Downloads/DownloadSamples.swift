@@ -1,8 +1,3 @@
-import PackCrypto
-import PackDownloads
-import PackFiles
-import PackFormat
-import PackLog
 import TestSupport
 import Testing
 

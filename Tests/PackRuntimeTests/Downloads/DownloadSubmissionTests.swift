@@ -1,7 +1,3 @@
-import PackDownloads
-import PackFiles
-import PackFormat
-import PackWork
 import TestSupport
 import Testing
 

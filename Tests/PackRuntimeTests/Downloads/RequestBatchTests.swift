@@ -1,9 +1,7 @@
-import PackCrypto
-import PackFormat
 import TestSupport
 import Testing
 
-@testable import PackDownloads
+@testable import PackRuntime
 
 @Suite("Batches of requests with correct digests")
 struct RequestBatchTests {

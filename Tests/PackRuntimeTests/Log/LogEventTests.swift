@@ -1,5 +1,3 @@
-import PackFormat
-import PackLog
 import TestSupport
 import Testing
 

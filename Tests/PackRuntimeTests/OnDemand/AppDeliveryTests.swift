@@ -1,13 +1,4 @@
 import Foundation
-import PackDelivery
-import PackDownloads
-import PackFiles
-import PackFormat
-import PackManifest
-import PackOnDemand
-import PackPages
-import PackStore
-import PackWork
 import TestSupport
 import Testing
 

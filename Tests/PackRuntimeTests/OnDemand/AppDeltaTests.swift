@@ -1,13 +1,4 @@
 import Foundation
-import PackArchive
-import PackBuild
-import PackCrypto
-import PackDelivery
-import PackFormat
-import PackManifest
-import PackOnDemand
-import PackPages
-import PackWork
 import TestSupport
 import Testing
 

@@ -1,14 +1,4 @@
 import Foundation
-import PackCrypto
-import PackDelivery
-import PackDownloads
-import PackFiles
-import PackFormat
-import PackManifest
-import PackOnDemand
-import PackReading
-import PackStore
-import PackWork
 import TestSupport
 
 /// An app group with an app's store, an extension, and files as the system delivers them.

@@ -1,11 +1,3 @@
-import PackDownloads
-import PackFiles
-import PackFormat
-import PackManifest
-import PackOnDemand
-import PackPages
-import PackStore
-import PackWork
 import TestSupport
 import Testing
 
@@ -34,9 +26,14 @@ struct PageRequestTests {
 
   @Test("a page that is another file ends the request and is never used, and the next request fetches it again")
   func wrongPage() async throws {
-    let isWrong = Monitor(true)
+    // Only one answer is wrong, so that none is under way when the request has ended.
+    let wrong = Monitor(1)
     let (store, transport, queue, packs) = try await tags.open { call in
-      call.request.url.hasSuffix(".page") && isWrong.withLock { $0 } ? .wrong(from: 3) : nil
+      guard call.request.url.hasSuffix(".page") else { return nil }
+      return wrong.withLock { count in
+        count -= 1
+        return count == 0 ? .wrong(from: 3) : nil
+      }
     }
     try await store.adopt(tags.publish(1, offers()))
     let running = Task { try await queue.run() }
@@ -45,7 +42,6 @@ struct PageRequestTests {
     #expect(error?.message.hasPrefix("page 'index-") == true)
     #expect(transport.calls.allSatisfy(isPage))
     #expect(stage.directory.names(in: "store/pages") == [])
-    isWrong.update { $0 = false }
     let access = try await TagRequest(["world-2"], of: packs).begin()
     #expect(access.packs.map(\.installed.id) == ["g", "h", "i"])
     running.cancel()

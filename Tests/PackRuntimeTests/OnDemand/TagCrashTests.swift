@@ -1,13 +1,8 @@
 import Foundation
-import PackCrypto
-import PackFiles
-import PackFormat
-import PackManifest
 import TestSupport
 import Testing
 
-@testable import PackDownloads
-@testable import PackOnDemand
+@testable import PackRuntime
 @testable import PackReading
 @testable import PackStore
 

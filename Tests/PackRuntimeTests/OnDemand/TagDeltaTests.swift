@@ -1,15 +1,8 @@
 import Foundation
-import PackArchive
-import PackBuild
-import PackCrypto
-import PackDownloads
-import PackFormat
-import PackManifest
-import PackPages
 import TestSupport
 import Testing
 
-@testable import PackOnDemand
+@testable import PackRuntime
 @testable import PackStore
 
 @Suite("Requests by tags for packs that have deltas", .bounded)

@@ -1,15 +1,10 @@
 import Foundation
-import PackCrypto
-import PackFiles
-import PackFormat
-import PackManifest
 import TestSupport
 import Testing
 
-@testable import PackDownloads
-@testable import PackOnDemand
+@testable import PackRuntime
 @testable import PackStore
-@testable import PackWork
+@testable import PackBase
 
 @Suite("Downloads of requests by tags", .bounded)
 struct TagDownloadTests {

@@ -1,5 +1,3 @@
-import PackRuntime
-
 /// How an app uses levels. Each level is a tag.
 struct Levels: Sendable {
   let packs: OnDemandPacks

@@ -1,15 +1,10 @@
-import PackCrypto
-import PackFiles
-import PackFormat
-import PackManifest
-import PackTrust
 import TestSupport
 import Testing
 
-@testable import PackOnDemand
+@testable import PackRuntime
 @testable import PackReading
 @testable import PackStore
-@testable import PackWork
+@testable import PackBase
 
 @Suite("Requests by tags", .bounded)
 struct TagRequestTests {

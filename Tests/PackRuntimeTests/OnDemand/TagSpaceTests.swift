@@ -1,14 +1,9 @@
-import PackCrypto
-import PackFiles
-import PackFormat
-import PackManifest
 import TestSupport
 import Testing
 
-@testable import PackDownloads
-@testable import PackOnDemand
+@testable import PackRuntime
 @testable import PackStore
-@testable import PackWork
+@testable import PackBase
 
 @Suite("Space and requests by tags", .bounded)
 struct TagSpaceTests {

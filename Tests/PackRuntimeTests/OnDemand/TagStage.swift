@@ -1,11 +1,3 @@
-import PackCrypto
-import PackDownloads
-import PackFiles
-import PackFormat
-import PackManifest
-import PackOnDemand
-import PackStore
-import PackWork
 import TestSupport
 import Testing
 

@@ -1,11 +1,4 @@
 import Foundation
-import PackBuild
-import PackCrypto
-import PackDeltas
-import PackFiles
-import PackFormat
-import PackReading
-import PackWork
 import TestSupport
 import Testing
 

@@ -1,8 +1,4 @@
 import Foundation
-import PackCrypto
-import PackFiles
-import PackFormat
-import PackReading
 import TestSupport
 import Testing
 

@@ -1,5 +1,3 @@
-import PackFormat
-import PackPayload
 import TestSupport
 import Testing
 

@@ -1,9 +1,4 @@
 import Foundation
-import PackBuild
-import PackCrypto
-import PackFiles
-import PackFormat
-import PackReading
 import TestSupport
 import Testing
 

@@ -1,8 +1,6 @@
 #if os(Linux)
   import Foundation
   import Glibc
-  import PackCrypto
-  import PackFormat
 
   /// Searches the memory of this process for a secret.
   final class MemoryTrace: @unchecked Sendable {

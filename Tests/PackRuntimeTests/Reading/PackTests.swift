@@ -1,9 +1,4 @@
 import Foundation
-import PackCrypto
-import PackFormat
-import PackPayload
-import PackReading
-import PackWork
 import TestSupport
 import Testing
 

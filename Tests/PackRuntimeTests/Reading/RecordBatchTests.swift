@@ -1,12 +1,9 @@
 import Foundation
-import PackCrypto
-import PackFormat
-import PackPayload
 import TestSupport
 import Testing
 
 @testable import PackReading
-@testable import PackWork
+@testable import PackBase
 
 @Suite("Batches of index records", .bounded)
 struct RecordBatchTests {

@@ -1,6 +1,4 @@
 import Foundation
-import PackFormat
-import PackPayload
 import TestSupport
 import Testing
 

@@ -1,8 +1,4 @@
 import Foundation
-import PackCrypto
-import PackFormat
-import PackReading
-import PackWork
 import TestSupport
 import Testing
 

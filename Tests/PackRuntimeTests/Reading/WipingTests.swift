@@ -1,7 +1,4 @@
 #if os(Linux)
-  import PackFormat
-  import PackPayload
-  import PackWork
   import TestSupport
   import Testing
 

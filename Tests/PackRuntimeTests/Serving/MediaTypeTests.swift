@@ -1,4 +1,3 @@
-import PackServing
 import Testing
 
 @Suite("Media types")

@@ -1,8 +1,3 @@
-import PackFormat
-import PackManifest
-import PackRuntime
-import PackServing
-import PackStore
 import TestSupport
 import Testing
 

@@ -1,7 +1,4 @@
 import Foundation
-import PackCrypto
-import PackFormat
-import PackServing
 import TestSupport
 import Testing
 

@@ -1,6 +1,3 @@
-import PackFormat
-import PackServing
-import PackWork
 import TestSupport
 import Testing
 

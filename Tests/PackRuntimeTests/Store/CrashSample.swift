@@ -1,10 +1,3 @@
-import PackBuild
-import PackCrypto
-import PackFiles
-import PackFormat
-import PackManifest
-import PackPages
-import PackTrust
 import TestSupport
 
 /// Three releases of two packs: pack files and signed manifests. One pack is installed unpacked, the other is kept encrypted.

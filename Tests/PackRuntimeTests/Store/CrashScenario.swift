@@ -1,6 +1,3 @@
-import PackFormat
-import PackManifest
-import PackStore
 import TestSupport
 
 /// Work on a store, and the states that are allowed if it is stopped in the middle.

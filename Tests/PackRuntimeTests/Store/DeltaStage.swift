@@ -1,10 +1,4 @@
 import Foundation
-import PackBuild
-import PackCrypto
-import PackFormat
-import PackManifest
-import PackPages
-import PackReading
 import TestSupport
 
 @testable import PackStore

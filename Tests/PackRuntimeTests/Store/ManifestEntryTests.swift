@@ -1,7 +1,3 @@
-import PackCrypto
-import PackFormat
-import PackManifest
-import PackReading
 import TestSupport
 import Testing
 

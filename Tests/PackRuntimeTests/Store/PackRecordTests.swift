@@ -1,5 +1,3 @@
-import PackFormat
-import PackManifest
 import TestSupport
 import Testing
 

@@ -1,10 +1,4 @@
 import Foundation
-import PackCrypto
-import PackFiles
-import PackFormat
-import PackManifest
-import PackReading
-import PackStore
 import TestSupport
 import Testing
 

@@ -1,6 +1,3 @@
-import PackFormat
-import PackManifest
-import PackStore
 import TestSupport
 import Testing
 

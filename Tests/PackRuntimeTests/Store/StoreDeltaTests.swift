@@ -1,9 +1,4 @@
 import Foundation
-import PackBuild
-import PackFormat
-import PackManifest
-import PackReading
-import PackWork
 import TestSupport
 import Testing
 

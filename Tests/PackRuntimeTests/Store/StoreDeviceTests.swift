@@ -1,5 +1,3 @@
-import PackManifest
-import PackStore
 import TestSupport
 import Testing
 

@@ -1,14 +1,7 @@
 import Foundation
-import PackCrypto
-import PackFiles
-import PackFormat
-import PackManifest
-import PackReading
-import PackWork
 import TestSupport
 import Testing
 
-@testable import PackDeltas
 @testable import PackStore
 
 @Suite("Digests that are kept beside deltas", .bounded)

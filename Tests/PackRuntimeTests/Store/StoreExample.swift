@@ -1,5 +1,3 @@
-import PackRuntime
-
 /// How an app uses its store, from start to play.
 struct Games: Sendable {
   let store: AssetStore

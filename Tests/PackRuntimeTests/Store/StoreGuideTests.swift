@@ -1,9 +1,4 @@
 import Foundation
-import PackFiles
-import PackFormat
-import PackManifest
-import PackReading
-import PackStore
 import TestSupport
 import Testing
 

@@ -1,12 +1,4 @@
 import Foundation
-import PackCrypto
-import PackFiles
-import PackFormat
-import PackManifest
-import PackOnDemand
-import PackReading
-import PackStore
-import PackWork
 import TestSupport
 import Testing
 

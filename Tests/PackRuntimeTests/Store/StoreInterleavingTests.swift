@@ -1,11 +1,4 @@
 import Foundation
-import PackCrypto
-import PackFiles
-import PackFormat
-import PackManifest
-import PackReading
-import PackRuntime
-import PackWork
 import TestSupport
 import Testing
 

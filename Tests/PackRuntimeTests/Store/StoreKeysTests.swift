@@ -1,10 +1,4 @@
 import Foundation
-import PackCrypto
-import PackFormat
-import PackManifest
-import PackReading
-import PackStore
-import PackTrust
 import TestSupport
 import Testing
 

@@ -1,9 +1,4 @@
 import Foundation
-import PackCrypto
-import PackFormat
-import PackLog
-import PackManifest
-import PackStore
 import TestSupport
 import Testing
 

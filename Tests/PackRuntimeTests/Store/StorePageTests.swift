@@ -1,14 +1,4 @@
 import Foundation
-import PackBuild
-import PackCrypto
-import PackEncoding
-import PackFiles
-import PackFormat
-import PackManifest
-import PackPages
-import PackReading
-import PackTrust
-import PackWork
 import TestSupport
 import Testing
 

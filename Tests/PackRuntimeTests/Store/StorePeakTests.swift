@@ -1,10 +1,4 @@
 import Foundation
-import PackFiles
-import PackFormat
-import PackManifest
-import PackStore
-import PackTrust
-import PackWork
 import TestSupport
 import Testing
 

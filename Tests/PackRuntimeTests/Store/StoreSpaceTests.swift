@@ -1,9 +1,4 @@
 import Foundation
-import PackFiles
-import PackFormat
-import PackManifest
-import PackStore
-import PackWork
 import TestSupport
 import Testing
 

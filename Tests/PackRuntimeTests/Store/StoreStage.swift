@@ -1,14 +1,4 @@
 import Foundation
-import PackBuild
-import PackCrypto
-import PackFiles
-import PackFormat
-import PackLog
-import PackManifest
-import PackReading
-import PackStore
-import PackTrust
-import PackWork
 import TestSupport
 
 /// A directory with a store and packs to install. The clock changes only if a test sets it, and processes run until a test ends them.

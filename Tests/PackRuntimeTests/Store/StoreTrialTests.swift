@@ -1,10 +1,4 @@
 import Foundation
-import PackFiles
-import PackFormat
-import PackManifest
-import PackReading
-import PackStore
-import PackWork
 import TestSupport
 import Testing
 

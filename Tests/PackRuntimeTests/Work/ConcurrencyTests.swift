@@ -1,7 +1,3 @@
-import PackCrypto
-import PackFormat
-import PackReading
-import PackWork
 import TestSupport
 import Testing
 

@@ -1,7 +1,4 @@
 import Foundation
-import PackAnalysis
-import PackFormat
-import PackReading
 import TestSupport
 import Testing
 

@@ -1,8 +1,4 @@
 import Foundation
-import PackAnalysis
-import PackCrypto
-import PackFormat
-import PackReading
 import TestSupport
 import Testing
 

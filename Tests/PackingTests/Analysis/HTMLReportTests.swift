@@ -1,7 +1,4 @@
 import Foundation
-import PackAnalysis
-import PackFormat
-import PackReading
 import TestSupport
 import Testing
 
@@ -9,7 +6,6 @@ import Testing
 @testable import PackGate
 @testable import PackManifest
 @testable import PackProject
-@testable import PackReport
 
 @Suite("The HTML report of a release", .bounded)
 struct HTMLReportTests {

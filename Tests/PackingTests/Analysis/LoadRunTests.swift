@@ -1,5 +1,3 @@
-import PackFormat
-import PackProject
 import TestSupport
 import Testing
 

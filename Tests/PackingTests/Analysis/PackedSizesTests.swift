@@ -1,8 +1,3 @@
-import PackAnalysis
-import PackCrypto
-import PackDeltas
-import PackFormat
-import PackReading
 import TestSupport
 import Testing
 

@@ -1,7 +1,4 @@
 import Foundation
-import PackCrypto
-import PackFiles
-import PackFormat
 import TestSupport
 import Testing
 

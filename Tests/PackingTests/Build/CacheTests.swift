@@ -1,9 +1,4 @@
 import Foundation
-import PackCrypto
-import PackFiles
-import PackFormat
-import PackManifest
-import PackWork
 import TestSupport
 import Testing
 

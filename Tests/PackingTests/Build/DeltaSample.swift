@@ -1,8 +1,4 @@
 import Foundation
-import PackCrypto
-import PackDeltas
-import PackFiles
-import PackFormat
 import TestSupport
 import Testing
 

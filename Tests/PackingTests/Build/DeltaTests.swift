@@ -1,15 +1,10 @@
 import Foundation
-import PackCrypto
-import PackDeltas
-import PackFiles
-import PackFormat
-import PackManifest
 import TestSupport
 import Testing
 
 @testable import PackBuild
 @testable import PackReading
-@testable import PackWork
+@testable import PackBase
 
 @Suite("Deltas", .bounded)
 struct DeltaTests {

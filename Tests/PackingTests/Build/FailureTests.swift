@@ -1,11 +1,9 @@
 import Foundation
-import PackFiles
-import PackFormat
 import TestSupport
 import Testing
 
 @testable import PackBuild
-@testable import PackWork
+@testable import PackBase
 
 /// Packing that cannot be finished must leave the earlier output and nothing else.
 @Suite("Packing that fails", .bounded)

@@ -1,6 +1,3 @@
-import PackArchive
-import PackFiles
-import PackFormat
 import TestSupport
 import Testing
 

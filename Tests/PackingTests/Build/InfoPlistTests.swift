@@ -1,6 +1,4 @@
 import Foundation
-import PackFormat
-import PackManifest
 import TestSupport
 import Testing
 

@@ -1,6 +1,3 @@
-import PackCrypto
-import PackFormat
-import PackProject
 import TestSupport
 import Testing
 

@@ -1,6 +1,3 @@
-import PackFormat
-import PackReading
-import PackWork
 import TestSupport
 import Testing
 

@@ -1,6 +1,4 @@
 import Foundation
-import PackCrypto
-import PackFiles
 import TestSupport
 import Testing
 

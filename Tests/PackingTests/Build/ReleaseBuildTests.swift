@@ -1,16 +1,10 @@
 import Foundation
-import PackCrypto
-import PackFiles
-import PackFormat
-import PackManifest
-import PackReading
-import PackTrust
 import TestSupport
 import Testing
 
 @testable import PackBuild
 @testable import PackProject
-@testable import PackWork
+@testable import PackBase
 
 @Suite("A release", .bounded)
 struct ReleaseBuildTests {

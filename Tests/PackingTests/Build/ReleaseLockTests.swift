@@ -1,8 +1,4 @@
 import Foundation
-import PackFiles
-import PackFormat
-import PackManifest
-import PackProject
 import TestSupport
 import Testing
 

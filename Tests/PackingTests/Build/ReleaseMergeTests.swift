@@ -1,6 +1,3 @@
-import PackFiles
-import PackFormat
-import PackManifest
 import TestSupport
 import Testing
 

@@ -1,11 +1,4 @@
 import Foundation
-import PackCrypto
-import PackEncoding
-import PackFiles
-import PackFormat
-import PackManifest
-import PackPages
-import PackTrust
 import TestSupport
 import Testing
 

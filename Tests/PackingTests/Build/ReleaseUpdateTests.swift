@@ -1,12 +1,4 @@
 import Foundation
-import PackCrypto
-import PackDeltas
-import PackFiles
-import PackFormat
-import PackManifest
-import PackProject
-import PackReading
-import PackWork
 import TestSupport
 import Testing
 

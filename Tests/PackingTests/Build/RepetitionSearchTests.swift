@@ -1,8 +1,3 @@
-import PackCrypto
-import PackFiles
-import PackFormat
-import PackProject
-import PackReading
 import TestSupport
 import Testing
 

@@ -1,11 +1,4 @@
 import Foundation
-import PackCrypto
-import PackDeltas
-import PackEncoding
-import PackFiles
-import PackFormat
-import PackReading
-import PackWork
 import TestSupport
 import Testing
 

@@ -1,11 +1,4 @@
 import Foundation
-import PackCrypto
-import PackDeltas
-import PackFormat
-import PackManifest
-import PackReading
-import PackStore
-import PackTrust
 import TestSupport
 import Testing
 

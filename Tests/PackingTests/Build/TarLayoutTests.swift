@@ -1,6 +1,3 @@
-import PackEncoding
-import PackFiles
-import PackFormat
 import TestSupport
 import Testing
 

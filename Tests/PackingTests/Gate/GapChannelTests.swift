@@ -1,11 +1,9 @@
-import PackArchive
-import PackFormat
 import TestSupport
 import Testing
 
 @testable import PackGate
 @testable import PackReading
-@testable import PackWork
+@testable import PackBase
 
 @Suite("A channel of gaps from many workers to one reader", .bounded)
 struct GapChannelTests {

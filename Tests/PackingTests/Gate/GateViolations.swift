@@ -1,8 +1,3 @@
-import PackCrypto
-import PackFormat
-import PackManifest
-import PackPages
-import PackTrust
 import TestSupport
 import Testing
 

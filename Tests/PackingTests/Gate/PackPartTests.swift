@@ -1,8 +1,4 @@
 import Foundation
-import PackDeltas
-import PackFiles
-import PackFormat
-import PackReading
 import TestSupport
 import Testing
 

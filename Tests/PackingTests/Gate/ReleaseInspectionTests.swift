@@ -1,8 +1,4 @@
 import Foundation
-import PackCrypto
-import PackFormat
-import PackManifest
-import PackTrust
 import TestSupport
 import Testing
 

@@ -1,9 +1,4 @@
 import Foundation
-import PackCrypto
-import PackFiles
-import PackFormat
-import PackManifest
-import PackTrust
 import TestSupport
 import Testing
 

@@ -1,9 +1,3 @@
-import PackBuild
-import PackCrypto
-import PackFiles
-import PackFormat
-import PackManifest
-import PackProject
 import TestSupport
 import Testing
 

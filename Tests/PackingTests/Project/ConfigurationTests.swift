@@ -1,7 +1,4 @@
 import Foundation
-import PackFiles
-import PackFormat
-import PackManifest
 import TestSupport
 import Testing
 

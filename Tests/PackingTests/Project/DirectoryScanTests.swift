@@ -1,5 +1,4 @@
 import Foundation
-import PackFiles
 import TestSupport
 import Testing
 

@@ -1,6 +1,4 @@
 import Foundation
-import PackCrypto
-import PackFormat
 import TestSupport
 import Testing
 

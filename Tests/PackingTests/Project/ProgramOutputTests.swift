@@ -1,6 +1,4 @@
 import Foundation
-import PackFiles
-import PackFormat
 import TestSupport
 import Testing
 

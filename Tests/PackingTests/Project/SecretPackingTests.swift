@@ -1,5 +1,3 @@
-import PackFormat
-import PackReading
 import TestSupport
 import Testing
 

@@ -1,6 +1,3 @@
-import PackCrypto
-import PackFiles
-import PackFormat
 import TestSupport
 import Testing
 

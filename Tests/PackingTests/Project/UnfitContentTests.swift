@@ -1,5 +1,3 @@
-import PackFormat
-import PackProject
 import Testing
 
 @Suite("Content that cannot be what the file's name says")

@@ -1,10 +1,4 @@
 import Foundation
-import PackBuild
-import PackFiles
-import PackFormat
-import PackManifest
-import PackProject
-import PackWork
 import TestSupport
 import Testing
 

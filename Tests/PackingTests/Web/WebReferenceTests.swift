@@ -1,4 +1,3 @@
-import PackWeb
 import TestSupport
 import Testing
 

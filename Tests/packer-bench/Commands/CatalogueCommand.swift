@@ -1,10 +1,4 @@
 import ArgumentParser
-import PackBuild
-import PackCrypto
-import PackFormat
-import PackManifest
-import PackPages
-import PackTrust
 
 /// `packer-bench catalogue`
 struct CatalogueCommand: ParsableCommand {

@@ -1,5 +1,4 @@
 import ArgumentParser
-import PackFormat
 
 /// `packer-bench corpus`
 struct CorpusCommand: ParsableCommand {

@@ -1,9 +1,4 @@
 import ArgumentParser
-import PackCrypto
-import PackDelivery
-import PackFormat
-import PackManifest
-import PackTrust
 
 /// `packer-bench delivery`
 struct DeliveryCommand: AsyncParsableCommand {

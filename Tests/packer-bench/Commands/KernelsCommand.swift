@@ -1,5 +1,4 @@
 import ArgumentParser
-import PackFormat
 
 /// `packer-bench kernels`
 struct KernelsCommand: ParsableCommand {

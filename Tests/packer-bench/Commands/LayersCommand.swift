@@ -1,10 +1,4 @@
 import ArgumentParser
-import PackBuild
-import PackDeltas
-import PackFormat
-import PackManifest
-import PackProject
-import PackReading
 
 /// `packer-bench layers`
 struct LayersCommand: AsyncParsableCommand {

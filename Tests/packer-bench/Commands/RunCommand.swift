@@ -1,5 +1,4 @@
 import ArgumentParser
-import PackFormat
 
 /// The options for the measured tool, the scratch directory, the rounds and the records.
 struct ArenaOptions: ParsableArguments {

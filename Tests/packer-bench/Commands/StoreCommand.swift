@@ -1,8 +1,4 @@
 import ArgumentParser
-import PackFormat
-import PackManifest
-import PackStore
-import PackTrust
 
 /// `packer-bench store`
 struct StoreCommand: AsyncParsableCommand {

@@ -1,5 +1,3 @@
-import PackFormat
-
 /// Makes and updates corpora.
 struct CorpusWriter {
   private let disk = Disk()

@@ -1,8 +1,3 @@
-import PackCrypto
-import PackFormat
-import PackManifest
-import PackTrust
-
 extension Manifest {
   /// Makes the manifest of a sample. It expires in the year 2100.
   init(sample packs: [ManifestPack], version: UInt64 = 1, defaults: ManifestDefaults = ManifestDefaults()) throws(PackError) {

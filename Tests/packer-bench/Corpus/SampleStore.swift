@@ -1,12 +1,3 @@
-import PackBuild
-import PackCrypto
-import PackFormat
-import PackManifest
-import PackProject
-import PackReading
-import PackStore
-import PackTrust
-
 /// A store with many small packs, and an empty store beside it.
 struct SampleStore {
   let root: String

@@ -1,9 +1,3 @@
-import PackArchive
-import PackCrypto
-import PackEncoding
-import PackFormat
-import PackPayload
-
 /// One piece of work, done by this project and as a C program would do it with the same library.
 struct Kernel {
   let name: String

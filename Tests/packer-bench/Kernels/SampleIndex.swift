@@ -1,7 +1,3 @@
-import PackEncoding
-import PackFormat
-import PackPayload
-
 /// An index in memory, in the form of a payload, and in the form that a C program would keep.
 final class SampleIndex: ByteSource {
   /// The paths of all entries, in order.

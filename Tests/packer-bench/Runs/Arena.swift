@@ -1,5 +1,3 @@
-import PackFormat
-
 /// The environment of comparisons: the tool and its key, the keys and passwords of the other tools, and the directory for outputs.
 struct Arena {
   let packer: String

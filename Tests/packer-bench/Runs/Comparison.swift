@@ -1,5 +1,3 @@
-import PackFormat
-
 /// The comparisons on one corpus: each command of packer and the tools that could be used instead, in turns.
 struct Comparison {
   /// The parts that can be selected.

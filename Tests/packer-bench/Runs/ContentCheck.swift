@@ -1,5 +1,3 @@
-import PackFormat
-
 /// Checks that outputs have the expected content. If they differ, their times are not compared.
 enum ContentCheck {
   private static let disk = Disk()

@@ -1,5 +1,3 @@
-import PackFormat
-
 /// Runs commands that do the same job, in turns.
 struct Contest {
   /// One side of a comparison.

@@ -1,5 +1,3 @@
-import PackFormat
-
 /// A tree to measure on.
 struct MeasuredCorpus {
   let name: String

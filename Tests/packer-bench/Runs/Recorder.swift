@@ -1,6 +1,4 @@
 import Foundation
-import PackFiles
-import PackFormat
 
 /// Records measurements: as a table on standard output, and as JSON Lines in a file.
 final class Recorder {

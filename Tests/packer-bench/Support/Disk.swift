@@ -1,6 +1,3 @@
-import PackFiles
-import PackFormat
-
 /// The file operations of the benchmark, built on those of the project.
 struct Disk {
   private let files: any FileSystem = SystemFiles()

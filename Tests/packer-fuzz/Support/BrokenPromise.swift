@@ -1,5 +1,3 @@
-import PackFormat
-
 /// The error that a promise does not hold for an input.
 package struct BrokenPromise: Error, Hashable, CustomStringConvertible {
   package let description: String

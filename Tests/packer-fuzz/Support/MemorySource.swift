@@ -1,6 +1,3 @@
-import PackFormat
-import PackPayload
-
 /// A byte source over bytes in memory.
 final class MemorySource: ByteSource {
   private let bytes: [UInt8]

@@ -1,12 +1,4 @@
 import Dispatch
-import PackCrypto
-import PackDeltas
-import PackFiles
-import PackFormat
-import PackGate
-import PackPayload
-import PackServing
-import PackWork
 import TestSupport
 
 /// A pack on a disk in memory, read in all ways.

@@ -1,6 +1,3 @@
-import PackCrypto
-import PackEncoding
-import PackFormat
 import TestSupport
 
 /// Makes packs with valid tags, whatever their content.

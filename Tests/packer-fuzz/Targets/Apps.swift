@@ -1,6 +1,3 @@
-import PackArchive
-import PackBuild
-import PackFormat
 import TestSupport
 
 extension FuzzTarget {
@@ -40,7 +37,7 @@ extension FuzzTarget {
   /// A zip archive as libarchive reads it, with all its contents.
   static let zip = FuzzTarget(
     "zip", largestInput: 8192, rounds: 1000,
-    files: ["Sources/PackArchive/LibArchive/ZipReader.swift"],
+    files: ["Sources/PackBuild/Archive/LibArchive/ZipReader.swift"],
     seeds: {
       var stored = SampleZip([("Payload/a.app/Info.plist", Array("<plist/>".utf8)), ("ö", [1, 2, 3])])
       stored.links = [("link", "../a")]

@@ -1,8 +1,3 @@
-import PackCrypto
-import PackFiles
-import PackFormat
-import PackRemote
-
 extension FuzzTarget {
   /// The cache file of a remote asset, unchanged and with corrected digests.
   static let asset = FuzzTarget(

@@ -1,7 +1,3 @@
-import PackDelivery
-import PackFormat
-import PackManifest
-
 /// Four packs, one of which may be in a page, and a sequence of events that happen to them.
 struct DeliveryRun {
   private static let ids = ["a", "B", "c", "d"]

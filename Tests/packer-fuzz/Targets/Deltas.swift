@@ -1,9 +1,3 @@
-import PackArchive
-import PackCrypto
-import PackEncoding
-import PackFiles
-import PackFormat
-import PackReading
 import TestSupport
 
 extension FuzzTarget {
@@ -13,10 +7,10 @@ extension FuzzTarget {
   static let deltas = FuzzTarget(
     "deltas", largestInput: 8192, rounds: 300,
     files: [
-      "Sources/PackFormat/DeltaHead.swift", "Sources/PackFormat/Varint.swift", "Sources/PackDeltas/DeltaOpening.swift",
-      "Sources/PackDeltas/DeltaLayer.swift", "Sources/PackDeltas/DerivedTree.swift",
-      "Sources/PackDeltas/TreeLayout.swift", "Sources/PackDeltas/TreeList.swift",
-      "Sources/PackDeltas/BaseRecords.swift",
+      "Sources/PackFormat/DeltaHead.swift", "Sources/PackFormat/Varint.swift", "Sources/PackStore/Deltas/DeltaOpening.swift",
+      "Sources/PackStore/Deltas/DeltaLayer.swift", "Sources/PackStore/Deltas/DerivedTree.swift",
+      "Sources/PackStore/Deltas/TreeLayout.swift", "Sources/PackStore/Deltas/TreeList.swift",
+      "Sources/PackStore/Deltas/BaseRecords.swift",
     ],
     seeds: { try DeltaSample.base.get().seeds() },
     run: { (input) throws(BrokenPromise) in

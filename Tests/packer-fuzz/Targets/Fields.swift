@@ -1,14 +1,9 @@
-import PackFormat
-import PackManifest
-import PackServer
-import PackTransport
-
 extension FuzzTarget {
   /// Header fields of responses and requests. The lines are Content-Range, Retry-After, a date, and Host.
   static let fields = FuzzTarget(
     "fields", largestInput: 512,
     files: [
-      "Sources/PackTransport/ResponseFields.swift", "Sources/PackManifest/HTTPDate.swift", "Sources/PackServer/HostField.swift",
+      "Sources/PackApp/Transport/ResponseFields.swift", "Sources/PackManifest/HTTPDate.swift", "Sources/PackServer/HostField.swift",
     ],
     seeds: {
       let date = "Sun, 06 Nov 1994 08:49:37 GMT"

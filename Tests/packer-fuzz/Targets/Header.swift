@@ -1,5 +1,3 @@
-import PackCrypto
-import PackFormat
 import TestSupport
 
 extension FuzzTarget {

@@ -1,9 +1,3 @@
-import PackBuild
-import PackCrypto
-import PackFormat
-import PackManifest
-import PackProject
-import PackTrust
 import TestSupport
 
 extension FuzzTarget {
@@ -14,7 +8,7 @@ extension FuzzTarget {
       "Sources/PackManifest/SignedManifest.swift", "Sources/PackManifest/Manifest+Parsing.swift",
       "Sources/PackManifest/Manifest+Text.swift",
       "Sources/PackManifest/ManifestRules.swift", "Sources/PackManifest/ManifestTime.swift", "Sources/PackManifest/CanonicalCursor.swift",
-      "Sources/PackManifest/CanonicalWriter.swift", "Sources/PackTrust/VerifiedManifest.swift",
+      "Sources/PackManifest/CanonicalWriter.swift", "Sources/PackManifest/Trust/VerifiedManifest.swift",
     ],
     seeds: {
       var seeds: [FuzzSeed] = []
@@ -64,8 +58,8 @@ extension FuzzTarget {
   static let keys = FuzzTarget(
     "keys", largestInput: 8192,
     files: [
-      "Sources/PackTrust/KeysDocument.swift", "Sources/PackTrust/KeysDocument+Text.swift", "Sources/PackTrust/KeysChain.swift",
-      "Sources/PackTrust/TrustedKeys.swift", "Sources/PackManifest/SignedManifest.swift",
+      "Sources/PackManifest/Trust/KeysDocument.swift", "Sources/PackManifest/Trust/KeysDocument+Text.swift", "Sources/PackManifest/Trust/KeysChain.swift",
+      "Sources/PackManifest/Trust/TrustedKeys.swift", "Sources/PackManifest/SignedManifest.swift",
     ],
     seeds: {
       var seeds: [FuzzSeed] = []

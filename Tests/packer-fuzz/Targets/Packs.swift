@@ -1,16 +1,10 @@
-import PackArchive
-import PackCrypto
-import PackEncoding
-import PackFormat
-import PackPayload
-import PackReading
 import TestSupport
 
 extension FuzzTarget {
   private static let readers = [
     "Sources/PackReading/Pack.swift", "Sources/PackReading/PackSource.swift", "Sources/PackReading/PackReader.swift",
     "Sources/PackReading/ContentTable.swift", "Sources/PackReading/TreeWalk.swift", "Sources/PackReading/StagingWriter.swift",
-    "Sources/PackReading/RecordBatch.swift", "Sources/PackPayload/IndexReader.swift", "Sources/PackFormat/PayloadIndex.swift",
+    "Sources/PackReading/RecordBatch.swift", "Sources/PackReading/Payload/IndexReader.swift", "Sources/PackFormat/PayloadIndex.swift",
     "Sources/PackFormat/SeekTable.swift", "Sources/PackGate/Packs/ArchiveComparison.swift",
   ]
 

@@ -1,5 +1,3 @@
-import PackFormat
-import PackPayload
 import TestSupport
 
 extension FuzzTarget {
@@ -64,8 +62,8 @@ extension FuzzTarget {
   static let frames = FuzzTarget(
     "frames", largestInput: 16_384,
     files: [
-      "Sources/PackPayload/Zstd/FrameHeader.swift", "Sources/PackPayload/Zstd/DecompressionContext.swift",
-      "Sources/PackPayload/FrameReader.swift",
+      "Sources/PackReading/Payload/Zstd/FrameHeader.swift", "Sources/PackReading/Payload/Zstd/DecompressionContext.swift",
+      "Sources/PackReading/Payload/FrameReader.swift",
     ],
     seeds: {
       var noise = SeededGenerator(seed: 1)

@@ -1,16 +1,9 @@
-import PackCrypto
-import PackDelivery
-import PackDownloads
-import PackFormat
-import PackManifest
-import PackStore
-import PackTrust
 import TestSupport
 
 extension FuzzTarget {
   /// The records of a download journal. The input is a position in eight bytes, then records.
   static let journal = FuzzTarget(
-    "journal", largestInput: 520, files: ["Sources/PackDownloads/DownloadJournal.swift"],
+    "journal", largestInput: 520, files: ["Sources/PackRuntime/Downloads/DownloadJournal.swift"],
     seeds: {
       let bodies: [[UInt8]] = [
         [1, 0, 0x32, 0, 0, 0, 0, 0, 0, 0, 0, 0], [5, 2, 0xE4, 0, 0, 1, 0, 0, 0, 0, 0, 0], [3, 9, 0x80, 4, 0xF7, 1, 0, 0, 0, 0, 0, 0],
@@ -54,7 +47,7 @@ extension FuzzTarget {
 
   /// Batches of requests, unchanged and with corrected digests.
   static let batch = FuzzTarget(
-    "batch", largestInput: 4096, files: ["Sources/PackDownloads/RequestBatch.swift"],
+    "batch", largestInput: 4096, files: ["Sources/PackRuntime/Downloads/RequestBatch.swift"],
     seeds: {
       func requests(_ count: Int) -> [DownloadRequest] {
         (0..<count).map { (number: Int) -> DownloadRequest in
@@ -123,8 +116,8 @@ extension FuzzTarget {
   static let status = FuzzTarget(
     "status", largestInput: 1100,
     files: [
-      "Sources/PackDelivery/PackStatus+Text.swift", "Sources/PackDelivery/DownloadIdentifier.swift",
-      "Sources/PackStore/ItemName.swift",
+      "Sources/PackDelivery/Status/PackStatus+Text.swift", "Sources/PackDelivery/Status/DownloadIdentifier.swift",
+      "Sources/PackStore/Values/ItemName.swift",
       "Sources/PackFormat/PackName.swift", "Sources/PackFormat/PackName+File.swift",
     ],
     seeds: {
@@ -171,8 +164,8 @@ extension FuzzTarget {
   static let store = FuzzTarget(
     "store", largestInput: 8192,
     files: [
-      "Sources/PackStore/PackRecord+Text.swift", "Sources/PackStore/StoreManifests.swift",
-      "Sources/PackStore/StorePreservation.swift",
+      "Sources/PackStore/Records/PackRecord+Text.swift", "Sources/PackStore/Records/StoreManifests.swift",
+      "Sources/PackStore/Records/StorePreservation.swift",
     ],
     seeds: {
       let digest = [UInt8](0..<32).hex
@@ -225,8 +218,8 @@ extension FuzzTarget {
   static let delivery = FuzzTarget(
     "delivery", largestInput: 512,
     files: [
-      "Sources/PackDelivery/PackStatus.swift", "Sources/PackDelivery/DeliveryEdge.swift", "Sources/PackDelivery/Planning.swift",
-      "Sources/PackDelivery/DeliveryState.swift", "Sources/PackDelivery/DeliveryPolicy.swift",
+      "Sources/PackDelivery/Status/PackStatus.swift", "Sources/PackDelivery/Status/DeliveryEdge.swift", "Sources/PackDelivery/Plan/Planning.swift",
+      "Sources/PackDelivery/Status/DeliveryState.swift", "Sources/PackDelivery/Status/DeliveryPolicy.swift",
     ],
     seeds: {
       [

@@ -1,12 +1,8 @@
-import PackArchive
-import PackEncoding
-import PackFormat
-
 extension FuzzTarget {
   /// A tar as libarchive reads it, through the code that passes it on piece by piece.
   static let tar = FuzzTarget(
     "tar", largestInput: 8192,
-    files: ["Sources/PackArchive/TarReader.swift", "Sources/PackArchive/LibArchive/ReadHandle.swift"],
+    files: ["Sources/PackBuild/Archive/TarReader.swift", "Sources/PackBuild/Archive/LibArchive/ReadHandle.swift"],
     seeds: {
       func seed(_ name: String, _ headers: [TarHeader]) throws -> FuzzSeed {
         let writer = TarWriter()

@@ -1,9 +1,4 @@
 import Foundation
-import PackBuild
-import PackCrypto
-import PackFormat
-import PackProject
-import PackServing
 import TestSupport
 
 extension FuzzTarget {

@@ -1,5 +1,3 @@
-import PackFormat
-
 extension FuzzTarget {
   /// The count of what a tree takes on a disk.
   ///

@@ -1,12 +1,10 @@
-import PackWeb
-
 extension FuzzTarget {
   /// A page, style sheet, script or manifest, and an address.
   static let web = FuzzTarget(
     "web", largestInput: 8192,
     files: [
-      "Sources/PackWeb/MarkupTokenizer.swift", "Sources/PackWeb/MarkupReferences.swift", "Sources/PackWeb/StyleReferences.swift",
-      "Sources/PackWeb/ScriptReferences.swift", "Sources/PackWeb/WebAddress.swift",
+      "Sources/PackGate/Web/MarkupTokenizer.swift", "Sources/PackGate/Web/MarkupReferences.swift", "Sources/PackGate/Web/StyleReferences.swift",
+      "Sources/PackGate/Web/ScriptReferences.swift", "Sources/PackGate/Web/WebAddress.swift",
     ],
     seeds: {
       [

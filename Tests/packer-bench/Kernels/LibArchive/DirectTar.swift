@@ -1,5 +1,4 @@
 import CLibArchive
-import PackFormat
 
 /// Writes tar headers with libarchive as a C program would: one writer, one entry that is reused, a callback for the output.
 @safe

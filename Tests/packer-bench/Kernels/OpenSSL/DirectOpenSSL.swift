@@ -1,6 +1,5 @@
 #if canImport(COpenSSL)
   import COpenSSL
-  import PackFormat
 
   /// Calls AES-256-GCM and SHA-256 as a C program would: fetched once, one context each, a loop.
   @safe

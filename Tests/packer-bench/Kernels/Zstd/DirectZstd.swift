@@ -1,5 +1,3 @@
-import PackFormat
-
 #if canImport(CZstd)
   import CZstd
 #else

@@ -1,0 +1,216 @@
+#if canImport(FoundationNetworking)
+  import Foundation
+  import FoundationNetworking
+#else
+  import Foundation
+#endif
+
+/// The receiver of the response to one request.
+protocol ResponseReceiver: Sendable {
+  /// Checks the status and the header fields. Called before any byte of the body is delivered.
+  func begin(_ response: HTTPURLResponse, to request: URLRequest) throws(TransferFailure)
+  /// Receives the next bytes of the body.
+  func write(_ bytes: Span<UInt8>) throws(TransferFailure)
+}
+
+/// One request and its response, whose bytes go to a receiver.
+///
+/// The session's queue calls it, one call at a time. The first end is final: later calls are ignored, because the client on Linux continues after
+/// it was cancelled.
+final class Exchange: Sendable {
+  private struct State {
+    var finish: (@Sendable (TransferFailure?) -> Void)?
+    var result: TransferFailure??
+    var isReceiving = false
+    var redirectCount = 0
+  }
+
+  let task: URLSessionDataTask
+  private let request: URLRequest
+  private let receiver: any ResponseReceiver
+  private let largestRedirectCount: Int
+  private let state = Monitor(State())
+
+  init(_ task: URLSessionDataTask, _ request: URLRequest, for receiver: any ResponseReceiver, largestRedirectCount: Int) {
+    self.task = task
+    self.request = request
+    self.receiver = receiver
+    self.largestRedirectCount = largestRedirectCount
+  }
+
+  /// Sends the request. Calls `finish` exactly once.
+  private func start(_ finish: @escaping @Sendable (TransferFailure?) -> Void) {
+    let result = state.withLock { state in
+      if state.result == nil { state.finish = finish }
+      return state.result
+    }
+    // The task was cancelled before the request was sent.
+    if let result { return finish(result) }
+    task.resume()
+  }
+
+  /// Sends the request and returns when the whole response has been received, or soon after the task was cancelled.
+  func run() async throws(TransferFailure) {
+    let failure = await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        start { continuation.resume(returning: $0) }
+      }
+    } onCancel: {
+      finish(.cancelled)
+    }
+    if let failure { throw failure }
+  }
+
+  /// Ends the exchange, with a failure or without.
+  func finish(_ failure: TransferFailure?) {
+    let (isFirst, finish) = state.withLock { state in
+      let isFirst = state.result == nil
+      if isFirst { state.result = .some(failure) }
+      return (isFirst, state.finish.take())
+    }
+    guard isFirst else { return }
+    finish?(failure)
+    // On another queue: on Linux, cancelling waits for the session's queue, which may in turn wait for this call.
+    if failure != nil { DispatchQueue.global().async { [task] in task.cancel() } }
+  }
+
+  private var isOver: Bool { state.withLock { $0.result != nil } }
+
+  // MARK: Events of the session
+
+  func redirect(_ response: HTTPURLResponse, to next: URLRequest) -> URLRequest? {
+    let count = state.withLock { state in
+      state.redirectCount += 1
+      return state.redirectCount
+    }
+    guard count <= largestRedirectCount, let url = next.url, SafeAddress.isAllowed(url) else {
+      finish(.redirect)
+      return nil
+    }
+    var following = next
+    // The fields for the range must be sent to the new address too. An authorisation is sent only to its own host.
+    let isSameHost = url.host == request.url?.host && url.port == request.url?.port
+    for (name, value) in request.allHTTPHeaderFields ?? [:] where isSameHost || Self.travelling.contains(name.lowercased()) {
+      following.setValue(value, forHTTPHeaderField: name)
+    }
+    if !isSameHost {
+      for name in request.allHTTPHeaderFields?.keys ?? [:].keys where !Self.travelling.contains(name.lowercased()) {
+        following.setValue(nil, forHTTPHeaderField: name)
+      }
+    }
+    return following
+  }
+
+  private static let travelling: Set = ["range", "if-range", "if-none-match", "if-modified-since", "accept-encoding", "user-agent"]
+
+  /// Handles the header of the response. Returns whether the body is wanted.
+  func receive(_ response: URLResponse) -> Bool {
+    guard !isOver else { return false }
+    do throws(TransferFailure) {
+      guard let response = response as? HTTPURLResponse else { throw .malformedResponse }
+      try receiver.begin(response, to: request)
+      state.withLock { $0.isReceiving = true }
+      return true
+    } catch {
+      finish(error)
+      return false
+    }
+  }
+
+  func receive(_ data: Data) {
+    guard !isOver else { return }
+    guard state.withLock({ $0.isReceiving }) else { return finish(.malformedResponse) }
+    let failure = unsafe data.withUnsafeBytes { bytes -> TransferFailure? in
+      do throws(TransferFailure) {
+        try receiver.write(unsafe Span<UInt8>(_unsafeBytes: bytes))
+        return nil
+      } catch {
+        return error
+      }
+    }
+    if let failure { finish(failure) }
+  }
+
+  func complete(_ error: (any Error)?) {
+    guard let error else { return finish(nil) }
+    finish(TransferFailure(error))
+  }
+}
+
+/// The receiver of a download, which writes the bytes to a sink.
+struct DownloadReceiver: ResponseReceiver {
+  let sink: DownloadSink
+
+  func begin(_ response: HTTPURLResponse, to request: URLRequest) throws(TransferFailure) {
+    switch response.statusCode {
+    case 200:
+      guard response.isUnencoded else { throw .malformedResponse }
+      try sink.begin(at: 0, size: response.length, validator: Self.strongTag(response))
+    case 206:
+      let range = ContentRange(response.value(forHTTPHeaderField: "Content-Range"))
+      guard response.isUnencoded, let range, range.start == sink.offset, request.value(forHTTPHeaderField: "Range") != nil else {
+        throw .malformedResponse
+      }
+      try sink.begin(at: range.start, size: range.total, validator: Self.strongTag(response) ?? sink.validator)
+    case 416:
+      // The partial file cannot be a part of the file on the server.
+      try sink.begin(at: 0, size: nil, validator: nil)
+      throw .status(416, retryAfter: nil)
+    default:
+      throw response.failure
+    }
+  }
+
+  /// Returns the entity tag if it is a strong one, which changes with every byte.
+  private static func strongTag(_ response: HTTPURLResponse) -> String? {
+    guard let tag = response.value(forHTTPHeaderField: "ETag"), tag.hasPrefix("\""), tag.utf8.count > 2 else { return nil }
+    return tag
+  }
+
+  func write(_ bytes: Span<UInt8>) throws(TransferFailure) {
+    try sink.write(bytes)
+  }
+}
+
+extension HTTPURLResponse {
+  /// Whether the body is not compressed.
+  var isUnencoded: Bool { (value(forHTTPHeaderField: "Content-Encoding")?.lowercased() ?? "identity") == "identity" }
+
+  /// The size of the body in bytes, or nil if the server does not state it.
+  var length: UInt64? { value(forHTTPHeaderField: "Content-Length").flatMap { UInt64($0) } }
+
+  /// The failure for a status that is not a success.
+  var failure: TransferFailure {
+    switch statusCode {
+    case 300...399: .redirect
+    default:
+      .status(statusCode, retryAfter: RetryAfter.duration(value(forHTTPHeaderField: "Retry-After"), now: HTTPDate.now.secondsSince1970))
+    }
+  }
+}
+
+extension TransferFailure {
+  /// Creates the failure for an error of the system's client.
+  init(_ error: any Error) {
+    let error = error as NSError
+    guard error.domain == NSURLErrorDomain else {
+      self = .other
+      return
+    }
+    self =
+      switch error.code {
+      case NSURLErrorNotConnectedToInternet, NSURLErrorDataNotAllowed, NSURLErrorInternationalRoamingOff, NSURLErrorCallIsActive: .offline
+      case NSURLErrorCannotFindHost, NSURLErrorDNSLookupFailed, NSURLErrorCannotConnectToHost, NSURLErrorNetworkConnectionLost: .unreachable
+      case NSURLErrorTimedOut: .timedOut
+      case NSURLErrorSecureConnectionFailed, NSURLErrorServerCertificateHasBadDate, NSURLErrorServerCertificateUntrusted,
+        NSURLErrorServerCertificateHasUnknownRoot, NSURLErrorServerCertificateNotYetValid, NSURLErrorClientCertificateRejected,
+        NSURLErrorClientCertificateRequired, NSURLErrorAppTransportSecurityRequiresSecureConnection:
+        .insecure
+      case NSURLErrorHTTPTooManyRedirects, NSURLErrorRedirectToNonExistentLocation: .redirect
+      case NSURLErrorBadServerResponse, NSURLErrorCannotParseResponse, NSURLErrorCannotDecodeRawData, NSURLErrorCannotDecodeContentData:
+        .malformedResponse
+      case NSURLErrorCancelled: .cancelled
+      default: .other
+      }
+  }
+}

@@ -1,0 +1,72 @@
+#if canImport(FoundationNetworking)
+  import Foundation
+  import FoundationNetworking
+#else
+  import Foundation
+#endif
+
+/// Passes the events of a session to their exchanges.
+final class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendable {
+  private struct State {
+    var exchanges: [Int: Exchange] = [:]
+    var tasks: [String: Int] = [:]
+    var identifiers: Set<String> = []
+  }
+
+  private let state = Monitor(State())
+
+  func begin(_ identifier: String) {
+    _ = state.withLock { $0.identifiers.insert(identifier) }
+  }
+
+  func end(_ identifier: String) {
+    _ = state.withLock { $0.identifiers.remove(identifier) }
+  }
+
+  /// The identifiers of the downloads in progress.
+  var identifiers: Set<String> { state.withLock { $0.identifiers } }
+
+  func add(_ exchange: Exchange, identifier: String) {
+    state.withLock { state in
+      state.exchanges[exchange.task.taskIdentifier] = exchange
+      state.tasks[identifier] = exchange.task.taskIdentifier
+    }
+  }
+
+  func remove(_ exchange: Exchange, identifier: String) {
+    state.withLock { state in
+      state.exchanges[exchange.task.taskIdentifier] = nil
+      if state.tasks[identifier] == exchange.task.taskIdentifier { state.tasks[identifier] = nil }
+    }
+  }
+
+  func setPriority(_ priority: Float, of identifier: String) {
+    let exchange = state.withLock { state in state.tasks[identifier].flatMap { state.exchanges[$0] } }
+    exchange?.task.priority = priority
+  }
+
+  private func exchange(_ task: URLSessionTask) -> Exchange? { state.withLock { $0.exchanges[task.taskIdentifier] } }
+
+  func urlSession(
+    _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse, newRequest request: URLRequest,
+    completionHandler: @escaping @Sendable (URLRequest?) -> Void
+  ) {
+    completionHandler(exchange(task)?.redirect(response, to: request))
+  }
+
+  func urlSession(
+    _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+    completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+  ) {
+    let isWanted = exchange(dataTask)?.receive(response) ?? false
+    completionHandler(isWanted ? .allow : .cancel)
+  }
+
+  func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+    exchange(dataTask)?.receive(data)
+  }
+
+  func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+    exchange(task)?.complete(error)
+  }
+}

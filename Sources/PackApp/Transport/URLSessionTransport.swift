@@ -1,0 +1,114 @@
+#if canImport(FoundationNetworking)
+  import Foundation
+  import FoundationNetworking
+#else
+  import Foundation
+#endif
+
+/// Downloads over HTTP with the system's own client.
+///
+/// A file is fetched in ranges of ``Options/largestPiece`` bytes. Each range must have the entity tag of the first. Neither system lets a client
+/// slow a response down, so bytes that arrive faster than the disk writes them wait in memory: at most one piece for each download. A server
+/// without support for ranges sends the whole file at once. That works too, but memory then has no such bound.
+///
+/// Downloads stop when the process ends. The next process continues at the end of the partial file.
+public final class URLSessionTransport: Transport {
+  /// The options of a transport.
+  public struct Options: Hashable, Sendable {
+    /// The time without received data after which an attempt fails.
+    public var idleTimeoutSeconds: Double = 30
+    /// The largest number of connections to one server. Should match the number of downloads that the queue runs at a time.
+    public var connectionsPerHost = 20
+    /// The number of bytes in one range request.
+    public var largestPiece: UInt64 = 4 << 20
+    /// The largest number of redirects that are followed for one request.
+    public var largestRedirectCount = 5
+    /// Additional header fields, such as an authorisation or a user agent.
+    public var headers: [String: String] = [:]
+    /// Whether the mobile network may be used.
+    public var allowsCellularAccess = true
+
+    /// Creates the default options.
+    public init() {}
+  }
+
+  private let options: Options
+  private let session: URLSession
+  private let delegate: SessionDelegate
+
+  /// Creates a transport with its own session, without cache, cookies and credentials.
+  public init(options: Options = Options()) {
+    self.options = options
+    delegate = SessionDelegate()
+    session = URLSession(configuration: options.configuration, delegate: delegate, delegateQueue: nil)
+  }
+
+  deinit {
+    session.invalidateAndCancel()
+  }
+
+  /// Fetches the file piece by piece. If a piece fails, the bytes received so far stay in the sink.
+  public func download(_ request: TransferRequest, into sink: DownloadSink) async throws(TransferFailure) {
+    guard let url = URL(string: request.url), SafeAddress.isAllowed(url) else { throw .insecure }
+    delegate.begin(request.identifier)
+    defer { delegate.end(request.identifier) }
+    // A server that sends no bytes must not cause an endless loop of requests.
+    while sink.offset < request.size {
+      let offset = sink.offset
+      try await fetch(url, request, into: sink)
+      guard sink.offset > offset || sink.offset == request.size else { throw .malformedResponse }
+    }
+  }
+
+  private func fetch(_ url: URL, _ request: TransferRequest, into sink: DownloadSink) async throws(TransferFailure) {
+    var message = URLRequest(url: url)
+    for (name, value) in options.headers { message.setValue(value, forHTTPHeaderField: name) }
+    // Sizes and ranges count the bytes of the file, not of a compressed form.
+    message.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
+    if sink.offset > 0 || request.size > options.largestPiece {
+      let (end, overflow) = sink.offset.addingReportingOverflow(max(1, options.largestPiece))
+      message.setValue("bytes=\(sink.offset)-\((overflow ? request.size : min(end, request.size)) - 1)", forHTTPHeaderField: "Range")
+      if let validator = sink.validator { message.setValue(validator, forHTTPHeaderField: "If-Range") }
+    }
+    let task = session.dataTask(with: message)
+    task.priority = Float(request.priority)
+    let exchange = Exchange(task, message, for: DownloadReceiver(sink: sink), largestRedirectCount: options.largestRedirectCount)
+    delegate.add(exchange, identifier: request.identifier)
+    defer { delegate.remove(exchange, identifier: request.identifier) }
+    try await exchange.run()
+  }
+
+  /// Returns the identifiers of the downloads in progress. No download outlives the process.
+  public func inFlight() async -> Set<String>? { delegate.identifiers }
+
+  /// Passes the priority on to the system.
+  public func setPriority(_ priority: Double, of identifier: String) async {
+    delegate.setPriority(Float(priority), of: identifier)
+  }
+}
+
+extension URLSessionTransport.Options {
+  /// The configuration of a session without cache, cookies and credentials.
+  var configuration: URLSessionConfiguration {
+    let configuration = URLSessionConfiguration.ephemeral
+    configuration.httpMaximumConnectionsPerHost = connectionsPerHost
+    configuration.timeoutIntervalForRequest = idleTimeoutSeconds
+    configuration.urlCache = nil
+    configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
+    configuration.httpCookieAcceptPolicy = .never
+    configuration.httpShouldSetCookies = false
+    configuration.allowsCellularAccess = allowsCellularAccess
+    return configuration
+  }
+}
+
+/// Decides which addresses may be fetched: HTTPS addresses, and HTTP addresses of the machine itself.
+enum SafeAddress {
+  static func isAllowed(_ url: URL) -> Bool {
+    switch url.scheme?.lowercased() {
+    case "https": url.host != nil
+    case "http": ["localhost", "127.0.0.1", "::1", "[::1]"].contains(url.host?.lowercased())
+    default: false
+    }
+  }
+}

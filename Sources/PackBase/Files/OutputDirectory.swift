@@ -1,0 +1,165 @@
+/// A directory that appears under its name whole or not at all.
+///
+/// It is filled under a temporary name in the same directory, readable by its owner only, and gets its name by one rename. If this object is released
+/// before ``commit(mode:)``, the directory is removed.
+package final class OutputDirectory: Sendable {
+  /// The directory to fill.
+  package let root: OpenFile
+  /// The path the caller gave, for messages.
+  package let path: String
+
+  private let files: any FileSystem
+  /// Nil if the caller gives the directory its final name.
+  private let staging: StagedName?
+  private let place: Place
+  /// The permissions of the finished directory: those that the process gives to new directories.
+  private let finalMode: UInt32
+
+  /// What may already exist under the name.
+  package enum Place: Hashable, Sendable {
+    /// Nothing, or an empty directory.
+    case free
+    /// Also a directory with content, which is removed once the new one has its name. Callers must first check that they may remove it.
+    case replaceable
+  }
+
+  /// Makes the temporary directory.
+  package init(_ path: String, place: Place = .free, files: any FileSystem) throws(PackError) {
+    self.path = path
+    self.files = files
+    self.place = place
+    try Self.check(path, place, files: files)
+    let staging = try StagedName(for: path, files: files)
+    self.staging = staging
+    var mode: UInt32 = 0o755
+    root = try staging.make(.directory) { (name, directory) throws(FileFailure) in
+      try files.makeDirectory(name, mode: 0o755, in: directory)
+      do throws(FileFailure) {
+        let made = try files.open(name, .directoryUnlinked, in: directory)
+        // After the process's mask. Nothing is in the directory yet that others could read.
+        mode = try files.status(of: made).mode & 0o777
+        try files.setMode(0o700, of: made)
+        return made
+      } catch {
+        // No file handles left, for example. The directory must not stay.
+        try? files.remove(name, .directory, in: directory)
+        throw error
+      }
+    }
+    finalMode = mode
+  }
+
+  /// Makes a directory to fill under a given name, for a caller that moves it to its place or removes it.
+  ///
+  /// It is not locked: the system may end a suspended process that holds a lock.
+  ///
+  /// - Parameters:
+  ///   - name: the directory, which must not exist.
+  ///   - path: its name in messages.
+  package init(ownedAs name: String, in directory: OpenFile, path: String, files: any FileSystem) throws(PackError) {
+    self.path = path
+    self.files = files
+    place = .free
+    staging = nil
+    finalMode = 0o755
+    do {
+      try files.makeDirectory(name, mode: 0o700, in: directory)
+      root = try files.open(name, .directoryUnlinked, in: directory)
+    } catch {
+      throw error.writing(path)
+    }
+  }
+
+  /// Throws if fewer than `size` bytes are available on the volume.
+  package func checkSpace(_ size: UInt64) throws(PackError) {
+    let available: UInt64
+    do {
+      available = try files.availableSpace(at: root)
+    } catch {
+      throw error.writing(path)
+    }
+    guard size <= available else {
+      throw FileFailure.fullDisk.writing(path, missingBytes: size - available)
+    }
+  }
+
+  /// Writes a whole new file in the directory.
+  package func write(_ bytes: [UInt8], to name: String, mode: UInt32 = 0o644) throws(PackError) {
+    do throws(FileFailure) {
+      let file = try files.open(name, .create(mode: mode), in: root)
+      try files.writeAll(file, at: 0, bytes.byteSpan)
+      if !files.syncsWholeVolumes { try files.sync(file) }
+    } catch {
+      throw error.writing("\(path)/\(name)")
+    }
+  }
+
+  /// Makes a new directory in the directory.
+  package func makeDirectory(_ name: String) throws(PackError) {
+    do {
+      try files.makeDirectory(name, mode: 0o755, in: root)
+    } catch {
+      throw error.writing("\(path)/\(name)")
+    }
+  }
+
+  /// Syncs everything to the disk and gives the directory its final name, unless the caller does that.
+  ///
+  /// - Parameter mode: the permissions of the directory. If nil, those that the process gives to new directories.
+  package func commit(mode: UInt32? = nil) throws(PackError) {
+    do {
+      try files.setMode(mode ?? finalMode, of: root)
+      try files.syncVolume(of: root)
+      if files.syncsWholeVolumes { try files.sync(root) } else { try syncDirectories(root) }
+    } catch {
+      throw error.writing(path)
+    }
+    guard let staging else { return }
+    switch place {
+    case .free: try staging.commit()
+    case .replaceable: try staging.commitReplacing()
+    }
+  }
+
+  /// Syncs a directory and all directories below it. Otherwise a synced file could lose its name.
+  private func syncDirectories(_ directory: OpenFile) throws(FileFailure) {
+    for item in try files.names(in: directory) where item.isUTF8 {
+      guard try files.status(of: item.text, in: directory, following: .asThemselves).kind == .directory else { continue }
+      try syncDirectories(try files.open(item.text, .directoryUnlinked, in: directory))
+    }
+    try files.sync(directory)
+  }
+
+  /// The path of the temporary directory, for files that are made by path. Not available after ``commit(mode:)``.
+  package var temporaryPath: String {
+    guard let path = staging?.temporaryPath else { preconditionFailure("committed already") }
+    return path
+  }
+
+  private static func check(_ path: String, _ place: Place, files: any FileSystem) throws(PackError) {
+    let status: FileStatus
+    do {
+      status = try files.status(of: path, in: nil, following: .asThemselves)
+    } catch {
+      if error.isMissing { return }
+      throw error.writing(path)
+    }
+    guard status.kind == .directory else {
+      let isLink = status.kind == .symbolicLink
+      let what = isLink ? "is a symbolic link, which a new directory does not replace" : "exists and is not a directory"
+      throw PackError(.outputExists, of: path, what, advice: .chooseDirectory)
+    }
+    guard place == .free else { return }
+    let names: [DirectoryName]
+    do {
+      names = try files.names(in: try files.open(path, .directoryUnlinked, in: nil))
+    } catch {
+      throw error.writing(path)
+    }
+    guard names.isEmpty else {
+      throw PackError(
+        .outputExists, of: path, "is not empty",
+        advice: .chooseDirectory)
+    }
+  }
+}

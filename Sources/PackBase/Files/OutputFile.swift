@@ -1,0 +1,327 @@
+/// A file that appears under its name whole or not at all.
+///
+/// It is written under a temporary name in the same directory and gets its name by one rename. If this object is released before ``commit()``, the
+/// temporary file is removed. A temporary file of a killed process is removed by the next output of the same name.
+package final class OutputFile: Sendable {
+  /// The file to write to.
+  package let file: OpenFile
+  /// The path the caller gave, for messages.
+  package let path: String
+
+  private let files: any FileSystem
+  private let staging: StagedName
+  /// The permissions to set when the file gets its name, if it was made with other permissions.
+  private let finalMode: UInt32?
+  private let durability: Durability
+
+  /// Which operation syncs the file to the disk.
+  package enum Durability: Hashable, Sendable {
+    /// ``OutputFile/commit()`` syncs it.
+    case synced
+    /// The owner of the enclosing directory, which is new, syncs all files in it at once. Nothing that killed processes left is looked for in it,
+    /// because with many files that takes longer than writing them.
+    case leftToDirectory
+  }
+
+  /// Makes the temporary file.
+  ///
+  /// - Parameters:
+  ///   - mode: the permissions the file will have, before the process's mask.
+  ///   - isHidden: whether its content must be hidden from other users at first. Then it has no name before ``commit()``. If the file system has no
+  ///     nameless files, it has a temporary name and no permissions for others.
+  ///   - durability: which operation syncs the file to the disk.
+  package init(
+    _ path: String, mode: UInt32 = 0o644, isHidden: Bool = false, durability: Durability = .synced, files: any FileSystem
+  ) throws(PackError) {
+    self.path = path
+    self.files = files
+    self.durability = files.syncsWholeVolumes ? durability : .synced
+    staging = try StagedName(for: path, inNewDirectory: durability == .leftToDirectory, files: files)
+    try Self.checkPlace(path, in: staging, files: files)
+    if isHidden, let nameless = try staging.makeNameless(mode: mode) {
+      file = nameless
+      finalMode = nil
+      return
+    }
+    file = try staging.make { (name, directory) throws(FileFailure) in
+      try files.open(name, .create(mode: mode), in: directory)
+    }
+    guard isHidden else {
+      finalMode = nil
+      return
+    }
+    do {
+      // The permissions after the process's mask.
+      finalMode = try files.status(of: file).mode & 0o777
+      try files.setMode(0o600, of: file)
+    } catch {
+      throw error.writing(path)
+    }
+  }
+
+  /// Writes a whole file, and replaces an earlier one atomically.
+  package static func write(_ bytes: [UInt8], to path: String, files: any FileSystem) throws(PackError) {
+    let output = try OutputFile(path, files: files)
+    try output.write(bytes.byteSpan, at: 0, of: UInt64(bytes.count))
+    try output.commit()
+  }
+
+  /// Writes a whole file unless it holds the same bytes. In either case, temporary files of this output that killed processes left are removed.
+  package static func update(_ path: String, to bytes: [UInt8], files: any FileSystem) throws(PackError) {
+    if let old = try? files.contents(of: path, limit: bytes.count), old == bytes {
+      _ = try StagedName(for: path, files: files)
+    } else {
+      try write(bytes, to: path, files: files)
+    }
+  }
+
+  /// Throws if the path exists and is neither a file nor a link to something else than a device or pipe. A rename by a privileged user would remove
+  /// the device `/dev/null` or the link `/dev/stdout`, and a rename onto a directory would fail only after all the work.
+  private static func checkPlace(_ path: String, in staging: StagedName, files: any FileSystem) throws(PackError) {
+    guard let name = PathParts(path)?.name,
+      let status = try? files.status(of: name, in: staging.directory, following: .asThemselves)
+    else { return }
+    var kind = status.kind
+    if kind == .symbolicLink, (try? files.status(of: name, in: staging.directory, following: .followed))?.kind == .other { kind = .other }
+    if kind == .symbolicLink, PathParts(path)?.directory == "/dev" { kind = .other }
+    switch kind {
+    case .file, .symbolicLink:
+      return
+    case .directory:
+      throw PackError(
+        .outputExists, of: path, "is a directory, but the output is a file", advice: .chooseFile)
+    case .other:
+      throw PackError(
+        .outputExists, of: path, "is a device or pipe, which an output cannot replace", advice: .chooseFile)
+    }
+  }
+
+  /// Reserves the space, so that a full disk is noticed before anything is written.
+  package func reserve(_ size: UInt64) throws(PackError) {
+    do {
+      try files.reserve(size, for: file)
+    } catch {
+      throw error.writing(path, missingBytes: missingBytes(for: size))
+    }
+  }
+
+  /// Writes all of `bytes` at `offset`.
+  ///
+  /// - Parameter size: the final size of the file, from which the error of a full disk computes the missing space.
+  package func write(_ bytes: Span<UInt8>, at offset: UInt64, of size: UInt64) throws(PackError) {
+    do {
+      try files.writeAll(file, at: offset, bytes)
+    } catch {
+      throw error.writing(path, missingBytes: missingBytes(for: size > offset ? size - offset : 0))
+    }
+  }
+
+  /// Syncs the file to the disk and gives it its name. An existing file is replaced.
+  ///
+  /// The last step syncs the directory. If it throws, the whole file has its name, but a power cut may undo that.
+  package func commit() throws(PackError) {
+    do {
+      if let finalMode { try files.setMode(finalMode, of: file) }
+      if durability == .synced { try files.sync(file) }
+    } catch {
+      throw error.writing(path)
+    }
+    try staging.commit(durability)
+  }
+
+  /// Returns how many bytes of free space are missing for `needed` more bytes.
+  private func missingBytes(for needed: UInt64) -> UInt64? {
+    guard let free = try? files.freeSpace(at: file) else { return nil }
+    return needed > free ? needed - free : nil
+  }
+}
+
+/// The temporary name of an output, in the same directory as its final name, and locked while in use.
+package final class StagedName: @unchecked Sendable {
+  package let directory: OpenFile
+  private let parts: PathParts
+  private let path: String
+  private let files: any FileSystem
+  // Written by `make` and `commit`, which the owner calls one after the other.
+  private var temporaryName: String?
+  private var nameless: OpenFile?
+  private var kind = FileStatus.Kind.file
+
+  private static let marker = ".packer-"
+
+  /// Whether a name is the temporary name of an output of any process.
+  package static func isTemporary(_ name: String) -> Bool {
+    name.hasPrefix(".") && isRandomPart(name.suffix(16)) && name.dropLast(16).hasSuffix(marker)
+  }
+
+  /// Returns the name of the output to which a temporary name belongs, or nil for another name. Long names are cut.
+  package static func output(of name: String) -> String? {
+    isTemporary(name) ? String(name.dropFirst().dropLast(16 + marker.count)) : nil
+  }
+
+  /// Opens the directory, and removes what killed processes left there of the output.
+  ///
+  /// - Parameter isNew: whether only the caller writes into the directory, which is new. Then it is not searched.
+  package init(for path: String, inNewDirectory isNew: Bool = false, files: any FileSystem) throws(PackError) {
+    guard let parts = PathParts(path) else {
+      throw PackError(.usage, "'\(path)' does not name a file or directory", advice: .chooseFile)
+    }
+    self.parts = parts
+    self.path = path
+    self.files = files
+    do {
+      directory = try files.open(parts.directory, .directory, in: nil)
+    } catch {
+      throw error.isMissing
+        ? PackError(.cannotWrite, of: path, "cannot be written: the directory \(parts.directory) does not exist")
+        : error.writing(path)
+    }
+    if !isNew { removeStale() }
+  }
+
+  deinit {
+    guard let temporaryName else { return }
+    if kind == .directory {
+      try? files.removeTree(temporaryName, in: directory)
+    } else {
+      try? files.remove(temporaryName, kind, in: directory)
+    }
+  }
+
+  /// Makes the temporary file or directory under a name that is not taken, and locks it.
+  package func make(
+    _ kind: FileStatus.Kind = .file,
+    _ body: (String, OpenFile) throws(FileFailure) -> OpenFile
+  ) throws(PackError) -> OpenFile {
+    for _ in 0..<100 {
+      let name = Self.temporaryName(for: parts.name)
+      do throws(FileFailure) {
+        let file = try body(name, directory)
+        temporaryName = name
+        self.kind = kind
+        // Another process that removes stale files may have locked it first. Then it is removed, and this loop tries another name.
+        if try files.tryLock(file), try files.status(of: file).linkCount > 0 { return file }
+        temporaryName = nil
+      } catch {
+        guard error.isExisting else { throw error.writing(path) }
+      }
+    }
+    throw PackError(.cannotWrite, of: path, "cannot be written: no temporary name is free beside it")
+  }
+
+  /// Makes a file that has no name before ``commit()``, or returns nil if the file system has no nameless files.
+  package func makeNameless(mode: UInt32) throws(PackError) -> OpenFile? {
+    do throws(FileFailure) {
+      let file = try files.open(".", .nameless(mode: mode), in: directory)
+      // For the moment between its temporary and its final name.
+      guard try files.tryLock(file) else { return nil }
+      nameless = file
+      return file
+    } catch {
+      guard error.isUnsupported else { throw error.writing(path) }
+      return nil
+    }
+  }
+
+  /// Gives the temporary file or directory its final name.
+  package func commit(_ durability: OutputFile.Durability = .synced) throws(PackError) {
+    if let file = nameless.take() {
+      _ = try make { [files] (name, directory) throws(FileFailure) in
+        try files.link(file, as: name, in: directory)
+        return file
+      }
+    }
+    guard let name = temporaryName else { preconditionFailure("committed twice") }
+    do {
+      try files.rename(name, to: parts.name, in: directory)
+    } catch {
+      throw error.isNotEmpty && kind == .directory
+        ? PackError(.outputExists, of: path, "is no longer empty") : error.writing(path)
+    }
+    temporaryName = nil
+    guard durability == .synced else { return }
+    do {
+      try files.sync(directory)
+    } catch {
+      throw error.writing(path)
+    }
+  }
+
+  /// Gives the temporary directory its final name, and removes the directory that had it.
+  ///
+  /// The two directories are swapped atomically if the file system can. Otherwise the earlier one is renamed first, and between the two renames
+  /// nothing has the name. A process that is killed then leaves the earlier directory under a temporary name, and the next output of the same name
+  /// removes it.
+  package func commitReplacing() throws(PackError) {
+    guard let name = temporaryName, kind == .directory else { preconditionFailure("committed twice, or not a directory") }
+    do throws(FileFailure) {
+      do throws(FileFailure) {
+        try files.exchange(name, with: parts.name, in: directory)
+      } catch {
+        guard error.isUnsupported else { throw error }
+        temporaryName = try replaceInTwoSteps(name)
+      }
+    } catch {
+      // If nothing has the name, there is nothing to replace.
+      guard error.isMissing else { throw error.writing(path) }
+      return try commit()
+    }
+    // Sync the new directory before the old one is removed.
+    do {
+      try files.sync(directory)
+    } catch {
+      throw error.writing(path)
+    }
+    if let old = temporaryName.take() { try? files.removeTree(old, in: directory) }
+  }
+
+  /// Returns the name that the earlier directory has now.
+  private func replaceInTwoSteps(_ name: String) throws(FileFailure) -> String {
+    let spare = Self.temporaryName(for: parts.name)
+    try files.rename(parts.name, to: spare, in: directory)
+    do throws(FileFailure) {
+      try files.rename(name, to: parts.name, in: directory)
+    } catch {
+      try? files.rename(spare, to: parts.name, in: directory)
+      throw error
+    }
+    return spare
+  }
+
+  /// The path by which the process can open the temporary file or directory.
+  package var temporaryPath: String? {
+    temporaryName.map(parts.sibling)
+  }
+
+  /// Returns a temporary name for an output in the same directory. If it is left behind, the next output of that name removes it.
+  static func temporaryName(for name: String) -> String { front(of: name) + randomPart() }
+
+  /// A name has at most 255 bytes. It is cut so that the random part fits.
+  private static func front(of name: String) -> String { "." + String(decoding: name.utf8.prefix(200), as: UTF8.self) + marker }
+
+  /// 16 hexadecimal digits: long enough that no user's file has such a name by chance.
+  private static func randomPart() -> String {
+    let digits = String(UInt64.random(in: 0...UInt64.max), radix: 16)
+    return String(repeating: "0", count: 16 - digits.count) + digits
+  }
+
+  private static func isRandomPart(_ text: Substring) -> Bool { [UInt8](hex: text, count: 8) != nil }
+
+  /// Removes temporary files of this output that killed processes left. Files in use are locked.
+  private func removeStale() {
+    let front = Self.front(of: parts.name)
+    guard let names = try? files.names(in: directory) else { return }
+    for name in names where name.text.hasPrefix(front) && Self.isRandomPart(name.text.dropFirst(front.count)) {
+      guard let status = try? files.status(of: name.text, in: directory, following: .asThemselves) else { continue }
+      let access: FileAccess = status.kind == .directory ? .directoryUnlinked : .readUnlinked
+      guard let file = try? files.open(name.text, access, in: directory), (try? files.tryLock(file)) == true else {
+        continue
+      }
+      if status.kind == .directory {
+        try? files.removeTree(name.text, in: directory)
+      } else {
+        try? files.remove(name.text, status.kind, in: directory)
+      }
+    }
+  }
+}

@@ -1,0 +1,2 @@
+@_exported public import PackProject
+@_exported public import PackStore

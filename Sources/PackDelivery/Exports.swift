@@ -1,0 +1,2 @@
+@_exported public import PackBase
+@_exported public import PackManifest

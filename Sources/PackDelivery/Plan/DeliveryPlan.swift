@@ -1,0 +1,103 @@
+/// A plan for bringing the packs of a manifest to the device. A plan is a value: making it fetches, changes and removes nothing.
+///
+/// Every pack that the manifest offers to this device is in exactly one of ``downloads``, ``underWay``, ``handOver``, ``installing``, ``ready`` and
+/// ``postponed``. Packs in pages (FORMAT.md §9.7) are in them if the app asked for them or the device has something of them, and only once their page
+/// is on the device. Missing pages are downloaded like packs, under the name `~` and their file name.
+public struct DeliveryPlan: Hashable, Sendable {
+  /// The downloads to hand to the system, the most urgent first: essential packs, then requested packs, then all others, each in the order of the
+  /// manifest.
+  public package(set) var downloads: [PlannedDownload] = []
+  /// The packs that the system is downloading.
+  public internal(set) var underWay: [String] = []
+  /// The downloaded files that wait to be installed.
+  public internal(set) var handOver: [HandOver] = []
+  /// The packs that are being installed.
+  public internal(set) var installing: [String] = []
+  /// The packs that need no action.
+  public internal(set) var ready: [String] = []
+  /// The packs that are not downloaded now, each with the reason.
+  public internal(set) var postponed: [Postponement] = []
+  /// The packs that the manifest no longer offers. They are listed but not removed.
+  public internal(set) var obsolete: [ObsoletePack] = []
+  /// The packs of which nothing is decided, because a page is missing or not valid. Nothing of them is changed.
+  package internal(set) var awaitingPages: [String] = []
+  /// The pages that the root of its manifest names.
+  package internal(set) var rootPages: [PageReference] = []
+  /// The identifiers of downloads that are no longer needed.
+  public internal(set) var cancellations: [String] = []
+  /// The identifiers of files in the shared directory that are no longer needed. They are kept until ``SharedState/discard(_:)``.
+  public internal(set) var orphans: [String] = []
+  /// The allowance that remains after the downloads; nil if there is no allowance.
+  public internal(set) var allowance: Allowance?
+  /// The changes of the records.
+  public internal(set) var changes: [Change] = []
+
+  /// A change of a record.
+  public struct Change: Hashable, Sendable {
+    /// The name of the pack.
+    public let id: String
+    /// The record when the plan was made; nil if there was none.
+    public let before: PackStatus?
+    /// The new record; nil if the record is removed.
+    public let after: PackStatus?
+  }
+
+  /// The number of bytes to download.
+  public var downloadSize: UInt64 {
+    downloads.reduce(0) { $0.adding($1.bytes.size) }
+  }
+
+  init() {}
+
+  /// Creates a plan from values only.
+  ///
+  /// Takes time and memory in proportion to the number of packs: a few hundred bytes for each.
+  ///
+  /// - Parameters:
+  ///   - manifest: the offered packs. The caller must have checked its signature and that it is not a rollback (``SharedState/accept(_:verify:)``).
+  ///   - records: the records that app and extension share.
+  ///   - files: the files in the shared directory.
+  public init(
+    for manifest: Manifest, records: [PackStatus], files: [WaitingFile] = [], facts: DeliveryFacts, policy: DeliveryPolicy = .init()
+  ) {
+    self.init(for: manifest, PageLookup(), records: records, files: files, facts: facts, policy: policy)
+  }
+
+  /// - Parameter lookup: what the pages on the device say about packs that are not in the manifest itself.
+  package init(
+    for manifest: Manifest, _ lookup: PageLookup, records: [PackStatus], files: [WaitingFile] = [], facts: DeliveryFacts,
+    policy: DeliveryPolicy = .init()
+  ) {
+    var planning = Planning(manifest, lookup, records, files, facts, policy)
+    planning.run()
+    self = planning.plan
+  }
+
+  /// Returns why a pack is not downloaded now: for one that waits for its base, why that is not.
+  package func cause(of postponement: Postponement) -> Postponement.Reason {
+    guard case .base(let base) = postponement.reason, let other = postponed.first(where: { $0.id == base }) else {
+      return postponement.reason
+    }
+    return other.reason
+  }
+
+  /// Removes packs whose records another process has changed meanwhile. The next plan decides about them.
+  mutating func withdraw(_ ids: Set<String>) {
+    guard !ids.isEmpty else { return }
+    let taken = downloads.filter { ids.contains($0.id) }
+    downloads.removeAll { ids.contains($0.id) }
+    if allowance != nil {
+      for download in taken {
+        if download.isEssential { allowance?.essential += download.bytes.size } else { allowance?.other += download.bytes.size }
+      }
+    }
+    handOver.removeAll { ids.contains($0.id) }
+    for id in ids where !underWay.contains(id) && !isNamed(id) { underWay.append(id) }
+    changes.removeAll { ids.contains($0.id) }
+  }
+
+  private func isNamed(_ id: String) -> Bool {
+    ready.contains(id) || installing.contains(id) || awaitingPages.contains(id) || postponed.contains { $0.id == id }
+      || obsolete.contains { $0.id == id }
+  }
+}

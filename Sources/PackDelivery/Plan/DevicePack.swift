@@ -1,0 +1,34 @@
+/// A complete version of a pack that is on the device, as the store reports it.
+public struct DevicePack: Hashable, Sendable {
+  /// The name of the pack.
+  public let id: String
+  /// The version.
+  public let version: UInt64
+  /// The SHA-256 of the pack file that it was installed from, 32 bytes.
+  public let sha256: [UInt8]
+  /// Whether the pack is installed packed or unpacked.
+  public let mode: InstallMode
+  /// Whether the store rejects these bytes because they failed their trial.
+  public let isRejected: Bool
+  /// The content root of the pack, 32 bytes. Nil if it is not known: then no delta is chosen for it.
+  package let contentRoot: [UInt8]?
+  /// The number of deltas that may still be read over it.
+  package let room: Int
+
+  /// Creates a value.
+  public init(id: String, version: UInt64, sha256: [UInt8], mode: InstallMode, isRejected: Bool = false) {
+    self.init(id: id, version: version, sha256: sha256, mode: mode, isRejected: isRejected, contentRoot: nil, room: 0)
+  }
+
+  package init(
+    id: String, version: UInt64, sha256: [UInt8], mode: InstallMode, isRejected: Bool = false, contentRoot: [UInt8]?, room: Int
+  ) {
+    self.id = id
+    self.version = version
+    self.sha256 = sha256
+    self.mode = mode
+    self.isRejected = isRejected
+    self.contentRoot = contentRoot
+    self.room = contentRoot == nil ? 0 : room
+  }
+}

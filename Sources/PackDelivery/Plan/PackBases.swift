@@ -1,0 +1,73 @@
+/// The packs over which other packs are deltas, and which of those are worth waiting for.
+struct PackBases {
+  /// The packs that are requested because they, and a delta over them, take fewer bytes than another requested pack.
+  private(set) var asked: Set<String> = []
+  /// The content roots of bases that are not there yet, by the names of packs that are downloaded as deltas over them meanwhile.
+  private(set) var awaited: [String: [UInt8]] = [:]
+  /// The content roots of the bases that are downloaded, or will be, by their names.
+  private var coming: [String: [UInt8]] = [:]
+  /// The content roots on the device that deltas can be read over, by the name of the pack.
+  private var held: [String: [[UInt8]]] = [:]
+
+  /// - Parameters:
+  ///   - packs: The packs that are offered.
+  ///   - records: The records before the plan, by name.
+  ///   - device: What the store reports, by name.
+  init(
+    _ packs: ArraySlice<ManifestPack>, _ lookup: PageLookup, _ records: [String: PackStatus], _ device: [String: [DevicePack]],
+    _ facts: DeliveryFacts
+  ) {
+    let above = packs.filter { $0.basePack != nil }
+    guard !above.isEmpty else { return }
+    let names = Set(above.compactMap(\.basePack))
+    let offered = Dictionary(packs.lazy.filter { names.contains($0.id) && facts.isForDevice($0) }.map { ($0.id, $0) }) { first, _ in first }
+    for id in names {
+      let installed = device[id, default: []].filter { !$0.isRejected && $0.room > 0 }.compactMap(\.contentRoot)
+      held[id] = facts.device == nil ? [records[id]?.base].compactMap(\.self) : installed
+    }
+    for (id, base) in offered where Self.cost(of: base, records[id], device[id], facts) == 0 { coming[id] = base.contentRoot }
+    for pack in above where facts.isForDevice(pack) {
+      guard let base = pack.basePack.flatMap({ offered[$0] }), !roots(below: pack).contains(base.contentRoot) else { continue }
+      let record = records[pack.id].flatMap { $0.bytes == PackBytes(pack) ? $0 : nil }
+      // An essential download depends on nothing, because only this event permits it; nor does what has begun, or came to nothing as a delta.
+      if pack.delivery == .essential, facts.event.permitsEssential { continue }
+      guard record.map({ $0.state.kind == .notLoaded && $0.fallback == nil }) ?? true else { continue }
+      let isWanted = pack.delivery != .onDemand || facts.asked.contains(pack.id) || records[pack.id]?.isWanted == true
+      guard isWanted, let cost = Self.cost(of: base, records[base.id], device[base.id], facts) else { continue }
+      let deltas = lookup.updates.deltas[pack.id] ?? []
+      // A delta over a version of the pack itself is not put off.
+      let own = facts.device == nil ? records[pack.id]?.base.map { [$0] } ?? [] : device[pack.id, default: []].compactMap(\.contentRoot)
+      let room = Dictionary((own + roots(below: pack)).map { ($0, 1) }) { first, _ in first }
+      guard UpdateRoute.cheapest(to: pack, over: room, by: deltas) == nil,
+        let delta = UpdateRoute.cheapest(to: pack, over: [base.contentRoot: 1], by: deltas), delta.size.adding(cost) < pack.size
+      else { continue }
+      awaited[pack.id] = base.contentRoot
+      if cost > 0 {
+        asked.insert(base.id)
+        coming[base.id] = base.contentRoot
+      }
+    }
+  }
+
+  /// Whether the base of a pack has this content, and is downloaded or will be.
+  func comes(_ root: [UInt8], below pack: ManifestPack) -> Bool { pack.basePack.flatMap { coming[$0] } == root }
+
+  /// The content roots on the device over which a pack may be a delta, besides its own.
+  func roots(below pack: ManifestPack) -> [[UInt8]] { pack.basePack.flatMap { held[$0] } ?? [] }
+
+  /// Returns the bytes to download for a base that would not come otherwise; nil if it does not come.
+  private static func cost(of base: ManifestPack, _ record: PackStatus?, _ held: [DevicePack]?, _ facts: DeliveryFacts) -> UInt64? {
+    // It is rejected, or there, and three deltas over each other already.
+    if held?.contains(where: { $0.sha256 == base.sha256 }) == true { return nil }
+    guard let record, record.bytes == PackBytes(base) else {
+      return base.delivery != .onDemand || record?.isWanted == true || facts.asked.contains(base.id) ? 0 : base.size
+    }
+    switch record.state {
+    case .scheduled, .loading, .paused, .toBeTransferred, .installing: return 0
+    case .ready, .failed, .obsolete, .notLoaded(.cancelled): return nil
+    case .notLoaded:
+      guard record.attempts == 0 else { return nil }
+      return base.delivery != .onDemand || record.isWanted || facts.asked.contains(base.id) ? 0 : base.size
+    }
+  }
+}

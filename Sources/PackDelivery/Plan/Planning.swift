@@ -1,0 +1,457 @@
+/// The computation of a ``DeliveryPlan``.
+struct Planning {
+  private(set) var plan = DeliveryPlan()
+
+  /// The missing pages, and then the packs that are offered.
+  private let packs: [ManifestPack]
+  private let pageCount: Int
+  /// What is known of the deltas to packs that are to be updated.
+  private let updates: UpdateLookup
+  /// The names of the missing pages of deltas.
+  private let updatePages: Set<String>
+  /// The packs whose files are deltas over packs that are not installed yet.
+  private var waiting: Set<String> = []
+  /// Whether one of those pages could not be fetched. Then no pack waits for them.
+  private var hasFailedPage = false
+  private let defaults: ManifestDefaults
+  /// The packs of which it is not known yet whether they are offered.
+  private let unknown: Set<String>
+  private let hasPages: Bool
+  /// The packs over which others may be read, by name.
+  private let bases: PackBases
+  private let facts: DeliveryFacts
+  private let policy: DeliveryPolicy
+  private let isExpired: Bool
+  private var records: [String: PackStatus] = [:]
+  private var device: [String: [DevicePack]] = [:]
+  private var files: [String: WaitingFile] = [:]
+  /// The identifiers of files that are needed.
+  private var neededFiles: Set<String> = []
+  /// The identifiers of downloads that the manifest offers.
+  private var offeredDownloads: Set<String> = []
+  private var candidates: [Candidate] = []
+  /// The number of bytes that everything in progress will take on the device.
+  private var reserved: UInt64 = 0
+
+  /// A pack to be downloaded if there is enough space.
+  private struct Candidate {
+    let pack: Int
+    let before: PackStatus?
+    let status: PackStatus
+    let urgency: Int
+  }
+
+  init(
+    _ manifest: Manifest, _ lookup: PageLookup, _ records: [PackStatus], _ files: [WaitingFile], _ facts: DeliveryFacts,
+    _ policy: DeliveryPolicy
+  ) {
+    let pages = (lookup.missing + lookup.updates.missing).map { ManifestPack(page: $0, base: manifest.defaults.baseURL ?? "") }
+    // Pages come first, because packs wait for them.
+    packs = pages.isEmpty && lookup.packs.isEmpty ? manifest.packs : pages + manifest.packs + lookup.packs
+    pageCount = pages.count
+    updates = lookup.updates
+    updatePages = Set(lookup.updates.missing.map(DeliveryName.page))
+    defaults = manifest.defaults
+    unknown = lookup.unknown
+    hasPages = !manifest.pages.isEmpty
+    self.facts = facts
+    self.policy = policy
+    isExpired = facts.time >= manifest.expires.secondsSince1970
+    self.records.reserveCapacity(records.count)
+    for record in records { self.records[record.id] = record }
+    for pack in facts.device ?? [] { device[pack.id, default: []].append(pack) }
+    bases = PackBases(packs.dropFirst(pages.count), lookup, self.records, device, facts)
+    for file in files { self.files[file.identifier.description] = file }
+    plan.allowance = facts.allowance
+    plan.rootPages = manifest.pages
+  }
+
+  mutating func run() {
+    for (index, pack) in packs.enumerated() where index < pageCount || facts.isForDevice(pack) { consider(pack, index) }
+    for id in unknown.sorted() { wait(id) }
+    for urgency in 0...2 {
+      for candidate in candidates where candidate.urgency == urgency { admit(candidate) }
+    }
+    candidates = []
+    let gone = Set(records.keys).union(device.filter { !$0.value.allSatisfy(\.isRejected) }.keys)
+    for id in gone.sorted() {
+      if DeliveryName.isPage(id) || hasPages && isSpent(id) { drop(id) } else { retire(id) }
+    }
+    findStrays()
+  }
+
+  // MARK: A pack that is offered
+
+  private mutating func consider(_ pack: ManifestPack, _ index: Int) {
+    let bytes = PackBytes(pack)
+    let before = records.removeValue(forKey: pack.id)
+    let held = device.removeValue(forKey: pack.id) ?? []
+    var status = before ?? PackStatus(id: pack.id, bytes: bytes, at: facts.time)
+    if status.bytes != bytes || status.state == .obsolete {
+      if status.state.isUnderWay { plan.cancellations.append(status.identifier.description) }
+      apply(.offered(bytes), to: &status)
+    }
+    // A running installation of older bytes is allowed to finish.
+    guard status.bytes == bytes else {
+      keepFiles(of: status)
+      plan.installing.append(pack.id)
+      return note(before, status)
+    }
+    let isRejected = held.contains { $0.isRejected && $0.sha256 == bytes.sha256 }
+    let usable = held.filter { !$0.isRejected }
+    meetDevice(usable, &status)
+    chooseFile(of: pack, over: usable, &status)
+    // The first of two deltas is of no use to a pack that does not come.
+    if status.hop != nil, status.state.kind == .notLoaded, isUnwanted(pack, status) { status.dropDeltas() }
+    let hasChosen = status.state.kind == .notLoaded || status.state.kind == .failed
+    var identifier = knownIdentifier(status)
+    meetFile(identifier, &status)
+    if status.state == .toBeTransferred, status.needsAnotherFile {
+      apply(.continued, to: &status)
+      identifier = knownIdentifier(status)
+      meetFile(identifier, &status)
+    }
+    if status.state == .toBeTransferred, let root = rootBelow(pack, status), bases.comes(root, below: pack),
+      !bases.roots(below: pack).contains(root)
+    {
+      waiting.insert(pack.id)
+    }
+    if let identifier, facts.downloads != nil { offeredDownloads.insert(identifier) }
+    if isAsked(pack), !status.isWanted || status.state.kind == .failed || status.state == .notLoaded(.cancelled) {
+      apply(.asked, to: &status)
+    }
+    meetSystem(identifier, &status)
+    if index < pageCount { askForPage(&status) }
+    if updatePages.contains(pack.id), status.state.kind == .failed || status.attempts > 0 { hasFailedPage = true }
+    if case .failed(let reason) = status.state, isDue(status, reason, isRejected) { apply(.retryDue, to: &status) }
+    // A download that came to nothing: whether the delta is still offered is not known without the page.
+    if status.state.kind == .notLoaded, updates.unknown.contains(pack.id), !(status.hasHop && mayWaitForPage(pack)) { status.dropDeltas() }
+    // A download of the full pack that came to nothing: a delta may be offered by now, or its base be there.
+    if !hasChosen, status.state.kind == .notLoaded, status.delta == nil { chooseFile(of: pack, over: usable, &status) }
+    place(pack, index, before, status, isRejected: isRejected)
+  }
+
+  private func isAsked(_ pack: ManifestPack) -> Bool { facts.asked.contains(pack.id) || bases.asked.contains(pack.id) }
+
+  /// Whether a pack that is not loaded stays so until it is requested.
+  private func isUnwanted(_ pack: ManifestPack, _ status: PackStatus) -> Bool {
+    !isAsked(pack) && (status.state == .notLoaded(.cancelled) || pack.delivery == .onDemand && !status.isWanted)
+  }
+
+  /// The content root over which the file of a pack with a base is a delta. Nil for a full pack, or if that is not known.
+  private func rootBelow(_ pack: ManifestPack, _ status: PackStatus) -> [UInt8]? {
+    guard facts.device != nil, pack.basePack != nil, let delta = status.hop ?? status.delta else { return nil }
+    return updates.deltas[pack.id]?.first { $0.sha256 == delta.sha256 && $0.size == delta.size }?.bases.first
+  }
+
+  /// The identifier of a status's file, if there is anything to compare it with.
+  private func knownIdentifier(_ status: PackStatus) -> String? {
+    files.isEmpty && facts.downloads == nil ? nil : status.identifier.description
+  }
+
+  /// Returns whether a failed pack is tried again now.
+  private func isDue(_ status: PackStatus, _ reason: FailureReason, _ isRejected: Bool) -> Bool {
+    let hasWaited = status.secondsLeft(at: facts.time) == 0
+    if reason.isWorthRetrying { return hasWaited || facts.event.permitsEssential }
+    // After the store was emptied, it no longer rejects these bytes.
+    return facts.device != nil && !isRejected && hasWaited
+  }
+
+  /// Corrects the status by what the store reports, if this is known: a purged pack is not ready, whatever the record says.
+  private func meetDevice(_ held: [DevicePack], _ status: inout PackStatus) {
+    guard facts.device != nil else { return }
+    let base = held.last { $0.room > 0 }
+    (status.base, status.room) = (base?.contentRoot, min(base?.room ?? 0, 2))
+    if let exact = held.first(where: { $0.sha256 == status.bytes.sha256 && $0.version == status.bytes.version }) {
+      if status.state != .ready { apply(.found(exact.mode), to: &status) }
+      status.mode = exact.mode
+      return
+    }
+    if status.state == .ready { apply(.purged, to: &status) }
+    status.mode = held.contains { $0.mode == .packed } ? .packed : held.first?.mode
+  }
+
+  /// Corrects the status by the files in the shared directory: a file that was not recorded, or one that is gone.
+  private func meetFile(_ identifier: String?, _ status: inout PackStatus) {
+    let isHere = identifier.flatMap { files[$0] }.map { $0.size == status.file.size } ?? false
+    if isHere {
+      apply(.arrived, to: &status)
+    } else if status.state == .toBeTransferred {
+      apply(.purged, to: &status)
+    }
+  }
+
+  /// Corrects the status by the system's list of downloads.
+  private mutating func meetSystem(_ identifier: String?, _ status: inout PackStatus) {
+    guard let downloads = facts.downloads, let identifier else {
+      if status.state.isUnderWay, isOlder(status, than: policy.silentSeconds) { apply(.forgotten, to: &status) }
+      return
+    }
+    let isThere = downloads.contains(identifier)
+    if status.state.isUnderWay {
+      if !isThere, isOlder(status, than: policy.missingSeconds) { apply(.forgotten, to: &status) }
+    } else if isThere {
+      // The list is a little older than the record: the download may have failed in between.
+      if status.state.kind == .failed, let age = status.age(at: facts.time), age < Self.listSeconds { return }
+      // A cancelled download stays cancelled, and a file that is here need not be downloaded again.
+      let isUseful = status.state.kind == .notLoaded && status.state != .notLoaded(.cancelled) || status.state.kind == .failed
+      if isUseful { apply(.began, to: &status) } else { plan.cancellations.append(identifier) }
+    }
+  }
+
+  /// The number of seconds that pass at most between the system's list and the records.
+  private static let listSeconds: UInt64 = 5
+
+  /// Returns whether a state is at least this old. Also true if the clock was set back, because the age is unknown then.
+  private func isOlder(_ status: PackStatus, than seconds: UInt32) -> Bool {
+    status.age(at: facts.time).map { $0 >= UInt64(seconds) } ?? true
+  }
+
+  /// Adds a pack to its list.
+  private mutating func place(_ pack: ManifestPack, _ index: Int, _ before: PackStatus?, _ status: PackStatus, isRejected: Bool) {
+    if let hop = status.hop, status.hasHop, status.state != .ready {
+      neededFiles.insert(DownloadIdentifier(id: status.id, bytes: hop).description)
+    }
+    switch status.state {
+    case .ready:
+      plan.ready.append(pack.id)
+    case .scheduled, .loading, .paused:
+      reserve(pack, status)
+      plan.underWay.append(pack.id)
+    case .toBeTransferred:
+      neededFiles.insert(status.identifier.description)
+      reserve(pack, status)
+      if waiting.contains(pack.id), let base = pack.basePack {
+        plan.postponed.append(Postponement(id: pack.id, reason: .base(base)))
+      } else if index < pageCount {
+        // It arrived after this plan took the pages. The next plan takes it.
+        plan.underWay.append(pack.id)
+      } else if isExpired {
+        plan.postponed.append(Postponement(id: pack.id, reason: .manifestExpired))
+      } else {
+        plan.handOver.append(HandOver(id: pack.id, bytes: status.file, mode: mode(of: pack, status), hop: status.hop))
+      }
+    case .installing:
+      neededFiles.insert(status.identifier.description)
+      reserve(pack, status)
+      plan.installing.append(pack.id)
+    case .failed(let reason):
+      let left = reason.isWorthRetrying ? status.secondsLeft(at: facts.time) : nil
+      plan.postponed.append(Postponement(id: pack.id, reason: .failed(reason, secondsLeft: left)))
+    case .notLoaded(let idle):
+      guard let reason = reasonToWait(pack, status, idle, isRejected) else {
+        let urgency = pack.delivery == .essential ? 0 : status.isWanted ? 1 : 2
+        return candidates.append(Candidate(pack: index, before: before, status: status, urgency: urgency))
+      }
+      plan.postponed.append(Postponement(id: pack.id, reason: reason))
+    case .obsolete:
+      // Offered packs have already left this state.
+      break
+    }
+    note(before, status)
+  }
+
+  private func reasonToWait(
+    _ pack: ManifestPack, _ status: PackStatus, _ idle: IdleReason, _ isRejected: Bool
+  ) -> Postponement.Reason? {
+    if isRejected { return .failed(.rejected, secondsLeft: nil) }
+    if isAwaitingUpdates(pack, status) { return .updates }
+    if pack.delivery == .onDemand, !status.isWanted { return .notAsked }
+    if idle == .cancelled, !(pack.delivery == .essential && facts.event.permitsEssential) { return .cancelled }
+    if idle.waitsForLaunch, facts.allowance != nil { return .beforeLaunch(idle) }
+    return isExpired ? .manifestExpired : nil
+  }
+
+  /// Returns how to install a pack. A pack that is installed packed stays packed: someone chose to save space, or reads it in place.
+  private func mode(of pack: ManifestPack, _ status: PackStatus) -> InstallMode {
+    status.mode == .packed ? .packed : pack.install
+  }
+
+  private func sizeOnDevice(_ pack: ManifestPack, _ status: PackStatus) -> UInt64 {
+    guard mode(of: pack, status) == .packed else { return pack.installSize }
+    // What comes as a delta over another pack is made a whole pack.
+    let size = pack.basePack != nil && status.delta != nil ? status.sizeToCome.adding(pack.size) : status.sizeToCome
+    return size.adding(4095) / 4096 * 4096
+  }
+
+  private mutating func reserve(_ pack: ManifestPack, _ status: PackStatus) {
+    reserved = reserved.adding(sizeOnDevice(pack, status))
+  }
+
+  /// Adds a pack to the downloads if there is enough space.
+  private mutating func admit(_ candidate: Candidate) {
+    let pack = packs[candidate.pack]
+    var status = candidate.status
+    let isEssential = pack.delivery == .essential && facts.event.permitsEssential
+    if let free = facts.freeSpace {
+      // A pack is unpacked while its file is still there.
+      let beside = mode(of: pack, status) == .unpacked ? status.sizeToCome : 0
+      let needed = reserved.adding(sizeOnDevice(pack, status)).adding(beside)
+      guard needed <= free else { return postpone(candidate, .space(needed: needed, free: free)) }
+    }
+    if var allowance = plan.allowance {
+      let left = isEssential ? allowance.essential : allowance.other
+      guard allowance.take(status.file.size, isEssential: isEssential) else {
+        return postpone(candidate, .allowance(size: status.file.size, left: left))
+      }
+      plan.allowance = allowance
+    }
+    reserve(pack, status)
+    let wasBarred = status.state == .notLoaded(.background) || status.state == .notLoaded(.foreground)
+    apply(.scheduled(isEssential: isEssential), to: &status)
+    plan.downloads.append(
+      PlannedDownload(
+        id: pack.id, bytes: status.file, url: status.delta.flatMap { _ in defaults.url(pack.id, status.file.sha256) } ?? pack.url,
+        isDelta: status.delta != nil, fallback: status.fallback, isEssential: isEssential,
+        priority: pack.delivery == .essential ? 1 : status.isWanted ? 0.75 : 0.5,
+        startsInForeground: facts.event == .launch && (pack.delivery == .essential || status.isWanted || wasBarred)))
+    note(candidate.before, status)
+  }
+
+  private mutating func postpone(_ candidate: Candidate, _ reason: Postponement.Reason) {
+    plan.postponed.append(Postponement(id: candidate.status.id, reason: reason))
+    note(candidate.before, candidate.status)
+  }
+
+  // MARK: Deltas
+
+  /// Chooses the files that bring a pack: the delta or the two deltas that take the fewest bytes, or the full pack. A download in progress keeps its
+  /// files while the manifest offers them.
+  private mutating func chooseFile(of pack: ManifestPack, over held: [DevicePack], _ status: inout PackStatus) {
+    guard status.state != .ready, status.state != .installing, status.fallback == nil else { return }
+    let offered = updates.deltas[pack.id] ?? []
+    if let delta = status.delta {
+      let isOffered = [status.hop, delta].allSatisfy { file in
+        file.map { file in offered.contains { $0.sha256 == file.sha256 && $0.size == file.size } } ?? true
+      }
+      let isComing = status.state.isUnderWay || status.state == .toBeTransferred
+      let isLost = status.hop.map { status.hasHop && !isHere($0, status.id) } ?? false
+      // Without the page it is not known. The store decides when the file is here.
+      if isComing || status.hasHop, !isLost, isOffered || updates.unknown.contains(pack.id) { return }
+      if status.state.isUnderWay { plan.cancellations.append(status.identifier.description) }
+      if isComing { apply(status.state.isUnderWay ? .forgotten : .purged, to: &status) }
+      status.dropDeltas()
+    }
+    guard status.state.kind == .notLoaded || status.state.kind == .failed, !isHere(PackBytes(pack), status.id) else { return }
+    var room: [[UInt8]: Int] = [:]
+    // A pack that stays packed cannot be read over an unpacked one.
+    let isUnpacked = mode(of: pack, status) == .unpacked
+    for version in held where isUnpacked || version.mode == .packed {
+      if let root = version.contentRoot { room[root] = version.room }
+    }
+    if facts.device == nil, isUnpacked || status.mode == .packed, let base = status.base { room[base] = status.room }
+    for root in bases.roots(below: pack) + [bases.awaited[pack.id]].compactMap(\.self) where room[root] == nil { room[root] = 1 }
+    var route = (UpdateRoute.cheapest(to: pack, over: room, by: offered)?.deltas ?? []).map {
+      PackBytes(version: pack.version, size: $0.size, sha256: $0.sha256)
+    }
+    status.delta = route.popLast()
+    status.hop = route.popLast()
+  }
+
+  /// Whether a pack waits for the page with the deltas to it. An essential download is not put off for that, because only this event permits it.
+  private func isAwaitingUpdates(_ pack: ManifestPack, _ status: PackStatus) -> Bool {
+    let isUnknown = updates.unknown.contains(pack.id) || pack.basePack.map(unknown.contains) ?? false
+    return isUnknown && (status.delta == nil || status.hasHop) && status.fallback == nil && mayWaitForPage(pack)
+  }
+
+  private func mayWaitForPage(_ pack: ManifestPack) -> Bool {
+    !hasFailedPage && !(pack.delivery == .essential && facts.event.permitsEssential)
+  }
+
+  private mutating func keepFiles(of status: PackStatus) {
+    for file in [status.hop, status.file] {
+      if let file { neededFiles.insert(DownloadIdentifier(id: status.id, bytes: file).description) }
+    }
+  }
+
+  private func isHere(_ bytes: PackBytes, _ id: String) -> Bool {
+    !files.isEmpty && files[DownloadIdentifier(id: id, bytes: bytes).description]?.size == bytes.size
+  }
+
+  // MARK: Pages, and packs that wait for them
+
+  /// Requests a page, because packs on the device or requested packs are in it. While somebody waits for one, a page that failed is tried again.
+  private func askForPage(_ status: inout PackStatus) {
+    let isAwaited = !facts.asked.isDisjoint(with: unknown)
+    if !status.isWanted || isAwaited && status.state.kind == .failed { apply(.asked, to: &status) }
+  }
+
+  /// Keeps everything of a pack whose page is not here, and records whether it is requested.
+  private mutating func wait(_ id: String) {
+    let before = records.removeValue(forKey: id)
+    let held = (device.removeValue(forKey: id) ?? []).filter { !$0.isRejected }
+    neededFiles.formUnion(files.values.filter { $0.identifier.id == id }.map(\.identifier.description))
+    plan.awaitingPages.append(id)
+    let isAsked = facts.asked.contains(id)
+    guard var status = before ?? (isAsked ? PackStatus(id: id, bytes: .unknown, at: facts.time) : nil) else { return }
+    if isAsked, status.state == .obsolete { apply(.offered(status.bytes), to: &status) }
+    let identifier = status.identifier.description
+    offeredDownloads.insert(identifier)
+    meetDevice(held, &status)
+    meetFile(identifier, &status)
+    if isAsked, !status.isWanted || status.state.kind == .failed { apply(.asked, to: &status) }
+    meetSystem(identifier, &status)
+    note(before, status)
+  }
+
+  /// Whether the device has nothing of a pack, and it is not wanted. Its page is not read, so that pages of packs that were removed are not needed.
+  private func isSpent(_ id: String) -> Bool {
+    guard let record = records[id], record.isIdle else { return false }
+    return device[id]?.allSatisfy(\.isRejected) ?? true && !files.values.contains { $0.identifier.id == id }
+  }
+
+  private mutating func drop(_ id: String) {
+    guard let before = records[id] else { return }
+    if before.state.isUnderWay { plan.cancellations.append(before.identifier.description) }
+    plan.changes.append(DeliveryPlan.Change(id: id, before: before, after: nil))
+  }
+
+  // MARK: Packs that are not offered
+
+  private mutating func retire(_ id: String) {
+    let before = records[id]
+    let held = (device[id] ?? []).filter { !$0.isRejected }
+    guard var status = before else {
+      return plan.obsolete.append(ObsoletePack(id: id, installed: held))
+    }
+    if status.state.isUnderWay { plan.cancellations.append(status.identifier.description) }
+    apply(.unlisted, to: &status)
+    let ownFiles = files.values.filter { $0.identifier.id == id }.map(\.identifier.description)
+    neededFiles.formUnion(ownFiles)
+    if facts.device != nil, held.isEmpty, ownFiles.isEmpty, status.after(.removed, at: facts.time, policy: policy) == .forgotten {
+      return plan.changes.append(DeliveryPlan.Change(id: id, before: before, after: nil))
+    }
+    plan.obsolete.append(ObsoletePack(id: id, installed: held))
+    note(before, status)
+  }
+
+  /// Finds downloads and files that are no longer needed.
+  private mutating func findStrays() {
+    if let downloads = facts.downloads {
+      // Downloads with other names belong to other code.
+      plan.cancellations += downloads.filter { !offeredDownloads.contains($0) && DownloadIdentifier($0) != nil }
+    }
+    // If a cancelled download is still in the system and wanted again, the system continues it.
+    if !plan.cancellations.isEmpty {
+      let wanted = Set(plan.downloads.map(\.identifier.description))
+      plan.cancellations = Set(plan.cancellations).subtracting(wanted).sorted()
+    }
+    plan.orphans = files.filter { !neededFiles.contains($0.key) && !$0.value.isBeingInstalled }.keys.sorted()
+  }
+
+  // MARK: Records
+
+  private func apply(_ event: PackEvent, to status: inout PackStatus) {
+    if case .became(let next) = status.after(event, at: facts.time, policy: policy) { status = next }
+  }
+
+  private mutating func note(_ before: PackStatus?, _ after: PackStatus) {
+    guard let before else {
+      // A pack with nothing to remember needs no record.
+      let isBlank = after.state == .notLoaded(.new) && !after.isWanted
+      if !isBlank { plan.changes.append(DeliveryPlan.Change(id: after.id, before: nil, after: after)) }
+      return
+    }
+    if before != after { plan.changes.append(DeliveryPlan.Change(id: after.id, before: before, after: after)) }
+  }
+}

@@ -1,0 +1,2 @@
+@_exported public import PackBuild
+@_exported public import PackServing

@@ -1,0 +1,27 @@
+extension TrustedKeys: ManifestTrust {
+  /// Returns the record of keys documents after those of a manifest.
+  public func followed(_ document: SignedManifest, after record: [UInt8]?) -> (record: [UInt8]?, failure: PackError?) {
+    // An app that embeds plain keys passes over keys documents.
+    guard newest != nil else { return (nil, nil) }
+    let progress = restored(from: record).following(document)
+    return (progress.keys.record, progress.failure)
+  }
+
+  /// Returns the content of a manifest that is signed by enough of the keys that count after a record.
+  public func manifest(in document: SignedManifest, record: [UInt8]?, at time: Int64) throws(PackError) -> Manifest {
+    let keys = restored(from: record)
+    let manifest = try document.verify(trusting: keys).manifest
+    try keys.checkExpiry(at: ManifestTime(clamping: time))
+    return manifest
+  }
+}
+
+extension ManifestTime {
+  /// Makes a time of a clock that may be wrong, limited to the times that a manifest can have from 1970 on.
+  package init(clamping seconds: Int64) {
+    guard let time = ManifestTime(secondsSince1970: min(max(seconds, 0), 253_402_300_799)) else {
+      preconditionFailure("every second from 1970 to the end of the year 9999 is a time")
+    }
+    self = time
+  }
+}

@@ -1,0 +1,2 @@
+@_exported public import PackManifest
+@_exported public import PackReading

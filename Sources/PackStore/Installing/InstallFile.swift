@@ -1,0 +1,120 @@
+/// A file that the caller hands over to be installed. All methods block the thread.
+struct InstallFile: Sendable {
+  let directory: StoreDirectory
+  let path: String
+  let taking: Taking
+
+  /// Returns whether the file may be renamed into the store.
+  ///
+  /// - Parameter open: The same file, which was opened by its path.
+  /// - Throws: ``PackError/Code/sourceChanged`` if the path names another file now, ``PackError/Code/usage`` for a symbolic link.
+  func isMovable(_ open: OpenFile) throws(PackError) -> Bool {
+    guard taking == .moving else { return false }
+    let status: FileStatus
+    let mine: FileStatus
+    let store: FileStatus
+    do throws(FileFailure) {
+      status = try directory.files.status(of: path, in: nil, following: .asThemselves)
+      mine = try directory.files.status(of: open)
+      store = try directory.files.status(of: directory.handle)
+    } catch {
+      throw error.reading(path)
+    }
+    guard status.kind == .file else {
+      throw PackError(
+        .usage, of: path, "is a symbolic link, which cannot be moved into a store",
+        advice: .developer("pass the path of the file itself, or have the file copied"))
+    }
+    try checkIdentity(status, mine)
+    // If the file has another hard link, its content could be changed through that link later.
+    return status.device == store.device && status.linkCount == 1
+  }
+
+  /// Throws if the path does not name the open file any more.
+  func checkIdentity(_ open: OpenFile) throws(PackError) {
+    let (named, open) = (try directory.status(outside: path), try status(of: open))
+    guard let named else { throw PackError(.missingInput, of: path, "does not exist") }
+    try checkIdentity(named, open)
+  }
+
+  private func checkIdentity(_ named: FileStatus, _ open: FileStatus) throws(PackError) {
+    guard named.device == open.device, named.inode == open.inode else {
+      throw PackError(.sourceChanged, of: path, "was replaced while it was being installed", advice: .tryAgain)
+    }
+  }
+
+  func status(of open: OpenFile) throws(PackError) -> FileStatus {
+    do {
+      return try directory.files.status(of: open)
+    } catch {
+      throw error.reading(path)
+    }
+  }
+
+  /// Returns the SHA-256 of the whole file.
+  func digest(of open: OpenFile, each: () throws(PackError) -> Void) throws(PackError) -> [UInt8] {
+    var buffer = [UInt8](repeating: 0, count: 256 << 10)
+    let digest = try directory.backend.makeDigest()
+    _ = try directory.files.hash(open, by: digest, buffer: &buffer, name: path, each: each)
+    return try digest.finish()
+  }
+
+  /// Syncs the file to the disk. The content of a file that is moved may not be there yet.
+  func sync(_ open: OpenFile) throws(PackError) {
+    do {
+      try directory.files.sync(open)
+    } catch {
+      throw error.writing(path)
+    }
+  }
+
+  /// Copies the file to a name in the store, and checks the digest of the bytes written, because the file may change during the copy.
+  func copy(_ open: OpenFile, size: UInt64, sha256: [UInt8], to name: String, pool: WorkerPool) throws(PackError) {
+    let files = directory.files
+    let path = directory.path(name)
+    let digest = try directory.backend.makeDigest()
+    func failure(_ error: FileFailure, missing: UInt64) -> PackError {
+      let free = (try? files.freeSpace(at: directory.handle)) ?? 0
+      return error.writing(path, missingBytes: missing > free ? missing - free : nil)
+    }
+    let output: OpenFile
+    do throws(FileFailure) {
+      output = try files.open(name, .create(mode: 0o644), in: directory.handle)
+      try files.reserve(size, for: output)
+    } catch {
+      throw failure(error, missing: size)
+    }
+    var buffer = [UInt8](repeating: 0, count: Int(min(size, 1 << 20)))
+    var offset: UInt64 = 0
+    while offset < size {
+      try pool.checkpoint()
+      let count = Int(min(size - offset, UInt64(buffer.count)))
+      do {
+        var whole = buffer.mutableByteSpan
+        var target = whole._mutatingExtracting(first: count)
+        try files.readExactly(open, at: offset, into: &target, name: self.path)
+      }
+      let piece = buffer.byteSpan.extracting(first: count)
+      try digest.update(piece)
+      do {
+        try files.writeAll(output, at: offset, piece)
+      } catch {
+        throw failure(error, missing: size - offset)
+      }
+      offset += UInt64(count)
+    }
+    guard try digest.finish() == sha256 else {
+      throw PackError(.sourceChanged, of: self.path, "changed while it was being installed", advice: .tryAgain)
+    }
+    do {
+      try files.sync(output)
+    } catch {
+      throw failure(error, missing: 0)
+    }
+  }
+
+  /// Removes the file. Ignores errors, because it is not part of the store.
+  func remove() {
+    try? directory.files.remove(path, .file, in: nil)
+  }
+}

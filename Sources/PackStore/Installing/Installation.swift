@@ -1,0 +1,280 @@
+/// Installs one pack file: checks everything, makes room, writes the content, and moves it into place with its record.
+struct Installation: Sendable {
+  let directory: StoreDirectory
+  let manifests: StoreManifests
+  /// The paths of a full pack, or of deltas in the order in which they are applied.
+  let files: [String]
+  /// The deltas that the files are. If nil, the header of the only file decides whether it is a delta, and the digest of each which one.
+  var route: [ManifestDelta]?
+  let id: String
+  let taking: Taking
+  /// The requested mode. If nil, the manifest decides.
+  let mode: InstallMode?
+  let progress: ProgressHandler?
+  /// Receives side results of the installation. Nil if the caller does not need them.
+  var note: Monitor<InstallNote>?
+  /// Receives each change of the store right after it happened.
+  let tell: @Sendable ([StoreEvent]) -> Void
+
+  /// The only file, or the first one.
+  private var file: InstallFile { file(0) }
+
+  func file(_ number: Int) -> InstallFile { InstallFile(directory: directory, path: files[number], taking: taking) }
+
+  /// Content that is ready to be moved into place.
+  private struct Candidate: Sendable {
+    /// Its name in `staging`. Nil if the caller's file itself is to be renamed.
+    var staged: String?
+    var content: PackRecord.Content
+    var cost = InstallCost()
+  }
+
+  func run(keys: any KeyProvider) async throws(PackError) -> InstalledPack {
+    let (order, present) = try await WorkerPool.settled { () throws(PackError) in try self.order() }
+    if let present {
+      try await takeFiles(of: order)
+      return present
+    }
+    do throws(PackError) {
+      if try await WorkerPool.settled({ () throws(PackError) in try self.isDelta(order) }) {
+        return try await DeltaInstallation(self, order).run(keys: keys)
+      }
+      return try await install(order, keys: keys)
+    } catch {
+      // Another process may have installed the same file in the meantime and moved it away.
+      guard error.code == .missingInput, let present = try await WorkerPool.settled({ () throws(PackError) in try self.order() }).present
+      else {
+        throw error
+      }
+      return present
+    }
+  }
+
+  private func install(_ order: InstallOrder, keys: any KeyProvider) async throws(PackError) -> InstalledPack {
+    let pack = try await open(order.entry, keys: keys)
+    let (isMovable, tree) = try await WorkerPool.value { (pool) throws(PackError) in
+      try pack.check(against: order.entry)
+      let isMovable = try file.isMovable(pack.source.file)
+      try self.checkDigest(of: pack, order, pool: pool)
+      let tree = order.mode == .unpacked ? try pack.measureTree(against: order.entry) : nil
+      try makeRoom(for: Self.needs(order.entry, order.mode, isMovable: isMovable, tree: tree), order)
+      if order.mode == .packed, isMovable { try file.sync(pack.source.file) }
+      return (isMovable, tree)
+    }
+    var candidate = try await prepare(pack, order, isMovable: isMovable)
+    var result = try await place(candidate, order, pack, tree)
+    if result == nil {
+      // The file is on another volume, although its device number is the same.
+      candidate = try await prepare(pack, order, isMovable: false)
+      result = try await place(candidate, order, pack, tree)
+    }
+    guard let result else { throw PackError(.internalError, of: file.path, "was copied into the store, but could not be moved into place") }
+    if taking == .moving, candidate.staged != nil { await WorkerPool.settled { file.remove() } }
+    finish(result, candidate.cost)
+    return result
+  }
+
+  /// Removes the versions that the new one makes superfluous, and others if there is not enough space.
+  func makeRoom(for needs: StoreSpace.Needs, _ order: InstallOrder) throws(PackError) {
+    tell(try StoreTrials(directory).makeWay(for: order.entry.bytes, of: id))
+    try StoreSpace(directory, manifests).makeRoom(for: needs, of: "pack '\(order.entry.id)'", sparing: [order.entry.id]) { events in
+      note?.withLock { $0.removed += events.compactMap(\.purgedPack) }
+      tell(events)
+    }
+  }
+
+  /// Reports a new version.
+  func finish(_ installed: InstalledPack, _ cost: InstallCost) {
+    note?.withLock { $0.cost = cost }
+    tell([.installed(installed, cost)])
+  }
+
+  // MARK: Checks
+
+  /// Opens the file.
+  ///
+  /// An error about keys or versions is thrown only if the file's digest matches the manifest. Otherwise, a forged header could say that another key
+  /// is needed, and the app would keep the file until it has that key.
+  private func open(_ entry: ManifestPack, keys: any KeyProvider) async throws(PackError) -> Pack {
+    do throws(PackError) {
+      return try await Pack.open(file.path, keys: keys, files: directory.files, backend: directory.backend)
+    } catch {
+      guard [.wrongKey, .notWrapped, .noKey, .noUsableKey, .unsupported, .limitExceeded].contains(error.code) else { throw error }
+      try await WorkerPool.value { (pool) throws(PackError) in try self.checkDigest(entry, pool: pool) }
+      throw error
+    }
+  }
+
+  /// Compares the SHA-256 of the whole file with the manifest.
+  private func checkDigest(_ entry: ManifestPack, pool: WorkerPool) throws(PackError) {
+    let found = try file.digest(of: directory.files.openFile(file.path).file, each: pool.checkpoint)
+    guard found == entry.sha256 else { throw PackError.digestMismatch(found, entry).about(file.path) }
+  }
+
+  /// - Returns: what is to be installed, and the version if the device has it already.
+  /// - Throws: ``PackError/Code/noManifest``, ``PackError/Code/manifestExpired``, ``PackError/Code/versionFailed``, or as
+  ///   ``StoreManifests/entry(_:in:)``.
+  private func order() throws(PackError) -> (order: InstallOrder, present: InstalledPack?) {
+    let entry = try manifests.entry(id, in: try manifests.installable().manifest)
+    let order = InstallOrder(entry: entry, mode: mode ?? entry.install)
+    let record = try directory.record(id)
+    try order.checkFailure(record)
+    guard let record, let present = try order.present(in: record, of: directory) else { return (order, nil) }
+    return (order, directory.installed(present, of: record))
+  }
+
+  /// Returns whether the file is a delta. A full pack has the size that the manifest says.
+  ///
+  /// - Throws: if the file has the wrong size, as after an incomplete transfer or if a web page was downloaded instead. The error is more helpful than
+  ///   one about the header.
+  private func isDelta(_ order: InstallOrder) throws(PackError) -> Bool {
+    guard route == nil, files.count == 1 else { return true }
+    do throws(PackError) {
+      try checkSize(order.entry)
+      return false
+    } catch {
+      guard error.code == .truncated || error.code == .wrongPack else { throw error }
+      return try isDelta(unless: error)
+    }
+  }
+
+  /// - Throws: the error if the header is not that of a delta.
+  private func isDelta(unless failure: PackError) throws(PackError) -> Bool {
+    let start: PackStart
+    do throws(PackError) {
+      start = try PackStart(file.path, files: directory.files)
+    } catch {
+      throw error.code == .cannotRead || error.code == .missingInput ? error : failure
+    }
+    guard start.header.kind == .delta else { throw failure }
+    return true
+  }
+
+  private func checkSize(_ entry: ManifestPack) throws(PackError) {
+    let status: FileStatus
+    do {
+      status = try directory.files.status(of: file.path, in: nil, following: .followed)
+    } catch {
+      throw error.reading(file.path)
+    }
+    guard status.kind == .file, status.size != entry.size else { return }
+    let isCut = status.size < entry.size
+    throw PackError(
+      isCut ? .truncated : .wrongPack, "\(file.path) is \(status.size) bytes, but the manifest says \(entry.size)",
+      advice: .fetchAgain)
+  }
+
+  private func checkDigest(of pack: Pack, _ order: InstallOrder, pool: WorkerPool) throws(PackError) {
+    let size = order.entry.size
+    try pack.checkDigest(against: order.entry) { (done) throws(PackError) in
+      try pool.checkpoint()
+      progress?(PackProgress(phase: .verifying, done: done, total: size))
+    }
+    progress?(PackProgress(phase: .verifying, done: size, total: size))
+  }
+
+  /// Returns the number of bytes needed on the volume and in the store.
+  ///
+  /// - Parameter tree: what the pack makes if it is unpacked. Nil before the pack was opened: then the manifest says it.
+  static func needs(_ entry: ManifestPack, _ mode: InstallMode, isMovable: Bool, tree: TreeCount? = nil) -> StoreSpace.Needs {
+    let blocks = (entry.size.adding(4095)) / 4096 * 4096
+    return switch mode {
+    case .packed: StoreSpace.Needs(volume: isMovable ? 0 : blocks, store: blocks)
+    case .unpacked:
+      StoreSpace.Needs(volume: tree?.diskSize ?? entry.installSize, store: tree?.diskSize ?? entry.installSize)
+    }
+  }
+
+  // MARK: Writing
+
+  private func prepare(_ pack: Pack, _ order: InstallOrder, isMovable: Bool) async throws(PackError) -> Candidate {
+    let entry = order.entry
+    var content = PackRecord.Content(
+      bytes: entry.bytes, mode: order.mode, size: entry.size, sizeOnDevice: 0, contentRoot: entry.contentRoot, isProven: false)
+    if order.mode == .packed, isMovable {
+      content.sizeOnDevice = try await WorkerPool.value { (_) throws(PackError) in try file.status(of: pack.source.file).allocatedSize }
+      return Candidate(staged: nil, content: content)
+    }
+    let name = directory.freshName(in: .staging, ending: order.mode == .packed ? ".pack" : "")
+    do throws(PackError) {
+      switch order.mode {
+      case .packed:
+        try await WorkerPool.value { (pool) throws(PackError) in
+          try file.copy(pack.source.file, size: entry.size, sha256: entry.sha256, to: name, pool: pool)
+        }
+      case .unpacked:
+        try pack.checkContentSize(entry.contentSize)
+        let path = directory.path(directory.place(order.itemName))
+        let output = try await WorkerPool.value { (_) throws(PackError) in
+          try OutputDirectory(ownedAs: name, in: directory.handle, path: path, files: directory.files)
+        }
+        try await TreeWalk.run(pack, into: output, jobs: nil, phase: .unpacking, progress: progress)
+        progress?(PackProgress(phase: .syncing, done: pack.contentSize, total: pack.contentSize))
+        try await WorkerPool.value { (_) throws(PackError) in try output.commit() }
+        content.size = entry.contentSize
+      }
+      content.sizeOnDevice = try await WorkerPool.value { (_) throws(PackError) in try directory.sizeOnDevice(name) }
+    } catch {
+      await WorkerPool.settled { directory.empty([name]) }
+      throw error
+    }
+    return Candidate(staged: name, content: content, cost: InstallCost(written: content.size))
+  }
+
+  /// Moves the candidate into place and records it.
+  ///
+  /// - Returns: nil if the caller's file is on another volume. Then nothing changed.
+  private func place(
+    _ candidate: Candidate, _ order: InstallOrder, _ pack: Pack, _ tree: TreeCount?
+  ) async throws(PackError) -> InstalledPack? {
+    let needs = Self.needs(order.entry, order.mode, isMovable: candidate.staged == nil, tree: tree)
+    let arrival = Placement.Arrival(staged: candidate.staged, file: file, open: pack.source.file, item: order.itemName)
+    return try await Placement(
+      directory: directory, manifests: manifests, order: order, content: candidate.content, needs: needs, note: note
+    ).run([arrival])
+  }
+
+  // MARK: The caller's file
+
+  /// Removes the caller's files if their pack is installed already and they were to be moved.
+  private func takeFiles(of order: InstallOrder) async throws(PackError) {
+    guard taking == .moving else { return }
+    try await WorkerPool.value { (pool) throws(PackError) in
+      for number in files.indices { try take(file(number), of: order, pool) }
+    }
+  }
+
+  private func take(_ file: InstallFile, of order: InstallOrder, _ pool: WorkerPool) throws(PackError) {
+    guard let status = try directory.status(outside: file.path), status.kind == .file else { return }
+    // If the caller's path is the installed file itself, it is not removed.
+    if status.linkCount == 1, try directory.isOwn(status, of: id) { return }
+    let start = try PackStart(file.path, files: directory.files)
+    var expected = [(order.entry.size, order.entry.sha256)]
+    if start.header.kind == .delta {
+      expected = try manifests.deltas(to: id, in: try manifests.installable().manifest).map { ($0.size, $0.sha256) }
+    }
+    let advice = PackError.Advice.developer("the file was not removed; the pack that the manifest names is installed already")
+    guard expected.contains(where: { $0.0 == start.layout.packSize }),
+      start.header.kind == .delta || start.header.packVersion == order.entry.version
+    else {
+      throw PackError(.wrongPack, of: file.path, "is not the pack that the manifest names", advice: advice)
+    }
+    let digest = try file.digest(of: start.file, each: pool.checkpoint)
+    guard expected.contains(where: { $0.1 == digest }) else {
+      throw PackError(.digestMismatch, of: file.path, "is not the pack that the manifest names", advice: advice)
+    }
+    file.remove()
+  }
+}
+
+/// The side results of an installation.
+package struct InstallNote: Sendable {
+  /// A mark that keeps the version in use, made before any other process could remove it. Nil if the version was installed already.
+  package var mark: UseMark?
+  /// The versions that were removed to make room.
+  package var removed: [InstalledPack] = []
+  /// What was written. Nothing if the version was installed already.
+  package var cost = InstallCost()
+
+  package init() {}
+}

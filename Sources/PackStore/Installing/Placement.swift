@@ -1,0 +1,118 @@
+/// Moves content that is ready into its place, together with its record, unless another task or process installed the same meanwhile.
+struct Placement: Sendable {
+  let directory: StoreDirectory
+  let manifests: StoreManifests
+  let order: InstallOrder
+  let content: PackRecord.Content
+  let needs: StoreSpace.Needs
+  let note: Monitor<InstallNote>?
+
+  /// Something that gets its place in `packs`.
+  struct Arrival: Sendable {
+    /// Its name in `staging`. Nil if the caller's file is to be renamed.
+    var staged: String?
+    /// The caller's file, and the same file open.
+    var file: InstallFile?
+    var open: OpenFile?
+    /// Its name in `packs`.
+    var item: String
+
+    fileprivate var name: String { staged ?? file?.path ?? "" }
+  }
+
+  /// - Returns: nil if a file of the caller is on another volume. Then nothing changed. What is in `staging` is removed only after an error, or if it
+  ///   is not needed.
+  func run(_ arrivals: [Arrival]) async throws(PackError) -> InstalledPack? {
+    let staged = arrivals.compactMap(\.staged)
+    do throws(PackError) {
+      // From here on, the installation cannot be cancelled.
+      guard !Task.isCancelled else { throw PackError(.cancelled, "cancelled") }
+      return try await WorkerPool.settled { () throws(PackError) in try self.record(arrivals) }
+    } catch {
+      await WorkerPool.settled { directory.empty(staged) }
+      throw error
+    }
+  }
+
+  private func record(_ arrivals: [Arrival]) throws(PackError) -> InstalledPack? {
+    let id = order.entry.id
+    var arrived: [Arrival] = []
+    var isKept = true
+    let installed = try directory.change(id) { (record) throws(PackError) -> InstalledPack? in
+      try order.checkFailure(record)
+      if let present = try order.present(in: record, of: directory) {
+        isKept = false
+        hold(present, record)
+        return directory.installed(present, of: record)
+      }
+      try check(record)
+      for arrival in arrivals where arrival.staged == nil {
+        if let open = arrival.open { try arrival.file?.checkIdentity(open) }
+      }
+      // Before the pack is in the store: a crash in between leaves a version remembered that a manifest really listed.
+      try manifests.note([order.entry])
+      for arrival in arrivals {
+        let isIn = try directory.bringIn(arrival.name, isOutside: arrival.staged == nil, as: arrival.item) { arrived.append(arrival) }
+        guard isIn else {
+          takeBack(arrived)
+          arrived = []
+          return nil
+        }
+      }
+      add(to: &record)
+      return record.content(content.bytes).map { directory.installed($0, of: record) }
+    } undo: {
+      takeBack(arrived)
+    }
+    if !isKept { directory.empty(arrivals.compactMap(\.staged)) }
+    return installed
+  }
+
+  private func check(_ record: PackRecord) throws(PackError) {
+    let id = record.id
+    guard record.contents.count < PackRecord.contentLimit else {
+      throw PackError(
+        .limitExceeded, "\(PackRecord.contentLimit) versions of pack '\(id)' are installed", advice: .closePack)
+    }
+    guard content.mode == .packed || !record.isNeeded(content.bytes) else {
+      throw PackError(
+        .inUse, "version \(content.bytes.version) of pack '\(id)' stays packed, because another version is read over it",
+        advice: .developer("install the other version from its full pack, or remove the pack"))
+    }
+    for base in content.bases {
+      guard let held = record.content(base), held.mode == .packed, try directory.isPresent(held, of: record) else {
+        throw PackError(
+          .wrongBase, "version \(base.version) of pack '\(id)' was removed while a delta over it was being installed",
+          advice: .fetchFullPack)
+      }
+    }
+    try DeltaInstallation.checkDepth(of: content, in: record)
+    try StoreSpace(directory, manifests).checkQuota(for: needs, of: id)
+  }
+
+  private func add(to record: inout PackRecord) {
+    var content = content
+    content.isProven = record.content(content.bytes)?.isProven ?? false
+    content.links.removeAll { record.content($0.bytes) == nil }
+    record.removeContent(content.bytes)
+    record.contents.append(content)
+    record.delivery = order.entry.delivery
+    hold(content, record)
+  }
+
+  /// Marks the version as in use for the caller, under the store's lock.
+  private func hold(_ content: PackRecord.Content, _ record: PackRecord) {
+    note?.withLock { $0.mark = directory.uses.open(record.allItems(content)) }
+  }
+
+  /// Moves what arrived back to where it came from, or removes it.
+  private func takeBack(_ arrived: [Arrival]) {
+    for arrival in arrived {
+      if let file = arrival.file, arrival.staged == nil {
+        try? directory.files.rename(directory.path(directory.place(arrival.item)), to: file.path, in: nil)
+      } else if let name = directory.discard(directory.place(arrival.item)) {
+        directory.empty([name])
+      }
+    }
+  }
+}

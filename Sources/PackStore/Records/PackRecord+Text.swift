@@ -1,0 +1,297 @@
+// A record is written as the canonical JSON of manifests (FORMAT.md §9.1): keys ascending, no white space, integers only.
+extension PackRecord {
+  static let schema = "packer-store-state/1"
+  /// The maximum size of a record, in bytes: about twelve times what the limits on its parts allow.
+  static let largestSize = 256 << 10
+
+  package var text: [UInt8] {
+    var writer = CanonicalWriter()
+    writer.object { writer in
+      if let confirmed {
+        writer.key("confirmed")
+        writer.string(confirmed.hex)
+      }
+      writer.key("contents")
+      writer.array(contents) { writer, content in content.write(to: &writer) }
+      if let current {
+        writer.key("current")
+        writer.object { current.write(to: &$0) }
+      }
+      if let delivery {
+        writer.key("delivery")
+        writer.string(delivery.rawValue)
+      }
+      writer.key("failures")
+      writer.array(failures) { writer, failure in
+        writer.object { writer in
+          writer.key("reason")
+          writer.string(failure.reason)
+          failure.bytes.write(to: &writer)
+        }
+      }
+      writer.key("id")
+      writer.string(id)
+      writer.key("lastUse")
+      writer.integer(lastUse)
+      if let preservation {
+        writer.key("preservation")
+        writer.integer(preservation)
+      }
+      if let purged {
+        writer.key("purged")
+        writer.object { purged.write(to: &$0) }
+      }
+      writer.key("schema")
+      writer.string(Self.schema)
+      if let trial {
+        writer.key("trial")
+        writer.object { writer in
+          writer.key("nonce")
+          writer.string(trial.nonce.hex)
+          writer.key("session")
+          writer.string(trial.session)
+          writer.key("sha256")
+          writer.string(trial.bytes.sha256.hex)
+          writer.key("starts")
+          writer.integer(trial.starts)
+          writer.key("version")
+          writer.integer(trial.bytes.version)
+        }
+      }
+    }
+    return writer.bytes
+  }
+
+  /// Parses a record. Throws if a store could not have written it.
+  ///
+  /// - Throws: ``PackError/Code/damagedStore``
+  package init(parsing bytes: [UInt8], id: String) throws(PackError) {
+    var reader = RecordReader(bytes.byteSpan.count, "record of '\(id)'")
+    self.init(id: id)
+    let bytes = bytes.byteSpan
+    var schema: String?
+    var name: String?
+    var object = try reader.cursor.beginObject("a record", depth: 1, in: bytes)
+    while let key = try reader.cursor.nextKey(of: &object, in: bytes) {
+      switch key {
+      case "confirmed": confirmed = try reader.cursor.hex("a nonce", count: 16, in: bytes)
+      case "contents":
+        var array = try reader.cursor.beginArray("contents", depth: 2, in: bytes)
+        while try reader.cursor.hasNext(in: &array, in: bytes) { contents.append(try reader.content(in: bytes)) }
+      case "current": current = try reader.fields(depth: 2, in: bytes).bytes()
+      case "delivery": delivery = try reader.choice(DeliveryClass.self, in: bytes)
+      case "failures":
+        var array = try reader.cursor.beginArray("failures", depth: 2, in: bytes)
+        while try reader.cursor.hasNext(in: &array, in: bytes) {
+          let fields = try reader.fields(depth: 3, in: bytes)
+          failures.append(Failure(bytes: try fields.bytes(), reason: try fields.text("reason")))
+        }
+      case "id": name = try reader.cursor.text("an id", in: bytes)
+      case "lastUse": lastUse = try reader.cursor.integer("a time", in: bytes)
+      case "preservation": preservation = try reader.cursor.integer("a preservation", in: bytes)
+      case "purged": purged = try reader.fields(depth: 2, in: bytes).bytes()
+      case "schema": schema = try reader.cursor.text("a schema", in: bytes)
+      case "trial":
+        let fields = try reader.fields(depth: 2, in: bytes)
+        trial = Trial(
+          bytes: try fields.bytes(), nonce: try fields.hex("nonce", count: 16), session: try fields.text("session"),
+          starts: try fields.integer("starts"))
+      default: throw reader.cursor.fault("has the unknown key '\(key)'")
+      }
+    }
+    guard reader.cursor.isAtEnd else { throw reader.cursor.fault("has data after its end") }
+    guard schema == Self.schema else { throw reader.cursor.fault("does not have the schema '\(Self.schema)'") }
+    guard name == id else { throw reader.cursor.fault("belongs to another pack") }
+    if let fault = fault { throw reader.cursor.fault(fault) }
+  }
+
+  /// The inconsistency in a record that was parsed. Nil if there is none.
+  private var fault: String? {
+    if contents.count > Self.contentLimit || failures.count > Self.failureLimit { return "lists too many versions or failures" }
+    if Set(contents.map(\.bytes)).count != contents.count || itemNames.count != contents.flatMap(ownItems).count {
+      return "lists a version twice"
+    }
+    if let current, content(current) == nil { return "has a current version that it does not list" }
+    if let trial {
+      if content(trial.bytes) == nil { return "has a version on trial that it does not list" }
+      if trial.bytes == current { return "has its current version on trial" }
+      if hasFailed(trial.bytes) { return "has a version on trial that failed" }
+    }
+    for content in contents
+    where content.contentRoot == nil && (content.mode == .unpacked || !content.layers.isEmpty || content.rewritten != nil) {
+      return "lacks the content root of a version that was unpacked or made by deltas"
+    }
+    if let fault = contents.lazy.compactMap(deltaFault).first { return fault }
+    if let preservation, preservation > 1_000_000 { return "has a preservation above 1000000" }
+    return nil
+  }
+}
+
+extension PackRecord {
+  /// The inconsistency in what a version is read over. Nil if there is none.
+  private func deltaFault(_ content: Content) -> String? {
+    guard content.links.allSatisfy({ $0.bytes != content.bytes && self.content($0.bytes) != nil }) else {
+      return "has a version with files of one that it does not list"
+    }
+    if content.rewritten != nil, content.mode == .unpacked || !content.layers.isEmpty || !content.bases.isEmpty {
+      return "has a version with a file made of deltas that are still there"
+    }
+    guard !content.layers.isEmpty || !content.bases.isEmpty else { return nil }
+    guard content.mode == .packed, !content.layers.isEmpty, (1...Limits.deltaBases).contains(content.bases.count) else {
+      return "has a version with deltas but without bases, or with bases but without deltas"
+    }
+    guard content.bases.allSatisfy({ self.content($0)?.mode == .packed }) else { return "has a version over one that it does not list" }
+    guard depth(content) <= Pack.mostDeltas else { return "has a version over too many deltas" }
+    return nil
+  }
+}
+
+extension PackRecord.Bytes {
+  /// Writes the two keys that come last in an object.
+  fileprivate func write(to writer: inout CanonicalWriter) {
+    writer.key("sha256")
+    writer.string(sha256.hex)
+    writer.key("version")
+    writer.integer(version)
+  }
+}
+
+extension PackRecord.Content {
+  fileprivate func write(to writer: inout CanonicalWriter) {
+    writer.object { writer in
+      if !bases.isEmpty {
+        writer.key("bases")
+        writer.array(bases) { writer, base in writer.object { base.write(to: &$0) } }
+      }
+      if let contentRoot {
+        writer.key("contentRoot")
+        writer.string(contentRoot.hex)
+      }
+      if !layers.isEmpty {
+        writer.key("layers")
+        writer.array(layers) { writer, layer in
+          writer.object { writer in
+            writer.key("sha256")
+            writer.string(layer.sha256.hex)
+            writer.key("size")
+            writer.integer(layer.size)
+          }
+        }
+      }
+      if !links.isEmpty {
+        writer.key("links")
+        writer.array(links) { writer, link in
+          writer.object { writer in
+            writer.key("sha256")
+            writer.string(link.bytes.sha256.hex)
+            writer.key("size")
+            writer.integer(link.size)
+            writer.key("version")
+            writer.integer(link.bytes.version)
+          }
+        }
+      }
+      writer.key("mode")
+      writer.string(mode.rawValue)
+      writer.key("proven")
+      writer.integer(isProven ? 1 : 0)
+      if let rewritten {
+        writer.key("rewritten")
+        writer.string(rewritten.hex)
+      }
+      writer.key("sha256")
+      writer.string(bytes.sha256.hex)
+      writer.key("size")
+      writer.integer(size)
+      writer.key("sizeOnDevice")
+      writer.integer(sizeOnDevice)
+      writer.key("version")
+      writer.integer(bytes.version)
+    }
+  }
+}
+
+/// Parses the parts of a record.
+private struct RecordReader {
+  var cursor: CanonicalCursor
+
+  init(_ count: Int, _ subject: String) {
+    cursor = CanonicalCursor(at: 0, end: count, subject: subject, code: .damagedStore)
+  }
+
+  /// The values of a flat object: integers and texts by key.
+  struct Fields {
+    var texts: [String: String] = [:]
+    var integers: [String: UInt64] = [:]
+    /// The objects in arrays.
+    var lists: [String: [Fields]] = [:]
+    let fault: PackError
+
+    func text(_ key: String) throws(PackError) -> String {
+      guard let text = texts[key] else { throw fault }
+      return text
+    }
+
+    func integer(_ key: String) throws(PackError) -> UInt64 {
+      guard let value = integers[key] else { throw fault }
+      return value
+    }
+
+    func hex(_ key: String, count: Int) throws(PackError) -> [UInt8] {
+      guard let bytes = [UInt8](hex: try text(key), count: count) else { throw fault }
+      return bytes
+    }
+
+    func bytes() throws(PackError) -> PackRecord.Bytes {
+      PackRecord.Bytes(version: try integer("version"), sha256: try hex("sha256", count: 32))
+    }
+  }
+
+  private static let listKeys: Set<String> = ["bases", "layers", "links"]
+  private static let integerKeys: Set<String> = ["proven", "size", "sizeOnDevice", "starts", "version"]
+
+  mutating func fields(depth: Int, in bytes: Span<UInt8>) throws(PackError) -> Fields {
+    var fields = Fields(fault: cursor.fault("has an object with a missing or invalid value"))
+    var object = try cursor.beginObject("an object", depth: depth, in: bytes)
+    while let key = try cursor.nextKey(of: &object, in: bytes) {
+      if Self.integerKeys.contains(key) {
+        fields.integers[key] = try cursor.integer("a \(key)", in: bytes)
+      } else if Self.listKeys.contains(key) {
+        fields.lists[key] = try list(key, depth: depth + 1, in: bytes)
+      } else {
+        fields.texts[key] = try cursor.text("a \(key)", in: bytes)
+      }
+    }
+    return fields
+  }
+
+  private mutating func list(_ key: String, depth: Int, in bytes: Span<UInt8>) throws(PackError) -> [Fields] {
+    var list: [Fields] = []
+    var array = try cursor.beginArray(key, depth: depth, in: bytes)
+    while try cursor.hasNext(in: &array, in: bytes) { list.append(try fields(depth: depth + 1, in: bytes)) }
+    return list
+  }
+
+  mutating func content(in bytes: Span<UInt8>) throws(PackError) -> PackRecord.Content {
+    let fields = try self.fields(depth: 3, in: bytes)
+    guard let mode = InstallMode(rawValue: try fields.text("mode")), try fields.integer("proven") <= 1 else { throw fields.fault }
+    var content = PackRecord.Content(
+      bytes: try fields.bytes(), mode: mode, size: try fields.integer("size"), sizeOnDevice: try fields.integer("sizeOnDevice"),
+      contentRoot: fields.texts["contentRoot"] == nil ? nil : try fields.hex("contentRoot", count: 32),
+      isProven: try fields.integer("proven") == 1)
+    if fields.texts["rewritten"] != nil { content.rewritten = try fields.hex("rewritten", count: 32) }
+    for layer in fields.lists["layers"] ?? [] {
+      content.layers.append(PackRecord.Layer(sha256: try layer.hex("sha256", count: 32), size: try layer.integer("size")))
+    }
+    for base in fields.lists["bases"] ?? [] { content.bases.append(try base.bytes()) }
+    for link in fields.lists["links"] ?? [] {
+      content.links.append(PackRecord.Link(bytes: try link.bytes(), size: try link.integer("size")))
+    }
+    return content
+  }
+
+  mutating func choice<Choice: RawRepresentable<String>>(_ type: Choice.Type, in bytes: Span<UInt8>) throws(PackError) -> Choice {
+    guard let choice = Choice(rawValue: try cursor.text("a choice", in: bytes)) else { throw cursor.fault("has an unknown choice") }
+    return choice
+  }
+}

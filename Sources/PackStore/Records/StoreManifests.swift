@@ -1,0 +1,481 @@
+/// The manifest that a store accepted last, the memory of accepted manifests that protects against rollback, and the record of keys documents.
+///
+/// The memory is written before the manifest. A crash between the two writes then leaves an older manifest, from which nothing is installed any
+/// more, and the store accepts the newer one when it comes again. In the other order, a crash would leave a newer manifest that an older one could
+/// still replace.
+///
+/// The record of keys documents is written before both, also if the manifest that brought a document is refused afterwards. A crash after it leaves
+/// a manifest that may no longer be signed by enough keys: nothing is installed from it, and the newer one comes again. In the other order, a crash
+/// would leave a manifest that no recorded key signed, and a key that was taken back could replace it.
+final class StoreManifests: Sendable {
+  /// The keys that the app embeds.
+  let embedded: TrustedKeys
+  /// The pages of the accepted manifest.
+  let pages: PageFolder
+  /// Whether the folder of pages belongs to the store.
+  private let ownsPages: Bool
+  private let directory: StoreDirectory
+  private let lowestVersion: UInt64
+  private let known = Monitor<Known?>(nil)
+  private let knownKeys = Monitor<KnownKeys?>(nil)
+  private let knownEntries = Monitor(KnownEntries())
+
+  private struct Known {
+    let status: FileStatus
+    let keys: TrustedKeys
+    let verified: Result<VerifiedManifest, PackError>
+  }
+
+  /// What pages of one manifest say, which never changes.
+  private struct KnownEntries {
+    var version: UInt64 = 0
+    var pages: [PageReference] = []
+    var defaults = ManifestDefaults()
+    /// The entries by id, nil for packs that there are not. Memory: 1 KB each.
+    var entries: [String: ManifestPack?] = [:]
+
+    /// More than most devices have packs. With more, pages are read again.
+    static let limit = 4096
+  }
+
+  private struct KnownKeys {
+    let status: FileStatus
+    let keys: TrustedKeys
+  }
+
+  private static let name = "manifest"
+  private static let memoryName = "memory"
+  private static let keysName = "keys"
+
+  /// - Parameter pages: A folder in which somebody else keeps and frees pages. If nil, the store has its own.
+  init(_ directory: StoreDirectory, trusting trusted: TrustedKeys, lowestVersion: UInt64, pages: PageFolder?) {
+    self.directory = directory
+    self.pages = pages ?? PageFolder(directory.path(StoreDirectory.pages), files: directory.files, backend: directory.backend)
+    ownsPages = pages == nil
+    embedded = trusted
+    self.lowestVersion = lowestVersion
+  }
+
+  // MARK: Keys
+
+  /// Returns the keys that count now: those that the app embeds, or those of the newest keys document that followed.
+  ///
+  /// The record is read again only if it changed since the last call. A damaged one counts as missing: the documents come again with the next
+  /// manifest.
+  func keys() throws(PackError) -> TrustedKeys {
+    guard embedded.newest != nil, let status = try directory.status(Self.keysName) else { return embedded }
+    if let known = knownKeys.withLock({ $0 }), known.status == status { return known.keys }
+    let keys = try recordedKeys()
+    knownKeys.withLock { $0 = KnownKeys(status: status, keys: keys) }
+    return keys
+  }
+
+  private func recordedKeys() throws(PackError) -> TrustedKeys {
+    do throws(PackError) {
+      return embedded.restored(from: try directory.contents(of: Self.keysName, limit: KeysChain.largestSize), backend: directory.backend)
+    } catch {
+      guard error.code == .damagedStore else { throw error }
+      return embedded
+    }
+  }
+
+  /// Follows the keys documents of a manifest, and records those that are accepted before it throws the error of one that is not.
+  ///
+  /// - Throws: ``PackError/Code/untrustedKeys``, ``PackError/Code/damagedKeys``, ``PackError/Code/unsupported``, or ``PackError/Code/storeBusy``.
+  func follow(_ documents: [[UInt8]]) throws(PackError) {
+    let progress = try keys().following(documents, backend: directory.backend)
+    if try progress.keys != keys() {
+      try directory.withLock { () throws(PackError) in
+        // Another process may have followed more documents in the meantime.
+        let recorded = try recordedKeys()
+        let keys = recorded.following(documents, backend: directory.backend).keys
+        guard keys != recorded, let record = keys.record else { return }
+        try directory.replace(Self.keysName, with: record)
+      }
+    }
+    if let failure = progress.failure { throw failure }
+  }
+
+  /// The record of keys documents, for the state that app and extension share. Nil if no document followed the embedded one.
+  func keysRecord() throws(PackError) -> [UInt8]? { try keys().record }
+
+  /// Returns whether the record of keys documents is there and is damaged.
+  func areKeysDamaged() throws(PackError) -> Bool {
+    do throws(PackError) {
+      guard let record = try directory.contents(of: Self.keysName, limit: KeysChain.largestSize) else { return false }
+      _ = try KeysChain.documents(in: record)
+      return false
+    } catch {
+      guard error.code == .damagedStore || error.code == .damagedKeys else { throw error }
+      return true
+    }
+  }
+
+  /// Removes the record of keys documents, under the store's lock.
+  func discardKeys() {
+    if let name = directory.discard(Self.keysName) { directory.empty([name]) }
+  }
+
+  // MARK: The manifest
+
+  /// Returns the manifest that was accepted last, or nil if there is none.
+  ///
+  /// The file is read again only if it changed since the last call.
+  ///
+  /// - Throws: The error of the manifest file, for example if it is damaged or not signed by a trusted key.
+  func verified() throws(PackError) -> VerifiedManifest? {
+    let keys = try keys()
+    guard let status = try directory.status(Self.name) else { return nil }
+    if let known = known.withLock({ $0 }), known.status == status, known.keys == keys { return try known.verified.get() }
+    guard let bytes = try directory.contents(of: Self.name, limit: Manifest.largestSize) else { return nil }
+    let result: Result<VerifiedManifest, PackError>
+    do throws(PackError) {
+      result = .success(try SignedManifest(bytes).verify(trusting: keys, backend: directory.backend))
+    } catch {
+      result = .failure(error.about(directory.path(Self.name)))
+    }
+    if case .failure(let error) = result, Self.isOutside(error) { throw error }
+    known.withLock { $0 = Known(status: status, keys: keys, verified: result) }
+    return try result.get()
+  }
+
+  /// Returns the manifest in a document that is signed by trusted keys, even if it is old or expired. Its keys documents are not followed.
+  func authenticated(_ document: SignedManifest) throws(PackError) -> Manifest {
+    try document.verify(trusting: keys(), backend: directory.backend).manifest
+  }
+
+  /// Returns the manifest that was accepted last. Returns nil if there is none, or it is damaged or not signed by a trusted key.
+  func usable() throws(PackError) -> VerifiedManifest? {
+    do throws(PackError) {
+      return try verified()
+    } catch {
+      guard !Self.isOutside(error) else { throw error }
+      return nil
+    }
+  }
+
+  /// Returns whether an error is not about the manifest itself, because the file could not be read. The manifest may be valid the next time.
+  static func isOutside(_ error: PackError) -> Bool { error.code == .cannotRead || error.code == .internalError }
+
+  /// Returns the manifest that was accepted last, for callers that need one.
+  ///
+  /// - Throws: ``PackError/Code/noManifest``
+  func required() throws(PackError) -> VerifiedManifest {
+    do throws(PackError) {
+      if let manifest = try verified() { return manifest }
+    } catch {
+      guard !Self.isOutside(error) else { throw error }
+      throw PackError(
+        .noManifest, "the accepted manifest cannot be used: \(error.message)",
+        advice: .acceptManifest)
+    }
+    throw PackError(
+      .noManifest, of: directory.root, "has accepted no manifest yet", advice: .acceptManifest)
+  }
+
+  /// Returns the manifest that was accepted last, for callers that install something new from it.
+  ///
+  /// - Throws: ``PackError/Code/noManifest``, ``PackError/Code/manifestRollback`` if a newer one was accepted but its file is missing,
+  ///   ``PackError/Code/manifestExpired``, ``PackError/Code/keysExpired``.
+  func installable() throws(PackError) -> VerifiedManifest {
+    let manifest: VerifiedManifest
+    do throws(PackError) {
+      manifest = try remembered()
+    } catch {
+      guard error.code == .manifestRollback else { throw error }
+      // Another process may have written one of the two files and not yet the other. It holds the lock meanwhile.
+      try? directory.withLock { () throws(PackError) in }
+      manifest = try remembered()
+    }
+    try manifest.manifest.checkExpiry(at: now)
+    try keys().checkExpiry(at: now)
+    return manifest
+  }
+
+  /// Returns the manifest that was accepted last, unless the memory has a newer one.
+  private func remembered() throws(PackError) -> VerifiedManifest {
+    let manifest = try required()
+    try rememberedOrNothing().check(manifest)
+    return manifest
+  }
+
+  /// Checks the signatures of a document by the keys that count now.
+  func verify(_ document: SignedManifest) throws(PackError) -> VerifiedManifest {
+    try document.verify(trusting: keys(), backend: directory.backend)
+  }
+
+  /// Checks a document and stores it, under the store's lock.
+  func adopt(_ document: SignedManifest, _ candidate: VerifiedManifest) throws(PackError) {
+    let keys = try keys()
+    // Another process may have followed a keys document since the signatures were checked.
+    let isStillSigned = Set(keys.signingKeys.map(\.id)).intersection(candidate.signers).count >= keys.threshold
+    let candidate = isStillSigned ? candidate : try verify(document)
+    // If the memory is lost or damaged, the stored manifest contains most of it.
+    let remembered = try rememberedOrNothing()
+    var memory = remembered
+    let ids = try recordedIDs()
+    if memory.accepted == nil, let present = try usable() { try? memory.accept(present, keeping: ids) }
+    try memory.accept(candidate, keeping: ids)
+    try candidate.manifest.checkExpiry(at: now)
+    try keys.checkExpiry(at: now)
+    if let accepted = memory.accepted, accepted != remembered.accepted {
+      try directory.replace(Self.memoryName, with: accepted.text)
+    }
+    guard try directory.contents(of: Self.name, limit: Manifest.largestSize) != document.bytes else { return }
+    try directory.replace(Self.name, with: document.bytes)
+  }
+
+  /// Returns the names of the packs that have a record.
+  func recordedIDs() throws(PackError) -> Set<String> {
+    Set(try directory.names(in: .state).compactMap { PackName(fileName: $0)?.text })
+  }
+
+  /// Returns the memory of accepted manifests, or nil if there is none.
+  ///
+  /// - Throws: ``PackError/Code/damagedStore``
+  func memory() throws(PackError) -> ManifestMemory? {
+    guard let bytes = try directory.contents(of: Self.memoryName, limit: ManifestMemory.Accepted.largestSize) else { return nil }
+    let accepted = try ManifestMemory.Accepted(parsing: bytes)
+    return ManifestMemory(accepted, lowestVersion: lowestVersion, trusting: try keys())
+  }
+
+  /// Returns the memory of accepted manifests, or an empty one if it is missing or damaged.
+  ///
+  /// - Throws: ``PackError/Code/cannotRead``
+  func rememberedOrNothing() throws(PackError) -> ManifestMemory {
+    do throws(PackError) {
+      if let memory = try memory() { return memory }
+    } catch {
+      guard error.code == .damagedStore else { throw error }
+    }
+    return ManifestMemory(nil, lowestVersion: lowestVersion, trusting: try keys())
+  }
+
+  /// Records the versions of packs in pages that are installed, under the store's lock and before a new one is in the store.
+  func note(_ packs: [ManifestPack]) throws(PackError) {
+    guard let noted = try noted(packs) else { return }
+    try directory.replace(Self.memoryName, with: noted.text)
+  }
+
+  /// Records that the accepted manifest lists installed packs in pages, after another one did, maybe with other signers. Errors are ignored: the next
+  /// call does it.
+  func noteAgain(_ packs: [ManifestPack]) {
+    guard (try? noted(packs)) != nil else { return }
+    try? directory.withLock { () throws(PackError) in try note(packs) }
+  }
+
+  /// Returns the memory with packs in pages that are installed, or nil if it has them.
+  private func noted(_ packs: [ManifestPack]) throws(PackError) -> ManifestMemory.Accepted? {
+    var memory = try rememberedOrNothing()
+    let before = memory.accepted
+    for pack in packs { memory.note(pack) }
+    return memory.accepted == before ? nil : memory.accepted
+  }
+
+  /// Rebuilds the memory from the stored manifest, under the store's lock.
+  ///
+  /// - Returns: Whether there is a usable manifest.
+  func rebuildMemory() throws(PackError) -> Bool {
+    guard let present = try usable() else { return false }
+    var memory = ManifestMemory(nil, trusting: try keys())
+    try memory.accept(present)
+    guard let accepted = memory.accepted else { return false }
+    try directory.replace(Self.memoryName, with: accepted.text)
+    return true
+  }
+
+  /// Removes the file of the memory or of the manifest, under the store's lock.
+  func discard(memory: Bool) {
+    if let name = directory.discard(memory ? Self.memoryName : Self.name) { directory.empty([name]) }
+  }
+
+  // MARK: Packs
+
+  /// Looks up packs in a manifest and its pages. What was found before in the pages of the same manifest is not read again.
+  ///
+  /// - Throws: ``PackError/Code/damagedManifest`` if a page breaks a rule, ``PackError/Code/cannotRead``.
+  func lookUp(_ ids: Set<String>, in manifest: Manifest) throws(PackError) -> PackLookup {
+    let search = PageSearch(manifest, backend: directory.backend)
+    guard !manifest.pages.isEmpty else { return try search.lookUp(ids, in: pages.intact) }
+    let known = knownEntries.withLock { known in
+      if known.version != manifest.version || known.pages != manifest.pages || known.defaults != manifest.defaults {
+        known = KnownEntries(version: manifest.version, pages: manifest.pages, defaults: manifest.defaults)
+      }
+      return known.entries.filter { ids.contains($0.key) }
+    }
+    var lookup = try search.lookUp(ids.subtracting(known.keys), in: pages.intact)
+    let own = Set(manifest.packs.map(\.id))
+    knownEntries.withLock { known in
+      guard known.version == manifest.version, known.pages == manifest.pages else { return }
+      for id in ids where !own.contains(id) && !lookup.unknown.contains(id) && known.entries.count < KnownEntries.limit {
+        if !known.entries.keys.contains(id) { known.entries[id] = .some(lookup.packs[id]) }
+      }
+    }
+    for (id, entry) in known { lookup.packs[id] = entry }
+    return lookup
+  }
+
+  /// Looks up packs, for callers that must not fail. If a page cannot be used, all packs that the manifest does not list itself are unknown.
+  func known(_ ids: Set<String>, in manifest: Manifest) -> PackLookup {
+    do throws(PackError) {
+      return try lookUp(ids, in: manifest)
+    } catch {
+      var lookup = PackLookup()
+      for pack in manifest.packs where ids.contains(pack.id) { lookup.packs[pack.id] = pack }
+      lookup.unknown = ids.subtracting(lookup.packs.keys)
+      return lookup
+    }
+  }
+
+  /// Returns the entry of a pack that is to be installed.
+  ///
+  /// - Throws: ``PackError/Code/unknownPack``, ``PackError/Code/missingPages``, ``PackError/Code/manifestRollback`` if a newer version was installed
+  ///   before, or as ``lookUp(_:in:)``.
+  func entry(_ id: String, in manifest: Manifest) throws(PackError) -> ManifestPack {
+    let lookup = try lookUp([id], in: manifest)
+    if let entry = lookup.packs[id] {
+      try rememberedOrNothing().check(entry)
+      return entry
+    }
+    if !lookup.missing.isEmpty { throw PackError.missing(lookup.missing, for: "pack '\(printable(id.utf8))'") }
+    throw PackError(
+      .unknownPack, "manifest version \(manifest.version) names no pack '\(printable(id.utf8))'", advice: .acceptManifest)
+  }
+
+  /// Returns the deltas that a manifest offers to a pack.
+  ///
+  /// - Throws: ``PackError/Code/missingPages``, ``PackError/Code/damagedManifest`` if a page breaks a rule, ``PackError/Code/cannotRead``.
+  func deltas(to id: String, in manifest: Manifest) throws(PackError) -> [ManifestDelta] {
+    let lookup = try PageSearch(manifest, backend: directory.backend).updates(to: [id], in: pages.intact)
+    if !lookup.missing.isEmpty {
+      throw .missing(lookup.missing, for: "pack '\(printable(id.utf8))'", because: "may have deltas in pages that are missing")
+    }
+    return lookup.deltas[id] ?? []
+  }
+
+  /// Returns whether a pack of a manifest or of its pages has a tag.
+  ///
+  /// - Throws: ``PackError/Code/missingPages``, or as ``lookUp(_:in:)``.
+  func hasTag(_ tag: String, in manifest: Manifest) throws(PackError) -> Bool {
+    if manifest.packs.contains(where: { $0.tags.contains(tag) }) { return true }
+    switch try PageSearch(manifest, backend: directory.backend).ids(taggedWith: tag, in: pages.intact) {
+    case .found(let ids): return !ids.isEmpty
+    case .needs(let missing): throw .missing(missing, for: "tag '\(printable(tag.utf8))'")
+    }
+  }
+
+  /// Removes the pages that the accepted manifest does not name, if the folder belongs to the store. Errors are ignored: the next call removes them.
+  func freePages() {
+    guard ownsPages, (try? directory.status(StoreDirectory.pages)) != nil, let manifest = try? usable()?.manifest,
+      let names = try? PageSearch(manifest, backend: directory.backend).fileNames(in: pages.intact)
+    else { return }
+    try? pages.free(except: names)
+  }
+
+  /// Returns whether a manifest or the newest keys document has expired, so that nothing may be installed.
+  func isExpired(_ manifest: VerifiedManifest) -> Bool {
+    (try? manifest.manifest.checkExpiry(at: now)) == nil || (try? keys().checkExpiry(at: now)) == nil
+  }
+
+  /// The current time, limited to the range of times in a manifest.
+  private var now: ManifestTime { ManifestTime(clamping: directory.clock.secondsSince1970) }
+}
+
+extension ManifestMemory.Accepted {
+  fileprivate static let schema = "packer-store-memory/1"
+  /// The maximum size of the text, in bytes. The packs of the manifest all fit into a manifest, and so do the others.
+  package static let largestSize = 2 * Manifest.largestSize
+
+  package var text: [UInt8] {
+    var writer = CanonicalWriter()
+    func write(_ versions: [String: UInt64], to writer: inout CanonicalWriter) {
+      writer.object { writer in
+        for (id, version) in versions.sorted(by: { $0.key.precedes($1.key) }) {
+          writer.key(id)
+          writer.integer(version)
+        }
+      }
+    }
+    writer.object { writer in
+      if !installed.isEmpty {
+        writer.key("installed")
+        writer.array(installed) { writer, group in
+          writer.object { writer in
+            writer.key("signers")
+            writer.array(group.signers) { $0.string($1) }
+            writer.key("versions")
+            write(group.versions, to: &writer)
+          }
+        }
+      }
+      writer.key("packs")
+      write(packVersions, to: &writer)
+      writer.key("schema")
+      writer.string(Self.schema)
+      writer.key("signedDigest")
+      writer.string(signedDigest.hex)
+      writer.key("signers")
+      writer.array(signers) { $0.string($1) }
+      writer.key("version")
+      writer.integer(version)
+    }
+    return writer.bytes
+  }
+
+  /// Parses the text that ``text`` returns.
+  ///
+  /// - Throws: ``PackError/Code/damagedStore``
+  package init(parsing text: [UInt8]) throws(PackError) {
+    let bytes = text.byteSpan
+    var cursor = CanonicalCursor(at: 0, end: bytes.count, subject: "memory of manifests", code: .damagedStore)
+    var object = try cursor.beginObject("a memory", depth: 1, in: bytes)
+    var packVersions: [String: UInt64]?
+    var installed: [ManifestMemory.Installed]?
+    var signers: [String]?
+    var schema: String?
+    var signedDigest: [UInt8]?
+    var version: UInt64?
+    while let key = try cursor.nextKey(of: &object, in: bytes) {
+      switch key {
+      case "installed": installed = try Self.installed(&cursor, bytes)
+      case "packs": packVersions = try Self.versions(depth: 2, &cursor, bytes)
+      case "schema": schema = try cursor.text("a schema", in: bytes)
+      case "signedDigest": signedDigest = try cursor.hex("a digest", count: 32, in: bytes)
+      case "signers": signers = try cursor.texts("signer", depth: 2, in: bytes)
+      case "version": version = try cursor.integer("a version", in: bytes)
+      default: throw cursor.fault("has the unknown key '\(key)'")
+      }
+    }
+    guard cursor.isAtEnd, schema == Self.schema, let packVersions, let signers, let signedDigest, let version else {
+      throw cursor.fault("is not complete")
+    }
+    self.init(
+      version: version, signedDigest: signedDigest, signers: signers, packVersions: packVersions, installed: installed ?? [])
+    guard installed?.isEmpty != true, self.text == text else { throw cursor.fault("was not written by a store") }
+  }
+
+  private static func installed(_ cursor: inout CanonicalCursor, _ bytes: Span<UInt8>) throws(PackError) -> [ManifestMemory.Installed] {
+    var array = try cursor.beginArray("groups", depth: 2, in: bytes)
+    var groups: [ManifestMemory.Installed] = []
+    while try cursor.hasNext(in: &array, in: bytes) {
+      var object = try cursor.beginObject("a group", depth: 3, in: bytes)
+      var group = ManifestMemory.Installed(signers: [], versions: [:])
+      while let key = try cursor.nextKey(of: &object, in: bytes) {
+        switch key {
+        case "signers": group.signers = try cursor.texts("signer", depth: 4, in: bytes)
+        case "versions": group.versions = try versions(depth: 4, &cursor, bytes)
+        default: throw cursor.fault("has the unknown key '\(key)'")
+        }
+      }
+      groups.append(group)
+    }
+    return groups
+  }
+
+  private static func versions(depth: Int, _ cursor: inout CanonicalCursor, _ bytes: Span<UInt8>) throws(PackError) -> [String: UInt64] {
+    var object = try cursor.beginObject("versions", depth: depth, in: bytes)
+    var versions: [String: UInt64] = [:]
+    while let id = try cursor.nextKey(of: &object, in: bytes) { versions[id] = try cursor.integer("a version", in: bytes) }
+    return versions
+  }
+}

@@ -1,0 +1,43 @@
+extension PackError.Code {
+  /// Another process or task held the store's lock for longer than ``StorePolicy/lockTimeout``.
+  public static let storeBusy = Self(rawValue: "store-busy")
+  /// The directory is not empty and is not a store.
+  public static let notAStore = Self(rawValue: "not-a-store")
+  /// A record of the store cannot be read.
+  public static let damagedStore = Self(rawValue: "damaged-store")
+  /// The token belongs to a trial that has ended.
+  public static let staleConfirmation = Self(rawValue: "stale-confirmation")
+  /// The version on trial was not confirmed in time, or failed for another reason.
+  public static let notConfirmed = Self(rawValue: "not-confirmed")
+  /// A pack with exactly these bytes has failed on this device.
+  public static let versionFailed = Self(rawValue: "version-failed")
+  /// The pack or version is not installed.
+  public static let notInstalled = Self(rawValue: "not-installed")
+  /// The pack was installed, but was removed from the device, for example to free space.
+  public static let purged = Self(rawValue: "purged")
+  /// The store would exceed its quota. The message contains the number of missing bytes.
+  public static let quotaExceeded = Self(rawValue: "quota-exceeded")
+  /// The pack is open, or another process has it on trial.
+  public static let inUse = Self(rawValue: "in-use")
+  /// The manifest has no pack with this name.
+  public static let unknownPack = Self(rawValue: "unknown-pack")
+  /// The manifest lists packs in pages, and those that are needed to find a pack or tag are missing.
+  public static let missingPages = Self(rawValue: "missing-pages")
+  /// More deltas would lie over each other than can be read. The full pack can be installed.
+  public static let tooManyDeltas = Self(rawValue: "too-many-deltas")
+  /// No manifest was accepted yet, or the accepted one cannot be used any more.
+  public static let noManifest = Self(rawValue: "no-manifest")
+  /// No pack in the manifest has the tag.
+  public static let unknownTag = Self(rawValue: "unknown-tag")
+}
+
+extension PackError {
+  /// The error for a pack or tag that may be in pages that are missing, or for something else that needs them.
+  package static func missing(
+    _ pages: [PageReference], for subject: String, because fault: String = "may be in pages that are missing"
+  ) -> PackError {
+    let names = pages.map(\.fileName)
+    return PackError(
+      .missingPages, of: subject, "\(fault): \(names.joined(separator: ", "))", advice: .fetchPages(names))
+  }
+}

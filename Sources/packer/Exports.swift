@@ -1,0 +1,4 @@
+@_exported import PackGate
+@_exported import PackPublish
+@_exported import PackServer
+@_exported import PackSimulator

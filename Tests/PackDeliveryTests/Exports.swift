@@ -1,0 +1,2 @@
+@_exported import PackBuild
+@_exported import PackDelivery

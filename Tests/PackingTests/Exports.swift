@@ -1,0 +1,2 @@
+@_exported import PackGate
+@_exported import PackPublish

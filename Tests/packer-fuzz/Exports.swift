@@ -1,0 +1,2 @@
+@_exported import PackApp
+@_exported import PackServer
