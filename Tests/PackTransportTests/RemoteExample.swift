@@ -1,3 +1,5 @@
+import PackApp
+
 struct Settings: Decodable, Sendable {
   let levels: [String]
 }

@@ -1,3 +1,5 @@
+import PackRuntime
+
 /// How an app uses levels. Each level is a tag.
 struct Levels: Sendable {
   let packs: OnDemandPacks

@@ -1,3 +1,5 @@
+import PackRuntime
+
 /// How an app uses its store, from start to play.
 struct Games: Sendable {
   let store: AssetStore
