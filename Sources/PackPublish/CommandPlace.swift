@@ -39,19 +39,20 @@ package struct CommandPlace: PublishingPlace {
     try fetched(name) { (path) throws(PackError) in try SystemFiles().contents(of: path, limit: limit) }
   }
 
-  package func bring(_ names: [String], to directory: String, limit: UInt64?) throws(PackError) {
-    var rest = limit ?? .max
-    for name in names {
+  package func bring(_ wanted: [(name: String, limit: UInt64)], to directory: String) throws(PackError) -> Brought {
+    var rest = wanted.reduce(0 as UInt64) { $0.adding($1.limit) }
+    for (name, _) in wanted {
       let path = ReleaseFolder.path(name, in: directory)
       _ = try run("get", name, path)
       let size = (try? SystemFiles().status(of: path, in: nil, following: .asThemselves))?.size ?? 0
-      guard size <= rest else { return }
+      guard size <= rest else { break }
       rest -= size
     }
+    return Brought()
   }
 
-  package func add(_ files: [ReleaseFiles.File], from directory: String) throws(PackError) {
-    for file in files { try add(ReleaseFolder.path(file.name, in: directory), as: file.name) }
+  package func add(_ names: [String], from directory: String) throws(PackError) {
+    for name in names { try add(ReleaseFolder.path(name, in: directory), as: name) }
   }
 
   package func add(_ path: String, as name: String) throws(PackError) { _ = try run("add", path, name) }

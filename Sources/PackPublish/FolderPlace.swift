@@ -37,25 +37,34 @@ package struct FolderPlace: PublishingPlace {
     }
   }
 
-  package func bring(_ names: [String], to directory: String, limit: UInt64?) throws(PackError) {
-    var rest = limit ?? .max
-    for name in names {
-      let status: FileStatus
-      do throws(FileFailure) {
-        status = try files.status(of: path(name), in: nil, following: .followed)
+  package func bring(_ wanted: [(name: String, limit: UInt64)], to directory: String) throws(PackError) -> Brought {
+    var brought = Brought()
+    for (name, limit) in wanted {
+      do throws(PackError) {
+        guard let size = try size(of: name) else { continue }
+        if size <= limit {
+          try FileCopy.run(path(name), to: ReleaseFolder.path(name, in: directory), files: files)
+        } else {
+          brought.larger.append(name)
+        }
       } catch {
-        guard error.isMissing else { throw error.reading(path(name)) }
-        continue
+        // One that somebody made unreadable, or that was just removed.
+        guard error.code == .cannotRead || error.code == .missingInput || error.code == .sourceChanged else { throw error }
+        brought.failures.append(error)
       }
-      guard status.kind == .file, status.size <= rest else { continue }
-      rest -= status.size
-      try FileCopy.run(path(name), to: ReleaseFolder.path(name, in: directory), files: files)
     }
+    return brought
   }
 
-  /// Whether there is a file, and not a folder or nothing.
-  func hasFile(_ name: String) -> Bool {
-    (try? files.status(of: path(name), in: nil, following: .followed))?.kind == .file
+  /// Returns the size of a file; nil if there is a folder or nothing.
+  private func size(of name: String) throws(PackError) -> UInt64? {
+    do throws(FileFailure) {
+      let status = try files.status(of: path(name), in: nil, following: .followed)
+      return status.kind == .file ? status.size : nil
+    } catch {
+      guard error.isMissing else { throw error.reading(path(name)) }
+      return nil
+    }
   }
 
   package func checkRoom(for size: UInt64) throws(PackError) {
@@ -64,9 +73,9 @@ package struct FolderPlace: PublishingPlace {
     throw Self.full(FileFailure.fullDisk.writing(title, missingBytes: size - room))
   }
 
-  package func add(_ wanted: [ReleaseFiles.File], from directory: String) throws(PackError) {
+  package func add(_ names: [String], from directory: String) throws(PackError) {
     try makeFolder()
-    try copy(wanted.map { (ReleaseFolder.path($0.name, in: directory), path($0.name)) })
+    try copy(names.map { (ReleaseFolder.path($0, in: directory), path($0)) })
   }
 
   package func add(_ path: String, as name: String) throws(PackError) {

@@ -95,9 +95,9 @@ package struct Publication: Sendable {
     // A copy can be read only with its pages.
     let pages = wanted.filter { PageReference.isFileName($0.name) }
     let packs = wanted.filter { !PageReference.isFileName($0.name) }
-    if !pages.isEmpty { try place.add(pages, from: release.directory) }
+    if !pages.isEmpty { try place.add(pages.map(\.name), from: release.directory) }
     if isAnnounced, !plan.hasCopy { try place.add(release.manifestPath, as: release.copyName) }
-    if !packs.isEmpty { try place.add(packs, from: release.directory) }
+    if !packs.isEmpty { try place.add(packs.map(\.name), from: release.directory) }
     guard !wanted.isEmpty else { return 0 }
     let different = try place.different(wanted, from: release.directory)
     guard let first = different.first?.name else { return wanted.count }
@@ -152,7 +152,7 @@ package struct Publication: Sendable {
     let there = try place.sizes()
     let lost = release.files.filter { there[$0.name] != $0.size }
     guard !lost.isEmpty else { return }
-    try place.add(lost, from: release.directory)
+    try place.add(lost.map(\.name), from: release.directory)
     guard let first = try place.different(lost, from: release.directory).first else { return }
     throw PackError(
       .wrongPack, of: place.title, "has lost \(first.name) since it was uploaded", hint: "publish it again, and not while files are removed"

@@ -1,26 +1,13 @@
 /// A place from which devices fetch a release.
-package protocol PublishingPlace: Sendable {
-  /// The place, as the caller named it.
-  var title: String { get }
-
+package protocol PublishingPlace: Place {
   /// Returns the names and sizes in bytes of the files there, without those in folders. A place that does not exist yet has none.
   func sizes() throws(PackError) -> [String: UInt64]
 
   /// Returns the bytes of a file; nil if it does not exist.
   func contents(of name: String, limit: Int) throws(PackError) -> [UInt8]?
 
-  /// Copies files from the place into a directory, over files of the same names. Those that are not there are no error.
-  ///
-  /// - Parameter limit: about how many bytes are copied at most, so that a place that is not trusted does not fill the disk. Others are then missing.
-  func bring(_ names: [String], to directory: String, limit: UInt64?) throws(PackError)
-
   /// Throws ``PackError/Code/noSpace`` if the place is known to have less room than `size` bytes.
   func checkRoom(for size: UInt64) throws(PackError)
-
-  /// Copies files of a directory to the place, over files of the same names. Caches may keep them for ever.
-  ///
-  /// - Throws: if any of them was not copied. The others may be there.
-  func add(_ files: [ReleaseFiles.File], from directory: String) throws(PackError)
 
   /// Copies one file to the place under a name of its own, which caches may keep for ever.
   func add(_ path: String, as name: String) throws(PackError)
@@ -50,11 +37,16 @@ package protocol PublishingPlace: Sendable {
 }
 
 extension PublishingPlace {
+  /// Copies files of any size from the place into a directory. Those that are not there are no error.
+  func bring(_ names: [String], to directory: String) throws(PackError) {
+    if let failure = try bring(names.map { ($0, UInt64.max) }, to: directory).failures.first { throw failure }
+  }
+
   /// Copies files from the place into a directory, over files of the same names.
   ///
   /// - Throws: if any of them was not copied.
   package func fetch(_ names: [String], to directory: String) throws(PackError) {
-    try bring(names, to: directory, limit: nil)
+    try bring(names, to: directory)
     for name in names where !ReleasePlaces.exists(ReleaseFolder.path(name, in: directory)) {
       throw PackError(.missingInput, of: title, "has no file \(name)")
     }

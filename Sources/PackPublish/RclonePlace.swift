@@ -97,21 +97,23 @@ package struct RclonePlace: PublishingPlace {
     return bytes.isEmpty ? nil : bytes
   }
 
-  package func bring(_ names: [String], to directory: String, limit: UInt64?) throws(PackError) {
+  package func bring(_ wanted: [(name: String, limit: UInt64)], to directory: String) throws(PackError) -> Brought {
+    let limit = wanted.reduce(0 as UInt64) { $0.adding($1.limit) }
     // Several files at once may count a little more than they have.
-    let bound = limit.map { ["--max-transfer", "\($0.adding(64 << 20))B", "--cutoff-mode", "hard"] } ?? []
-    try withList(of: names) { (list) throws(PackError) in
+    let bound = limit == UInt64.max ? [] : ["--max-transfer", "\(limit.adding(64 << 20))B", "--cutoff-mode", "hard"]
+    try withList(of: wanted.map(\.name)) { (list) throws(PackError) in
       // Each file is asked for, because a list of all could be long.
       let words = ["copy", "--no-traverse", "--no-check-dest", "--files-from-raw", list] + bound
       _ = try run(words + ["--", title, directory], allowing: [Self.missing, Self.bounded])
     }
+    return Brought()
   }
 
-  package func add(_ files: [ReleaseFiles.File], from directory: String) throws(PackError) {
+  package func add(_ names: [String], from directory: String) throws(PackError) {
     // Nothing is asked about files that are not there, or that are replaced. They are compared later.
     var words = ["copy", "--no-check-dest", "--no-traverse", "--s3-no-head", "--s3-no-check-bucket", "--header-upload", Self.forEver]
     if showsProgress { words += ["--stats", "2s", "--stats-one-line", "--stats-log-level", "NOTICE"] }
-    try withList(of: files.map(\.name)) { (list) throws(PackError) in
+    try withList(of: names) { (list) throws(PackError) in
       _ = try run(words + ["--files-from-raw", list, "--", directory, title], logs: showsProgress)
     }
   }

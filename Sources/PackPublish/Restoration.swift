@@ -68,7 +68,7 @@ package struct Restoration: Sendable {
       !ReleasePlaces.exists(kept.path(of: $0))
     }
     guard !missing.isEmpty else { return }
-    try place.bring(missing.map { ManifestPack.publishedName($0.id, $0.sha256) }, to: scratch, limit: nil)
+    try place.bring(missing.map { ManifestPack.publishedName($0.id, $0.sha256) }, to: scratch)
     for pack in missing {
       let fetched = ReleaseFolder.path(ManifestPack.publishedName(pack.id, pack.sha256), in: scratch)
       guard ReleasePlaces.exists(fetched) else { continue }

@@ -1,18 +1,3 @@
-/// A place with packs and deltas that machines share. Files there never change, and may be removed at any time.
-package protocol PackStorage: Sendable {
-  /// The place, as the caller named it.
-  var title: String { get }
-
-  /// Copies the files that are there into a directory. Those that are not there are no error.
-  ///
-  /// - Parameter files: names, each with the largest size in bytes that it may have. If one is larger, others may be missing.
-  /// - Returns: names of files that were not copied because they are larger. Others may have been copied all the same.
-  func bring(_ files: [(name: String, limit: UInt64)], to directory: String) throws(PackError) -> [String]
-
-  /// Copies files of a directory to the place, over files of the same names.
-  func keep(_ names: [String], from directory: String) throws(PackError)
-}
-
 /// The cache of a build: what was made anywhere with the same packer, content, settings, version and key is fetched instead of made.
 ///
 /// The place is not trusted: everything from there is authenticated with the key of the pack and compared with the sources. If it cannot be reached or
@@ -26,7 +11,7 @@ package final class PackCache: Sendable {
     var remarks: [ReleaseBuildReport.Remark] = []
   }
 
-  private let storage: any PackStorage
+  private let place: any Place
   /// Whether it is an error if the place cannot be read or written.
   private let isRequired: Bool
   /// The versions of packer and of its compression library. Others may make other bytes.
@@ -36,14 +21,14 @@ package final class PackCache: Sendable {
   /// - Parameters:
   ///   - maker: the versions of packer and of its compression library.
   ///   - isRequired: whether it is an error if the place cannot be read or written.
-  package init(_ storage: any PackStorage, maker: String, isRequired: Bool = false) {
-    (self.storage, self.maker, self.isRequired) = (storage, maker, isRequired)
+  package init(_ place: any Place, maker: String, isRequired: Bool = false) {
+    (self.place, self.maker, self.isRequired) = (place, maker, isRequired)
   }
 
   /// Returns the versions that make the bytes of packs, from that of packer.
   package static func maker(_ packer: String) -> String { "packer \(packer), \(LibraryVersions.lines.last ?? "")" }
 
-  var title: String { storage.title }
+  var title: String { place.title }
   var isWritable: Bool { state.withLock { $0.isWritable } }
 
   /// Copies the files that are there into a directory. Returns names of some that are too large.
@@ -52,12 +37,12 @@ package final class PackCache: Sendable {
     do throws(PackError) {
       // First one file only: a place that does not answer takes time for each of them.
       let first = state.withLock { $0.isKnown } ? 0 : 1
-      var large: [String] = []
+      var larger: [String] = []
       for part in [files.prefix(first), files.dropFirst(first)] where !part.isEmpty {
-        large += try storage.bring(Array(part), to: directory)
+        larger += try place.bring(Array(part), to: directory).larger
         state.withLock { $0.isKnown = true }
       }
-      return large
+      return larger
     } catch {
       guard !ReleaseBuild.endsBuild(error) else { throw error }
       guard !isRequired else { throw error.about("the cache \(title)") }
@@ -74,7 +59,7 @@ package final class PackCache: Sendable {
   func keep(_ names: [String], from directory: String) throws(PackError) {
     guard !names.isEmpty, isWritable else { return }
     do throws(PackError) {
-      try storage.keep(names, from: directory)
+      try place.add(names, from: directory)
     } catch {
       try giveUpWriting(error)
     }

@@ -55,7 +55,7 @@ struct Prune: Verb {
 
   /// The names of the packs of all recorded releases, if they are kept at the place itself: for deltas, and to bring a release back.
   private func kept(_ configuration: PackerConfiguration, _ place: any PublishingPlace) throws(PackError) -> Set<String> {
-    guard let folder = configuration.updates?.packs, place is FolderPlace,
+    guard let folder = configuration.updates?.packs, PackerConfiguration.isDirectory(place.title),
       let kept = try? SystemFiles().canonicalPath(of: folder), kept == (try? SystemFiles().canonicalPath(of: place.title))
     else { return [] }
     var names: Set<String> = []

@@ -106,6 +106,6 @@ extension PackCache {
   /// Returns the cache that a configuration names; nil if it names none.
   convenience init?(_ configuration: PackerConfiguration, isRequired: Bool = false) throws(PackError) {
     guard let place = configuration.cache else { return nil }
-    self.init(try SharedCache(place), maker: PackCache.maker(Version.number), isRequired: isRequired)
+    self.init(try PlaceName.place(place, isPatient: false), maker: PackCache.maker(Version.number), isRequired: isRequired)
   }
 }

@@ -6,7 +6,7 @@ import Testing
 @testable import PackProject
 
 /// A place in memory.
-final class Shelf: PackStorage {
+final class Shelf: Place {
   struct State {
     var files: [String: [UInt8]] = [:]
     var reading: PackError?
@@ -35,7 +35,7 @@ final class Shelf: PackStorage {
   /// The packs and deltas, without the files that name them.
   var packs: [String: [UInt8]] { files.filter { $0.key.hasSuffix(".pack") } }
 
-  func bring(_ wanted: [(name: String, limit: UInt64)], to directory: String) throws(PackError) -> [String] {
+  func bring(_ wanted: [(name: String, limit: UInt64)], to directory: String) throws(PackError) -> Brought {
     let found = try state.withLock { (state) throws(PackError) -> [String: [UInt8]] in
       state.visits += 1
       state.asked += wanted.count
@@ -43,10 +43,10 @@ final class Shelf: PackStorage {
       return state.files.filter { file in wanted.contains { $0.name == file.key } }
     }
     for (name, bytes) in found { try OutputFile.write(bytes, to: "\(directory)/\(name)", files: SystemFiles()) }
-    return []
+    return Brought()
   }
 
-  func keep(_ names: [String], from directory: String) throws(PackError) {
+  func add(_ names: [String], from directory: String) throws(PackError) {
     for name in names {
       let bytes = try SystemFiles().contents(of: "\(directory)/\(name)", limit: 1 << 30)
       try state.withLock { (state) throws(PackError) in

@@ -17,12 +17,12 @@ private struct ChangedPlace: PublishingPlace {
   var title: String { base.title }
   func sizes() throws(PackError) -> [String: UInt64] { try base.sizes() }
   func contents(of name: String, limit: Int) throws(PackError) -> [UInt8]? { try base.contents(of: name, limit: limit) }
-  func bring(_ names: [String], to directory: String, limit: UInt64?) throws(PackError) {
-    try base.bring(names, to: directory, limit: limit)
+  func bring(_ files: [(name: String, limit: UInt64)], to directory: String) throws(PackError) -> Brought {
+    try base.bring(files, to: directory)
   }
-  func add(_ files: [ReleaseFiles.File], from directory: String) throws(PackError) {
-    try base.add(files, from: directory)
-    afterAdding(files.map(\.name))
+  func add(_ names: [String], from directory: String) throws(PackError) {
+    try base.add(names, from: directory)
+    afterAdding(names)
   }
   func add(_ path: String, as name: String) throws(PackError) { try base.add(path, as: name) }
   /// Whether comparing needs a download.
@@ -191,7 +191,7 @@ struct PublicationTests {
     #expect(try publication().release.files.filter { directory.bytes(of: "www/\($0.name)") == nil }.count == 1)
     // Stopped before it was compared.
     let plan = try publication().plan()
-    try broken.add(plan.missing, from: project.directory("dist"))
+    try broken.add(plan.missing.map(\.name), from: project.directory("dist"))
     broken.afterAdding = { _ in }
     try publish(publication(broken))
     #expect(try whole() == 2)
