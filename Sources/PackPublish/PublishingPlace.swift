@@ -1,5 +1,5 @@
 /// A place from which devices fetch a release.
-package protocol PublishingPlace: Place {
+package protocol PublishingPlace: StoragePlace {
   /// Returns the names and sizes in bytes of the files there, without those in folders. A place that does not exist yet has none.
   func sizes() throws(PackError) -> [String: UInt64]
 

@@ -11,7 +11,7 @@ package final class PackCache: Sendable {
     var remarks: [ReleaseBuildReport.Remark] = []
   }
 
-  private let place: any Place
+  private let place: any StoragePlace
   /// Whether it is an error if the place cannot be read or written.
   private let isRequired: Bool
   /// The versions of packer and of its compression library. Others may make other bytes.
@@ -21,7 +21,7 @@ package final class PackCache: Sendable {
   /// - Parameters:
   ///   - maker: the versions of packer and of its compression library.
   ///   - isRequired: whether it is an error if the place cannot be read or written.
-  package init(_ place: any Place, maker: String, isRequired: Bool = false) {
+  package init(_ place: any StoragePlace, maker: String, isRequired: Bool = false) {
     (self.place, self.maker, self.isRequired) = (place, maker, isRequired)
   }
 
@@ -44,7 +44,7 @@ package final class PackCache: Sendable {
       }
       return larger
     } catch {
-      guard !ReleaseBuild.endsBuild(error) else { throw error }
+      guard !error.endsBuild else { throw error }
       guard !isRequired else { throw error.about("the cache \(title)") }
       state.withLock { state in
         state.isReadable = false
@@ -246,4 +246,9 @@ final class CachedFiles {
     let document = JSON.sorted(members.merging(["maker": .text(cache.maker)]) { first, _ in first }).document
     return try backend.digest(of: document.byteSpan).hex
   }
+}
+
+extension PackError {
+  /// Whether an error is not about a file of the cache.
+  var endsBuild: Bool { code == .cannotWrite || code == .noSpace || code == .cancelled }
 }

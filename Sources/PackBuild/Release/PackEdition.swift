@@ -5,18 +5,16 @@ struct PackEdition: Hashable, Sendable {
   /// The released pack with the same content, key and settings, whose bytes the new pack must have. Nil if there is none.
   let recorded: ReleaseLock.Pack?
 
-  init(
-    after recorded: ReleaseLock.Pack?, contentRoot: [UInt8], keyID: String, settings: String
-  ) throws(PackError) {
+  init(after recorded: ReleaseLock.Pack?, _ identity: PackIdentity) throws(PackError) {
     guard let recorded else {
       version = 1
       self.recorded = nil
       return
     }
     // A pack that was removed and comes back gets a new version: clients may have deleted the earlier one.
-    if !recorded.isRemoved, recorded.contentRoot == contentRoot, recorded.keyID == keyID,
+    if !recorded.isRemoved, recorded.contentRoot == identity.contentRoot, recorded.keyID == identity.keyID,
       // A published manifest does not say the settings.
-      recorded.settings == settings || recorded.settings.isEmpty
+      recorded.settings == identity.settings || recorded.settings.isEmpty
     {
       version = recorded.version
       self.recorded = recorded
@@ -34,10 +32,10 @@ struct PackEdition: Hashable, Sendable {
   }
 
   /// Returns why a pack of an earlier build cannot be reused, or nil if it can.
-  func objection(to made: BuildRecord.Pack, contentRoot: [UInt8], keyID: String, settings: String) -> String? {
-    if made.contentRoot != contentRoot { return "content changed" }
-    if made.keyID != keyID { return "another key" }
-    if made.settings != settings { return "other settings" }
+  func objection(to made: BuildRecord.Pack, _ identity: PackIdentity) -> String? {
+    if made.contentRoot != identity.contentRoot { return "content changed" }
+    if made.keyID != identity.keyID { return "another key" }
+    if made.settings != identity.settings { return "other settings" }
     if let recorded {
       let isReleased = made.version == recorded.version && made.sha256 == recorded.sha256
       let replacesReleased = made.version == recorded.version + 1 && made.differsFrom == recorded.sha256

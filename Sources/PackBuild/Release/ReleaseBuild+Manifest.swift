@@ -41,14 +41,11 @@ extension ReleaseBuild {
 
   private static let smaller = "combine small packs, or shorten descriptions, names and tags"
 
-  /// Makes all files of the release except the packs.
-  func finish(
-    _ items: [ReleaseBuildReport.Item], _ decisions: [PackDecision], _ outcomes: [UpdateOutcome], rootKeyID: String?,
-    signers: [ReleaseSigner], trust: ReleaseTrust, lock: ReleaseLock,
-    existing: ExistingRelease?, _ staged: StagedRelease, _ remarks: inout [ReleaseBuildReport.Remark]
-  ) throws(PackError) -> ReleaseBuildReport.Release {
-    let entries = items.compactMap(\.entry)
-    let publicKeys = signers.map(\.publicKey)
+  /// Describes a release of packs and deltas that are made.
+  func release(
+    _ packs: [MadePack], _ entries: [ManifestPack], _ outcomes: [UpdateOutcome], _ trust: ReleaseTrust, lock: ReleaseLock,
+    existing: ExistingRelease?
+  ) throws(PackError) -> ReleaseDescription {
     let paged = paged(entries)
     let defaults = defaults(of: entries)
     let updates = Self.listed(outcomes)
@@ -62,76 +59,28 @@ extension ReleaseBuild {
     let parts = try ReleaseBudget.byPlatform(packs: entries, manifestCeiling: ceiling, headroom: configuration.headroom)
     let budget = ReleaseBudget(largestOf: parts.map(\.budget))
     manifest.budget = budget.install
-    let contentDigest = try digest(of: try manifest.contentBytes())
+    let content = try manifest.contentBytes()
+    let contentDigest = try backend.digest(of: content.byteSpan)
     let term = try term(contentDigest, lock: lock, existing: existing)
-    manifest.version = term.version
-    manifest.issued = term.issued
-    manifest.expires = term.expires
-    for case let remark? in [term.remark, trust.remark] { remarks.append(remark) }
-
-    let signed = try manifest.signedBytes()
-    try Self.check(manifestSize: signed.count, packs: manifest.packs.count, isLeast: false)
-    let found = try foundManifest(existing, signed: signed, publicKeys, trust.documents)
-    let document = if let found { found } else { try sign(signed, signers, trust.documents) }
-    // With the code of a client, before the manifest is written.
-    let verified = try SignedManifest(document.bytes).verify(trusting: trust.keys)
-    guard verified.manifest == manifest else {
-      throw PackError(.internalError, "the manifest does not read back as it was written")
-    }
-    remarks += sizeRemarks(document.bytes.count, packs: manifest.packs.count, ceiling: ceiling)
-
-    try write(pages, of: manifest, listing: entries, updates, existing, staged)
-    try staged.write(document.bytes, to: ReleaseFile.manifest)
-    let created = Dictionary(decisions.compactMap { $0.result.map { ($0.id, $0.created) } }) { first, _ in first }
-    try staged.write(PackagesList(entries, created: created).document, to: ReleaseFile.packages)
-    try staged.write(try InfoPlist.fragment(for: configuration, budget: budget.install), to: ReleaseFile.infoFragment)
-    if parts.count > 1, configuration.hosting != .apple {
-      for part in parts {
-        let fragment = try InfoPlist.fragment(for: configuration, budget: part.budget.install)
-        for platform in part.platforms { try staged.write(fragment, to: ReleaseFile.infoFragment(for: platform)) }
-      }
-    }
-    let report = BudgetReport(
-      budget, parts: parts.map { BudgetReport.Part(platforms: $0.platforms, packs: $0.packs, budget: $0.budget) }, packs: entries,
-      manifestVersion: manifest.version, manifestSize: UInt64(document.bytes.count),
-      manifestCeiling: ceiling, hosting: configuration.hosting)
-    try staged.write(report.text, to: ReleaseFile.budgetText)
-    try staged.write(report.markdown, to: ReleaseFile.budgetMarkdown)
-    try staged.write(report.json, to: ReleaseFile.budgetJSON)
-    if makesBAPackages { try writeBAPackages(entries, decisions, staged, &remarks) }
-
-    var record = BuildRecord(
-      manifest: BuildRecord.Manifest(
-        version: manifest.version, size: UInt64(document.bytes.count), signedDigest: verified.signedDigest, contentDigest: contentDigest,
-        issued: term.issued, expires: term.expires),
-      packs: decisions.compactMap(\.result), rootKeyID: rootKeyID, signers: publicKeys.map(\.text).sorted(),
-      files: staged.names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) })
-    record.deltas = outcomes.compactMap(\.record)
-    try staged.write(record.document, to: BuildRecord.fileName)
-    return ReleaseBuildReport.Release(
-      manifest: manifest, manifestSize: UInt64(document.bytes.count), pages: pages.files.count, isManifestUnchanged: found != nil,
-      signers: document.signatures.map(\.keyID), budget: budget, manifestCeiling: ceiling)
+    (manifest.version, manifest.issued, manifest.expires) = (term.version, term.issued, term.expires)
+    return ReleaseDescription(
+      packs: packs, entries: entries, outcomes: outcomes, updates: updates, pages: pages, manifest: manifest, contentDigest: contentDigest,
+      term: term, budget: budget, parts: parts.map { BudgetReport.Part(platforms: $0.platforms, packs: $0.packs, budget: $0.budget) },
+      ceiling: ceiling)
   }
 
   // MARK: Version and term
 
-  private struct Term {
-    var version: UInt64
-    var issued: ManifestTime
-    var expires: ManifestTime
-    var remark: ReleaseBuildReport.Remark?
-  }
-
   /// Returns the version, the issue time and the expiry time for the manifest.
-  private func term(_ contentDigest: [UInt8], lock: ReleaseLock, existing: ExistingRelease?) throws(PackError) -> Term {
+  private func term(_ contentDigest: [UInt8], lock: ReleaseLock, existing: ExistingRelease?) throws(PackError) -> ReleaseTerm {
     if let released = lock.released, released.contentDigest == contentDigest, !renews {
       // Keep a renewal that is not released yet: same content, later expiry.
       if let made = existing?.record.manifest, made.contentDigest == contentDigest, made.version == released.manifestVersion + 1,
         made.expires > released.expires
       {
-        return Term(version: made.version, issued: made.issued, expires: made.expires, remark: renewal(made.expires))
+        return ReleaseTerm(version: made.version, issued: made.issued, expires: made.expires, remark: renewal(made.expires))
       }
-      return Term(
+      return ReleaseTerm(
         version: released.manifestVersion, issued: released.issued, expires: released.expires, remark: renewal(released.expires))
     }
     let recorded = lock.released?.manifestVersion ?? 0
@@ -143,7 +92,7 @@ extension ReleaseBuild {
     if !renews, !time.isFixed, let made = existing?.record.manifest, made.version == version, made.contentDigest == contentDigest,
       made.expires.secondsSince1970 - made.issued.secondsSince1970 == Int64(clamping: configuration.validitySeconds)
     {
-      return Term(version: version, issued: made.issued, expires: made.expires, remark: renewal(made.expires))
+      return ReleaseTerm(version: version, issued: made.issued, expires: made.expires, remark: renewal(made.expires))
     }
     let (seconds, overflow) = time.now.secondsSince1970.addingReportingOverflow(Int64(clamping: configuration.validitySeconds))
     guard !overflow, let expires = ManifestTime(secondsSince1970: seconds) else {
@@ -152,13 +101,13 @@ extension ReleaseBuild {
         hint: "set a shorter 'validity'")
     }
     if renews, let released = lock.released, expires <= released.expires {
-      return Term(
+      return ReleaseTerm(
         version: version, issued: time.now, expires: expires,
         remark: .warning(
           "the renewed manifest expires at \(expires), no later than the released one (\(released.expires))",
           hint: time.isFixed ? "SOURCE_DATE_EPOCH=$(date +%s) packer build --renew" : "set a longer 'validity'"))
     }
-    return Term(version: version, issued: time.now, expires: expires, remark: renewal(expires, isNew: true))
+    return ReleaseTerm(version: version, issued: time.now, expires: expires, remark: renewal(expires, isNew: true))
   }
 
   /// Returns a warning if the manifest has expired or soon will, by the system's clock.
@@ -178,10 +127,26 @@ extension ReleaseBuild {
 
   // MARK: Document
 
-  private func sign(_ signed: [UInt8], _ signers: [ReleaseSigner], _ documents: [KeysDocument]) throws(PackError) -> SignedManifest {
-    var signatures: [ManifestSignature] = []
-    for signer in signers { signatures.append(try signer.signature(of: signed)) }
-    return try SignedManifest(signed: signed, signatures: signatures, keys: documents.map(\.bytes))
+  /// Signs the manifest, or takes the document of the earlier build if that is the same. It is read with the code of a client.
+  func sign(
+    _ release: ReleaseDescription, _ signers: [ReleaseSigner], _ trust: ReleaseTrust, _ existing: ExistingRelease?
+  ) throws(PackError) -> SignedRelease {
+    let signed = try release.manifest.signedBytes()
+    try Self.check(manifestSize: signed.count, packs: release.manifest.packs.count, isLeast: false)
+    let found = try foundManifest(existing, signed: signed, signers.map(\.publicKey), trust.documents)
+    let document: SignedManifest
+    if let found {
+      document = found
+    } else {
+      var signatures: [ManifestSignature] = []
+      for signer in signers { signatures.append(try signer.signature(of: signed)) }
+      document = try SignedManifest(signed: signed, signatures: signatures, keys: trust.documents.map(\.bytes))
+    }
+    let verified = try SignedManifest(document.bytes).verify(trusting: trust.keys)
+    guard verified.manifest == release.manifest else {
+      throw PackError(.internalError, "the manifest does not read back as it was written")
+    }
+    return SignedRelease(document: document, digest: verified.signedDigest, isUnchanged: found != nil)
   }
 
   /// Returns the document of the earlier build if it has the same content and keys documents and is signed by the same keys. It is reused because CryptoKit makes
@@ -199,7 +164,7 @@ extension ReleaseBuild {
     return document
   }
 
-  private func sizeRemarks(_ size: Int, packs: Int, ceiling: UInt64) -> [ReleaseBuildReport.Remark] {
+  func sizeRemarks(_ size: Int, packs: Int, ceiling: UInt64) -> [ReleaseBuildReport.Remark] {
     var remarks: [ReleaseBuildReport.Remark] = []
     if size > Self.manifestWarningSize {
       remarks.append(
@@ -220,25 +185,19 @@ extension ReleaseBuild {
     return remarks
   }
 
-  private func digest(of bytes: [UInt8]) throws(PackError) -> [UInt8] {
-    let digest = try backend.makeDigest()
-    try digest.update(bytes.byteSpan)
-    return try digest.finish()
-  }
-
   // MARK: ba-package
 
-  private func writeBAPackages(
-    _ entries: [ManifestPack], _ decisions: [PackDecision], _ staged: StagedRelease, _ remarks: inout [ReleaseBuildReport.Remark]
-  ) throws(PackError) {
+  /// Writes the input of Apple's ba-package, and returns remarks about it.
+  func writeBAPackages(_ release: ReleaseDescription, _ staged: StagedRelease) throws(PackError) -> [ReleaseBuildReport.Remark] {
     try staged.makeDirectory(ReleaseFile.baPackages)
-    for (entry, decision) in zip(entries, decisions) {
-      guard let made = decision.result else { continue }
+    var remarks: [ReleaseBuildReport.Remark] = []
+    for (entry, made) in zip(release.entries, release.packs) {
       let payload = BAPackageManifest.payloadName(for: entry.id)
       let manifest = BAPackageManifest(for: entry, payload: payload, events: configuration.installationEvents)
-      try staged.duplicate(made.file, as: "\(ReleaseFile.baPackages)/\(payload)")
+      try staged.duplicate(made.record.file, as: "\(ReleaseFile.baPackages)/\(payload)")
       try staged.write(manifest.json, to: "\(ReleaseFile.baPackages)/\(BAPackageManifest.fileName(for: entry.id))")
       remarks += manifest.notes.map { .note($0) }
     }
+    return remarks
   }
 }

@@ -1,89 +1,44 @@
 extension ReleaseBuild {
-  /// What to do for one pack: reuse it, or make it anew.
-  struct PackDecision: Sendable {
-    let pack: PackerConfiguration.Pack
-    var job: PackJob
-    let settings: String
-    /// The id of the key that it is made with.
-    let keyID: String
-    /// The census of its source. Nil if the source is not read.
-    let census: SourceCensus?
-    let edition: PackEdition?
-    /// The pack of the earlier build that is reused. Nil if it has to be packed.
-    var made: BuildRecord.Pack?
-    /// Why it has to be packed.
-    var reason: String?
-    /// The pack that was made or reused.
-    var result: BuildRecord.Pack?
-    var remark: ReleaseBuildReport.Remark?
-    /// Whether it was taken from the cache.
-    var isCached = false
-
-    var id: String { pack.id.text }
-    var isKept: Bool { census == nil }
-  }
-
   // MARK: Deciding
 
-  /// Returns the ids of the keys that packs are made with, by pack id.
-  func keyIDs(
-    of packs: [PackerConfiguration.Pack], key: borrowing PackKey, _ lock: ReleaseLock, _ existing: ExistingRelease?
-  ) throws(PackError) -> [String: String] {
-    var ids: [String: String] = [:]
-    if assumesKeys {
-      for pack in lock.released?.packs ?? [] { ids[pack.id] = pack.keyID }
-      for pack in existing?.record.packs ?? [] { ids[pack.id] = pack.keyID }
-    }
-    for pack in packs where ids[pack.id.text] == nil {
+  /// Returns packs with their keys.
+  ///
+  /// - Parameter key: the application key, or with `perPackKeys` the root key.
+  package func keyed(_ packs: [PackerConfiguration.Pack], with key: HeldKey) throws(PackError) -> [KeyedPack] {
+    let isRoot = configuration.perPackKeys
+    var keyed: [KeyedPack] = []
+    for pack in packs {
       let id =
-        configuration.perPackKeys
-        ? try key.packKey(forPackID: PackID.bytes(for: pack.id, backend: backend), backend: backend).id : key.id
-      ids[pack.id.text] = "\(id)"
+        isRoot ? try key.key.packKey(forPackID: PackID.bytes(for: pack.id, backend: backend), backend: backend).id : key.key.id
+      keyed.append(KeyedPack(pack, key: key, isRoot: isRoot, keyID: "\(id)"))
     }
-    return ids
+    return keyed
+  }
+
+  /// Returns packs with the ids of the keys that they were made with before.
+  func assumingKeys(_ packs: [KeyedPack], _ lock: ReleaseLock, _ existing: ExistingRelease?) -> [KeyedPack] {
+    let released = (lock.released?.packs ?? []).map { ($0.id, $0.keyID) }
+    let ids = Dictionary(released + (existing?.record.packs ?? []).map { ($0.id, $0.keyID) }) { $1 }
+    return packs.map { KeyedPack($0.pack, key: $0.key, isRoot: $0.isRoot, keyID: ids[$0.id] ?? $0.keyID) }
   }
 
   /// Reads the sources of the wanted packs, and decides for each pack whether it has to be packed.
   func decide(
-    _ packs: [PackerConfiguration.Pack], keyIDs: [String: String], lock: ReleaseLock, existing: ExistingRelease?,
-    progress: ProgressHandler?
+    _ packs: [KeyedPack], lock: ReleaseLock, existing: ExistingRelease?, progress: ProgressHandler?
   ) async throws(PackError) -> [PackDecision] {
     let recorded = Dictionary(uniqueKeysWithValues: (lock.released?.packs ?? []).map { ($0.id, $0) })
-    let made = Dictionary((existing?.record.packs ?? []).map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+    let made = existing.map { release in release.record.packs.map { ($0.id, EarlierPack(release: release, record: $0)) } } ?? []
+    let earlier = Dictionary(made, uniquingKeysWith: { first, _ in first })
     let meter = SumMeter(.hashing, handler: progress)
     var decisions: [PackDecision] = []
     var failures: [PackError] = []
     for pack in packs {
       try checkpoint()
       do throws(PackError) {
-        let id = pack.id.text
-        guard let keyID = keyIDs[id] else { preconditionFailure("every pack has a key") }
-        if !wanted.isEmpty, !wanted.contains(id) {
-          decisions.append(try kept(pack, made[id], keyID: keyID, after: recorded[id]))
-          continue
-        }
-        let job = try job(for: pack)
-        let census = try await meter.measure { (progress) throws(PackError) in
-          try await SourceCensus.run(job, progress: progress)
-        }
-        let settings = Self.settings(of: job)
-        let edition = try PackEdition(after: recorded[id], contentRoot: census.contentRoot, keyID: keyID, settings: settings)
-        let objection = made[id].map {
-          edition.objection(to: $0, contentRoot: census.contentRoot, keyID: keyID, settings: settings)
-        }
-        let absence =
-          recorded[id].map { last in
-            edition.recorded != nil
-              ? "not in \(output)"
-              : last.contentRoot != census.contentRoot
-                ? "changed since the last release"
-                : last.keyID != keyID ? "another key than the last release" : "other settings than the last release"
-          } ?? "new"
         decisions.append(
-          PackDecision(
-            pack: pack, job: job, settings: settings, keyID: keyID, census: census, edition: edition,
-            made: objection == .some(nil) ? made[id] : nil,
-            reason: objection ?? absence))
+          wanted.isEmpty || wanted.contains(pack.id)
+            ? try await decide(pack, earlier[pack.id], after: recorded[pack.id], meter)
+            : try kept(pack, earlier[pack.id], after: recorded[pack.id]))
       } catch {
         guard [.unsuitableSource, .cannotRead, .sourceChanged, .missingInput].contains(error.code) else { throw error }
         failures.append(error)
@@ -91,6 +46,30 @@ extension ReleaseBuild {
     }
     try Self.check(failures)
     return decisions
+  }
+
+  private func decide(
+    _ keyed: KeyedPack, _ earlier: EarlierPack?, after last: ReleaseLock.Pack?, _ meter: SumMeter
+  ) async throws(PackError) -> PackDecision {
+    var job = try job(for: keyed.pack)
+    job.usesPackKey = keyed.isRoot
+    let census = try await meter.measure { [job] (progress) throws(PackError) in try await SourceCensus.run(job, progress: progress) }
+    let identity = PackIdentity(id: keyed.id, contentRoot: census.contentRoot, keyID: keyed.keyID, settings: Self.settings(of: job))
+    let edition = try PackEdition(after: last, identity)
+    let source = ScannedPack(keyed: keyed, job: job, census: census, identity: identity, edition: edition)
+    if let earlier {
+      guard let objection = edition.objection(to: earlier.record, identity) else { return .reuse(source, earlier) }
+      return .make(DuePack(source: source, reason: objection))
+    }
+    let absence =
+      last.map { last in
+        edition.recorded != nil
+          ? "not in \(output)"
+          : last.contentRoot != census.contentRoot
+            ? "changed since the last release"
+            : last.keyID != keyed.keyID ? "another key than the last release" : "other settings than the last release"
+      } ?? "new"
+    return .make(DuePack(source: source, reason: absence))
   }
 
   /// Throws the problems of all sources as one error.
@@ -104,13 +83,13 @@ extension ReleaseBuild {
   }
 
   private func kept(
-    _ pack: PackerConfiguration.Pack, _ made: BuildRecord.Pack?, keyID: String, after recorded: ReleaseLock.Pack?
+    _ keyed: KeyedPack, _ earlier: EarlierPack?, after recorded: ReleaseLock.Pack?
   ) throws(PackError) -> PackDecision {
-    let id = pack.id.text
-    let hint = Self.wholeBuild
-    guard let made else {
+    let (id, keyID, hint) = (keyed.id, keyed.keyID, Self.wholeBuild)
+    guard let earlier else {
       throw PackError(.missingInput, of: output, "has no pack '\(id)', and it is not among the packs to build", hint: hint)
     }
+    let made = earlier.record
     guard made.keyID == keyID else {
       throw PackError(
         .wrongKey, "pack '\(id)' in \(output) was made with key \(made.keyID), but would now be made with key \(keyID)", hint: hint)
@@ -118,8 +97,7 @@ extension ReleaseBuild {
     if let problem = PackEdition.problem(ofKept: made, after: recorded) {
       throw PackError(.releaseConflict, "pack '\(id)' in \(output) \(problem)", hint: hint)
     }
-    return PackDecision(
-      pack: pack, job: try job(for: pack), settings: made.settings, keyID: keyID, census: nil, edition: nil, made: made, reason: nil)
+    return .keep(keyed, earlier)
   }
 
   func job(for pack: PackerConfiguration.Pack) throws(PackError) -> PackJob {
@@ -158,43 +136,13 @@ extension ReleaseBuild {
     return "format=\(PackHeader.formatVersion) level=\(level) \(frame) segment=\(job.segmentSize)"
   }
 
-  // MARK: Making
+  // MARK: Made packs
 
   /// The hint for any problem with an earlier build. A build of one pack would fail at the next damaged one.
-  private static let wholeBuild = "build all packs: packer build"
-
-  /// Reuses the file of the earlier build.
-  ///
-  /// - Returns: why the file cannot be reused and the pack has to be packed. Nil if the file is unchanged.
-  func reuse(_ decision: inout PackDecision, from existing: ExistingRelease?, into staged: StagedRelease) throws(PackError) -> String? {
-    guard let made = decision.made, let existing else { return nil }
-    try checkpoint()
-    var problem: PackError?
-    do throws(PackError) {
-      try staged.adopt(made.file, in: existing.directory, as: made.file, sourcePath: existing.path)
-      let (size, sha256) = try staged.digest(of: made.file)
-      if size == made.size, sha256 == made.sha256 {
-        var result = made
-        result.created = created(decision, made)
-        if decision.edition?.recorded?.sha256 == made.sha256 { result.differsFrom = nil }
-        decision.result = result
-        return nil
-      }
-      try staged.remove(made.file)
-      problem = PackError(.digestMismatch, of: "\(existing.path)/\(made.file)", "is not the file that was built")
-    } catch {
-      guard error.code == .missingInput || error.code == .cannotRead else { throw error }
-      // Something other than a regular file may have been added.
-      try? staged.remove(made.file)
-      problem = error
-    }
-    if decision.isKept, let problem { throw problem.advising(.developer(Self.wholeBuild)) }
-    decision.made = nil
-    return fault(problem?.code)
-  }
+  static let wholeBuild = "build all packs: packer build"
 
   /// Returns what is wrong with the file of an earlier build, in words that depend on the error code.
-  private func fault(_ code: PackError.Code?) -> String {
+  func fault(_ code: PackError.Code?) -> String {
     switch code {
     case .missingInput: "its file in \(output) is missing"
     case .cannotRead: "its file in \(output) cannot be read"
@@ -202,21 +150,8 @@ extension ReleaseBuild {
     }
   }
 
-  /// Returns the time at which the bytes of a reused pack were first made.
-  private func created(_ decision: PackDecision, _ made: BuildRecord.Pack) -> ManifestTime {
-    if let recorded = decision.edition?.recorded, recorded.sha256 == made.sha256 { return recorded.created }
-    return time.isFixed && !decision.isKept ? time.now : made.created
-  }
-
-  /// Notes that a pack has other bytes than the released one with its content.
-  func differ(_ decision: inout PackDecision, _ made: inout BuildRecord.Pack, from recorded: ReleaseLock.Pack) {
-    made.differsFrom = recorded.sha256
-    decision.reason = "becomes version \(made.version)"
-    decision.remark = .note(
-      "pack '\(recorded.id)' has the content of version \(recorded.version), but this packer's zstd compresses it to other bytes: it becomes version \(made.version)",
-      hint: "to save players the download, build with the zstd that made version \(recorded.version), or start from a \(output) that has it"
-    )
-  }
+  /// The name of a pack before its digest is known.
+  static func draft(_ id: String) -> String { "\(id).pack" }
 
   /// Returns the name of a published file. It depends on every byte of the file, so that caches never serve an earlier version.
   package static func fileName(_ id: String, _ sha256: [UInt8]) -> String {
@@ -224,60 +159,53 @@ extension ReleaseBuild {
   }
 
   /// Opens a pack as a client does, and makes its manifest entry.
-  func item(for decision: PackDecision, key: borrowing PackKey, in staged: StagedRelease) throws(PackError) -> ReleaseBuildReport.Item {
-    guard let made = decision.result else { preconditionFailure("every pack was made or taken") }
-    let pack = try Pack(staged.path(of: made.file), key: key, files: files, backend: backend)
-    try pack.checkName(decision.pack.id)
+  func entry(for made: MadePack, in staged: StagedRelease) throws(PackError) -> ManifestPack {
+    let (settings, record) = (made.keyed.pack, made.record)
+    let pack = try Pack(staged.path(of: record.file), key: made.keyed.key.key, files: files, backend: backend)
+    try pack.checkName(settings.id)
     let census = try PackCensus(pack)
-    guard census.contentRoot == made.contentRoot else {
-      throw PackError(.damagedPayload, "\(output)/\(made.file): the entries do not match the content root")
+    guard census.contentRoot == record.contentRoot else {
+      throw PackError(.damagedPayload, "\(output)/\(record.file): the entries do not match the content root")
     }
     let entry = ManifestPack(
-      id: made.id, version: made.version, url: configuration.serve.baseURL + made.file, size: made.size, sha256: made.sha256,
-      contentRoot: made.contentRoot, contentSize: decision.census?.contentSize ?? pack.contentSize, installSize: census.installSize,
-      files: census.files, maxFrame: UInt64(pack.largestFrame), keyID: made.keyID, delivery: decision.pack.delivery,
-      install: decision.pack.install, tags: decision.pack.tags, name: decision.pack.name == made.id ? "" : decision.pack.name,
-      description: decision.pack.description,
-      platforms: decision.pack.platforms, language: decision.pack.language)
+      id: record.id, version: record.version, url: configuration.serve.baseURL + record.file, size: record.size, sha256: record.sha256,
+      contentRoot: record.contentRoot, contentSize: made.origin.census?.contentSize ?? pack.contentSize, installSize: census.installSize,
+      files: census.files, maxFrame: UInt64(pack.largestFrame), keyID: record.keyID, delivery: settings.delivery,
+      install: settings.install, tags: settings.tags, name: settings.name == record.id ? "" : settings.name,
+      description: settings.description, platforms: settings.platforms, language: settings.language)
     try pack.check(against: entry)
-    let action: ReleaseBuildReport.Item.Action =
-      decision.isKept ? .kept : decision.made != nil ? .reused : decision.isCached ? .cached : .packed
-    return ReleaseBuildReport.Item(
-      id: made.id, version: made.version, action: action, reason: action == .packed ? decision.reason : nil, contentSize: entry.contentSize,
-      entry: entry, omitted: decision.census?.omitted ?? [])
+    return entry
   }
 
-  /// Returns the report of a trial run, which lists what a build would do.
-  func trial(
-    _ decisions: [PackDecision], _ updates: [ReleaseBuildReport.Update], _ existing: ExistingRelease?,
-    _ remarks: [ReleaseBuildReport.Remark]
-  ) throws(PackError) -> ReleaseBuildReport {
+  /// Returns what a build would do for each pack.
+  func trial(_ decisions: [PackDecision]) throws(PackError) -> [ReleaseBuildReport.Item] {
     var items: [ReleaseBuildReport.Item] = []
     for decision in decisions {
       try checkpoint()
-      var made = decision.made
-      var reason = decision.reason
-      if let found = made, let existing {
-        do throws(PackError) {
-          let (size, sha256) = try FileDigest.run(
-            found.file, in: existing.directory, title: "\(existing.path)/\(found.file)", files: files, backend: backend)
-          if size != found.size || sha256 != found.sha256 {
-            made = nil
-            reason = fault(nil)
-          }
-        } catch {
-          made = nil
-          reason = fault(error.code)
+      switch decision {
+      case .keep(let keyed, let earlier): items.append(PackOrigin.kept.item(keyed.id, earlier.record.version))
+      case .reuse(let source, let earlier):
+        if let reason = fault(of: earlier) {
+          items.append(PackOrigin.packed(source.census, reason: reason).item(source.id, source.edition.version))
+        } else {
+          items.append(PackOrigin.reused(source.census).item(source.id, earlier.record.version))
         }
+      case .make(let due):
+        items.append(PackOrigin.packed(due.source.census, reason: due.reason).item(due.source.id, due.source.edition.version))
       }
-      let action: ReleaseBuildReport.Item.Action = decision.isKept ? .kept : made == nil ? .packed : .reused
-      items.append(
-        ReleaseBuildReport.Item(
-          id: decision.id, version: made?.version ?? decision.edition?.version ?? 0, action: action,
-          reason: action == .packed ? reason : nil,
-          contentSize: decision.census?.contentSize ?? 0, entry: nil, omitted: decision.census?.omitted ?? []))
     }
-    return ReleaseBuildReport(
-      output: output, items: items, updates: updates, downloads: [], change: nil, room: [], release: nil, remarks: remarks)
+    return items
+  }
+
+  /// Returns why the file of an earlier build could not be reused; nil if it could.
+  private func fault(of earlier: EarlierPack) -> String? {
+    let (made, release) = (earlier.record, earlier.release)
+    do throws(PackError) {
+      let (size, sha256) = try FileDigest.run(
+        made.file, in: release.directory, title: "\(release.path)/\(made.file)", files: files, backend: backend)
+      return size == made.size && sha256 == made.sha256 ? nil : fault(nil)
+    } catch {
+      return fault(error.code)
+    }
   }
 }

@@ -37,36 +37,19 @@ extension ReleaseBuild {
   }
 
   /// Adds the files of the pages to the release, and reads all of them back with the code of a client.
-  func write(
-    _ assembly: PageAssembly, of manifest: Manifest, listing packs: [ManifestPack], _ updates: [PackUpdates],
-    _ existing: ExistingRelease?, _ staged: StagedRelease
-  ) throws(PackError) {
-    guard !assembly.files.isEmpty else { return }
-    for page in assembly.files {
+  func write(_ release: ReleaseDescription, _ existing: ExistingRelease?, _ staged: StagedRelease) throws(PackError) {
+    guard !release.pages.files.isEmpty else { return }
+    for page in release.pages.files {
       try checkpoint()
-      if page.isReused, let existing, try adopt(page, from: existing, into: staged) { continue }
-      try staged.write(page.bytes, to: page.reference.fileName)
+      let (name, sha256) = (page.reference.fileName, page.reference.sha256)
+      // Which saves a write.
+      if page.isReused, let existing, try staged.take(name, sha256, from: existing) == nil { continue }
+      try staged.write(page.bytes, to: name)
     }
-    let catalogue = try ReleaseCatalogue(manifest, in: staged.path(of: "."), files: files)
-    guard catalogue.packs == packs, catalogue.updates == updates else {
+    let catalogue = try ReleaseCatalogue(release.manifest, in: staged.path(of: "."), files: files)
+    guard catalogue.packs == release.entries, catalogue.updates == release.updates else {
       throw PackError(.internalError, "the pages do not read back as they were written")
     }
-  }
-
-  /// Takes the file of a page from the earlier build, which saves a write. Returns false if it changed meanwhile.
-  private func adopt(_ page: PageAssembly.File, from existing: ExistingRelease, into staged: StagedRelease) throws(PackError) -> Bool {
-    let name = page.reference.fileName
-    do throws(PackError) {
-      try staged.adopt(name, in: existing.directory, as: name, sourcePath: existing.path)
-    } catch {
-      guard error.code == .missingInput || error.code == .cannotRead else { throw error }
-      return false
-    }
-    guard let found = try? staged.digest(of: name), found.sha256 == page.reference.sha256 else {
-      try staged.remove(name)
-      return false
-    }
-    return true
   }
 }
 

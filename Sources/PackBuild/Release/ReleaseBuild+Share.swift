@@ -14,81 +14,66 @@ extension ReleaseBuild {
   /// they are made from are here or in the cache; the build makes the others.
   ///
   /// - Parameters:
-  ///   - packs: the packs. The directories of others need not exist.
-  ///   - keys: with own keys, one for each of `packs`.
+  ///   - packs: the packs, in the byte order of their ids. The directories of others need not exist.
   ///   - progress: called with the progress of reading and packing, in bytes of content.
   /// - Returns: a report without a release, whose output is the cache.
   /// - Throws: ``PackError``, also if the cache cannot be read or written and is required.
-  package func fillCache(
-    with packs: [PackerConfiguration.Pack], keys: ContentKeys, progress: ProgressHandler? = nil
+  package func fill(
+    _ cache: PackCache, with packs: [KeyedPack], progress: ProgressHandler? = nil
   ) async throws(PackError) -> ReleaseBuildReport {
-    guard let cache else { preconditionFailure("the build has a cache") }
-    try checkPlace(packs)
+    try checkPlace(packs.map(\.pack))
     var lock = try ReleaseLock.readIfPresent(lockPath, requiredBy: configuration, files: files)
     let existing = try ExistingRelease.look(at: output, files: files)
     var remarks = raise(&lock, to: existing)
 
     var build = self
-    build.wanted = []
-    var decisions: [PackDecision]
-    switch keys {
-    case .one(let held):
-      let ids = try keyIDs(of: packs, key: held.key, lock, existing)
-      decisions = try await build.decide(packs, keyIDs: ids, lock: lock, existing: existing, progress: progress)
-    case .each(let own):
-      let ids = own.mapValues { "\($0.key.id)" }
-      decisions = try await build.decide(packs, keyIDs: ids, lock: lock, existing: existing, progress: progress)
-      for index in decisions.indices { decisions[index].job.usesPackKey = false }
-    }
-
+    (build.wanted, build.cache) = ([], cache)
+    let decisions = try await build.decide(packs, lock: lock, existing: existing, progress: progress)
     let history = ReleaseHistory(lock, configuration, files: files)
-    var updates: [ReleaseBuildReport.Update] = []
-    var rest = decisions.indices.filter { decisions[$0].made == nil }[...]
-    while !rest.isEmpty {
-      let indices = batch(of: rest, decisions)
-      rest = rest.dropFirst(indices.count)
-      var part = indices.map { decisions[$0] }
-      updates += try await fill(&part, keys: keys, history, existing: existing, progress: progress)
-      for (index, decision) in zip(indices, part) { decisions[index] = decision }
+    var (due, made, updates): ([DuePack], [MadePack], [ReleaseBuildReport.Update]) = ([], [], [])
+    for decision in decisions {
+      switch decision {
+      case .keep(let pack, let earlier): made.append(MadePack(keyed: pack, record: earlier.record, origin: .kept))
+      case .reuse(let source, let earlier):
+        made.append(MadePack(keyed: source.keyed, record: earlier.record, origin: .reused(source.census)))
+      case .make(let pack): due.append(pack)
+      }
     }
-    remarks += decisions.compactMap(\.remark) + cache.takeRemarks()
-    let items = decisions.map { decision in
-      let made = decision.result ?? decision.made
-      let action: ReleaseBuildReport.Item.Action = decision.made != nil ? .reused : decision.isCached ? .cached : .packed
-      return ReleaseBuildReport.Item(
-        id: decision.id, version: made?.version ?? 0, action: action, reason: action == .packed ? decision.reason : nil,
-        contentSize: decision.census?.contentSize ?? 0, entry: nil, omitted: decision.census?.omitted ?? [])
+    while let first = due.first {
+      var size: UInt64 = 0
+      let batch = due.prefix { pack in
+        size = size.adding(pack.source.census.contentSize)
+        return size <= Self.largestBatch || pack.source.id == first.source.id
+      }
+      due.removeFirst(batch.count)
+      let (packs, deltas) = try await build.fill(with: Array(batch), history, existing: existing, progress: progress)
+      made += packs
+      updates += deltas
     }
+    made.sort { $0.id.utf8.lexicographicallyPrecedes($1.id.utf8) }
+    remarks += made.flatMap(\.remarks) + cache.takeRemarks()
     return ReleaseBuildReport(
-      output: cache.title, items: items, updates: updates, downloads: [], change: nil, room: [], release: nil, remarks: remarks)
+      output: cache.title, items: made.map { $0.origin.item($0.id, $0.record.version) }, updates: updates, downloads: [], change: nil,
+      room: [], release: nil, remarks: remarks)
   }
 
   /// The sum of the sizes in bytes of the contents that are on the disk as packs at once, at most, if that is more than one pack.
   private static let largestBatch: UInt64 = 1 << 30
 
-  private func batch(of indices: ArraySlice<Int>, _ decisions: [PackDecision]) -> ArraySlice<Int> {
-    var size: UInt64 = 0
-    return indices.prefix { index in
-      size = size.adding(decisions[index].census?.contentSize ?? 0)
-      return size <= Self.largestBatch || index == indices.first
-    }
-  }
-
   /// Makes some packs and the deltas to them, in a temporary directory beside the release.
   private func fill(
-    _ decisions: inout [PackDecision], keys: ContentKeys, _ history: ReleaseHistory?, existing: ExistingRelease?, progress: ProgressHandler?
-  ) async throws(PackError) -> [ReleaseBuildReport.Update] {
+    with due: [DuePack], _ history: ReleaseHistory?, existing: ExistingRelease?, progress: ProgressHandler?
+  ) async throws(PackError) -> ([MadePack], [ReleaseBuildReport.Update]) {
     // The name is that of the first pack, because another machine that shares the storage removes what has its own and is not locked for it.
-    let staged = try StagedRelease("\(output)-\(decisions[0].id)", files: files, backend: backend)
+    let staged = try StagedRelease("\(output)-\(due[0].source.id)", files: files, backend: backend)
     do throws(PackError) {
       let cached = try CachedFiles(self, staged)
-      try await takeCached(&decisions, keys: keys, from: cached, into: staged)
-      try await pack(&decisions, keys: keys, into: staged, cached: cached, progress: progress)
-      let updates = try await makeUpdates(
-        to: decisions, from: try editions(of: decisions, history), keys: keys, existing: existing, cached: cached, into: staged,
-        progress: progress)
+      let made = try await PackMaker(build: self, staged: staged, cached: cached, progress: progress).make(due)
+      let editions = try history?.editions(besides: Dictionary(made.map { ($0.id, $0.record.sha256) }) { first, _ in first }) ?? [:]
+      let deltas = DeltaMaker(build: self, existing: existing, staged: staged, cached: cached, progress: progress)
+      let updates = try await deltas.updates(to: made, from: editions)
       try cached?.finish()
-      return updates.map(\.update).filter { $0.missingFile == nil }
+      return (made, updates.map(\.update).filter { $0.missingFile == nil })
     } catch {
       throw staged.naming(error)
     }

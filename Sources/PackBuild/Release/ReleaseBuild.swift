@@ -67,8 +67,9 @@ package struct ReleaseBuild: Sendable {
     try lock.checkApps(at: lockPath)
     if let remark = removed(packs, lock) { remarks.append(remark) }
 
-    let keyIDs = try keyIDs(of: packs, key: key, lock, existing)
-    var decisions = try await decide(packs, keyIDs: keyIDs, lock: lock, existing: existing, progress: progress)
+    var keyed = try keyed(packs, with: HeldKey(key.copy()))
+    if assumesKeys { keyed = assumingKeys(keyed, lock, existing) }
+    let decisions = try await decide(keyed, lock: lock, existing: existing, progress: progress)
     let history = ReleaseHistory(lock, configuration, files: files)
     if let history, let settings = configuration.updates, let last = lock.released, try !history.isRecorded() {
       remarks.append(
@@ -76,58 +77,61 @@ package struct ReleaseBuild: Sendable {
           "\(settings.packs) has no record of manifest \(last.manifestVersion), the last release: players download changed packs whole",
           hint: "bring the folder back, and keep it from one build to the next; 'updates: none' in \(configuration.path) turns deltas off"))
     }
-    var editions = try editions(of: decisions, history)
+    var editions = try history?.editions(besides: Dictionary(decisions.map { ($0.id, $0.planned.sha256) }) { first, _ in first }) ?? [:]
     guard let trust else {
       let updates = plannedUpdates(to: decisions, from: editions, existing: existing)
       // A cache may have them.
       if cache == nil, let remark = lackingFiles(updates) { remarks.append(remark) }
-      return try trial(decisions, updates, existing, remarks)
+      return ReleaseBuildReport(
+        output: output, items: try trial(decisions), updates: updates, downloads: [], change: nil, room: [], release: nil, remarks: remarks)
     }
 
     // Otherwise it would be noticed after everything is packed.
-    if decisions.contains(where: { $0.made == nil }) {
+    if decisions.contains(where: \.isDue) {
       for signer in signers { try signer.checkProgram() }
     }
-    let keys = ContentKeys.one(HeldKey(key.copy()))
     let staged = try StagedRelease(output, files: files, backend: backend)
     do throws(PackError) {
-      for index in decisions.indices where decisions[index].made != nil {
-        if let problem = try reuse(&decisions[index], from: existing, into: staged) {
-          decisions[index].reason = problem
-        }
-      }
       let cached = try CachedFiles(self, staged)
-      try await takeCached(&decisions, keys: keys, from: cached, into: staged)
-      try await pack(&decisions, keys: keys, into: staged, cached: cached, progress: progress)
+      let made = try await PackMaker(build: self, staged: staged, cached: cached, progress: progress).packs(decisions)
       // Then the released pack is an earlier edition, too.
-      if decisions.contains(where: { $0.result?.differsFrom != nil }) { editions = try self.editions(of: decisions, history) }
-      var items: [ReleaseBuildReport.Item] = []
-      for decision in decisions {
-        try checkpoint()
-        items.append(try item(for: decision, key: key, in: staged))
-        if let remark = decision.remark { remarks.append(remark) }
+      if let history, made.contains(where: { $0.record.differsFrom != nil }) {
+        editions = try history.editions(besides: Dictionary(made.map { ($0.id, $0.record.sha256) }) { first, _ in first })
       }
-      let updates = try await makeUpdates(
-        to: decisions, from: editions, keys: keys, existing: existing, cached: cached, into: staged, progress: progress)
+      var entries: [ManifestPack] = []
+      for pack in made {
+        try checkpoint()
+        entries.append(try entry(for: pack, in: staged))
+        remarks += pack.remarks
+      }
+      let deltas = DeltaMaker(build: self, existing: existing, staged: staged, cached: cached, progress: progress)
+      let outcomes = try await deltas.updates(to: made, from: editions)
       try cached?.finish()
       remarks += cache?.takeRemarks() ?? []
-      Self.name(bases: updates, in: &items)
-      if let remark = lackingFiles(updates.map(\.update)) { remarks.append(remark) }
-      let release = try finish(
-        items, decisions, updates, rootKeyID: configuration.perPackKeys ? "\(key.id)" : nil, signers: signers, trust: trust, lock: lock,
-        existing: existing,
-        staged,
-        &remarks)
-      let downloads = try downloads(to: items.compactMap(\.entry), by: updates, history)
+      entries = Self.naming(bases: outcomes, in: entries)
+      if let remark = lackingFiles(outcomes.map(\.update)) { remarks.append(remark) }
+      let release = try release(made, entries, outcomes, trust, lock: lock, existing: existing)
+      let signed = try sign(release, signers, trust, existing)
+      remarks += [release.term.remark, trust.remark].compactMap(\.self)
+      remarks += sizeRemarks(signed.document.bytes.count, packs: release.manifest.packs.count, ceiling: release.ceiling)
+      try write(release, existing, staged)
+      for (name, bytes) in try release.documents(configuration, signed) { try staged.write(bytes, to: name) }
+      if makesBAPackages { remarks += try writeBAPackages(release, staged) }
+      let record = release.record(
+        signed, rootKeyID: configuration.perPackKeys ? "\(key.id)" : nil, signers: signers.map(\.publicKey.text), files: staged.names)
+      try staged.write(record.document, to: BuildRecord.fileName)
+      let downloads =
+        try history?.updates(to: entries, by: Dictionary(release.updates.map { ($0.id, $0.deltas) }) { first, _ in first }) ?? []
       // Checked again: a file that was added meanwhile would be removed.
       _ = try ExistingRelease.look(at: output, files: files)
       try checkpoint()
       try staged.commit()
-      let entries = items.compactMap(\.entry)
       return ReleaseBuildReport(
-        output: output, items: items, updates: updates.map(\.update), downloads: downloads,
+        output: output, items: zip(made, entries).map { $0.origin.item($0.id, $0.record.version, $1) },
+        updates: outcomes.map(\.update), downloads: downloads,
         change: lock.released.map { ReleaseBuildReport.Change(from: $0, to: entries) },
-        room: AppRoom.all(lock.apps, packs: entries, manifestSize: release.manifestSize), release: release, remarks: remarks)
+        room: AppRoom.all(lock.apps, packs: entries, manifestSize: UInt64(signed.document.bytes.count)), release: release.report(signed),
+        remarks: remarks)
     } catch {
       throw staged.naming(error)
     }

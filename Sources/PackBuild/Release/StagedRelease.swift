@@ -56,6 +56,21 @@ final class StagedRelease {
     names.insert(newName)
   }
 
+  /// Takes a file of the same name from an earlier release, if that has these bytes. Returns why it cannot be taken; nil if it was.
+  func take(_ name: String, _ sha256: [UInt8], from earlier: ExistingRelease) throws(PackError) -> PackError? {
+    do throws(PackError) {
+      try adopt(name, in: earlier.directory, as: name, sourcePath: earlier.path)
+      if try digest(of: name).sha256 == sha256 { return nil }
+      try remove(name)
+      return PackError(.digestMismatch, of: "\(earlier.path)/\(name)", "is not the file that was built")
+    } catch {
+      guard error.code == .missingInput || error.code == .cannotRead else { throw error }
+      // Something other than a regular file may have been added.
+      try? remove(name)
+      return error
+    }
+  }
+
   /// Adds a file of this directory under a second name.
   func duplicate(_ name: String, as newName: String) throws(PackError) {
     try adopt(name, in: directory.root, as: newName, sourcePath: directory.path)

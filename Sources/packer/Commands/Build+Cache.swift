@@ -10,15 +10,14 @@ extension Build {
       throw PackError(
         .usage, of: configuration.path, "names no cache, and --only-cache writes nothing else", hint: "name one, as in 'cache: /srv/cache'")
     }
-    build.cache = cache
     build.wanted = packs
     if release.published.published != nil {
       build.published = try release.published.manifest(trusting: session.trustedKeys([], configuration))
     }
     let chosen = try build.packs(in: share)
-    let (keys, work) = (try keys(of: chosen, configuration, session), build)
+    let (packs, work) = (try keyed(chosen, for: build, session), build)
     let report = try await session.withProgress { (progress) async throws(PackError) in
-      try await work.fillCache(with: chosen, keys: keys, progress: progress)
+      try await work.fill(cache, with: packs, progress: progress)
     }
     Self.showParts(report, packed: "packed", on: session.console)
     let packed = report.items.count { $0.action == .packed }
@@ -49,27 +48,28 @@ extension Build {
   }
 
   /// Reads the keys of packs: with `perPackKeys` only their own, because a machine that makes some packs needs no key of others.
-  private func keys(
-    of packs: [PackerConfiguration.Pack], _ configuration: PackerConfiguration, _ session: Session
-  ) throws(PackError) -> ContentKeys {
+  private func keyed(
+    _ packs: [PackerConfiguration.Pack], for build: ReleaseBuild, _ session: Session
+  ) throws(PackError) -> [KeyedPack] {
+    let configuration = build.configuration
     guard configuration.perPackKeys else {
       let resolved = try session.key(release.key, configured: configuration.key)
       try resolved.key.checkMakesPacks()
-      return .one(HeldKey(resolved.key.copy()))
+      return try build.keyed(packs, with: HeldKey(resolved.key.copy()))
     }
     let hint = "make it on the machine with the root key: packer key derive -c \(ShellWord.path(configuration.path)) -o keys"
     guard let folder = try release.key.reference().file, ReleasePlaces.isDirectory(folder) else {
       throw PackError(
         .usage, "with 'perPackKeys', --only-cache needs the keys of packs, and --key names no directory with them", hint: hint)
     }
-    var keys: [String: HeldKey] = [:]
+    var keyed: [KeyedPack] = []
     for pack in packs {
       let path = ReleaseFolder.path("\(pack.id.text).key", in: folder)
       guard ReleasePlaces.exists(path) else { throw PackError(.noKey, of: path, "does not exist", hint: hint) }
       let resolved = try session.key(KeyReference(parsing: "file:\(path)"))
       try resolved.key.checkMakesPacks()
-      keys[pack.id.text] = HeldKey(resolved.key.copy())
+      keyed.append(KeyedPack(pack, key: HeldKey(resolved.key.copy())))
     }
-    return .each(keys)
+    return keyed
   }
 }

@@ -6,7 +6,7 @@ import Testing
 @testable import PackProject
 
 /// A place in memory.
-final class Shelf: Place {
+final class Shelf: StoragePlace {
   struct State {
     var files: [String: [UInt8]] = [:]
     var reading: PackError?

@@ -22,12 +22,12 @@ struct ShareTests {
   ) async throws(PackError) -> ReleaseBuildReport {
     var build = ReleaseBuild(
       try PackerConfiguration.read(project.directory("packer.yml"), sources: .optional), time: ReleaseProject.time(20, isFixed: false))
-    (build.jobs, build.files, build.cache) = (2, files, PackCache(shelf, maker: maker, isRequired: true))
+    (build.jobs, build.files) = (2, files)
     change(&build)
     let packs = try build.packs(in: try share.map { (text) throws(PackError) in try BuildShare(parsing: text) })
-    var keys: [String: HeldKey] = [:]
-    for pack in packs { keys[pack.id.text] = HeldKey(try Self.rootKey().packKey(for: pack.id)) }
-    return try await build.fillCache(with: packs, keys: .each(keys))
+    var keyed: [KeyedPack] = []
+    for pack in packs { keyed.append(KeyedPack(pack, key: HeldKey(try Self.rootKey().packKey(for: pack.id)))) }
+    return try await build.fill(PackCache(shelf, maker: maker, isRequired: true), with: keyed)
   }
 
   private func build(
@@ -103,9 +103,9 @@ struct ShareTests {
     case 1: try other.configure("defaults: {level: 7}\n" + Self.configuration)
     case 2:
       try other.configure(Self.configuration.replacingOccurrences(of: "perPackKeys: true\n", with: ""))
-      var build = ReleaseBuild(try PackerConfiguration.read(other.directory("packer.yml")), time: ReleaseProject.time())
-      build.cache = PackCache(shelf, maker: "1.0", isRequired: true)
-      _ = try await build.fillCache(with: try build.packs(in: nil), keys: .one(HeldKey(try Self.rootKey())))
+      let build = ReleaseBuild(try PackerConfiguration.read(other.directory("packer.yml")), time: ReleaseProject.time())
+      let packs = try build.keyed(build.packs(in: nil), with: HeldKey(try Self.rootKey()))
+      _ = try await build.fill(PackCache(shelf, maker: "1.0", isRequired: true), with: packs)
     default: break
     }
     if kind != 2 { try await fill(other, into: shelf, maker: kind == 3 ? "1.1" : "1.0") }

@@ -1,5 +1,5 @@
 /// A place with files, such as a folder or a bucket: releases are published there, or machines share there what they made.
-package protocol Place: Sendable {
+package protocol StoragePlace: Sendable {
   /// The place, as the caller named it.
   var title: String { get }
 
