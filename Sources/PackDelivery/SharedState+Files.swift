@@ -26,14 +26,9 @@ extension SharedState {
       throw PackError(.usage, "'\(identifier)' is not the identifier of a pack's download")
     }
     let root = try directory.open()
-    let size: UInt64
-    do throws(FileFailure) {
-      let status = try directory.files.status(of: file, in: nil, following: .asThemselves)
-      guard status.kind == .file else { throw FileFailure.isDirectory }
-      size = status.size
-    } catch {
-      throw error.reading(file)
-    }
+    let status = try directory.files.status(of: file, following: .asThemselves)
+    guard status.kind == .file else { throw FileFailure.isDirectory.reading(file) }
+    let size = status.size
     // A record that cannot be read is ignored: the next plan recreates it from this file.
     let record = try? directory.record(download.id, in: root)
     if let record, record.identifier == download {

@@ -225,12 +225,7 @@ extension SharedState {
     let start = manifest.signedBytes.lowerBound - key.count
     let count = manifest.bytes.count - start
     guard start >= 0, size >= UInt64(count) else { return false }
-    let file: OpenFile
-    do throws(FileFailure) {
-      file = try directory.files.open(Self.manifestName, .readUnlinked, in: root.handle)
-    } catch {
-      throw error.reading(directory.path(Self.manifestName))
-    }
+    let file = try reading(directory.path(Self.manifestName), directory.files.open(Self.manifestName, .readUnlinked, in: root.handle))
     var buffer = [UInt8](repeating: 0, count: 16 << 10)
     var done = 0
     while done < count {

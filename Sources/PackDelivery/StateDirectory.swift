@@ -37,12 +37,7 @@ struct StateDirectory: Sendable {
   }
 
   private func existing() throws(PackError) -> RecordDirectory? {
-    do throws(FileFailure) {
-      return try RecordDirectory(opening: path, Self.form, files: files)
-    } catch {
-      guard error.isMissing else { throw error.reading(path) }
-      return nil
-    }
+    try reading(path, ifPresent(RecordDirectory(opening: path, Self.form, files: files)))
   }
 
   /// Creates the missing parts of the directory. Throws if another format version created it.
@@ -103,22 +98,11 @@ struct StateDirectory: Sendable {
   /// - Throws: ``PackFormat/PackError/Code/missingInput`` if the file itself is gone: another call may have moved it.
   func moveIn(_ file: String, to folder: Folder, as identifier: DownloadIdentifier, in root: RecordDirectory) throws(PackError) {
     let name = "\(folder.rawValue)/\(identifier)"
-    do throws(FileFailure) {
-      try files.rename(file, to: path(name), in: nil)
-    } catch {
+    if try writing(path(name), ifPresent(files.rename(file, to: path(name), in: nil))) == nil {
       // Either the file or the folder is gone.
-      guard error.isMissing else { throw error.writing(path(name)) }
-      do throws(FileFailure) {
-        guard try files.status(of: file, in: nil, following: .asThemselves).kind == .file else { throw FileFailure.isDirectory }
-      } catch {
-        throw error.reading(file)
-      }
-      do throws(FileFailure) {
-        guard (try? makeFolders(in: root)) != nil else { throw error }
-        try files.rename(file, to: path(name), in: nil)
-      } catch {
-        throw error.writing(path(name))
-      }
+      guard try files.status(of: file, following: .asThemselves).kind == .file else { throw FileFailure.isDirectory.reading(file) }
+      try? makeFolders(in: root)
+      try writing(path(name), files.rename(file, to: path(name), in: nil))
     }
     try root.sync(folder.rawValue)
   }

@@ -23,15 +23,8 @@ package struct PageFolder: Sendable {
     let path = path(of: reference)
     guard let kind = try kind(of: path) else { return nil }
     guard kind == .file else { throw PackError(.wrongPage, "\(reference.fileName) is not a file", advice: .fetchAgain) }
-    let file: OpenFile
-    let size: UInt64
-    do throws(FileFailure) {
-      file = try files.open(path, .readUnlinked, in: nil)
-      size = try files.status(of: file).size
-    } catch {
-      guard !error.isMissing else { return nil }
-      throw error.reading(path)
-    }
+    guard let file = try reading(path, ifPresent(files.open(path, .readUnlinked, in: nil))) else { return nil }
+    let size = try reading(path, files.status(of: file).size)
     try reference.check(size: size)
     var bytes = [UInt8](repeating: 0, count: Int(size))
     var span = bytes.mutableByteSpan
@@ -60,11 +53,8 @@ package struct PageFolder: Sendable {
   package func keep(_ bytes: [UInt8], as reference: PageReference) throws(PackError) {
     try reference.check(bytes.byteSpan, backend: backend)
     guard try intact(reference) == nil else { return }
-    do throws(FileFailure) {
-      try files.makeDirectory(path, mode: 0o755, in: nil)
-      try files.sync(files.open(PathParts(path)?.directory ?? "..", .directory, in: nil))
-    } catch {
-      guard error.isExisting else { throw error.writing(path) }
+    if try writing(path, unlessExisting(files.makeDirectory(path, mode: 0o755, in: nil))) != nil {
+      try writing(path, files.sync(files.open(PathParts(path)?.directory ?? "..", .directory, in: nil)))
     }
     try OutputFile.write(bytes, to: path(of: reference), files: files)
   }
@@ -73,37 +63,20 @@ package struct PageFolder: Sendable {
   ///
   /// - Parameter names: The names of the pages that a manifest in use, and its index pages, refer to.
   package func free(except names: Set<String>) throws(PackError) {
-    do throws(FileFailure) {
-      let directory = try files.open(path, .directory, in: nil)
-      for name in try files.names(in: directory).map(\.text) {
-        if let page = StagedName.output(of: name), PageReference.isFileName(page) {
-          _ = try? StagedName(for: "\(path)/\(page)", files: files)
-        } else if PageReference.isFileName(name), !names.contains(name) {
-          try remove(name, in: directory)
-        }
+    guard let directory = try writing(path, ifPresent(files.open(path, .directory, in: nil))) else { return }
+    for name in try writing(path, files.names(in: directory)).map(\.text) {
+      if let page = StagedName.output(of: name), PageReference.isFileName(page) {
+        _ = try? StagedName(for: "\(path)/\(page)", files: files)
+      } else if PageReference.isFileName(name), !names.contains(name) {
+        // Another process may remove it, too.
+        let kind = try writing(path, ifPresent(files.status(of: name, in: directory, following: .asThemselves)))?.kind
+        if let kind, kind != .directory { try writing(path, ifPresent(files.remove(name, kind, in: directory))) }
       }
-    } catch {
-      guard error.isMissing else { throw error.writing(path) }
-    }
-  }
-
-  /// Removes a file or link, unless another process did.
-  private func remove(_ name: String, in directory: OpenFile) throws(FileFailure) {
-    do throws(FileFailure) {
-      let kind = try files.status(of: name, in: directory, following: .asThemselves).kind
-      if kind != .directory { try files.remove(name, kind, in: directory) }
-    } catch {
-      guard error.isMissing else { throw error }
     }
   }
 
   private func kind(of path: String) throws(PackError) -> FileStatus.Kind? {
-    do throws(FileFailure) {
-      return try files.status(of: path, in: nil, following: .asThemselves).kind
-    } catch {
-      guard !error.isMissing else { return nil }
-      throw error.reading(path)
-    }
+    try reading(path, ifPresent(files.status(of: path, in: nil, following: .asThemselves).kind))
   }
 
   private func path(of reference: PageReference) -> String { "\(path)/\(reference.fileName)" }

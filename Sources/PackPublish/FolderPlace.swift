@@ -9,23 +9,14 @@ package struct FolderPlace: PublishingPlace {
   private func path(_ name: String) -> String { ReleaseFolder.path(name, in: title) }
 
   package func sizes() throws(PackError) -> [String: UInt64] {
-    do throws(FileFailure) {
-      let directory = try files.open(title, .directory, in: nil)
-      var sizes: [String: UInt64] = [:]
-      for name in try files.names(in: directory) {
-        do throws(FileFailure) {
-          let status = try files.status(of: name.text, in: directory, following: .followed)
-          if status.kind == .file { sizes[name.text] = status.size }
-        } catch {
-          // A link that leads nowhere, or a file that was just removed.
-          guard error.isMissing else { throw error }
-        }
-      }
-      return sizes
-    } catch {
-      if error.isMissing { return [:] }
-      throw error.reading(title)
+    var sizes: [String: UInt64] = [:]
+    guard let directory = try reading(title, ifPresent(files.open(title, .directory, in: nil))) else { return sizes }
+    for name in try reading(title, files.names(in: directory)) {
+      // A link may lead nowhere, and a file may have been removed since.
+      let status = try reading(title, ifPresent(files.status(of: name.text, in: directory, following: .followed)))
+      if let status, status.kind == .file { sizes[name.text] = status.size }
     }
+    return sizes
   }
 
   package func contents(of name: String, limit: Int) throws(PackError) -> [UInt8]? {
@@ -58,13 +49,8 @@ package struct FolderPlace: PublishingPlace {
 
   /// Returns the size of a file; nil if there is a folder or nothing.
   private func size(of name: String) throws(PackError) -> UInt64? {
-    do throws(FileFailure) {
-      let status = try files.status(of: path(name), in: nil, following: .followed)
-      return status.kind == .file ? status.size : nil
-    } catch {
-      guard error.isMissing else { throw error.reading(path(name)) }
-      return nil
-    }
+    let status = try reading(path(name), ifPresent(files.status(of: path(name), in: nil, following: .followed)))
+    return status?.kind == .file ? status?.size : nil
   }
 
   package func checkRoom(for size: UInt64) throws(PackError) {
@@ -84,12 +70,10 @@ package struct FolderPlace: PublishingPlace {
   }
 
   private func makeFolder() throws(PackError) {
-    do throws(FileFailure) {
-      if !ReleasePlaces.isDirectory(title) { try files.makeDirectory(title, mode: 0o755, in: nil) }
-    } catch {
-      // Another machine may have been faster.
-      guard error.isExisting, ReleasePlaces.isDirectory(title) else { throw error.writing(title) }
-    }
+    guard !ReleasePlaces.isDirectory(title) else { return }
+    let made: Void? = try writing(title, unlessExisting(files.makeDirectory(title, mode: 0o755, in: nil)))
+    // Another machine may have been faster.
+    guard made != nil || ReleasePlaces.isDirectory(title) else { throw FileFailure.exists.writing(title) }
   }
 
   private func copy(_ pairs: [(source: String, place: String)]) throws(PackError) {
@@ -127,11 +111,7 @@ package struct FolderPlace: PublishingPlace {
 
   package func remove(_ names: [String]) throws(PackError) {
     for name in names {
-      do throws(FileFailure) {
-        try files.remove(path(name), .file, in: nil)
-      } catch {
-        guard error.isMissing else { throw error.writing(path(name)) }
-      }
+      try writing(path(name), ifPresent(files.remove(path(name), .file, in: nil)))
     }
   }
 

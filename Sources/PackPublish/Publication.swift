@@ -115,11 +115,7 @@ package struct Publication: Sendable {
     guard !plan.unsure.isEmpty, let published = plan.published, try !place.hasDigests() else { return plan.unsure }
     guard !plan.isPublished else { return [] }
     let (files, scratch) = (SystemFiles(), TemporaryName.path("pages"))
-    do throws(FileFailure) {
-      try files.makeDirectory(scratch, mode: 0o700, in: nil)
-    } catch {
-      throw error.writing(scratch)
-    }
+    try writing(scratch, files.makeDirectory(scratch, mode: 0o700, in: nil))
     defer { try? files.removeTree(scratch, in: nil) }
     try OutputFile.write(published, to: ReleaseFolder.path(ReleaseFile.manifest, in: scratch), files: files)
     if !plan.pages.isEmpty { try place.fetch(plan.pages, to: scratch) }

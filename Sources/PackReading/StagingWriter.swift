@@ -34,24 +34,16 @@ package final class StagingWriter {
   /// Creates a file with all of its content.
   package func make(_ path: Span<UInt8>, _ kind: IndexRecord.Kind, content: Span<UInt8>) throws(PackError) {
     let file = try create(path, isExecutable: kind == .executable)
-    do {
-      try files.writeAll(file, at: 0, content)
-    } catch {
-      throw failure(error, path, missing: UInt64(content.count))
-    }
+    try write(content, to: file, at: 0, path)
     try finish(file, path)
   }
 
   /// Writes a part of a file that ``make(_:_:)`` created.
   func write(_ path: Span<UInt8>, at offset: UInt64, content: Span<UInt8>) throws(PackError) {
     let (parent, name) = try place(path)
-    do throws(FileFailure) {
-      let file = try files.open(name, .writeUnlinked, in: parent)
-      try files.writeAll(file, at: offset, content)
-      if !files.syncsWholeVolumes { try files.sync(file) }
-    } catch {
-      throw failure(error, path, missing: UInt64(content.count))
-    }
+    let file = try writing(title(path), files.open(name, .writeUnlinked, in: parent))
+    try write(content, to: file, at: offset, path)
+    if !files.syncsWholeVolumes { try writing(title(path), files.sync(file)) }
   }
 
   /// Creates a file with the content of an open one, which shares its space. Returns false if the volume cannot do that.
@@ -99,11 +91,7 @@ package final class StagingWriter {
 
   /// Writes a part of a file that ``create(_:_:)`` created.
   package func write(_ content: Span<UInt8>, to file: OpenFile, at offset: UInt64, _ path: Span<UInt8>) throws(PackError) {
-    do {
-      try files.writeAll(file, at: offset, content)
-    } catch {
-      throw failure(error, path, missing: UInt64(content.count))
-    }
+    try files.filling(title(path), with: UInt64(content.count), at: root, files.writeAll(file, at: offset, content))
   }
 
   /// The permissions of a file.
@@ -122,7 +110,7 @@ package final class StagingWriter {
   }
 
   private func creating(_ error: FileFailure, _ path: Span<UInt8>) -> PackError {
-    guard error.isExisting else { return failure(error, path) }
+    guard error.isExisting else { return error.writing(title(path)) }
     return PackError(
       .cannotWrite,
       of: output, "cannot be written: '\(printable([UInt8](copying: path)))' collides with another entry on this file system",
@@ -135,7 +123,7 @@ package final class StagingWriter {
     do {
       try files.sync(file)
     } catch {
-      throw failure(error, path)
+      throw error.writing(title(path))
     }
   }
 
@@ -164,36 +152,16 @@ package final class StagingWriter {
 
   private func makeDirectory(_ path: Span<UInt8>, key: [UInt8]) throws(PackError) -> OpenFile {
     let (parent, name) = try place(path)
-    let made: OpenFile
-    do throws(FileFailure) {
-      // Most directories exist already: only a few handles are kept, and other workers create directories too.
-      let existing = try existingDirectory(name, in: parent)
-      made = if let existing { existing } else { try newDirectory(name, in: parent) }
-    } catch {
-      throw failure(error, path)
-    }
+    // Most directories exist already: only a few handles are kept, and other workers create directories too.
+    let existing = try writing(title(path), ifPresent(files.open(name, .directoryUnlinked, in: parent)))
+    let made = if let existing { existing } else { try writing(title(path), newDirectory(name, in: parent)) }
     if directories.count >= Self.mostHandles { directories.removeAll(keepingCapacity: true) }
     directories[key] = made
     return made
   }
 
-  private func existingDirectory(_ name: String, in parent: OpenFile) throws(FileFailure) -> OpenFile? {
-    do throws(FileFailure) {
-      return try files.open(name, .directoryUnlinked, in: parent)
-    } catch {
-      guard error.isMissing else { throw error }
-      return nil
-    }
-  }
-
   private func newDirectory(_ name: String, in parent: OpenFile) throws(FileFailure) -> OpenFile {
-    var isNew = true
-    do throws(FileFailure) {
-      try files.makeDirectory(name, mode: Self.directoryMode, in: parent)
-    } catch {
-      guard error.isExisting else { throw error }
-      isNew = false
-    }
+    let isNew = try unlessExisting(files.makeDirectory(name, mode: Self.directoryMode, in: parent)) != nil
     let made = try files.open(name, .directoryUnlinked, in: parent)
     if isNew { try correct(Self.directoryMode, of: made, isDirectory: true) }
     return made
@@ -207,11 +175,6 @@ package final class StagingWriter {
     if corrects[key] == true { try files.setMode(mode, of: file) }
   }
 
-  private func failure(_ error: FileFailure, _ path: Span<UInt8>, missing: UInt64 = 0) -> PackError {
-    var missingBytes: UInt64?
-    if error.isFullDisk, let free = try? files.freeSpace(at: root) {
-      missingBytes = missing > free ? missing - free : nil
-    }
-    return error.writing("\(output)/\(printable([UInt8](copying: path)))", missingBytes: missingBytes)
-  }
+  /// Returns how errors name a path in the directory.
+  private func title(_ path: Span<UInt8>) -> String { "\(output)/\(printable([UInt8](copying: path)))" }
 }

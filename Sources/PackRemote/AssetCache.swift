@@ -117,16 +117,10 @@ package struct AssetCache: Sendable {
   /// Replaces the kept content. Creates the directory if it does not exist. Its parent must exist.
   func save(_ kept: Kept) throws(PackError) {
     let bytes = try front(of: kept)
-    do throws(FileFailure) {
-      do throws(FileFailure) {
-        try files.makeDirectory(directory, mode: 0o700, in: nil)
-      } catch {
-        guard error.isExisting else { throw error }
-      }
-      // Synced each time: an earlier process may have ended before its sync. If the parent cannot be opened, the directory was not created here.
-      if let above = PathParts(directory)?.directory, let parent = try? files.open(above, .directory, in: nil) { try files.sync(parent) }
-    } catch {
-      throw error.writing(directory)
+    try writing(directory, unlessExisting(files.makeDirectory(directory, mode: 0o700, in: nil)))
+    // Synced each time: an earlier process may have ended before its sync. If the parent cannot be opened, the directory was not created here.
+    if let above = PathParts(directory)?.directory, let parent = try? files.open(above, .directory, in: nil) {
+      try writing(directory, files.sync(parent))
     }
     let output = try OutputFile(path, files: files)
     let size = UInt64(bytes.count + kept.content.count)
@@ -137,11 +131,7 @@ package struct AssetCache: Sendable {
 
   /// Removes the kept content.
   func remove() throws(PackError) {
-    do throws(FileFailure) {
-      try files.remove(path, .file, in: nil)
-      if let above = try? files.open(directory, .directory, in: nil) { try files.sync(above) }
-    } catch {
-      guard error.isMissing else { throw error.writing(path) }
-    }
+    guard try writing(path, ifPresent(files.remove(path, .file, in: nil))) != nil else { return }
+    if let above = try? files.open(directory, .directory, in: nil) { try writing(path, files.sync(above)) }
   }
 }

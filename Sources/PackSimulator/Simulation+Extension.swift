@@ -193,14 +193,10 @@ extension Simulation {
     guard world.strikes(.lock, pack) else { return nil }
     // The first use creates the directory and the lock in it.
     _ = try SharedState(directory: group, files: CrashInjectingFiles(), clock: clock)
-    do throws(FileFailure) {
-      let lock = try SystemFiles().open("\(group)/lock", .readUnlinked, in: nil)
-      guard try SystemFiles().tryLock(lock) else { return nil }
-      world.timeline.tell(actor, "finds the lock of the shared state held by another process", pack: pack, isInjected: true)
-      return lock
-    } catch {
-      throw error.reading(group)
-    }
+    let lock = try reading(group, SystemFiles().open("\(group)/lock", .readUnlinked, in: nil))
+    guard try reading(group, SystemFiles().tryLock(lock)) else { return nil }
+    world.timeline.tell(actor, "finds the lock of the shared state held by another process", pack: pack, isInjected: true)
+    return lock
   }
 
   /// The estimated memory of a content request in bytes: twice the size of the manifest, and 512 bytes for each pack. For the largest allowed
@@ -325,19 +321,16 @@ extension Simulation {
   private func copy(_ source: String, size: UInt64, to path: String) throws(PackError) {
     let files = SystemFiles()
     removeFile(path)
-    do throws(FileFailure) {
-      let input = try files.open(source, .read, in: nil)
-      let output = try files.open(path, .create(mode: 0o600), in: nil)
-      var done: UInt64 = 0
-      var buffer = [UInt8](repeating: 0, count: 1 << 20)
-      while done < size {
-        var span = buffer.mutableByteSpan
-        guard let count = try? files.read(input, at: done, filling: &span, name: source), count > 0 else { throw FileFailure.inputOutput }
-        try files.writeAll(output, at: done, buffer.byteSpan.extracting(first: min(count, Int(size - done))))
-        done += UInt64(count)
-      }
-    } catch {
-      throw error.writing(path)
+    let input = try files.open(source, .read)
+    let output = try writing(path, files.open(path, .create(mode: 0o600), in: nil))
+    var done: UInt64 = 0
+    var buffer = [UInt8](repeating: 0, count: 1 << 20)
+    while done < size {
+      var span = buffer.mutableByteSpan
+      let count = try files.read(input, at: done, filling: &span, name: source)
+      guard count > 0 else { throw FileFailure.inputOutput.writing(path) }
+      try writing(path, files.writeAll(output, at: done, buffer.byteSpan.extracting(first: min(count, Int(size - done)))))
+      done += UInt64(count)
     }
   }
 

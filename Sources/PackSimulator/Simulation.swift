@@ -214,22 +214,14 @@ package struct Simulation {
   }
 
   func makeDirectory(_ path: String) throws(PackError) {
-    do throws(FileFailure) {
-      try SystemFiles().makeDirectory(path, mode: 0o700, in: nil)
-    } catch {
-      guard error.isExisting else { throw error.writing(path) }
-    }
+    try writing(path, unlessExisting(SystemFiles().makeDirectory(path, mode: 0o700, in: nil)))
   }
 
   /// Writes a file of the system.
   func write(_ bytes: [UInt8], to path: String) throws(PackError) {
-    do throws(FileFailure) {
-      try? SystemFiles().remove(path, .file, in: nil)
-      let file = try SystemFiles().open(path, .create(mode: 0o600), in: nil)
-      try SystemFiles().writeAll(file, at: 0, bytes.byteSpan)
-    } catch {
-      throw error.writing(path)
-    }
+    try? SystemFiles().remove(path, .file, in: nil)
+    let file = try writing(path, SystemFiles().open(path, .create(mode: 0o600), in: nil))
+    try writing(path, SystemFiles().writeAll(file, at: 0, bytes.byteSpan))
   }
 
   func removeFile(_ path: String) {

@@ -61,11 +61,7 @@ public final class OpenedPack: Sendable {
   }
 
   private func size(of file: OpenFile, _ path: String) throws(PackError) -> UInt64 {
-    do {
-      return try files.status(of: file).size
-    } catch {
-      throw error.reading(printable(path.utf8))
-    }
+    try reading(printable(path.utf8), files.status(of: file).size)
   }
 
   /// Opens a file of the tree, component by component and without following links, so that no path leads out of the tree.

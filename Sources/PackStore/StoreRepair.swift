@@ -334,12 +334,8 @@ struct StoreRepair {
 
   private func linkedFiles(_ content: PackRecord.Content, of record: PackRecord) throws(PackError) -> Set<InstalledTree.LinkedFile> {
     let name = directory.place(record.itemName(content))
-    do {
-      return try InstalledTree(files: directory.files, backend: directory.backend).linkedFiles(of: name, in: directory.handle)
-    } catch {
-      if error.isMissing { return [] }
-      throw error.reading(directory.path(name))
-    }
+    let tree = InstalledTree(files: directory.files, backend: directory.backend)
+    return try reading(directory.path(name), ifPresent(tree.linkedFiles(of: name, in: directory.handle))) ?? []
   }
 
   /// Returns whether the header of a pack file has the pack name and version of its file name.

@@ -21,13 +21,9 @@ extension FileSystem {
   }
 
   private func make(_ name: String, mode: UInt32, in directory: OpenFile) throws(FileFailure) -> OpenFile {
-    do throws(FileFailure) {
-      return try open(name, .create(mode: mode), in: directory)
-    } catch {
-      guard error.isExisting else { throw error }
-      try remove(name, .file, in: directory)
-      return try open(name, .create(mode: mode), in: directory)
-    }
+    if let file = try unlessExisting(open(name, .create(mode: mode), in: directory)) { return file }
+    try remove(name, .file, in: directory)
+    return try open(name, .create(mode: mode), in: directory)
   }
 
   /// Makes a new file that appears under its name whole or not at all, and syncs it. An existing file is never replaced.
@@ -59,6 +55,13 @@ extension FileSystem {
     }
   }
 
+  /// Makes a new file with the given content, as ``makeNew(_:mode:in:fill:)`` does.
+  package func makeNew(_ path: PathParts, mode: UInt32, _ content: [UInt8]) throws(FileFailure) {
+    try makeNew(path.name, mode: mode, in: open(path.directory, .directory, in: nil)) { (file) throws(FileFailure) in
+      try writeAll(file, at: 0, content.byteSpan)
+    }
+  }
+
   /// Makes a file under a temporary name, and gives it its final name when it is complete.
   private func makeNamed(
     _ name: String, mode: UInt32, in directory: OpenFile, fill: (OpenFile) throws(FileFailure) -> Void
@@ -87,7 +90,7 @@ extension FileSystem {
   }
 
   /// Makes a nameless file, or returns nil if the file system has none.
-  private func nameless(mode: UInt32, in directory: OpenFile) throws(FileFailure) -> OpenFile? {
+  func nameless(mode: UInt32, in directory: OpenFile) throws(FileFailure) -> OpenFile? {
     do throws(FileFailure) {
       return try open(".", .nameless(mode: mode), in: directory)
     } catch {
@@ -134,15 +137,9 @@ extension FileSystem {
 
   /// Opens a file for random access. Refuses a directory, pipe or device, which would look like a truncated file.
   package func openFile(_ name: String) throws(PackError) -> (file: OpenFile, status: FileStatus) {
-    let file: OpenFile
-    let status: FileStatus
-    do throws(FileFailure) {
-      file = try open(name, .read, in: nil)
-      status = try self.status(of: file)
-      guard status.kind != .directory else { throw FileFailure.isDirectory }
-    } catch {
-      throw error.reading(name)
-    }
+    let file = try open(name, .read)
+    let status = try reading(name, status(of: file))
+    guard status.kind != .directory else { throw FileFailure.isDirectory.reading(name) }
     guard status.kind == .file else {
       throw PackError(
         .cannotRead, of: name, "is a pipe or a device, which has no random access",
@@ -153,12 +150,7 @@ extension FileSystem {
 
   /// Returns the path of the file that an output under this name replaces: the target of a symbolic link, or the path itself.
   package func target(of path: String) throws(PackError) -> String {
-    do throws(FileFailure) {
-      return try canonicalPath(of: path)
-    } catch {
-      guard error.isMissing else { throw error.reading(path) }
-      return path
-    }
+    try reading(path, ifPresent(canonicalPath(of: path))) ?? path
   }
 
   /// Reads a whole file. Throws if it is larger than `limit` bytes.
@@ -217,16 +209,8 @@ extension FileSystem {
     do {
       let tree = try open(name, .directoryUnlinked, in: directory)
       for item in try names(in: tree) where item.isUTF8 {
-        do throws(FileFailure) {
-          let kind = try status(of: item.text, in: tree, following: .asThemselves).kind
-          if kind == .directory {
-            try removeTree(item.text, in: tree)
-          } else {
-            try remove(item.text, kind, in: tree)
-          }
-        } catch {
-          guard error.isMissing else { throw error }
-        }
+        guard let kind = try ifPresent(status(of: item.text, in: tree, following: .asThemselves))?.kind else { continue }
+        try ifPresent(kind == .directory ? removeTree(item.text, in: tree) : remove(item.text, kind, in: tree))
       }
     }
     try remove(name, .directory, in: directory)

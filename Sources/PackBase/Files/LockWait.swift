@@ -56,12 +56,8 @@ package struct LockWait: Sendable {
   private func isStillThere(
     _ file: OpenFile, _ files: any FileSystem, _ named: () throws(FileFailure) -> FileStatus
   ) throws(FileFailure) -> Bool {
-    do throws(FileFailure) {
-      let (mine, named) = (try files.status(of: file), try named())
-      return mine.device == named.device && mine.inode == named.inode
-    } catch {
-      guard error.isMissing else { throw error }
-      return false
-    }
+    let mine = try files.status(of: file)
+    guard let named = try ifPresent(named()) else { return false }
+    return mine.device == named.device && mine.inode == named.inode
   }
 }

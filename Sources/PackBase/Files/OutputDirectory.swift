@@ -62,22 +62,13 @@ package final class OutputDirectory: Sendable {
     place = .free
     staging = nil
     finalMode = 0o755
-    do {
-      try files.makeDirectory(name, mode: 0o700, in: directory)
-      root = try files.open(name, .directoryUnlinked, in: directory)
-    } catch {
-      throw error.writing(path)
-    }
+    try writing(path, files.makeDirectory(name, mode: 0o700, in: directory))
+    root = try writing(path, files.open(name, .directoryUnlinked, in: directory))
   }
 
   /// Throws if fewer than `size` bytes are available on the volume.
   package func checkSpace(_ size: UInt64) throws(PackError) {
-    let available: UInt64
-    do {
-      available = try files.availableSpace(at: root)
-    } catch {
-      throw error.writing(path)
-    }
+    let available = try writing(path, files.availableSpace(at: root))
     guard size <= available else {
       throw FileFailure.fullDisk.writing(path, missingBytes: size - available)
     }
@@ -85,35 +76,23 @@ package final class OutputDirectory: Sendable {
 
   /// Writes a whole new file in the directory.
   package func write(_ bytes: [UInt8], to name: String, mode: UInt32 = 0o644) throws(PackError) {
-    do throws(FileFailure) {
-      let file = try files.open(name, .create(mode: mode), in: root)
-      try files.writeAll(file, at: 0, bytes.byteSpan)
-      if !files.syncsWholeVolumes { try files.sync(file) }
-    } catch {
-      throw error.writing("\(path)/\(name)")
-    }
+    let file = try writing("\(path)/\(name)", files.open(name, .create(mode: mode), in: root))
+    try writing("\(path)/\(name)", files.writeAll(file, at: 0, bytes.byteSpan))
+    if !files.syncsWholeVolumes { try writing("\(path)/\(name)", files.sync(file)) }
   }
 
   /// Makes a new directory in the directory.
   package func makeDirectory(_ name: String) throws(PackError) {
-    do {
-      try files.makeDirectory(name, mode: 0o755, in: root)
-    } catch {
-      throw error.writing("\(path)/\(name)")
-    }
+    try writing("\(path)/\(name)", files.makeDirectory(name, mode: 0o755, in: root))
   }
 
   /// Syncs everything to the disk and gives the directory its final name, unless the caller does that.
   ///
   /// - Parameter mode: the permissions of the directory. If nil, those that the process gives to new directories.
   package func commit(mode: UInt32? = nil) throws(PackError) {
-    do {
-      try files.setMode(mode ?? finalMode, of: root)
-      try files.syncVolume(of: root)
-      if files.syncsWholeVolumes { try files.sync(root) } else { try syncDirectories(root) }
-    } catch {
-      throw error.writing(path)
-    }
+    try writing(path, files.setMode(mode ?? finalMode, of: root))
+    try writing(path, files.syncVolume(of: root))
+    try writing(path, files.syncsWholeVolumes ? files.sync(root) : syncDirectories(root))
     guard let staging else { return }
     switch place {
     case .free: try staging.commit()
@@ -137,25 +116,14 @@ package final class OutputDirectory: Sendable {
   }
 
   private static func check(_ path: String, _ place: Place, files: any FileSystem) throws(PackError) {
-    let status: FileStatus
-    do {
-      status = try files.status(of: path, in: nil, following: .asThemselves)
-    } catch {
-      if error.isMissing { return }
-      throw error.writing(path)
-    }
+    guard let status = try writing(path, ifPresent(files.status(of: path, in: nil, following: .asThemselves))) else { return }
     guard status.kind == .directory else {
       let isLink = status.kind == .symbolicLink
       let what = isLink ? "is a symbolic link, which a new directory does not replace" : "exists and is not a directory"
       throw PackError(.outputExists, of: path, what, advice: .chooseDirectory)
     }
     guard place == .free else { return }
-    let names: [DirectoryName]
-    do {
-      names = try files.names(in: try files.open(path, .directoryUnlinked, in: nil))
-    } catch {
-      throw error.writing(path)
-    }
+    let names = try writing(path, files.names(in: files.open(path, .directoryUnlinked, in: nil)))
     guard names.isEmpty else {
       throw PackError(
         .outputExists, of: path, "is not empty",

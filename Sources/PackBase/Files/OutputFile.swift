@@ -43,20 +43,17 @@ package final class OutputFile: Sendable {
       finalMode = nil
       return
     }
-    file = try staging.make { (name, directory) throws(FileFailure) in
+    let made = try staging.make { (name, directory) throws(FileFailure) in
       try files.open(name, .create(mode: mode), in: directory)
     }
+    file = made
     guard isHidden else {
       finalMode = nil
       return
     }
-    do {
-      // The permissions after the process's mask.
-      finalMode = try files.status(of: file).mode & 0o777
-      try files.setMode(0o600, of: file)
-    } catch {
-      throw error.writing(path)
-    }
+    // The permissions after the process's mask.
+    finalMode = try writing(path, files.status(of: made).mode & 0o777)
+    try writing(path, files.setMode(0o600, of: made))
   }
 
   /// Writes a whole file, and replaces an earlier one atomically.
@@ -98,42 +95,25 @@ package final class OutputFile: Sendable {
 
   /// Reserves the space, so that a full disk is noticed before anything is written.
   package func reserve(_ size: UInt64) throws(PackError) {
-    do {
-      try files.reserve(size, for: file)
-    } catch {
-      throw error.writing(path, missingBytes: missingBytes(for: size))
-    }
+    try files.filling(path, with: size, at: file, files.reserve(size, for: file))
   }
 
   /// Writes all of `bytes` at `offset`.
   ///
   /// - Parameter size: the final size of the file, from which the error of a full disk computes the missing space.
   package func write(_ bytes: Span<UInt8>, at offset: UInt64, of size: UInt64) throws(PackError) {
-    do {
-      try files.writeAll(file, at: offset, bytes)
-    } catch {
-      throw error.writing(path, missingBytes: missingBytes(for: size > offset ? size - offset : 0))
-    }
+    try files.filling(path, with: size > offset ? size - offset : 0, at: file, files.writeAll(file, at: offset, bytes))
   }
 
   /// Syncs the file to the disk and gives it its name. An existing file is replaced.
   ///
   /// The last step syncs the directory. If it throws, the whole file has its name, but a power cut may undo that.
   package func commit() throws(PackError) {
-    do {
-      if let finalMode { try files.setMode(finalMode, of: file) }
-      if durability == .synced { try files.sync(file) }
-    } catch {
-      throw error.writing(path)
-    }
+    if let finalMode { try writing(path, files.setMode(finalMode, of: file)) }
+    if durability == .synced { try writing(path, files.sync(file)) }
     try staging.commit(durability)
   }
 
-  /// Returns how many bytes of free space are missing for `needed` more bytes.
-  private func missingBytes(for needed: UInt64) -> UInt64? {
-    guard let free = try? files.freeSpace(at: file) else { return nil }
-    return needed > free ? needed - free : nil
-  }
 }
 
 /// The temporary name of an output, in the same directory as its final name, and locked while in use.
@@ -169,13 +149,10 @@ package final class StagedName: @unchecked Sendable {
     self.parts = parts
     self.path = path
     self.files = files
-    do {
-      directory = try files.open(parts.directory, .directory, in: nil)
-    } catch {
-      throw error.isMissing
-        ? PackError(.cannotWrite, of: path, "cannot be written: the directory \(parts.directory) does not exist")
-        : error.writing(path)
+    guard let directory = try writing(path, ifPresent(files.open(parts.directory, .directory, in: nil))) else {
+      throw PackError(.cannotWrite, of: path, "cannot be written: the directory \(parts.directory) does not exist")
     }
+    self.directory = directory
     if !isNew { removeStale() }
   }
 
@@ -211,16 +188,12 @@ package final class StagedName: @unchecked Sendable {
 
   /// Makes a file that has no name before ``commit()``, or returns nil if the file system has no nameless files.
   package func makeNameless(mode: UInt32) throws(PackError) -> OpenFile? {
-    do throws(FileFailure) {
-      let file = try files.open(".", .nameless(mode: mode), in: directory)
-      // For the moment between its temporary and its final name.
-      guard try files.tryLock(file) else { return nil }
-      nameless = file
-      return file
-    } catch {
-      guard error.isUnsupported else { throw error.writing(path) }
+    // Locked for the moment between its temporary and its final name.
+    guard let file = try writing(path, files.nameless(mode: mode, in: directory)), try writing(path, files.tryLock(file)) else {
       return nil
     }
+    nameless = file
+    return file
   }
 
   /// Gives the temporary file or directory its final name.
@@ -240,11 +213,7 @@ package final class StagedName: @unchecked Sendable {
     }
     temporaryName = nil
     guard durability == .synced else { return }
-    do {
-      try files.sync(directory)
-    } catch {
-      throw error.writing(path)
-    }
+    try writing(path, files.sync(directory))
   }
 
   /// Gives the temporary directory its final name, and removes the directory that had it.
@@ -267,11 +236,7 @@ package final class StagedName: @unchecked Sendable {
       return try commit()
     }
     // Sync the new directory before the old one is removed.
-    do {
-      try files.sync(directory)
-    } catch {
-      throw error.writing(path)
-    }
+    try writing(path, files.sync(directory))
     if let old = temporaryName.take() { try? files.removeTree(old, in: directory) }
   }
 

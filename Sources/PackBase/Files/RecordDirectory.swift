@@ -48,23 +48,11 @@ package struct RecordDirectory: Sendable {
   }
 
   private static func make(_ path: String, _ form: Form, withParents: Bool, files: any FileSystem) throws(PackError) -> OpenFile {
-    do throws(FileFailure) {
-      return try files.open(path, .directory, in: nil)
-    } catch {
-      guard error.isMissing else { throw error.writing(path) }
-    }
+    if let directory = try writing(path, ifPresent(files.open(path, .directory, in: nil))) { return directory }
     if withParents, let parts = PathParts(path) { _ = try make(parts.directory, form, withParents: true, files: files) }
-    do throws(FileFailure) {
-      do throws(FileFailure) {
-        try files.makeDirectory(path, mode: form.directoryMode, in: nil)
-      } catch {
-        guard error.isExisting else { throw error }
-      }
-      try syncName(of: path, files: files)
-      return try files.open(path, .directory, in: nil)
-    } catch {
-      throw error.writing(path)
-    }
+    try writing(path, unlessExisting(files.makeDirectory(path, mode: form.directoryMode, in: nil)))
+    try writing(path, syncName(of: path, files: files))
+    return try writing(path, files.open(path, .directory, in: nil))
   }
 
   /// Writes the name of a directory to the disk.
@@ -83,11 +71,7 @@ package struct RecordDirectory: Sendable {
 
   /// Writes the name of the directory to the disk.
   package func syncName() throws(PackError) {
-    do throws(FileFailure) {
-      try Self.syncName(of: path, files: files)
-    } catch {
-      throw error.writing(path)
-    }
+    try writing(path, Self.syncName(of: path, files: files))
   }
 
   /// Creates directories in this one that do not exist.
@@ -100,12 +84,7 @@ package struct RecordDirectory: Sendable {
         guard kind != .directory, removesOthers else { continue }
         try remove(name, isSynced: false)
       }
-      do throws(FileFailure) {
-        try files.makeDirectory(name, mode: form.directoryMode, in: handle)
-        isNew = true
-      } catch {
-        guard error.isExisting else { throw error.writing(path(name)) }
-      }
+      if try writing(path(name), unlessExisting(files.makeDirectory(name, mode: form.directoryMode, in: handle))) != nil { isNew = true }
     }
     if isNew { try sync() }
   }
@@ -143,31 +122,18 @@ package struct RecordDirectory: Sendable {
 
   /// Returns the names in a directory of this one, sorted; none if it does not exist.
   package func names(in folder: String = ".") throws(PackError) -> [String] {
-    do throws(FileFailure) {
-      return try files.names(in: try files.open(folder, .directoryUnlinked, in: handle)).map(\.text).sorted()
-    } catch {
-      if error.isMissing { return [] }
-      throw error.reading(path(folder))
-    }
+    let names = try reading(path(folder), ifPresent(files.names(in: files.open(folder, .directoryUnlinked, in: handle)))) ?? []
+    return names.map(\.text).sorted()
   }
 
   /// Returns the status of a name; nil if it does not exist.
   package func status(_ name: String) throws(PackError) -> FileStatus? {
-    do throws(FileFailure) {
-      return try files.status(of: name, in: handle, following: .asThemselves)
-    } catch {
-      if error.isMissing { return nil }
-      throw error.reading(path(name))
-    }
+    try reading(path(name), ifPresent(files.status(of: name, in: handle, following: .asThemselves)))
   }
 
   /// Writes the names in a directory of this one to the disk.
   package func sync(_ folder: String = ".") throws(PackError) {
-    do throws(FileFailure) {
-      try syncNames(in: folder)
-    } catch {
-      throw error.writing(folder == "." ? path : path(folder))
-    }
+    try writing(folder == "." ? path : path(folder), syncNames(in: folder))
   }
 
   private func syncNames(in folder: String) throws(FileFailure) {
@@ -219,17 +185,9 @@ package struct RecordDirectory: Sendable {
   ///   - temporary: a name in the directory that no other process uses now.
   ///   - isSynced: whether the change is on the disk when this returns.
   package func replace(_ name: String, with bytes: Span<UInt8>, by temporary: String, isSynced: Bool = true) throws(PackError) {
-    do throws(FileFailure) {
-      try files.replace(name, with: bytes, by: temporary, mode: form.fileMode, isSynced: isSynced, in: handle)
-    } catch {
-      throw error.writing(path(name), missingBytes: missingBytes(for: UInt64(bytes.count)))
-    }
-  }
-
-  /// Returns how many of the needed bytes are not free on the volume. Returns nil if they all are, or if the free space is not known.
-  private func missingBytes(for needed: UInt64) -> UInt64? {
-    guard let free = try? files.freeSpace(at: handle) else { return nil }
-    return needed > free ? needed - free : nil
+    try files.filling(
+      path(name), with: UInt64(bytes.count), at: handle,
+      files.replace(name, with: bytes, by: temporary, mode: form.fileMode, isSynced: isSynced, in: handle))
   }
 
   /// Removes a file, or a directory with its contents. Another process may be removing it at the same time.
@@ -282,17 +240,9 @@ package struct RecordDirectory: Sendable {
 
   private func lockFile() throws(FileFailure) -> OpenFile {
     while true {
-      do throws(FileFailure) {
-        // Opened for reading, which is enough for the lock and also works on a read-only volume.
-        return try files.open(Self.lockName, .readUnlinked, in: handle)
-      } catch {
-        guard error.isMissing else { throw error }
-      }
-      do throws(FileFailure) {
-        return try files.open(Self.lockName, .create(mode: form.fileMode), in: handle)
-      } catch {
-        guard error.isExisting else { throw error }
-      }
+      // Opened for reading, which is enough for the lock and also works on a read-only volume.
+      if let file = try ifPresent(files.open(Self.lockName, .readUnlinked, in: handle)) { return file }
+      if let file = try unlessExisting(files.open(Self.lockName, .create(mode: form.fileMode), in: handle)) { return file }
     }
   }
 }

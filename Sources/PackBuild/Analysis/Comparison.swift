@@ -188,7 +188,7 @@ package struct Comparison: Sendable {
       Member(id: name, content: .folder("\(side.title)/\(name)", excludes: excludes, followsSymlinks: followsSymlinks))
     }
     guard inner.contains(where: { ids.contains($0.id) }) else {
-      if try names(in: side.title).contains(where: { $0.hasSuffix(".pack") }) {
+      if try files.names(at: side.title).contains(where: { $0.hasSuffix(".pack") }) {
         throw PackError(
           .missingInput, of: "\(side.title)/\(ReleaseFile.manifest)", "does not exist",
           hint: "name a release, or one of the packs in \(side.title)")
@@ -201,17 +201,9 @@ package struct Comparison: Sendable {
   }
 
   private func directories(in path: String) throws(PackError) -> [String] {
-    try names(in: path).filter { name in
+    try files.names(at: path).filter { name in
       (try? files.status(of: "\(path)/\(name)", in: nil, following: .asThemselves))?.kind == .directory && SourceRules.junk(name) == nil
     }.sorted { $0.precedes($1) }
-  }
-
-  private func names(in path: String) throws(PackError) -> [String] {
-    do throws(FileFailure) {
-      return try files.names(in: try files.open(path, .directory, in: nil)).map(\.text)
-    } catch {
-      throw error.reading(path)
-    }
   }
 
   // MARK: One pair

@@ -58,11 +58,7 @@ package struct AppProject: Sendable {
     try ReleasePlaces.checkPresence(of: dist, configuration: configuration)
     let keys = try Self.keys(of: dist, configuration)
     func relative(_ path: String) throws(PackError) -> String {
-      do {
-        return RelativePath.text(to: try system.canonicalPath(of: path), from: base)
-      } catch {
-        throw error.reading(path)
-      }
+      RelativePath.text(to: try reading(path, system.canonicalPath(of: path)), from: base)
     }
     let place: Package
     if package.hasPrefix("https://") {
@@ -191,12 +187,9 @@ package struct AppProject: Sendable {
     guard let parts = PathParts(directory) else {
       throw PackError(.usage, "'\(directory)' is not the name of a new directory", hint: "name a directory to make, such as 'ios'")
     }
-    do {
-      return "\(try files.canonicalPath(of: parts.directory))/\(parts.name)"
-    } catch {
-      throw error.isMissing
-        ? PackError(.cannotWrite, of: directory, "cannot be written: the directory \(parts.directory) does not exist")
-        : error.writing(directory)
+    guard let place = try writing(directory, ifPresent(files.canonicalPath(of: parts.directory))) else {
+      throw PackError(.cannotWrite, of: directory, "cannot be written: the directory \(parts.directory) does not exist")
     }
+    return "\(place)/\(parts.name)"
   }
 }

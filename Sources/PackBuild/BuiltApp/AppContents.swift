@@ -27,12 +27,7 @@ struct AppContents {
     self.path = path
     self.form = form
     self.files = files
-    let status: FileStatus
-    do throws(FileFailure) {
-      status = try files.status(of: path, in: nil, following: .followed)
-    } catch {
-      throw error.reading(path)
-    }
+    let status = try files.status(of: path)
     guard (status.kind == .directory) == (form != .ipa) else {
       throw failure(form == .ipa ? "is not a file" : "is not a directory", hint: "give what Xcode or xcodebuild exported")
     }
@@ -136,30 +131,21 @@ struct AppContents {
   ) throws(PackError) {
     let directory = Self.join(path, place)
     guard level < Self.mostLevels else { throw failure("is more than \(Self.mostLevels) directories deep: \(place)") }
-    var names: [String] = []
-    var areNamesUTF8 = true
+    let opened = try reading(directory, ifPresent(files.open(directory, level == 0 ? .directory : .directoryUnlinked, in: nil)))
+    guard let opened else {
+      guard level > 0 else { return }
+      throw PackError(.missingInput, of: directory, "does not exist")
+    }
+    let found = try reading(directory, files.names(in: opened))
+    guard found.allSatisfy(\.isUTF8) else { throw failure(Self.notUTF8) }
+    let names = found.map(\.text).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     // Where links may lead.
     var canonical = canonical
-    do throws(FileFailure) {
-      let opened = try files.open(directory, level == 0 ? .directory : .directoryUnlinked, in: nil)
-      let found = try files.names(in: opened)
-      names = found.map(\.text).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
-      areNamesUTF8 = found.allSatisfy(\.isUTF8)
-      if level == (form == .app ? 0 : 1) { canonical = try files.canonicalPath(of: directory) }
-    } catch {
-      if error.isMissing, level == 0 { return }
-      throw error.reading(directory)
-    }
-    guard areNamesUTF8 else { throw failure(Self.notUTF8) }
+    if level == (form == .app ? 0 : 1) { canonical = try reading(directory, files.canonicalPath(of: directory)) }
     for name in names {
       let inner = Self.join(place, name)
       let innerPath = Self.join(path, inner)
-      let status: FileStatus
-      do throws(FileFailure) {
-        status = try files.status(of: innerPath, in: nil, following: .asThemselves)
-      } catch {
-        throw error.reading(innerPath)
-      }
+      let status = try reading(innerPath, files.status(of: innerPath, in: nil, following: .asThemselves))
       var item = Item(place: inner, kind: status.kind, size: status.size)
       switch status.kind {
       case .directory:
@@ -178,12 +164,7 @@ struct AppContents {
 
   private func visit(_ item: Item, _ body: (Item, ContentReading) throws(PackError) -> Void) throws(PackError) {
     let name = Self.join(path, item.place)
-    let file: OpenFile
-    do throws(FileFailure) {
-      file = try files.open(name, .readUnlinked, in: nil)
-    } catch {
-      throw error.reading(name)
-    }
+    let file = try files.open(name, .readUnlinked)
     var offset: UInt64 = 0
     try body(item) { [files] (buffer) throws(PackError) in
       let count = try files.read(file, at: offset, filling: &buffer, name: name)

@@ -9,23 +9,13 @@ struct ExistingRelease: Sendable {
   /// - Returns: nil if nothing is there, or only an empty directory.
   /// - Throws: ``PackError/Code/outputExists`` if the build would remove anything that packer did not make.
   static func look(at path: String, files: any FileSystem) throws(PackError) -> ExistingRelease? {
-    let directory: OpenFile
-    let names: [DirectoryName]
-    do throws(FileFailure) {
-      let status = try files.status(of: path, in: nil, following: .asThemselves)
-      guard status.kind == .directory else {
-        throw FileFailure.notADirectory
-      }
-      directory = try files.open(path, .directoryUnlinked, in: nil)
-      names = try files.names(in: directory)
-    } catch {
-      if error.isMissing { return nil }
-      guard error != .notADirectory else {
-        throw PackError(
-          .outputExists, of: path, "exists and is not a directory", hint: "choose another directory with -o, or move it away")
-      }
-      throw error.reading(path)
+    guard let status = try reading(path, ifPresent(files.status(of: path, in: nil, following: .asThemselves))) else { return nil }
+    guard status.kind == .directory else {
+      throw PackError(
+        .outputExists, of: path, "exists and is not a directory", hint: "choose another directory with -o, or move it away")
     }
+    guard let directory = try reading(path, ifPresent(files.open(path, .directoryUnlinked, in: nil))) else { return nil }
+    let names = try reading(path, files.names(in: directory))
     guard !names.isEmpty else { return nil }
     guard names.contains(where: { $0.text == BuildRecord.fileName }) else {
       throw foreign(path, names.map(\.text).sorted())
@@ -50,12 +40,8 @@ struct ExistingRelease: Sendable {
         strangers += Self.names(of: name.text, in: directory, files: files)
         continue
       }
-      do throws(FileFailure) {
-        let inner = try files.names(in: try files.open(name.text, .directoryUnlinked, in: directory))
-        strangers += inner.map { "\(name.text)/\($0.text)" }.filter { !known.contains($0) }
-      } catch {
-        throw error.reading("\(path)/\(name.text)")
-      }
+      let inner = try reading("\(path)/\(name.text)", files.names(in: files.open(name.text, .directoryUnlinked, in: directory)))
+      strangers += inner.map { "\(name.text)/\($0.text)" }.filter { !known.contains($0) }
     }
     guard strangers.isEmpty else { throw foreign(path, strangers.sorted()) }
     return ExistingRelease(record: record, directory: directory, path: path)

@@ -18,14 +18,3 @@ package enum FileCopy {
     try output.commit()
   }
 }
-
-extension FileSystem {
-  /// Opens a directory.
-  func openDirectory(_ path: String) throws(PackError) -> OpenFile {
-    do throws(FileFailure) {
-      return try open(path, .directory, in: nil)
-    } catch {
-      throw error.reading(path)
-    }
-  }
-}

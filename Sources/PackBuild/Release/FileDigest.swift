@@ -3,13 +3,8 @@ package enum FileDigest {
   package static func run(
     _ name: String, in directory: OpenFile?, title: String, files: any FileSystem, backend: any CryptoBackend
   ) throws(PackError) -> (size: UInt64, sha256: [UInt8]) {
-    let file: OpenFile
-    do throws(FileFailure) {
-      file = try files.open(name, .readUnlinked, in: directory)
-      guard try files.status(of: file).kind == .file else { throw FileFailure.isDirectory }
-    } catch {
-      throw error.reading(title)
-    }
+    let file = try reading(title, files.open(name, .readUnlinked, in: directory))
+    guard try reading(title, files.status(of: file)).kind == .file else { throw FileFailure.isDirectory.reading(title) }
     let digest = try backend.makeDigest()
     var size: UInt64 = 0
     var buffer = [UInt8](repeating: 0, count: 256 << 10)

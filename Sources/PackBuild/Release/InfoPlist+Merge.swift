@@ -36,22 +36,12 @@ package struct PlistMerge: Sendable {
   }
 
   package func write(to path: String?, files: any FileSystem) throws(PackError) {
-    let source: FileStatus
-    let place: String
-    do throws(FileFailure) {
-      source = try files.status(of: original.path, in: nil, following: .followed)
-      if let path { place = path } else { place = try files.canonicalPath(of: original.path) }
-    } catch {
-      throw error.reading(original.path)
-    }
+    let source = try files.status(of: original.path)
+    let place = if let path { path } else { try reading(original.path, files.canonicalPath(of: original.path)) }
     if path != nil { try Self.checkReplaceable(place, files: files) }
     let output = try OutputFile(place, files: files)
     try output.write(bytes.byteSpan, at: 0, of: UInt64(bytes.count))
-    do {
-      try files.setMode(source.mode & 0o777, of: output.file)
-    } catch {
-      throw error.writing(output.path)
-    }
+    try writing(output.path, files.setMode(source.mode & 0o777, of: output.file))
     try output.commit()
   }
 

@@ -19,14 +19,8 @@ package struct InfoPlist: Sendable {
   }
 
   package static func read(_ path: String, files: any FileSystem) throws(PackError) -> InfoPlist {
-    let file: OpenFile
-    let status: FileStatus
-    do throws(FileFailure) {
-      file = try files.open(path, .read, in: nil)
-      status = try files.status(of: file)
-    } catch {
-      throw error.reading(path)
-    }
+    let file = try files.open(path, .read)
+    let status = try reading(path, files.status(of: file))
     guard status.kind == .file else { throw PackError(.cannotRead, of: path, "is not a file") }
     guard status.size <= PropertyList.largestSize else {
       throw PackError(

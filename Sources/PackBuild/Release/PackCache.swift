@@ -222,11 +222,7 @@ final class CachedFiles {
   /// Uploads what waits for that, and removes the directory.
   func finish() throws(PackError) {
     try flush()
-    do throws(FileFailure) {
-      try files.removeTree(directory, in: nil)
-    } catch {
-      throw error.writing(directory)
-    }
+    try writing(directory, files.removeTree(directory, in: nil))
   }
 
   // MARK: Names

@@ -47,12 +47,10 @@ extension ReleaseLock {
 
   /// Returns the names of the files of app versions, in order.
   static func appFiles(in folder: String, files: any FileSystem) throws(PackError) -> [String] {
-    do throws(FileFailure) {
-      let directory = try files.open(folder, .directory, in: nil)
-      return try files.names(in: directory).filter { $0.text.hasSuffix(App.fileEnding) && !$0.text.hasPrefix(".") }.map(\.text)
-        .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    do throws(PackError) {
+      return try files.names(at: folder).filter { $0.hasSuffix(App.fileEnding) && !$0.hasPrefix(".") }
     } catch {
-      guard error.isMissing else { throw error.reading(folder) }
+      guard error.code == .missingInput else { throw error }
       // A broken link is not the same as no directory.
       guard (try? files.status(of: folder, in: nil, following: .asThemselves)) == nil else {
         throw PackError(.missingInput, of: folder, "is a broken symbolic link", hint: "restore its target, or remove the link")
@@ -65,11 +63,7 @@ extension ReleaseLock {
   func writeApps(besides path: String, files: any FileSystem) throws(PackError) {
     guard !apps.isEmpty else { return }
     let folder = try Self.appsFolder(besides: path)
-    do throws(FileFailure) {
-      try files.makeDirectory(folder, mode: 0o755, in: nil)
-    } catch {
-      guard error.isExisting else { throw error.writing(folder) }
-    }
+    try writing(folder, unlessExisting(files.makeDirectory(folder, mode: 0o755, in: nil)))
     for app in apps {
       let file = try files.target(of: "\(folder)/\(app.fileName)")
       let document = app.record.document

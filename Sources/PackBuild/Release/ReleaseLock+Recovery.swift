@@ -5,16 +5,7 @@ extension ReleaseLock {
   package static func createIfMissing(_ path: String) throws(PackError) -> Bool {
     let files = SystemFiles()
     guard let parts = PathParts(path) else { return false }
-    do throws(FileFailure) {
-      let directory = try files.open(parts.directory, .directory, in: nil)
-      try files.makeNew(parts.name, mode: 0o644, in: directory) { (file) throws(FileFailure) in
-        try files.writeAll(file, at: 0, ReleaseLock().document.byteSpan)
-      }
-    } catch {
-      guard error.isExisting else { throw error.writing(path) }
-      return false
-    }
-    return true
+    return try writing(path, unlessExisting(files.makeNew(parts, mode: 0o644, ReleaseLock().document))) != nil
   }
 
   /// What to do if the lock file is missing.

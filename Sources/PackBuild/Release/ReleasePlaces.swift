@@ -77,11 +77,8 @@ package enum ReleasePlaces {
 
   /// Whether a path leads to nothing. Returns false if that cannot be determined.
   private static func isMissing(_ path: String) -> Bool {
-    do throws(FileFailure) {
-      _ = try SystemFiles().status(of: path, in: nil, following: .followed)
+    do throws(FileFailure) { return try ifPresent(SystemFiles().status(of: path, in: nil, following: .followed)) == nil } catch {
       return false
-    } catch {
-      return error.isMissing
     }
   }
 

@@ -41,13 +41,8 @@ package struct ReleasedPacks: Sendable {
 
   /// Returns the records of releases, those of the newest manifest first.
   func records() throws(PackError) -> [Record] {
-    do throws(FileFailure) {
-      let names = try files.names(in: try files.open(directory, .directory, in: nil))
-      return names.compactMap { Record($0.text) }.sorted { ($1.version, $0.name) < ($0.version, $1.name) }
-    } catch {
-      guard error.isMissing else { throw error.reading(directory) }
-      return []
-    }
+    let names = try reading(directory, ifPresent(files.names(in: files.open(directory, .directory, in: nil)))) ?? []
+    return names.compactMap { Record($0.text) }.sorted { ($1.version, $0.name) < ($0.version, $1.name) }
   }
 
   /// Reads the record of a release.
@@ -119,13 +114,7 @@ package struct ReleasedPacks: Sendable {
   }
 
   private func makeDirectory() throws(PackError) {
-    var isNew = true
-    do throws(FileFailure) {
-      try files.makeDirectory(directory, mode: 0o755, in: nil)
-    } catch {
-      guard error.isExisting else { throw error.writing(directory) }
-      isNew = false
-    }
+    let isNew = try writing(directory, unlessExisting(files.makeDirectory(directory, mode: 0o755, in: nil))) != nil
     // Packs are large. Who keeps them in version control empties the file.
     let ignored = "\(directory)/.gitignore"
     guard isMissing(ignored) else { return }
@@ -138,12 +127,7 @@ package struct ReleasedPacks: Sendable {
   }
 
   private func isMissing(_ path: String) -> Bool {
-    do throws(FileFailure) {
-      _ = try files.status(of: path, in: nil, following: .asThemselves)
-      return false
-    } catch {
-      return error.isMissing
-    }
+    do throws(FileFailure) { return try ifPresent(files.status(of: path, in: nil, following: .asThemselves)) == nil } catch { return false }
   }
 
   private func keep(_ pack: ReleaseLock.Pack, from dist: String, adding added: inout [String]) throws(PackError) {

@@ -77,56 +77,31 @@ final class StagedRelease {
   }
 
   private func copy(_ name: String, in source: OpenFile, as newName: String, sourcePath: String) throws(PackError) {
-    let from: OpenFile
-    let to: OpenFile
-    do {
-      from = try files.open(name, .readUnlinked, in: source)
-    } catch {
-      throw error.reading("\(sourcePath)/\(name)")
-    }
-    do {
-      to = try files.open(newName, .create(mode: 0o644), in: directory.root)
-    } catch {
-      throw error.writing("\(directory.path)/\(newName)")
-    }
+
+    let from = try reading("\(sourcePath)/\(name)", files.open(name, .readUnlinked, in: source))
+    let to = try writing("\(directory.path)/\(newName)", files.open(newName, .create(mode: 0o644), in: directory.root))
     var offset: UInt64 = 0
     var buffer = [UInt8](repeating: 0, count: 256 << 10)
     while true {
       var span = buffer.mutableByteSpan
       let count = try files.read(from, at: offset, filling: &span, name: "\(sourcePath)/\(name)")
       guard count > 0 else { break }
-      do {
-        try files.writeAll(to, at: offset, buffer.byteSpan.extracting(first: count))
-      } catch {
-        throw error.writing("\(directory.path)/\(newName)")
-      }
+      try writing("\(directory.path)/\(newName)", files.writeAll(to, at: offset, buffer.byteSpan.extracting(first: count)))
       offset += UInt64(count)
     }
-    do {
-      if !files.syncsWholeVolumes { try files.sync(to) }
-    } catch {
-      throw error.writing("\(directory.path)/\(newName)")
-    }
+    if !files.syncsWholeVolumes { try writing("\(directory.path)/\(newName)", files.sync(to)) }
   }
 
   /// Gives a file that was written by path its final name.
   func rename(_ name: String, to newName: String) throws(PackError) {
-    do {
-      try files.rename(name, to: newName, in: directory.root)
-    } catch {
-      throw error.writing("\(directory.path)/\(newName)")
-    }
+    try writing("\(directory.path)/\(newName)", files.rename(name, to: newName, in: directory.root))
     names.remove(name)
     names.insert(newName)
   }
 
   /// Removes a file that is not needed after all.
   func remove(_ name: String) throws(PackError) {
-    do {
-      try files.remove(name, .file, in: directory.root)
-    } catch {
-      throw error.writing("\(directory.path)/\(name)")
-    }
+    try writing("\(directory.path)/\(name)", files.remove(name, .file, in: directory.root))
     names.remove(name)
   }
 

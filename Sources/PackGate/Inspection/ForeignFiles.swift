@@ -87,7 +87,7 @@ struct ForeignFilesSearch {
       }
       if name == ReleaseFile.baPackages, kind == .directory {
         let expected = Set(packs.flatMap { [BAPackageManifest.fileName(for: $0.id), BAPackageManifest.payloadName(for: $0.id)] })
-        for inner in try self.names(in: path) where !expected.contains(inner) {
+        for inner in try files.names(at: path, .directoryUnlinked) where !expected.contains(inner) {
           try add("\(path)/\(inner)", inner, &result, &candidates)
         }
       } else if !name.hasSuffix(".pack") && !name.hasSuffix(PageReference.fileExtension) || kind == .directory {
@@ -114,7 +114,7 @@ struct ForeignFilesSearch {
       switch status.kind {
       case .directory:
         do throws(PackError) {
-          for inner in try names(in: next.path) {
+          for inner in try files.names(at: next.path, .directoryUnlinked) {
             // A folder counts as junk only with junk in it.
             if SourceRules.junk(inner) == nil, kind(of: "\(next.path)/\(inner)") != .directory { foreign.junk = nil }
             waiting.append(("\(next.path)/\(inner)", "\(next.name)/\(inner)"))
@@ -221,15 +221,6 @@ struct ForeignFilesSearch {
   // MARK: Files
 
   private func kind(of path: String) -> FileStatus.Kind? { try? files.status(of: path, in: nil, following: .asThemselves).kind }
-
-  private func names(in directory: String) throws(PackError) -> [String] {
-    do throws(FileFailure) {
-      let opened = try files.open(directory, .directoryUnlinked, in: nil)
-      return try files.names(in: opened).map(\.text).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
-    } catch {
-      throw error.reading(directory)
-    }
-  }
 
   /// Returns the content of a small file, or nothing if it is larger than any that is compared. Not through a link.
   private func bytes(of path: String) throws(PackError) -> [UInt8] {

@@ -6,14 +6,8 @@ struct ManifestReading {
   let files: any FileSystem
 
   func sighting() throws(PackError) -> ManifestSighting {
-    let file: OpenFile
-    let size: UInt64
-    do throws(FileFailure) {
-      file = try files.open(path, .read, in: nil)
-      size = try files.status(of: file).size
-    } catch {
-      throw error.reading(path)
-    }
+    let file = try files.open(path, .read)
+    let size = try reading(path, files.status(of: file).size)
     var sighting = ManifestSighting(path: path, size: size)
     do throws(PackError) {
       guard size <= UInt64(Manifest.largestSize) else {

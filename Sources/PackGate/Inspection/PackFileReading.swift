@@ -45,12 +45,7 @@ final class PackFileReading {
 
   /// Reads a file once, to compute its digest and to search for plaintext.
   private func read(_ path: String, search: PlaintextSearch?, _ contents: inout PackContents) throws(PackError) -> [UInt8] {
-    let file: OpenFile
-    do throws(FileFailure) {
-      file = try files.open(path, .read, in: nil)
-    } catch {
-      throw error.reading(path)
-    }
+    let file = try files.open(path, .read)
     var search = search
     var offset: UInt64 = 0
     // A digest context that a failure left in the middle of a file would spoil the next digest.

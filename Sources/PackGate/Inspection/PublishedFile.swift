@@ -10,8 +10,8 @@ struct PublishedFile {
 
   /// Looks at a path, through symbolic links.
   init(_ path: String, files: any FileSystem) {
-    do throws(FileFailure) {
-      let status = try files.status(of: path, in: nil, following: .followed)
+    do throws(PackError) {
+      let status = try files.status(of: path)
       size = status.kind == .file ? status.size : nil
       absence =
         switch status.kind {
@@ -21,7 +21,7 @@ struct PublishedFile {
         }
     } catch {
       size = nil
-      absence = error.reading(path).fault
+      absence = error.fault
     }
   }
 }

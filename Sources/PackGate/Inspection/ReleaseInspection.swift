@@ -54,7 +54,7 @@ struct ReleaseInspection: Sendable {
   private func beside(
     _ manifest: Manifest, _ entries: [ManifestPack], _ pages: [PageSighting], _ updates: [PackUpdates], in place: Place
   ) throws(PackError) -> Beside {
-    let names = try names(in: place.directory)
+    let names = try files.names(at: place.directory)
     let deltas = updates.flatMap { pack in pack.deltas.map { ManifestPack.publishedName(pack.id, $0.sha256) } }
     let published = Set(entries.map(\.fileName) + deltas).union(pages.map(\.reference.fileName))
     func strays(_ suffix: String) -> [String] {
@@ -105,12 +105,7 @@ struct ReleaseInspection: Sendable {
   }
 
   private func locate() throws(PackError) -> Place {
-    let status: FileStatus
-    do throws(FileFailure) {
-      status = try files.status(of: options.target, in: nil, following: .followed)
-    } catch {
-      throw error.reading(options.target)
-    }
+    let status = try files.status(of: options.target)
     var target = options.target
     while target.utf8.count > 1, target.hasSuffix("/") { target.removeLast() }
     guard status.kind == .directory else {
@@ -119,15 +114,6 @@ struct ReleaseInspection: Sendable {
     var place = Place(directory: target, manifest: "")
     place.manifest = place.path(ReleaseFile.manifest)
     return place
-  }
-
-  private func names(in directory: String) throws(PackError) -> [String] {
-    do throws(FileFailure) {
-      let opened = try files.open(directory, .directory, in: nil)
-      return try files.names(in: opened).map(\.text).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
-    } catch {
-      throw error.reading(directory)
-    }
   }
 
   // MARK: Keys

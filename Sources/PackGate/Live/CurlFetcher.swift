@@ -11,11 +11,7 @@ struct CurlFetcher: LiveFetcher {
   init(files: any FileSystem) throws(PackError) {
     self.files = files
     folder = TemporaryName.path("live")
-    do throws(FileFailure) {
-      try files.makeDirectory(folder, mode: 0o700, in: nil)
-    } catch {
-      throw error.writing(folder)
-    }
+    try writing(folder, files.makeDirectory(folder, mode: 0o700, in: nil))
   }
 
   func remove() {
@@ -49,15 +45,9 @@ struct CurlFetcher: LiveFetcher {
       "curl", "--disable", "--no-progress-meter", "--parallel", "--parallel-max", "\(Self.most)", "--config", configuration,
     ])
     for path in [results, complaints] { try? files.remove(path, .file, in: nil) }
-    let (output, errors): (OpenFile, OpenFile)
-    do throws(FileFailure) {
-      // Two files, so that no complaint is written into a line of results.
-      (output, errors) = (
-        try files.open(results, .create(mode: 0o600), in: nil), try files.open(complaints, .create(mode: 0o600), in: nil)
-      )
-    } catch {
-      throw error.writing(results)
-    }
+    // Two files, so that no complaint is written into a line of results.
+    let output = try writing(results, files.open(results, .create(mode: 0o600), in: nil))
+    let errors = try writing(results, files.open(complaints, .create(mode: 0o600), in: nil))
     start.streams = [0: .nothing, 1: .descriptor(output.descriptor), 2: .descriptor(errors.descriptor)]
     start.hasOwnGroup = true
     let (process, number) = start.run()

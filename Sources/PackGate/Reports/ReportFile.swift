@@ -43,19 +43,10 @@ package enum ReportFile {
   /// Returns the first bytes of a file, at most 64.
   private static func start(of path: String, files: any FileSystem) throws(PackError) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: 64)
-    let count: Int
-    do throws(FileFailure) {
-      let file = try files.open(path, .read, in: nil)
-      guard try files.status(of: file).kind == .file else { return [] }
-      var span = bytes.mutableByteSpan
-      do throws(PackError) {
-        count = try files.read(file, at: 0, filling: &span, name: path)
-      } catch {
-        return []
-      }
-    } catch {
-      throw error.reading(path)
-    }
+    let file = try files.open(path, .read)
+    guard try reading(path, files.status(of: file)).kind == .file else { return [] }
+    var span = bytes.mutableByteSpan
+    guard let count = try? files.read(file, at: 0, filling: &span, name: path) else { return [] }
     defer { wipe(&bytes) }
     return Array(bytes.prefix(count))
   }

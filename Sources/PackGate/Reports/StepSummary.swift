@@ -9,20 +9,10 @@ package enum StepSummary {
   }
 
   package static func append(to path: String, files: any FileSystem, _ text: (_ limit: Int) -> String) throws(PackError) {
-    do throws(FileFailure) {
-      let file: OpenFile
-      do throws(FileFailure) {
-        file = try files.open(path, .writeUnlinked, in: nil)
-      } catch {
-        guard error.isMissing else { throw error }
-        file = try files.open(path, .create(mode: 0o644), in: nil)
-      }
-      let size = try files.status(of: file).size
-      let room = size >= UInt64(GitHubReport.largestSummary) ? 0 : GitHubReport.largestSummary - Int(size)
-      let bytes = Array(text(room).utf8)
-      try files.writeAll(file, at: size, bytes.byteSpan)
-    } catch {
-      throw error.writing(path)
-    }
+    let found = try writing(path, ifPresent(files.open(path, .writeUnlinked, in: nil)))
+    let file = if let found { found } else { try writing(path, files.open(path, .create(mode: 0o644), in: nil)) }
+    let size = try writing(path, files.status(of: file).size)
+    let room = size >= UInt64(GitHubReport.largestSummary) ? 0 : GitHubReport.largestSummary - Int(size)
+    try writing(path, files.writeAll(file, at: size, Array(text(room).utf8).byteSpan))
   }
 }

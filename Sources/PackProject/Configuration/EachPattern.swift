@@ -34,13 +34,7 @@ struct EachPattern {
   /// unless the component with the wildcard starts with a dot.
   func directories(in directory: String, files: any FileSystem) throws(PackError) -> (matches: [Match], doubts: [Doubt]) {
     let place = directory == "." ? front : "\(directory)/\(front)"
-    let all: [DirectoryName]
-    do throws(FileFailure) {
-      all = try files.names(in: try files.open(place, .directory, in: nil))
-    } catch {
-      if error.isMissing { return ([], []) }
-      throw error.reading(place)
-    }
+    guard let all = try reading(place, ifPresent(files.names(in: files.open(place, .directory, in: nil)))) else { return ([], []) }
     var doubts = all.filter { !$0.isUTF8 }.map { Doubt(path: path(printable($0.text.utf8)), problem: "has a name that is not UTF-8") }
     let names = all.filter(\.isUTF8).map(\.text)
     let matching = matching(names)

@@ -195,11 +195,8 @@ package struct ConfigurationProposal: Sendable {
 
   package func write(files: any FileSystem) throws(PackError) {
     guard let parts = PathParts(path) else { throw Self.noName(path) }
-    do throws(FileFailure) {
-      try Self.make(parts.name, in: parts.directory, text, files: files)
-    } catch {
-      throw error.isExisting ? Self.exists(path) : error.writing(path)
-    }
+    let made: Void? = try writing(path, unlessExisting(files.makeNew(parts, mode: 0o644, Array(text.utf8))))
+    guard made != nil else { throw Self.exists(path) }
   }
 
   /// The size in bytes of the largest file that is searched for secrets. The build searches all of them.
@@ -212,12 +209,9 @@ package struct ConfigurationProposal: Sendable {
     let files = SystemFiles()
     guard let parts = PathParts(path) else { return (nil, []) }
     let place = parts.directory == "." ? ".gitignore" : "\(parts.directory)/.gitignore"
-    do throws(FileFailure) {
-      let lines = ["# Keys and releases of packer"] + ignoredFiles
-      try Self.make(".gitignore", in: parts.directory, lines.map { $0 + "\n" }.joined(), files: files)
+    let new = (["# Keys and releases of packer"] + ignoredFiles).map { $0 + "\n" }.joined()
+    if let beside = PathParts(place), try writing(place, unlessExisting(files.makeNew(beside, mode: 0o644, Array(new.utf8)))) != nil {
       return (place, [])
-    } catch {
-      guard error.isExisting else { throw error.writing(place) }
     }
     let bytes = (try? files.contents(of: place, limit: Self.largestSettings)) ?? []
     let lines = Set(
@@ -232,13 +226,6 @@ package struct ConfigurationProposal: Sendable {
         return lines.isDisjoint(with: name.hasSuffix(".sign.key") || name.hasSuffix("/") ? patterns : Array(patterns.prefix(2)))
       }
     )
-  }
-
-  private static func make(_ name: String, in directory: String, _ text: String, files: any FileSystem) throws(FileFailure) {
-    let directory = try files.open(directory, .directory, in: nil)
-    try files.makeNew(name, mode: 0o644, in: directory) { (file) throws(FileFailure) in
-      try files.writeAll(file, at: 0, Array(text.utf8).byteSpan)
-    }
   }
 
   private init(directory: String, path: String) {

@@ -12,19 +12,10 @@ struct ProjectPlace: Sendable {
 
   init(_ directory: String, configuration path: String, files: any FileSystem) throws(PackError) {
     guard let parts = PathParts(path) else { throw PackError(.usage, "'\(path)' is not the path of a file") }
-    let project: String
-    let scanned: String
-    do throws(FileFailure) {
-      project = try files.canonicalPath(of: parts.directory)
-    } catch {
-      throw error.isMissing
-        ? PackError(.cannotWrite, of: path, "cannot be written: the directory \(parts.directory) does not exist") : error.writing(path)
+    guard let project = try writing(path, ifPresent(files.canonicalPath(of: parts.directory))) else {
+      throw PackError(.cannotWrite, of: path, "cannot be written: the directory \(parts.directory) does not exist")
     }
-    do throws(FileFailure) {
-      scanned = try files.canonicalPath(of: directory)
-    } catch {
-      throw error.reading(directory)
-    }
+    let scanned = try reading(directory, files.canonicalPath(of: directory))
     components = ProposalRule.components(of: scanned)
     // As written, if that means the same directory: a symbolic link is kept.
     let written = ConfigurationReader.normalized(directory)

@@ -244,15 +244,11 @@ private final class DirectoryScanner: @unchecked Sendable {
     excludes = options.excludes.map(Glob.init)
     self.files = files
     self.sourceProblems = sourceProblems
-    do throws(FileFailure) {
-      let status = try files.status(of: source, in: nil, following: .followed)
-      guard status.kind == .directory else { throw FileFailure.notADirectory }
-      canonicalRoot = try files.canonicalPath(of: source)
-      rootFile = try files.open(source, .directory, in: nil)
-      root = ScannedDirectory(path: "", name: "", stamp: SourceStamp(status), parent: nil)
-    } catch {
-      throw error.reading(source)
-    }
+    let status = try files.status(of: source)
+    guard status.kind == .directory else { throw FileFailure.notADirectory.reading(source) }
+    canonicalRoot = try reading(source, files.canonicalPath(of: source))
+    rootFile = try files.open(source, .directory)
+    root = ScannedDirectory(path: "", name: "", stamp: SourceStamp(status), parent: nil)
     state.withLock { $0 = State(waiting: [root], unfinished: 1, found: 0) }
   }
 
@@ -380,10 +376,7 @@ private final class DirectoryScanner: @unchecked Sendable {
   /// Returns whether a symbolic link may be followed: only if the options allow it, and only inside the tree.
   private func checkLink(_ path: String) throws(FileFailure) -> Bool {
     let exclude = "exclude it with \(sourceProblems.words.exclude)"
-    let target: String
-    do throws(FileFailure) {
-      target = try files.canonicalPath(of: "\(canonicalRoot)/\(path)")
-    } catch {
+    guard let target = try? files.canonicalPath(of: "\(canonicalRoot)/\(path)") else {
       sourceProblems.add(
         path, .unsuitableSource, "is a broken symbolic link", hint: "restore what it points to, remove it, or \(exclude)")
       return false

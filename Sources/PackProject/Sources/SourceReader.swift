@@ -14,11 +14,7 @@ package struct SourceReader: Sendable {
     self.allowedSecrets = allowedSecrets
     self.followsSymlinks = followsSymlinks
     self.files = files
-    do {
-      self.root = try files.open(root, .directory, in: nil)
-    } catch {
-      throw error.reading(root)
-    }
+    self.root = try files.open(root, .directory)
   }
 
   /// Opens a file. Problems are added to `sourceProblems`.

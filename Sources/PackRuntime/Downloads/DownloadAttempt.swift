@@ -247,12 +247,7 @@ struct DownloadAttempt: Sendable {
 
   private func isRight(_ name: String, _ request: DownloadRequest, _ pool: WorkerPool) throws(TransferFailure) -> Bool {
     do throws(PackError) {
-      let file: OpenFile
-      do throws(FileFailure) {
-        file = try files.open(name, .readUnlinked, in: directory)
-      } catch {
-        throw error.reading(name)
-      }
+      let file = try reading(name, files.open(name, .readUnlinked, in: directory))
       let digest = try backend.makeDigest()
       var buffer = [UInt8](repeating: 0, count: Int(min(request.size, 128 << 10)))
       var offset: UInt64 = 0
@@ -273,10 +268,9 @@ struct DownloadAttempt: Sendable {
 
   private func size(of name: String) throws(TransferFailure) -> UInt64? {
     do throws(FileFailure) {
-      return try files.status(of: name, in: directory, following: .asThemselves).size
+      return try ifPresent(files.status(of: name, in: directory, following: .asThemselves).size)
     } catch {
-      guard error.isMissing else { throw .cannotWrite }
-      return nil
+      throw .cannotWrite
     }
   }
 
@@ -286,7 +280,7 @@ struct DownloadAttempt: Sendable {
   }
 
   private func remove(_ name: String) throws(TransferFailure) {
-    do throws(FileFailure) {
+    do throws(PackError) {
       try ledger.removeFile(name)
     } catch {
       throw .cannotWrite

@@ -86,36 +86,28 @@ struct DownloadJournal: Sendable {
   }
 
   /// Writes a record without waiting for the disk. The first one creates the file.
-  func write(_ record: JournalRecord, at position: UInt64) throws(FileFailure) {
-    let file: OpenFile
-    do throws(FileFailure) {
-      file = try files.open(name, .writeUnlinked, in: directory)
-    } catch {
-      guard error.isMissing else { throw error }
-      file = try files.open(name, .create(mode: 0o600), in: directory)
-    }
-    try files.writeAll(file, at: position * UInt64(JournalRecord.size), record.bytes(position: position).byteSpan)
+  func write(_ record: JournalRecord, at position: UInt64) throws(PackError) {
+    let found = try writing(Self.title, ifPresent(files.open(name, .writeUnlinked, in: directory)))
+    let file = if let found { found } else { try writing(Self.title, files.open(name, .create(mode: 0o600), in: directory)) }
+    try writing(
+      Self.title, files.writeAll(file, at: position * UInt64(JournalRecord.size), record.bytes(position: position).byteSpan))
   }
 
+  private static let title = "the journal of the download queue"
+
   /// Syncs the written records and the file's name to disk.
-  func sync() throws(FileFailure) {
-    try files.sync(try files.open(name, .writeUnlinked, in: directory))
-    try files.sync(try files.open(group, .directoryUnlinked, in: directory))
+  func sync() throws(PackError) {
+    try writing(Self.title, files.sync(files.open(name, .writeUnlinked, in: directory)))
+    try writing(Self.title, files.sync(files.open(group, .directoryUnlinked, in: directory)))
   }
 
   /// Reads `count` records from `position` on. A record is nil if it was never written, or not completely.
   func read(_ count: Int, from position: UInt64) throws(PackError) -> [JournalRecord?] {
     var bytes = [UInt8](repeating: 0, count: count * JournalRecord.size)
-    do throws(FileFailure) {
-      let file = try files.open(name, .readUnlinked, in: directory)
+    let title = "the journal of a download queue"
+    if let file = try reading(title, ifPresent(files.open(name, .readUnlinked, in: directory))) {
       var span = bytes.mutableByteSpan
-      do throws(PackError) {
-        _ = try files.read(file, at: position * UInt64(JournalRecord.size), filling: &span, name: name)
-      } catch {
-        throw FileFailure.inputOutput
-      }
-    } catch {
-      guard error.isMissing else { throw error.reading("the journal of a download queue") }
+      _ = try files.read(file, at: position * UInt64(JournalRecord.size), filling: &span, name: title)
     }
     return (0..<count).map { number in
       let start = number * JournalRecord.size

@@ -108,12 +108,7 @@ final class DownloadLedger: Sendable {
     self.backend = backend
     var found = State()
     var damage: [String] = []
-    let names: [String]
-    do throws(FileFailure) {
-      names = try files.names(in: directory).map(\.text).sorted()
-    } catch {
-      throw error.reading(path)
-    }
+    let names = try reading(path, files.names(in: directory).map(\.text).sorted())
     for name in names {
       guard name.utf8.count == 8, let number = UInt32(name, radix: 16) else {
         // The process ended while it removed this.
@@ -176,12 +171,7 @@ final class DownloadLedger: Sendable {
   }
 
   private static func open(_ name: String, in directory: OpenFile, files: any FileSystem) throws(PackError) -> OpenFile? {
-    do throws(FileFailure) {
-      return try files.open(name, .readUnlinked, in: directory)
-    } catch {
-      guard error.isMissing else { throw error.reading(name) }
-      return nil
-    }
+    try reading(name, ifPresent(files.open(name, .readUnlinked, in: directory)))
   }
 
   private static func head(of file: OpenFile, files: any FileSystem, backend: any CryptoBackend) throws(PackError) -> RequestBatch.Head {
@@ -221,21 +211,14 @@ final class DownloadLedger: Sendable {
       return (state.nextGroup, 0, true)
     }
     let bytes = try RequestBatch.encode(fresh, group: name, backend: backend)
-    do throws(FileFailure) {
-      if isNew { try makeDirectory(DownloadNames.group(number)) }
-      try makeDirectory(DownloadNames.batch(number, batchNumber))
-    } catch {
-      throw error.writing(path)
-    }
+    // They may be left by a submission that was not completed.
+    if isNew { try writing(path, unlessExisting(files.makeDirectory(DownloadNames.group(number), mode: 0o700, in: directory))) }
+    try writing(path, unlessExisting(files.makeDirectory(DownloadNames.batch(number, batchNumber), mode: 0o700, in: directory)))
     let output = try OutputFile("\(path)/\(DownloadNames.requests(number, batchNumber))", mode: 0o600, files: files)
     try output.write(bytes.byteSpan, at: 0, of: UInt64(bytes.count))
     try output.commit()
-    do throws(FileFailure) {
-      try files.sync(try files.open(DownloadNames.group(number), .directoryUnlinked, in: directory))
-      if isNew { try files.sync(directory) }
-    } catch {
-      throw error.writing(path)
-    }
+    try writing(path, files.sync(files.open(DownloadNames.group(number), .directoryUnlinked, in: directory)))
+    if isNew { try writing(path, files.sync(directory)) }
     let head = try RequestBatch.head(bytes.byteSpan.extracting(first: try RequestBatch.headSize(bytes.byteSpan)), backend: backend)
     state.withLock { state in
       let group =
@@ -248,15 +231,6 @@ final class DownloadLedger: Sendable {
       let slots = head.ranks.map { Slot(state: .waiting, failures: 0, rank: $0) }
       Self.append(Batch(batchNumber, head, slots: slots), [], head, to: group)
       group.nextBatch = batchNumber + 1
-    }
-  }
-
-  private func makeDirectory(_ name: String) throws(FileFailure) {
-    do throws(FileFailure) {
-      try files.makeDirectory(name, mode: 0o700, in: directory)
-    } catch {
-      // Left by a submission that was not completed.
-      guard error.isExisting else { throw error }
     }
   }
 
@@ -481,10 +455,10 @@ final class DownloadLedger: Sendable {
       slot.failures = failures ?? slot.failures
       slot.rank = rank ?? slot.rank
       let record = JournalRecord(new, failures: slot.failures, rank: slot.rank, failure: failure, fileSize: fileSize)
-      do throws(FileFailure) {
+      do throws(PackError) {
         try journal(place.group).write(record, at: DownloadJournal.position(batch: place.batch, index: place.index))
       } catch {
-        guard regardless else { throw error.writing("the journal of the download queue") }
+        guard regardless else { throw error }
       }
       batch.slots[Int(place.index)] = slot
       batch.best = nil
@@ -522,11 +496,7 @@ final class DownloadLedger: Sendable {
       guard let group = state.group(number) else { throw Self.missing("the group was removed") }
       guard !group.isCancelled || new == .cancelled else { throw PackError(.usage, "group '\(group.name)' was cancelled") }
       let record = JournalRecord(new == .active ? .waiting : new == .paused ? .paused : .cancelled)
-      do throws(FileFailure) {
-        try journal(number).write(record, at: 0)
-      } catch {
-        throw error.writing("the journal of the download queue")
-      }
+      try journal(number).write(record, at: 0)
       group.isPaused = new == .paused
       group.isCancelled = new == .cancelled
     }
@@ -535,31 +505,17 @@ final class DownloadLedger: Sendable {
   /// Removes the incomplete files of a group.
   func removeParts(of group: UInt32) throws(PackError) {
     let batches = state.withLock { $0.group(group)?.batches.map(\.number) ?? [] }
-    do throws(FileFailure) {
-      for batch in batches {
-        let tree = try files.open(DownloadNames.batch(group, batch), .directoryUnlinked, in: directory)
-        for name in try files.names(in: tree).map(\.text) where name.hasSuffix(".part") || name.hasSuffix(".tag") {
-          do throws(FileFailure) {
-            try files.remove(name, .file, in: tree)
-          } catch {
-            // The request was cancelled by another call, which removed the file.
-            guard error.isMissing else { throw error }
-          }
-        }
+    for batch in batches {
+      let tree = try writing(path, files.open(DownloadNames.batch(group, batch), .directoryUnlinked, in: directory))
+      for name in try writing(path, files.names(in: tree)).map(\.text) where name.hasSuffix(".part") || name.hasSuffix(".tag") {
+        // If the request was cancelled by another call, that removed the file.
+        try writing(path, ifPresent(files.remove(name, .file, in: tree)))
       }
-    } catch {
-      throw error.writing(path)
     }
   }
 
   /// Removes a file if it exists.
-  func removeFile(_ name: String) throws(FileFailure) {
-    do throws(FileFailure) {
-      try files.remove(name, .file, in: directory)
-    } catch {
-      guard error.isMissing else { throw error }
-    }
-  }
+  func removeFile(_ name: String) throws(PackError) { try writing(path, ifPresent(files.remove(name, .file, in: directory))) }
 
   /// Returns all places of a group.
   func places(of group: UInt32) -> [RequestPlace] {
@@ -572,23 +528,15 @@ final class DownloadLedger: Sendable {
 
   /// Syncs the journal of a group to disk.
   func sync(_ group: UInt32) throws(PackError) {
-    do throws(FileFailure) {
-      try journal(group).sync()
-    } catch {
-      throw error.writing("the journal of the download queue")
-    }
+    try journal(group).sync()
   }
 
   /// Removes a group with its files. It disappears at once. If the process ends before all files are removed, the rest is removed when the queue is
   /// next opened.
   func remove(group number: UInt32) throws(PackError) {
     let name = DownloadNames.group(number)
-    do throws(FileFailure) {
-      try files.rename(name, to: Self.trash + name, in: directory)
-      try files.sync(directory)
-    } catch {
-      throw error.writing(path)
-    }
+    try writing(path, files.rename(name, to: Self.trash + name, in: directory))
+    try writing(path, files.sync(directory))
     state.withLock { state in state.groups.removeAll { $0.number == number } }
     cache.withLock { cache in cache.bodies.removeAll { $0.group == number } }
     try? files.removeTree(Self.trash + name, in: directory)

@@ -311,12 +311,8 @@ public actor DownloadQueue {
     guard attempts[place] == nil, ledger.slot(place)?.state == .cancelled else { return }
     try await blocking { [ledger] () throws(PackError) in
       let names = DownloadNames(place)
-      do throws(FileFailure) {
-        try ledger.removeFile(names.part)
-        try ledger.removeFile(names.tag)
-      } catch {
-        throw error.writing(ledger.path)
-      }
+      try ledger.removeFile(names.part)
+      try ledger.removeFile(names.tag)
     }
   }
 
@@ -332,11 +328,7 @@ public actor DownloadQueue {
     let place = try await place(of: id)
     guard ledger.slot(place)?.state == .finished else { return }
     try await blocking { [ledger] () throws(PackError) in
-      do throws(FileFailure) {
-        try ledger.removeFile(DownloadNames(place).whole)
-      } catch {
-        throw error.writing(ledger.path)
-      }
+      try ledger.removeFile(DownloadNames(place).whole)
     }
   }
 
@@ -373,11 +365,7 @@ public actor DownloadQueue {
   /// Returns the bytes that are available on the volume of the queue.
   package func availableSpace() async throws(PackError) -> UInt64 {
     try await blocking { [ledger] () throws(PackError) in
-      do throws(FileFailure) {
-        return try ledger.files.availableSpace(at: ledger.directory)
-      } catch {
-        throw error.reading(ledger.path)
-      }
+      return try reading(ledger.path, ledger.files.availableSpace(at: ledger.directory))
     }
   }
 

@@ -151,11 +151,7 @@ public final class DownloadSink: Sendable {
   }
 
   private func removeIfThere(_ name: String) throws(FileFailure) {
-    do throws(FileFailure) {
-      try files.remove(name, .file, in: directory)
-    } catch {
-      guard error.isMissing else { throw error }
-    }
+    try ifPresent(files.remove(name, .file, in: directory))
   }
 
   private func failure(_ failure: FileFailure, missing: UInt64) -> TransferFailure {

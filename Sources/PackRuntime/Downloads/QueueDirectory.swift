@@ -39,12 +39,8 @@ struct QueueDirectory: Sendable {
     }
     try directory.makeFolders([Self.groupsName])
     try directory.sync()
-    do throws(FileFailure) {
-      groups = try files.open(Self.groupsName, .directoryUnlinked, in: directory.handle)
-      path = try files.canonicalPath(of: directory.path(Self.groupsName))
-    } catch {
-      throw error.writing(root)
-    }
+    groups = try writing(root, files.open(Self.groupsName, .directoryUnlinked, in: directory.handle))
+    path = try writing(root, files.canonicalPath(of: directory.path(Self.groupsName)))
   }
 
   private static func foreign(_ root: String) -> PackError {

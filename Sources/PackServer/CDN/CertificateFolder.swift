@@ -80,12 +80,7 @@ package struct CertificateFolder: Sendable {
 
   /// Returns the names in a directory, none if it does not exist.
   private static func content(of directory: String, files: any FileSystem) throws(PackError) -> [String] {
-    do throws(FileFailure) {
-      return try files.names(in: try files.open(directory, .directory, in: nil)).map(\.text)
-    } catch {
-      guard !error.isMissing else { return [] }
-      throw error.reading(directory)
-    }
+    try reading(directory, ifPresent(files.names(in: files.open(directory, .directory, in: nil))))?.map(\.text) ?? []
   }
 
   /// Reads the certificate and its key.

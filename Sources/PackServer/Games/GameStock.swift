@@ -67,12 +67,8 @@ package struct GameStock: Sendable {
   }
 
   private func stamp() throws(PackError) -> Stamp {
-    do throws(FileFailure) {
-      let status = try files.status(of: watched, in: nil, following: .followed)
-      return Stamp(device: status.device, inode: status.inode, size: status.size, changed: status.changed)
-    } catch {
-      throw error.reading(watched)
-    }
+    let status = try files.status(of: watched)
+    return Stamp(device: status.device, inode: status.inode, size: status.size, changed: status.changed)
   }
 
   /// Opens all packs to be served, and keeps the first ones open. Packs that did not change are taken from `current`. Throws an error if any pack cannot

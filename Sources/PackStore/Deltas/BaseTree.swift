@@ -157,12 +157,9 @@ final class TreeFiles {
     let (path, name) = tree.parts(of: number)
     if let recent, recent.path == path { return (recent.handle, name) }
     var place = tree.root
-    do throws(FileFailure) {
-      for component in path.split(separator: UInt8(ascii: "/")) {
-        place = try tree.files.open(String(decoding: component, as: UTF8.self), .directoryUnlinked, in: place)
-      }
-    } catch {
-      throw error.reading(tree.title(of: number))
+    for component in path.split(separator: UInt8(ascii: "/")) {
+      let name = String(decoding: component, as: UTF8.self)
+      place = try reading(tree.title(of: number), tree.files.open(name, .directoryUnlinked, in: place))
     }
     recent = (path, place)
     return (place, name)
@@ -173,24 +170,16 @@ final class TreeFiles {
   /// - Returns: its status now, and whether it is the file that was read.
   func open(_ number: Int) throws(PackError) -> (file: OpenFile, status: FileStatus, isSame: Bool) {
     let place = try place(of: number)
-    do throws(FileFailure) {
-      let file = try tree.files.open(place.name, .readUnlinked, in: place.directory)
-      let status = try tree.files.status(of: file)
-      return (file, status, status.kind == .file && tree.isSame(number, status))
-    } catch {
-      throw error.reading(tree.title(of: number))
-    }
+    let file = try reading(tree.title(of: number), tree.files.open(place.name, .readUnlinked, in: place.directory))
+    let status = try reading(tree.title(of: number), tree.files.status(of: file))
+    return (file, status, status.kind == .file && tree.isSame(number, status))
   }
 
   /// Returns the status of a file without opening it, and whether it is the file that was read.
   func status(of number: Int) throws(PackError) -> (status: FileStatus, isSame: Bool) {
     let place = try place(of: number)
-    do throws(FileFailure) {
-      let status = try tree.files.status(of: place.name, in: place.directory, following: .asThemselves)
-      return (status, status.kind == .file && tree.isSame(number, status))
-    } catch {
-      throw error.reading(tree.title(of: number))
-    }
+    let status = try reading(tree.title(of: number), tree.files.status(of: place.name, in: place.directory, following: .asThemselves))
+    return (status, status.kind == .file && tree.isSame(number, status))
   }
 }
 

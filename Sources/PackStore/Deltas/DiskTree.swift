@@ -64,13 +64,13 @@ package struct DiskTree {
   private func visit(
     _ tree: OpenFile, prefix: [UInt8], _ buffer: inout [UInt8], _ body: (Record) throws(PackError) -> Void
   ) throws(PackError) -> Bool {
-    guard let items = try readable({ () throws(FileFailure) in try self.items(of: tree) }) else { return false }
+    guard let items = try reading(path, items(of: tree)) else { return false }
     for item in items {
       try checkpoint()
       let path = prefix + item.order
       guard path.count <= Limits.pathLength else { return false }
       if item.order.last == UInt8(ascii: "/") {
-        let below = try readable { () throws(FileFailure) in try files.open(item.name, .directoryUnlinked, in: tree) }
+        let below = try reading(self.path, files.open(item.name, .directoryUnlinked, in: tree))
         guard try visit(below, prefix: path, &buffer, body) else { return false }
       } else {
         try body(try record(item, path, in: tree, &buffer))
@@ -83,17 +83,10 @@ package struct DiskTree {
     guard item.status.kind == .file else {
       return Record(path: path, kind: .directory, size: 0, digest: [UInt8](repeating: 0, count: 32), status: item.status)
     }
-    let file = try readable { () throws(FileFailure) in try files.open(item.name, .readUnlinked, in: tree) }
+    let file = try reading(self.path, files.open(item.name, .readUnlinked, in: tree))
     let size = try files.hash(file, by: digest, buffer: &buffer, name: self.path, each: checkpoint)
     return Record(
       path: path, kind: item.status.isExecutable ? .executable : .file, size: size, digest: try digest.finish(), status: item.status)
   }
 
-  private func readable<Result>(_ body: () throws(FileFailure) -> Result) throws(PackError) -> Result {
-    do throws(FileFailure) {
-      return try body()
-    } catch {
-      throw error.reading(path)
-    }
-  }
 }

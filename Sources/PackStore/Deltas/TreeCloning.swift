@@ -102,11 +102,7 @@ package struct TreeCloning {
   }
 
   private func now(_ file: OpenFile, _ tree: BaseTree, _ number: Int) throws(PackError) -> FileStatus {
-    do throws(FileFailure) {
-      return try files.status(of: file)
-    } catch {
-      throw error.reading(tree.title(of: number))
-    }
+    try reading(tree.title(of: number), files.status(of: file))
   }
 
   /// Copies a file of the base, and compares the digest of the bytes that were written.

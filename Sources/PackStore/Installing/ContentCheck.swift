@@ -63,12 +63,8 @@ struct ContentCheck {
 
   /// Returns the SHA-256 of a file in the store, or nil if it does not exist.
   func sha256(ofFile name: String) throws(PackError) -> [UInt8]? {
-    let file: OpenFile
-    do {
-      file = try directory.files.open(name, .readUnlinked, in: directory.handle)
-    } catch {
-      if error.isMissing { return nil }
-      throw error.reading(directory.path(name))
+    guard let file = try reading(directory.path(name), ifPresent(directory.files.open(name, .readUnlinked, in: directory.handle))) else {
+      return nil
     }
     var buffer = [UInt8](repeating: 0, count: 256 << 10)
     let digest = try directory.backend.makeDigest()

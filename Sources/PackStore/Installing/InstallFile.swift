@@ -10,16 +10,9 @@ struct InstallFile: Sendable {
   /// - Throws: ``PackError/Code/sourceChanged`` if the path names another file now, ``PackError/Code/usage`` for a symbolic link.
   func isMovable(_ open: OpenFile) throws(PackError) -> Bool {
     guard taking == .moving else { return false }
-    let status: FileStatus
-    let mine: FileStatus
-    let store: FileStatus
-    do throws(FileFailure) {
-      status = try directory.files.status(of: path, in: nil, following: .asThemselves)
-      mine = try directory.files.status(of: open)
-      store = try directory.files.status(of: directory.handle)
-    } catch {
-      throw error.reading(path)
-    }
+    let status = try directory.files.status(of: path, following: .asThemselves)
+    let mine = try reading(path, directory.files.status(of: open))
+    let store = try reading(path, directory.files.status(of: directory.handle))
     guard status.kind == .file else {
       throw PackError(
         .usage, of: path, "is a symbolic link, which cannot be moved into a store",
@@ -44,11 +37,7 @@ struct InstallFile: Sendable {
   }
 
   func status(of open: OpenFile) throws(PackError) -> FileStatus {
-    do {
-      return try directory.files.status(of: open)
-    } catch {
-      throw error.reading(path)
-    }
+    try reading(path, directory.files.status(of: open))
   }
 
   /// Returns the SHA-256 of the whole file.
@@ -61,11 +50,7 @@ struct InstallFile: Sendable {
 
   /// Syncs the file to the disk. The content of a file that is moved may not be there yet.
   func sync(_ open: OpenFile) throws(PackError) {
-    do {
-      try directory.files.sync(open)
-    } catch {
-      throw error.writing(path)
-    }
+    try writing(path, directory.files.sync(open))
   }
 
   /// Copies the file to a name in the store, and checks the digest of the bytes written, because the file may change during the copy.
@@ -73,17 +58,8 @@ struct InstallFile: Sendable {
     let files = directory.files
     let path = directory.path(name)
     let digest = try directory.backend.makeDigest()
-    func failure(_ error: FileFailure, missing: UInt64) -> PackError {
-      let free = (try? files.freeSpace(at: directory.handle)) ?? 0
-      return error.writing(path, missingBytes: missing > free ? missing - free : nil)
-    }
-    let output: OpenFile
-    do throws(FileFailure) {
-      output = try files.open(name, .create(mode: 0o644), in: directory.handle)
-      try files.reserve(size, for: output)
-    } catch {
-      throw failure(error, missing: size)
-    }
+    let output = try files.filling(path, with: size, at: directory.handle, files.open(name, .create(mode: 0o644), in: directory.handle))
+    try files.filling(path, with: size, at: output, files.reserve(size, for: output))
     var buffer = [UInt8](repeating: 0, count: Int(min(size, 1 << 20)))
     var offset: UInt64 = 0
     while offset < size {
@@ -96,21 +72,13 @@ struct InstallFile: Sendable {
       }
       let piece = buffer.byteSpan.extracting(first: count)
       try digest.update(piece)
-      do {
-        try files.writeAll(output, at: offset, piece)
-      } catch {
-        throw failure(error, missing: size - offset)
-      }
+      try files.filling(path, with: size - offset, at: output, files.writeAll(output, at: offset, piece))
       offset += UInt64(count)
     }
     guard try digest.finish() == sha256 else {
       throw PackError(.sourceChanged, of: self.path, "changed while it was being installed", advice: .tryAgain)
     }
-    do {
-      try files.sync(output)
-    } catch {
-      throw failure(error, missing: 0)
-    }
+    try writing(path, files.sync(output))
   }
 
   /// Removes the file. Ignores errors, because it is not part of the store.

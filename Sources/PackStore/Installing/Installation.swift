@@ -151,12 +151,7 @@ struct Installation: Sendable {
   }
 
   private func checkSize(_ entry: ManifestPack) throws(PackError) {
-    let status: FileStatus
-    do {
-      status = try directory.files.status(of: file.path, in: nil, following: .followed)
-    } catch {
-      throw error.reading(file.path)
-    }
+    let status = try directory.files.status(of: file.path)
     guard status.kind == .file, status.size != entry.size else { return }
     let isCut = status.size < entry.size
     throw PackError(

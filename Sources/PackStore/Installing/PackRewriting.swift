@@ -49,12 +49,7 @@ struct PackRewriting: Sendable {
 
   private func write(_ pack: Pack, to name: String, key: borrowing PackKey, pool: WorkerPool) throws(PackError) -> RewrittenFile {
     let (files, backend, path) = (directory.files, directory.backend, directory.path(name))
-    let output: OpenFile
-    do {
-      output = try files.open(name, .create(mode: 0o644), in: directory.handle)
-    } catch {
-      throw error.writing(path)
-    }
+    let output = try writing(path, files.open(name, .create(mode: 0o644), in: directory.handle))
     let header = try PackRewriter.header(of: pack, key: key, backend: backend)
     let stream = try SealedStream(output, path: path, limit: limit, header: header, key: key, files: files, backend: backend)
     try PackRewriter(pack, to: stream, backend: backend, pool: pool, progress: progress).run()

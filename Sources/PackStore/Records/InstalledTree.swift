@@ -5,12 +5,7 @@ struct InstalledTree {
 
   /// Returns the number of bytes that a file, or a directory with its contents, takes on the device. Files removed in the meantime count as 0.
   func sizeOnDevice(of name: String, in directory: OpenFile) throws(FileFailure) -> UInt64 {
-    do throws(FileFailure) {
-      return try presentSize(of: name, in: directory)
-    } catch {
-      guard error.isMissing else { throw error }
-      return 0
-    }
+    try ifPresent(presentSize(of: name, in: directory)) ?? 0
   }
 
   private func presentSize(of name: String, in directory: OpenFile) throws(FileFailure) -> UInt64 {
@@ -54,12 +49,7 @@ struct InstalledTree {
   ) throws(PackError) -> [UInt8]? {
     let root = try ContentRoot(backend: backend)
     let disk = try DiskTree(path, files: files, backend: backend, checkpoint: checkpoint)
-    let tree: OpenFile
-    do throws(FileFailure) {
-      tree = try files.open(name, .directoryUnlinked, in: directory)
-    } catch {
-      throw error.reading(path)
-    }
+    let tree = try reading(path, files.open(name, .directoryUnlinked, in: directory))
     let isSound = try disk.forEachRecord(of: tree) { (record) throws(PackError) in
       try root.add(path: record.path.byteSpan, kind: record.kind, size: record.size, digest: record.digest.byteSpan)
     }

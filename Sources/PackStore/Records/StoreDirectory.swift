@@ -115,12 +115,7 @@ final class StoreDirectory: Sendable {
 
   /// Returns the status of a path outside the store, or nil if it does not exist.
   func status(outside path: String) throws(PackError) -> FileStatus? {
-    do throws(FileFailure) {
-      return try files.status(of: path, in: nil, following: .asThemselves)
-    } catch {
-      if error.isMissing { return nil }
-      throw error.reading(path)
-    }
+    try reading(path, ifPresent(files.status(of: path, in: nil, following: .asThemselves)))
   }
 
   /// Returns whether one of these paths does not exist.
@@ -313,11 +308,7 @@ final class StoreDirectory: Sendable {
 
   /// Returns the number of bytes that a file or a directory in the store takes on the device.
   func sizeOnDevice(_ name: String) throws(PackError) -> UInt64 {
-    do {
-      return try InstalledTree(files: files, backend: backend).sizeOnDevice(of: name, in: handle)
-    } catch {
-      throw error.reading(path(name))
-    }
+    try reading(path(name), InstalledTree(files: files, backend: backend).sizeOnDevice(of: name, in: handle))
   }
 
   /// Returns the files of a version that is kept encrypted.
@@ -331,11 +322,7 @@ final class StoreDirectory: Sendable {
   /// Opens the directory of an unpacked tree.
   func openTree(_ installed: InstalledPack) throws(PackError) -> OpenFile {
     let item = ItemName(id: installed.id, version: installed.version, sha256: installed.sha256, mode: installed.mode).text
-    do {
-      return try files.open(place(item), .directoryUnlinked, in: handle)
-    } catch {
-      throw error.reading(installed.path)
-    }
+    return try reading(installed.path, files.open(place(item), .directoryUnlinked, in: handle))
   }
 
   /// Moves content from `staging`, or a file outside the store, to its place in `packs`, under the lock. Removes unrecorded content that is there.
@@ -375,12 +362,7 @@ final class StoreDirectory: Sendable {
   /// - Returns: Its name in `trash`, for ``empty(_:)``. Nil if it does not exist, or cannot be moved and is left for the next time.
   func discard(_ name: String) -> String? {
     let target = freshName(in: .trash)
-    do throws(FileFailure) {
-      try files.rename(name, to: target, in: handle)
-      return target
-    } catch {
-      return nil
-    }
+    return (try? files.rename(name, to: target, in: handle)).map { target }
   }
 
   /// Removes discarded items, without the lock. An item that cannot be removed is left for the next time.

@@ -118,11 +118,8 @@ struct StoreSpace {
   func shortage(_ needs: Needs) throws(PackError) -> Shortage {
     var volume: UInt64 = 0
     if needs.volume > 0 {
-      do {
-        volume = needs.volume.adding(directory.policy.freeSpaceMargin).less(try directory.files.availableSpace(at: directory.handle))
-      } catch {
-        throw error.writing(directory.root)
-      }
+      let available = try writing(directory.root, directory.files.availableSpace(at: directory.handle))
+      volume = needs.volume.adding(directory.policy.freeSpaceMargin).less(available)
     }
     guard let quota = directory.policy.quota else { return Shortage(volume: volume, quota: 0) }
     return Shortage(volume: volume, quota: try taken().adding(needs.store).less(quota))
@@ -148,14 +145,8 @@ struct StoreSpace {
 
   /// Returns the number of bytes of everything except the contents of `packs`, `staging` and `trash`.
   private func ownRecords() throws(PackError) -> UInt64 {
-    let names: [DirectoryName]
-    var sum: UInt64
-    do {
-      names = try directory.files.names(in: directory.handle)
-      sum = try directory.files.status(of: directory.handle).allocatedSize
-    } catch {
-      throw error.reading(directory.root)
-    }
+    let names = try reading(directory.root, directory.files.names(in: directory.handle))
+    var sum = try reading(directory.root, directory.files.status(of: directory.handle).allocatedSize)
     let content: Set = [StoreDirectory.Part.packs.rawValue, StoreDirectory.Part.staging.rawValue, StoreDirectory.Part.trash.rawValue]
     for name in names where name.isUTF8 {
       sum = sum.adding(content.contains(name.text) ? try directory.status(name.text)?.allocatedSize ?? 0 : try size(name.text))

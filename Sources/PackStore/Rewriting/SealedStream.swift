@@ -87,11 +87,7 @@ final class SealedStream {
     guard size == layout.packSize, segment == layout.segmentCount else {
       throw PackError(.internalError, of: path, "is \(size) bytes instead of \(layout.packSize)")
     }
-    do {
-      try files.sync(output)
-    } catch {
-      throw error.writing(path)
-    }
+    try writing(path, files.sync(output))
     return try digest.finish()
   }
 
@@ -118,12 +114,7 @@ final class SealedStream {
     guard size.adding(UInt64(bytes.count)) <= limit else {
       throw PackError(.noSpace, of: path, "would be more than the \(limit) bytes that there is room for", advice: .freeSpace(bytes: limit))
     }
-    do {
-      try files.writeAll(output, at: size, bytes)
-    } catch {
-      let free = (try? files.freeSpace(at: output)) ?? 0
-      throw error.writing(path, missingBytes: UInt64(bytes.count).less(free))
-    }
+    try files.filling(path, with: UInt64(bytes.count), at: output, files.writeAll(output, at: size, bytes))
     try digest.update(bytes)
     size += UInt64(bytes.count)
   }

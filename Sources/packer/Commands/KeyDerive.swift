@@ -76,11 +76,7 @@ struct KeyDerive: Verb {
         hint: "set 'perPackKeys: true', or give machines this key with --key")
     }
     let resolved = try session.key(key, configured: configuration.key)
-    do throws(FileFailure) {
-      try files.makeDirectory(path, mode: 0o700, in: nil)
-    } catch {
-      guard error.isExisting else { throw error.writing(path) }
-    }
+    try writing(path, unlessExisting(files.makeDirectory(path, mode: 0o700, in: nil)))
     var count = 0
     for pack in configuration.packs {
       let own = try resolved.key.packKey(for: pack.id)

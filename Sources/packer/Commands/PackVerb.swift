@@ -111,12 +111,7 @@ struct PackVerb: Verb {
 
   /// Checks what is packed before a key is asked for.
   private func checkSource() throws(PackError) {
-    let status: FileStatus
-    do throws(FileFailure) {
-      status = try SystemFiles().status(of: directory, in: nil, following: .followed)
-    } catch {
-      throw error.reading(directory)
-    }
+    let status = try SystemFiles().status(of: directory)
     guard status.kind != .directory else { return }
     throw PackError(
       .unsuitableSource, of: directory, "is not a directory", hint: "packs are made of directories: name the one that holds the file")

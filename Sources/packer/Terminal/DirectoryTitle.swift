@@ -3,12 +3,7 @@ enum DirectoryTitle {
   /// Returns the last component of the path as given. If that is not a name, as in `.`, returns the last component of the canonical path.
   static func of(_ path: String) throws(PackError) -> String {
     if let parts = PathParts(path) { return parts.name }
-    let canonical: String
-    do throws(FileFailure) {
-      canonical = try SystemFiles().canonicalPath(of: path)
-    } catch {
-      throw error.reading(path)
-    }
+    let canonical = try reading(path, SystemFiles().canonicalPath(of: path))
     guard let parts = PathParts(canonical) else {
       throw PackError(.usage, of: path, "does not end in a name", hint: "give one with --name")
     }

@@ -6,11 +6,7 @@ enum ScratchFolder {
   /// - Throws: ``PackError/Code/cannotWrite`` or ``PackError/Code/noSpace``.
   static func make(_ name: String) throws(PackError) -> String {
     let path = TemporaryName.path(name)
-    do throws(FileFailure) {
-      try SystemFiles().makeDirectory(path, mode: 0o700, in: nil)
-    } catch {
-      throw error.writing(path)
-    }
+    try writing(path, SystemFiles().makeDirectory(path, mode: 0o700, in: nil))
     return path
   }
 }
