@@ -54,16 +54,10 @@ extension Pack {
     let size = layout.packSize
     if size != entry.size { try refuse(["pack is \(size) bytes, but the manifest says \(entry.size)"]) }
     let digest = try source.backend.makeDigest()
-    var buffer = [UInt8](repeating: 0, count: Int(min(size, 256 << 10)))
-    var offset: UInt64 = 0
-    while offset < size {
+    try source.files.forEachPiece(of: source.file, 0..<size, atOnce: 256 << 10, name: source.path) {
+      (piece, offset) throws(PackError) in
       try each(offset)
-      let count = Int(min(size - offset, UInt64(buffer.count)))
-      var whole = buffer.mutableByteSpan
-      var target = whole._mutatingExtracting(first: count)
-      try source.files.readExactly(source.file, at: offset, into: &target, name: source.path)
-      try digest.update(buffer.byteSpan.extracting(first: count))
-      offset += UInt64(count)
+      try digest.update(piece)
     }
     let found = try digest.finish()
     guard found == entry.sha256 else { throw PackError.digestMismatch(found, entry).about(source) }

@@ -111,6 +111,32 @@ extension FileSystem {
     }
   }
 
+  /// Reads a part of a file, piece by piece.
+  ///
+  /// - Parameters:
+  ///   - size: what is read at once, in bytes, at most.
+  ///   - checkpoint: called before each piece. If it throws, the work ends.
+  ///   - body: receives each piece, and its offset in the file.
+  /// - Throws: as ``readExactly(_:at:into:name:)``, and the errors of `checkpoint` and `body`.
+  package func forEachPiece(
+    of file: OpenFile, _ range: Range<UInt64>, atOnce size: Int = 1 << 20, name: @autoclosure () -> String,
+    checkpoint: () throws(PackError) -> Void = {}, _ body: (Span<UInt8>, UInt64) throws(PackError) -> Void
+  ) throws(PackError) {
+    var buffer = [UInt8](repeating: 0, count: min(size, range.count))
+    var offset = range.lowerBound
+    while offset < range.upperBound {
+      try checkpoint()
+      let count = Int(min(range.upperBound - offset, UInt64(buffer.count)))
+      do {
+        var whole = buffer.mutableByteSpan
+        var target = whole._mutatingExtracting(first: count)
+        try readExactly(file, at: offset, into: &target, name: name())
+      }
+      try body(buffer.byteSpan.extracting(first: count), offset)
+      offset += UInt64(count)
+    }
+  }
+
   /// Reads until `buffer` is full or the file ends, and returns the number of bytes read.
   package func read(
     _ file: OpenFile, at offset: UInt64, filling buffer: inout MutableSpan<UInt8>, name: String

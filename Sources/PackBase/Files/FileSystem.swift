@@ -124,6 +124,19 @@ package struct FileStatus: Hashable, Sendable {
   }
 }
 
+/// What shows that a file is still the one that was looked at before.
+package struct FileStamp: Hashable, Sendable {
+  package let device: UInt64
+  package let inode: UInt64
+  private let size: UInt64
+  private let modified: Int64
+  private let changed: Int64
+
+  package init(_ status: FileStatus) {
+    (device, inode, size, modified, changed) = (status.device, status.inode, status.size, status.modified, status.changed)
+  }
+}
+
 /// An open file or directory, closed when its last owner is released. Positions are passed to each operation, so any number of threads may use one.
 package final class OpenFile: Sendable {
   package let descriptor: CInt

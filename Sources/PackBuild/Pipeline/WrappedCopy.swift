@@ -41,21 +41,12 @@ package struct WrappedCopy: Sendable {
       let digest = try CryptoBackends.standard.makeDigest()
       try digest.update(header.byteSpan)
       try file.write(header.byteSpan, at: 0, of: size)
-      var buffer = [UInt8](repeating: 0, count: 1 << 20)
-      var done: UInt64 = 0
-      while done < bodySize {
-        try pool.checkpoint()
-        let count = Int(min(bodySize - done, UInt64(buffer.count)))
-        do {
-          var whole = buffer.mutableByteSpan
-          var target = whole._mutatingExtracting(first: count)
-          try files.readExactly(start.file, at: UInt64(start.bytes.count) + done, into: &target, name: path)
-        }
-        let piece = buffer.byteSpan.extracting(first: count)
+      let bodyStart = UInt64(start.bytes.count)
+      try files.forEachPiece(of: start.file, bodyStart..<bodyStart + bodySize, name: path, checkpoint: pool.checkpoint) {
+        (piece, offset) throws(PackError) in
         try digest.update(piece)
-        try file.write(piece, at: UInt64(header.count) + done, of: size)
-        done += UInt64(count)
-        counter.add(UInt64(count))
+        try file.write(piece, at: UInt64(header.count) + offset - bodyStart, of: size)
+        counter.add(UInt64(piece.count))
       }
       return try digest.finish()
     }

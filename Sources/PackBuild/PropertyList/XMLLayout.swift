@@ -106,7 +106,7 @@ struct XMLLayout {
 
   /// Returns the text of a key and its value. Without an indentation, everything is in one line.
   private func member(_ key: String, _ value: PropertyList, indentation: [UInt8]?, gap: Gap) -> [UInt8] {
-    let start = Array("<key>\(Self.escaped(key))</key>".utf8)
+    let start = Array("<key>\(MarkupText.element(key))</key>".utf8)
     switch gap {
     case .nextLine(let further):
       guard let indentation else { return start + text(value, indentation: nil, gap: gap) }
@@ -122,7 +122,7 @@ struct XMLLayout {
     let name: String
     let inner = indentation.map { $0 + unit }
     switch value {
-    case .string(let text): return Array("<string>\(Self.escaped(text))</string>".utf8)
+    case .string(let text): return Array("<string>\(MarkupText.element(text))</string>".utf8)
     case .boolean(let isTrue): return Array((isTrue ? "<true/>" : "<false/>").utf8)
     case .integer(let number): return Array("<integer>\(number)</integer>".utf8)
     case .unsigned(let number): return Array("<integer>\(number)</integer>".utf8)
@@ -135,10 +135,6 @@ struct XMLLayout {
     var element = Array("<\(name)>".utf8)
     for part in parts { element += (inner.map { lineEnd + $0 } ?? []) + part }
     return element + (indentation.map { lineEnd + $0 } ?? []) + Array("</\(name)>".utf8)
-  }
-
-  private static func escaped(_ text: String) -> String {
-    text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
   }
 
   // MARK: Removal

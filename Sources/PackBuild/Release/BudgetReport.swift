@@ -106,7 +106,7 @@ package struct BudgetReport: Sendable {
         ))
     }
     var sizes = "\(ByteCount(budget.download.packs)) after the installation"
-    if onDemand.count > ReleaseBuild.mostOnDemand {
+    if onDemand.count > PageAssembly.mostOnDemand {
       sizes += ", and on demand \(onDemand.count) packs, together \(ByteCount(budget.onDemandDownload))"
     } else if !onDemand.isEmpty {
       sizes += ", and on demand " + onDemand.map { "\($0.id) \(ByteCount($0.size))" }.joined(separator: ", ")

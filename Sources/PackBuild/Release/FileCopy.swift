@@ -5,16 +5,27 @@ package enum FileCopy {
     let (file, status) = try files.openFile(source)
     let output = try OutputFile(place, files: files)
     try output.reserve(status.size)
-    var offset: UInt64 = 0
-    var buffer = [UInt8](repeating: 0, count: 1 << 20)
-    while offset < status.size {
-      guard !Task.isCancelled else { throw PackError(.cancelled, "cancelled") }
-      var span = buffer.mutableByteSpan
-      let count = try files.read(file, at: offset, filling: &span, name: source)
-      guard count > 0 else { throw PackError(.sourceChanged, of: source, "became shorter while it was read") }
-      try output.write(buffer.byteSpan.extracting(first: count), at: offset, of: status.size)
-      offset += UInt64(count)
+    try read(file, size: status.size, name: source, files: files) { (piece, offset) throws(PackError) in
+      try output.write(piece, at: offset, of: status.size)
     }
     try output.commit()
+  }
+
+  /// Reads a file that is to be copied. Ends if the task is cancelled.
+  static func read(
+    _ file: OpenFile, size: UInt64, name: String, files: any FileSystem, _ body: (Span<UInt8>, UInt64) throws(PackError) -> Void
+  ) throws(PackError) {
+    do throws(PackError) {
+      try files.forEachPiece(of: file, 0..<size, name: name, checkpoint: Task.checkpoint, body)
+    } catch {
+      throw error.code == .truncated ? PackError(.sourceChanged, of: name, "became shorter while it was read") : error
+    }
+  }
+}
+
+extension Task where Success == Never, Failure == Never {
+  /// Throws if the task is cancelled.
+  static func checkpoint() throws(PackError) {
+    if isCancelled { throw PackError(.cancelled, "cancelled") }
   }
 }

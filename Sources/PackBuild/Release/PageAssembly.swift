@@ -17,6 +17,8 @@ package struct PageAssembly: Sendable {
   /// All pages, index pages included.
   package private(set) var files: [File] = []
 
+  /// The largest number of on-demand packs that the manifest lists itself. With more, all of them are in pages.
+  static let mostOnDemand = 64
   /// The zstd level. Digests do not shrink, so higher levels win less than 2 %.
   private static let level = 9
 

@@ -53,10 +53,11 @@ package struct PublishedManifest: Sendable {
   /// Returns the bytes at several addresses, one after the other.
   private static func fetched(_ addresses: [String], limit: Int) throws(PackError) -> [UInt8] {
     let words = [
-      "curl", "--silent", "--show-error", "--fail", "--fail-early", "--location", "--globoff", "--proto", "=https", "--proto-redir",
-      "=https", "--max-time", "60", "--",
+      "--fail", "--fail-early", "--location", "--globoff", "--proto", "=https", "--proto-redir", "=https", "--tlsv1.2", "--max-time", "60",
+      "--",
     ]
-    return try ProgramOutput.read(words + addresses, limit: limit, files: SystemFiles())
+    let limits = Curl.limits.flatMap { ["--\($0)", $1] }
+    return try ProgramOutput.read(Curl.words + limits + words + addresses, limit: limit, files: SystemFiles())
   }
 
   /// The number of pages that one run of `curl` fetches, over one connection.

@@ -1,12 +1,9 @@
 extension ReleaseBuild {
-  /// The largest number of on-demand packs that the manifest lists itself. With more, all of them are in pages.
-  static let mostOnDemand = 64
-
   /// Returns the packs that are listed in pages: the on-demand packs if there are many. Apple serves no pages.
   func paged(_ entries: [ManifestPack]) -> [ManifestPack] {
     guard configuration.hosting != .apple else { return [] }
     let onDemand = entries.filter { $0.delivery == .onDemand }
-    return onDemand.count > Self.mostOnDemand ? onDemand : []
+    return onDemand.count > PageAssembly.mostOnDemand ? onDemand : []
   }
 
   /// Makes the pages of the packs that a manifest does not list itself, and of the deltas.

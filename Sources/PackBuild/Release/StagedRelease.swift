@@ -77,19 +77,14 @@ final class StagedRelease {
   }
 
   private func copy(_ name: String, in source: OpenFile, as newName: String, sourcePath: String) throws(PackError) {
-
-    let from = try reading("\(sourcePath)/\(name)", files.open(name, .readUnlinked, in: source))
-    let to = try writing("\(directory.path)/\(newName)", files.open(newName, .create(mode: 0o644), in: directory.root))
-    var offset: UInt64 = 0
-    var buffer = [UInt8](repeating: 0, count: 256 << 10)
-    while true {
-      var span = buffer.mutableByteSpan
-      let count = try files.read(from, at: offset, filling: &span, name: "\(sourcePath)/\(name)")
-      guard count > 0 else { break }
-      try writing("\(directory.path)/\(newName)", files.writeAll(to, at: offset, buffer.byteSpan.extracting(first: count)))
-      offset += UInt64(count)
+    let (path, newPath) = ("\(sourcePath)/\(name)", "\(directory.path)/\(newName)")
+    let from = try reading(path, files.open(name, .readUnlinked, in: source))
+    let size = try reading(path, files.status(of: from)).size
+    let to = try writing(newPath, files.open(newName, .create(mode: 0o644), in: directory.root))
+    try FileCopy.read(from, size: size, name: path, files: files) { (piece, offset) throws(PackError) in
+      try writing(newPath, files.writeAll(to, at: offset, piece))
     }
-    if !files.syncsWholeVolumes { try writing("\(directory.path)/\(newName)", files.sync(to)) }
+    if !files.syncsWholeVolumes { try writing(newPath, files.sync(to)) }
   }
 
   /// Gives a file that was written by path its final name.

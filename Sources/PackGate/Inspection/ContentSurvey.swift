@@ -2,22 +2,7 @@
 ///
 /// Takes about 100 bytes of memory for each different file of 4 KiB or more.
 final class ContentSurvey: Sendable {
-  private struct State {
-    var contents: [[UInt8]: Place] = [:]
-  }
-
-  private struct Place {
-    var size: UInt64
-    /// The first path in byte order, independent of the order of the threads.
-    var path: String
-    /// The numbers of the packs, unordered.
-    var packs: [Int]
-  }
-
-  private let state = Monitor(State())
-
-  /// The size in bytes from which shared files are reported. Smaller files are not worth a shared pack.
-  private static let smallestShared: UInt64 = 4096
+  private let contents = Monitor(SharedContents<String>())
   /// The largest number of paths of a pack that are searched for in its bytes.
   private static let mostPaths = 16
 
@@ -51,7 +36,7 @@ final class ContentSurvey: Sendable {
           found.secrets.append(
             PackContents.Secret(path: entry.path, rule: SecretRule.fileName, reason: "\(reason) (\(SecretRule.fileName))"))
         }
-        if entry.size >= Self.smallestShared { contents.append((entry.sha256, entry.size, entry.path)) }
+        contents.append((entry.sha256, entry.size, entry.path))
       }
       if index % stride == 0, sampled < Self.mostPaths {
         sampled += 1
@@ -63,28 +48,17 @@ final class ContentSurvey: Sendable {
     found.lostPage = pages.lost
     found.installSize = count.installSize
     found.junk = junk
-    add(contents, number)
-  }
-
-  private func add(
-    _ contents: [(digest: [UInt8], size: UInt64, path: String)], _ number: Int
-  ) {
-    state.withLock { state in
-      for content in contents {
-        var place = state.contents[content.digest] ?? Place(size: content.size, path: content.path, packs: [])
-        if !place.packs.contains(number) { place.packs.append(number) }
-        if content.path < place.path { place.path = content.path }
-        state.contents[content.digest] = place
-      }
+    self.contents.withLock { shared in
+      for (digest, size, path) in contents { shared.add(digest, size: size, in: number, at: path) }
     }
   }
 
   /// Returns the contents that are in several packs, with the ids of the packs.
   func shared(ids: [String]) -> [SharedContent] {
-    state.withLock { state in
-      state.contents.values.filter { $0.packs.count > 1 }.map { place in
-        SharedContent(packs: place.packs.map { ids[$0] }.sorted(), path: place.path, size: place.size)
-      }
+    contents.withLock { $0.shared() }.map { _, content in
+      // Independent of the order of the threads.
+      let path = content.places.map(\.place).min() ?? ""
+      return SharedContent(packs: content.places.map { ids[$0.pack] }.sorted(), path: path, size: content.size)
     }.sorted { ($1.size, $0.path) < ($0.size, $1.path) }
   }
 }

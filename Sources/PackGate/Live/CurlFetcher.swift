@@ -1,4 +1,4 @@
-/// Sends requests with `curl`, which knows the machine's proxies and certificates: one run for all of them, a few at a time over connections that stay
+/// Sends requests with `curl`: one run for all of them, a few at a time over connections that stay
 /// open. Bodies are in a folder of its own until they were hashed.
 struct CurlFetcher: LiveFetcher {
   let files: any FileSystem
@@ -40,10 +40,7 @@ struct CurlFetcher: LiveFetcher {
     let (configuration, results, complaints) = ("\(folder)/requests", "\(folder)/results", "\(folder)/errors")
     let text = requests.map { configured($0.request, $0.number) }.joined(separator: "next\n")
     try OutputFile.write(Array(text.utf8), to: configuration, files: files)
-    // Without the user's configuration, which may switch off checks.
-    var start = ProgramStart([
-      "curl", "--disable", "--no-progress-meter", "--parallel", "--parallel-max", "\(Self.most)", "--config", configuration,
-    ])
+    var start = ProgramStart(Curl.words + ["--parallel", "--parallel-max", "\(Self.most)", "--config", configuration])
     for path in [results, complaints] { try? files.remove(path, .file, in: nil) }
     // Two files, so that no complaint is written into a line of results.
     let output = try writing(results, files.open(results, .create(mode: 0o600), in: nil))
@@ -131,10 +128,10 @@ struct CurlFetcher: LiveFetcher {
       ("proto", request.url.hasPrefix("http:") && address?.isLocal == true ? "=http" : "=https"),
       // Room for the body of an error or a redirect. The limit itself is checked later.
       ("max-filesize", "\(max(request.limit, 64 << 10))"),
-      // Curl waits as long as the server asks for, if it is within the time.
-      ("retry", "2"), ("retry-max-time", "60"), ("connect-timeout", "15"), ("speed-limit", "1000"), ("speed-time", "30"),
       ("write-out", "\(number)\\t%{exitcode}\\t%{response_code}\\t%{size_download}\\t%{redirect_url}\\t%{errormsg}\\n%{certs}\\n"),
     ]
+    // Curl waits as long as the server asks for, if it is within the time.
+    options += Curl.limits + [("retry", "2"), ("retry-max-time", "60")]
     if address?.isLocal == true { options.append(("noproxy", "*")) }
     if let range = request.range { options.append(("range", "\(range.lowerBound)-\(range.upperBound)")) }
     if request.allowsEncoding { options.append(("header", "Accept-Encoding: gzip, deflate, br")) }

@@ -40,7 +40,7 @@ package struct HTMLReport: Sendable {
     text.add("title", .text(release.title))
     text.add("release", facts(files: packs.isWhole ? packs.fileCount : nil))
     text.add("packs", parts: packs.parts)
-    text.add("duplicates", .list(packs.contents.duplicates))
+    text.add("duplicates", .list(duplicates(packs.contents)))
     text.add("budgets", .list(budgets))
     text.add("history", .list(try history()))
     text.add("updates", .list(gate.downloads.map(\.reportValue)))
@@ -69,7 +69,8 @@ package struct HTMLReport: Sendable {
     var fileCount = 0
     /// Whether the files of all packs are known.
     var isWhole = true
-    var contents = SharedContents()
+    /// The contents of the packs, with the numbers of their files and the bytes that these take.
+    var contents = SharedContents<(file: Int, packed: UInt64)>()
   }
 
   private func packs(progress: ProgressHandler?) throws(PackError) -> Packs {
@@ -89,7 +90,9 @@ package struct HTMLReport: Sendable {
       packs.isWhole = packs.isWhole && list != nil
       if let list {
         packs.fileCount += list.files.count
-        packs.contents.add(list, pack: packs.parts.count)
+        for (number, file) in list.files.enumerated() {
+          packs.contents.add(file.sha256, size: file.size, in: packs.parts.count, at: (number, file.packedSize ?? 0))
+        }
       }
       packs.parts.append(entry.reportValue(list, note))
       done = done.adding(entry.size)
@@ -103,6 +106,29 @@ package struct HTMLReport: Sendable {
     guard let path = release.path(of: pack) else { throw PackError(.missingInput, "its file is missing") }
     guard let pack = try key.open(path, files: files) else { return nil }
     return try FileList(pack, try PackedSizes(pack))
+  }
+
+  /// The largest number of contents that are shown.
+  private static let mostDuplicates = 200
+
+  /// Returns the contents of several packs, those that waste most first: all that they take beyond the largest copy.
+  private func duplicates(_ contents: SharedContents<(file: Int, packed: UInt64)>) -> [JSON] {
+    let entries = release.offer?.entries ?? []
+    let numbers = Dictionary(entries.enumerated().map { ($1.id, $0) }) { first, _ in first }
+    let bases = entries.enumerated().compactMap { number, entry in entry.basePack.flatMap { numbers[$0] }.map { (number, $0) } }
+    let shared = contents.shared(over: Dictionary(uniqueKeysWithValues: bases)).map { _, content in
+      let packed = content.places.map(\.place.packed)
+      return (content: content, wasted: packed.reduce(0) { $0.adding($1) } - (packed.max() ?? 0))
+    }
+    let sorted = shared.sorted { left, right in
+      let (first, second) = (left.content.places[0], right.content.places[0])
+      return left.wasted == right.wasted
+        ? (first.pack, first.place.file) < (second.pack, second.place.file) : left.wasted > right.wasted
+    }
+    return sorted.prefix(Self.mostDuplicates).map { content, wasted in
+      let places = content.places.map { JSON.list([.number(UInt64($0.pack)), .number(UInt64($0.place.file))]) }
+      return .sorted(["size": .number(content.size), "wasted": .number(wasted), "places": .list(places)])
+    }
   }
 
   // MARK: Sizes

@@ -29,13 +29,7 @@ struct HTMLReportText {
       page += rest[..<mark]
       rest = rest[mark...]
       if rest.starts(with: "@TITLE@".utf8) {
-        for byte in title.utf8 {
-          switch byte {
-          case UInt8(ascii: "<"): page += "&lt;".utf8
-          case UInt8(ascii: "&"): page += "&amp;".utf8
-          default: page.append(byte)
-          }
-        }
+        page += MarkupText.element(title).utf8
         rest = rest.dropFirst("@TITLE@".utf8.count)
       } else if rest.starts(with: "@DATA@".utf8) {
         for byte in data.utf8 {

@@ -77,12 +77,8 @@ package enum JUnitReport {
 
   /// Returns a text with the escapes for an element or an attribute. Characters that XML does not allow become `\u{…}`.
   private static func escape(_ text: String) -> String {
-    text.unicodeScalars.reduce(into: "") { result, scalar in
+    MarkupText.attribute(text).unicodeScalars.reduce(into: "") { result, scalar in
       switch scalar {
-      case "&": result += "&amp;"
-      case "<": result += "&lt;"
-      case ">": result += "&gt;"
-      case "\"": result += "&quot;"
       case "\n": result += "&#10;"
       case "\t": result += "&#9;"
       case "\u{20}"..."\u{7E}", "\u{A0}"..."\u{D7FF}", "\u{E000}"..."\u{FFFD}", "\u{10000}"..."\u{10FFFF}":

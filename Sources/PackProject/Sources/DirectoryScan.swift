@@ -5,28 +5,13 @@ package struct SourceEntry: Sendable {
   package var kind: IndexRecord.Kind
   /// The length in bytes.
   package var size: UInt64
-  /// The device, inode and time stamps, which must not change until the file has been read.
-  var stamp: SourceStamp
+  /// What must not change until the file has been read.
+  var stamp: FileStamp
 
   /// The last component of the path.
   package var name: String {
     guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return path }
     return String(Substring(path.utf8[path.utf8.index(after: slash)...]))
-  }
-}
-
-/// The properties that, with the size, show that a file is still the one that was scanned.
-struct SourceStamp: Hashable, Sendable {
-  var device: UInt64
-  var inode: UInt64
-  var modified: Int64
-  var changed: Int64
-
-  init(_ status: FileStatus) {
-    device = status.device
-    inode = status.inode
-    modified = status.modified
-    changed = status.changed
   }
 }
 
@@ -135,13 +120,13 @@ private final class ScannedDirectory: @unchecked Sendable {
   let path: String
   let name: String
   let parent: ScannedDirectory?
-  private let stamp: SourceStamp
+  private let stamp: FileStamp
   private(set) var children: [Child] = []
   private var isListed = false
   /// The directory's file, which stays open until all its subdirectories have been opened, and the number of those that have not.
   private let opened = Monitor<(file: OpenFile?, pending: Int)>((nil, 0))
 
-  init(path: String, name: String, stamp: SourceStamp, parent: ScannedDirectory?) {
+  init(path: String, name: String, stamp: FileStamp, parent: ScannedDirectory?) {
     self.path = path
     self.name = name
     self.stamp = stamp
@@ -248,7 +233,7 @@ private final class DirectoryScanner: @unchecked Sendable {
     guard status.kind == .directory else { throw FileFailure.notADirectory.reading(source) }
     canonicalRoot = try reading(source, files.canonicalPath(of: source))
     rootFile = try files.open(source, .directory)
-    root = ScannedDirectory(path: "", name: "", stamp: SourceStamp(status), parent: nil)
+    root = ScannedDirectory(path: "", name: "", stamp: FileStamp(status), parent: nil)
     state.withLock { $0 = State(waiting: [root], unfinished: 1, found: 0) }
   }
 
@@ -343,7 +328,7 @@ private final class DirectoryScanner: @unchecked Sendable {
       case .directory:
         guard check(path, name.text, siblings: &siblings) else { return .problem }
         return .directory(
-          ScannedDirectory(path: path, name: name.text, stamp: SourceStamp(status), parent: directory))
+          ScannedDirectory(path: path, name: name.text, stamp: FileStamp(status), parent: directory))
       case .symbolicLink, .other:
         sourceProblems.add(
           path, .unsuitableSource, "is neither a file nor a directory", hint: "exclude it with \(sourceProblems.words.exclude)")
@@ -370,7 +355,7 @@ private final class DirectoryScanner: @unchecked Sendable {
     }
     return .entry(
       SourceEntry(
-        path: path, kind: status.isExecutable ? .executable : .file, size: status.size, stamp: SourceStamp(status)))
+        path: path, kind: status.isExecutable ? .executable : .file, size: status.size, stamp: FileStamp(status)))
   }
 
   /// Returns whether a symbolic link may be followed: only if the options allow it, and only inside the tree.

@@ -2,7 +2,7 @@
 ///
 /// A pattern without a slash (other than a trailing one) matches a name at any depth; one with a slash matches from the root. A trailing slash
 /// restricts the pattern to directories. Everything below a matching directory is excluded with it.
-struct Glob: Sendable {
+package struct Glob: Sendable {
   // Unicode scalars, because a slash and a combining mark after it are a single character.
   private let components: [[Unicode.Scalar]]
   private let isDirectoryOnly: Bool
@@ -47,6 +47,11 @@ struct Glob: Sendable {
       }
     }
     return number == components.count
+  }
+
+  /// Returns whether a name matches a pattern in which a slash is a character as others.
+  package static func matches(_ pattern: String, name: String) -> Bool {
+    matches(Array(pattern.unicodeScalars)[...], Array(name.unicodeScalars)[...])
   }
 
   /// Matches one component. Only the last `*` is ever retried, so the time is at most proportional to pattern × name.

@@ -113,7 +113,7 @@ package struct SourceReader: Sendable {
 
   private func isUnchanged(_ file: OpenFile, _ entry: SourceEntry) throws(FileFailure) -> Bool {
     let status = try files.status(of: file)
-    guard status.size == entry.size, SourceStamp(status) == entry.stamp else {
+    guard status.size == entry.size, FileStamp(status) == entry.stamp else {
       reportChange(entry)
       return false
     }

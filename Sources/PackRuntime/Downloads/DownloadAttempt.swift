@@ -249,16 +249,8 @@ struct DownloadAttempt: Sendable {
     do throws(PackError) {
       let file = try reading(name, files.open(name, .readUnlinked, in: directory))
       let digest = try backend.makeDigest()
-      var buffer = [UInt8](repeating: 0, count: Int(min(request.size, 128 << 10)))
-      var offset: UInt64 = 0
-      while offset < request.size {
-        try pool.checkpoint()
-        let count = Int(min(request.size - offset, UInt64(buffer.count)))
-        var whole = buffer.mutableByteSpan
-        var target = whole._mutatingExtracting(first: count)
-        try files.readExactly(file, at: offset, into: &target, name: name)
-        try digest.update(buffer.byteSpan.extracting(first: count))
-        offset += UInt64(count)
+      try files.forEachPiece(of: file, 0..<request.size, atOnce: 128 << 10, name: name, checkpoint: pool.checkpoint) {
+        (piece, _) throws(PackError) in try digest.update(piece)
       }
       return try digest.finish() == request.sha256
     } catch {

@@ -32,7 +32,7 @@ package struct FaultPlan: Sendable {
   }
 
   func means(_ name: String) -> Bool {
-    (patterns.isEmpty ? ["*.pack"] : patterns).contains { Self.matches(Array($0.unicodeScalars)[...], Array(name.unicodeScalars)[...]) }
+    (patterns.isEmpty ? ["*.pack"] : patterns).contains { Glob.matches($0, name: name) }
   }
 
   /// The faults in words, for the log.
@@ -46,28 +46,6 @@ package struct FaultPlan: Sendable {
     if let truncation { words.append("truncated at \(truncation)") }
     if let bytesPerSecond { words.append("\(bytesPerSecond) bytes/s") }
     return words.joined(separator: ", ")
-  }
-
-  /// Returns whether a name matches a pattern. Only the last `*` needs backtracking, so the time is at most the product of both lengths.
-  private static func matches(_ pattern: ArraySlice<Unicode.Scalar>, _ name: ArraySlice<Unicode.Scalar>) -> Bool {
-    var (pattern, name) = (pattern, name)
-    var star: (pattern: ArraySlice<Unicode.Scalar>, name: ArraySlice<Unicode.Scalar>)?
-    while let scalar = name.first {
-      if pattern.first == "*" {
-        star = (pattern, name)
-        pattern = pattern.dropFirst()
-      } else if let wanted = pattern.first, wanted == "?" || wanted == scalar {
-        pattern = pattern.dropFirst()
-        name = name.dropFirst()
-      } else if let last = star {
-        star = (last.pattern, last.name.dropFirst())
-        pattern = last.pattern.dropFirst()
-        name = last.name.dropFirst()
-      } else {
-        return false
-      }
-    }
-    return pattern.allSatisfy { $0 == "*" }
   }
 }
 

@@ -41,12 +41,12 @@ struct GameList {
   }
 
   private func item(_ game: Game) -> String {
-    let origin = HTMLText.escaped(game.origin(port: port))
-    let (title, id) = (HTMLText.escaped(game.title), HTMLText.escaped(game.id))
+    let origin = MarkupText.attribute(game.origin(port: port))
+    let (title, id) = (MarkupText.attribute(game.title), MarkupText.attribute(game.id))
     var lines = "<li data-id=\"\(id)\">\n"
     lines += "<img src=\"/\(PlaytestPages.prefix)icon/\(id)\" alt=\"\" width=\"64\" height=\"64\" loading=\"lazy\">\n<div>\n<h2>"
     lines += game.hasPage ? "<a href=\"\(origin)/\">\(title)</a>" : title
-    lines += "</h2>\n<p>\(facts(game).map(HTMLText.escaped).joined(separator: " · "))</p>\n"
+    lines += "</h2>\n<p>\(facts(game).map(MarkupText.attribute).joined(separator: " · "))</p>\n"
     if game.hasPage {
       lines += "<p class=\"state\">not opened yet</p>\n</div>\n"
       lines +=

@@ -88,7 +88,7 @@ final class PlaytestPages: Sendable {
     let hue = title.utf8.reduce(0 as UInt32) { ($0 &* 31 &+ UInt32($1)) } % 360
     let picture = """
       <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64"><rect width="64" height="64" fill="hsl(\(hue) 45% 40%)"/>\
-      <text x="32" y="44" text-anchor="middle" font-family="system-ui, sans-serif" font-size="34" fill="#fff">\(HTMLText.escaped(letter))</text></svg>
+      <text x="32" y="44" text-anchor="middle" font-family="system-ui, sans-serif" font-size="34" fill="#fff">\(MarkupText.attribute(letter))</text></svg>
       """
     return .text(200, picture, type: "image/svg+xml", headers: Self.fields("default-src 'none'"), isHead: isHead)
   }
@@ -122,36 +122,18 @@ final class PlaytestPages: Sendable {
       <link rel="stylesheet" href="/\(prefix)playtest.css">
       <main class="text">
       <h1>Not found</h1>
-      <p>\(HTMLText.escaped(text))</p>
+      <p>\(MarkupText.attribute(text))</p>
 
       """
-    for sentence in advice { page += "<p>\(HTMLText.escaped(sentence))</p>\n" }
+    for sentence in advice { page += "<p>\(MarkupText.attribute(sentence))</p>\n" }
     if !links.all.isEmpty {
-      page += "<h2>\(HTMLText.escaped(links.heading))</h2>\n<ul>\n"
-      for link in links.all { page += "<li><a href=\"\(HTMLText.escaped(link.address))\">\(HTMLText.escaped(link.text))</a>\n" }
+      page += "<h2>\(MarkupText.attribute(links.heading))</h2>\n<ul>\n"
+      for link in links.all { page += "<li><a href=\"\(MarkupText.attribute(link.address))\">\(MarkupText.attribute(link.text))</a>\n" }
       page += "</ul>\n"
     }
     page += "</main>\n"
     var all = fields(ownPolicy)
     all.fields += headers.fields.filter { all[$0.name] == nil }
     return .text(404, page, type: "text/html; charset=utf-8", headers: all, isHead: isHead)
-  }
-}
-
-/// Text in HTML.
-enum HTMLText {
-  /// Returns a text in which no character begins or ends markup.
-  static func escaped(_ text: String) -> String {
-    var escaped = ""
-    for scalar in text.unicodeScalars {
-      switch scalar {
-      case "&": escaped += "&amp;"
-      case "<": escaped += "&lt;"
-      case ">": escaped += "&gt;"
-      case "\"": escaped += "&quot;"
-      default: escaped.unicodeScalars.append(scalar)
-      }
-    }
-    return escaped
   }
 }

@@ -19,20 +19,7 @@ package final class BaseTree: DeltaBase {
   private let digests: [UInt8]
   private let paths: [UInt8]
   /// The files that got another name or a clone after they were read.
-  private let accepted = Monitor<[Int: Stamp]>([:])
-
-  /// What shows that a file is the one that was read.
-  struct Stamp: Hashable {
-    private let device: UInt64
-    private let inode: UInt64
-    private let size: UInt64
-    private let modified: Int64
-    private let changed: Int64
-
-    init(_ status: FileStatus) {
-      (device, inode, size, modified, changed) = (status.device, status.inode, status.size, status.modified, status.changed)
-    }
-  }
+  private let accepted = Monitor<[Int: FileStamp]>([:])
 
   private struct Record {
     /// Where the content starts in the row of all contents.
@@ -40,7 +27,7 @@ package final class BaseTree: DeltaBase {
     var size: UInt64
     var pathEnd: UInt32
     var kind: IndexRecord.Kind
-    var stamp: Stamp
+    var stamp: FileStamp
   }
 
   /// Reads a tree.
@@ -68,7 +55,7 @@ package final class BaseTree: DeltaBase {
       paths += record.path
       digests += record.digest
       records.append(
-        Record(offset: offset, size: record.size, pathEnd: UInt32(paths.count), kind: record.kind, stamp: Stamp(record.status)))
+        Record(offset: offset, size: record.size, pathEnd: UInt32(paths.count), kind: record.kind, stamp: FileStamp(record.status)))
       offset = offset.adding(record.size)
       try contentRoot.add(path: record.path.byteSpan, kind: record.kind, size: record.size, digest: record.digest.byteSpan)
     }
@@ -126,7 +113,7 @@ package final class BaseTree: DeltaBase {
   /// Whether a status is that of the file when it was read.
   fileprivate func isSame(_ number: Int, _ status: FileStatus) -> Bool {
     let stamp = accepted.withLock { $0[number] } ?? records[number].stamp
-    return Stamp(status) == stamp && status.size == records[number].size
+    return FileStamp(status) == stamp && status.size == records[number].size
   }
 
   /// Takes note of a file that has another name or a clone now, which may change the time of its last change, but not that of its content.
@@ -135,7 +122,7 @@ package final class BaseTree: DeltaBase {
   /// - Throws: ``PackError/Code/sourceChanged`` if its content was changed in between.
   func accept(_ number: Int, _ before: FileStatus, now: FileStatus) throws(PackError) {
     guard now.modified == before.modified, now.size == before.size else { throw changed(number) }
-    accepted.withLock { $0[number] = Stamp(now) }
+    accepted.withLock { $0[number] = FileStamp(now) }
   }
 
   func changed(_ number: Int) -> PackError {

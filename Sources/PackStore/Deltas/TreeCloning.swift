@@ -109,23 +109,13 @@ package struct TreeCloning {
   private func copy(
     _ file: OpenFile, _ tree: BaseTree, _ number: Int, to path: Span<UInt8>, _ kind: IndexRecord.Kind, _ expected: [UInt8]
   ) throws(PackError) {
-    let size = tree.range(of: number).count
-    var buffer = [UInt8](repeating: 0, count: min(size, 256 << 10))
-    var offset = 0
+    let size = UInt64(tree.range(of: number).count)
     let copy = try writer.create(path, kind)
     _ = try digest.finish()
-    while offset < size {
-      try pool.checkpoint()
-      let count = min(size - offset, buffer.count)
-      do {
-        var whole = buffer.mutableByteSpan
-        var part = whole._mutatingExtracting(first: count)
-        try files.readExactly(file, at: UInt64(offset), into: &part, name: tree.title(of: number))
-      }
-      let piece = buffer.byteSpan.extracting(first: count)
+    try files.forEachPiece(of: file, 0..<size, atOnce: 256 << 10, name: tree.title(of: number), checkpoint: pool.checkpoint) {
+      (piece, offset) throws(PackError) in
       try digest.update(piece)
-      try writer.write(piece, to: copy, at: UInt64(offset), path)
-      offset += count
+      try writer.write(piece, to: copy, at: offset, path)
     }
     guard try digest.finish() == expected else { throw tree.changed(number) }
     try writer.finish(copy, path)

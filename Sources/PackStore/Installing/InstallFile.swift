@@ -60,20 +60,9 @@ struct InstallFile: Sendable {
     let digest = try directory.backend.makeDigest()
     let output = try files.filling(path, with: size, at: directory.handle, files.open(name, .create(mode: 0o644), in: directory.handle))
     try files.filling(path, with: size, at: output, files.reserve(size, for: output))
-    var buffer = [UInt8](repeating: 0, count: Int(min(size, 1 << 20)))
-    var offset: UInt64 = 0
-    while offset < size {
-      try pool.checkpoint()
-      let count = Int(min(size - offset, UInt64(buffer.count)))
-      do {
-        var whole = buffer.mutableByteSpan
-        var target = whole._mutatingExtracting(first: count)
-        try files.readExactly(open, at: offset, into: &target, name: self.path)
-      }
-      let piece = buffer.byteSpan.extracting(first: count)
+    try files.forEachPiece(of: open, 0..<size, name: self.path, checkpoint: pool.checkpoint) { (piece, offset) throws(PackError) in
       try digest.update(piece)
       try files.filling(path, with: size - offset, at: output, files.writeAll(output, at: offset, piece))
-      offset += UInt64(count)
     }
     guard try digest.finish() == sha256 else {
       throw PackError(.sourceChanged, of: self.path, "changed while it was being installed", advice: .tryAgain)

@@ -103,6 +103,22 @@ struct HTMLReportTests {
     #expect((found[0]["places"] as? [[Int]])?.count == 2)
   }
 
+  @Test("contents that a pack has from its base are not listed")
+  func covered() async throws {
+    var random = SeededGenerator(seed: 12)
+    let shared = random.bytes(900_000)
+    for name in ["core/engine.bin", "movie/engine.bin", "games/poker/engine.bin"] { try project.add(name, shared) }
+    try project.configure(ReleaseProject.configuration.replacingOccurrences(of: "{id: movie, ", with: "{id: movie, base: core, "))
+    try await project.build()
+    let html = try await report()
+    let names = try packs(html).map { $0["id"] as? String }
+    let movie = try #require(names.firstIndex(of: "movie"))
+    #expect(try packs(html)[movie]["base"] as? String == "core")
+    let found = try #require(try data(html)["duplicates"] as? [[String: Any]])
+    let numbers = (try #require(found.first?["places"] as? [[Int]])).map { $0[0] }
+    #expect(found.count == 1 && numbers.map { names[$0] } == ["core", "game-poker"])
+  }
+
   @Test("what simulate printed is shown, and other files are refused")
   func rehearsals() async throws {
     try await project.build()

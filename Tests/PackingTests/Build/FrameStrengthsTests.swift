@@ -11,7 +11,7 @@ struct FrameStrengthsTests {
     let entries = sizes.enumerated().map { (number, size) in
       SourceEntry(
         path: "\(number)", kind: .file, size: size,
-        stamp: SourceStamp(
+        stamp: FileStamp(
           FileStatus(kind: .file, size: size, mode: 0o644, device: 1, inode: 1, linkCount: 1, modified: 0, changed: 0)))
     }
     let order = TarLayout.Order(entries: entries, byPath: Array(entries.indices.map(Int32.init)))

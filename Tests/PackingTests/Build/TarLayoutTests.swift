@@ -9,7 +9,7 @@ struct TarLayoutTests {
   private func entry(_ path: String, _ size: UInt64 = 0, _ kind: IndexRecord.Kind = .file) -> SourceEntry {
     SourceEntry(
       path: path, kind: kind, size: size,
-      stamp: SourceStamp(
+      stamp: FileStamp(
         FileStatus(kind: .file, size: size, mode: 0o644, device: 1, inode: 1, linkCount: 1, modified: 0, changed: 0)))
   }
 

@@ -38,7 +38,7 @@ struct UnneededFilesTests {
   private func entry(_ path: String, _ size: UInt64) -> SourceEntry {
     SourceEntry(
       path: path, kind: .file, size: size,
-      stamp: SourceStamp(
+      stamp: FileStamp(
         FileStatus(kind: .file, size: size, mode: 0o644, device: 1, inode: 1, linkCount: 1, modified: 0, changed: 0)))
   }
 }
