@@ -75,10 +75,11 @@ extension ReleaseVerification {
   }
 
   /// Whether a rule is checked or counted as skipped. Without a built app, the rules about it are neither, because its Info.plist says enough of the
-  /// release, nor are those about a recorded run or the server without one; an option that names one of them asks for it.
+  /// release, nor are those about files of the extension, a recorded run or the server without one; an option that names one of them asks for it.
   private func appliesTo(_ facts: Facts, _ rule: ReleaseRule) -> Bool {
     let absent: [ReleaseInput] =
-      (facts.app == nil ? [.app] : []) + (facts.run == nil ? [.run] : []) + (isLive || facts.live != nil ? [] : [.live])
+      (facts.app == nil ? [.app] : []) + (facts.targets == nil ? [.targets] : []) + (facts.run == nil ? [.run] : [])
+      + (isLive || facts.live != nil ? [] : [.live])
     guard !rule.needs.isDisjoint(with: absent) else { return true }
     return (only + required).contains(rule.id)
   }

@@ -12,11 +12,12 @@ package struct Restoration: Sendable {
   ///   - place: from which packs are fetched that were not kept.
   ///   - key: must open all of them.
   ///   - scratch: an empty directory, which gets a directory for each pack.
+  ///   - isTrial: whether packs that are fetched are not kept, so that there are no deltas from them.
   /// - Throws: ``PackError/Code/missingInput`` if there is no record of the release, or no file of a pack; ``PackError/Code/usage`` if it had a pack
   ///   that the configuration does not have.
   package static func run(
     _ version: UInt64, of configuration: PackerConfiguration, lockPath: String, from place: any PublishingPlace, key: KeyHolder,
-    in scratch: String, jobs: Int?
+    in scratch: String, isTrial: Bool, jobs: Int?
   ) async throws(PackError) -> Restoration {
     let lock = try ReleaseLock.readIfPresent(lockPath, requiredBy: configuration, files: SystemFiles())
     guard let last = lock.released, version < last.manifestVersion else {
@@ -39,14 +40,14 @@ package struct Restoration: Sendable {
     }
     for pack in earlier { packs[pack.id] = pack }
     // All in one run of the program that copies, and most of those below are among them.
-    try bringBases(of: configuration, lock, kept, from: place, scratch)
+    if !isTrial { try bringBases(of: configuration, lock, kept, from: place, scratch) }
     var restored = configuration
     for index in restored.packs.indices {
       guard let pack = packs[restored.packs[index].id.text] else { continue }
       guard !Task.isCancelled else { throw PackError(.cancelled, "cancelled") }
       let path = try file(of: pack, keptAt: kept.path(of: pack), place, scratch)
       // Those who have it get a delta then. Without the folder, no deltas are made.
-      if path.hasPrefix(scratch), configuration.updates != nil { try? kept.add(path, as: pack) }
+      if path.hasPrefix(scratch), configuration.updates != nil, !isTrial { try? kept.add(path, as: pack) }
       guard let opened = try key.open(path, files: SystemFiles()) else { throw PackError(.noKey, "no key was given") }
       let tree = "\(scratch)/\(pack.id)"
       try await opened.unpack(to: tree, jobs: jobs)

@@ -10,7 +10,8 @@ struct Completions: Verb {
         packer completions bash > ~/.local/share/bash-completion/completions/packer
         packer completions zsh > ~/.zfunc/_packer
         packer completions fish > ~/.config/fish/completions/packer.fish
-      """)
+      """,
+    shouldDisplay: HelpText.isWhole)
 
   @Argument(help: "bash, zsh or fish.", completion: .list(["bash", "zsh", "fish"]))
   var shell: String

@@ -23,65 +23,59 @@ enum Invocation: Sendable {
       self = .text(Version.text)
       return
     }
-    if let verb = Self.verb(arguments) {
-      self = .verb(verb)
-      return
-    }
-    try Self.checkCommand(arguments)
+    let (type, name, rest) = try Self.command(arguments)
     do {
-      var command = try Packer.parseAsRoot(arguments)
-      if let verb = command as? any Verb {
-        self = .verb(verb)
-        return
-      }
-      if !type(of: command).configuration.subcommands.isEmpty {
+      if arguments.first == "help" {
+        self = .text(Packer.helpMessage(for: type))
+      } else if let type = type as? any Verb.Type {
+        // Half the time of parsing with the tree of all commands.
+        self = .verb(try type.parse(rest))
+      } else {
+        var command = try Packer.parseAsRoot(arguments)
+        // A request for help is a command too.
+        if Swift.type(of: command).configuration.subcommands.isEmpty { try command.run() }
         throw ValidationError("no command was given")
       }
-      try command.run()
-      self = .text("")
     } catch {
-      guard Packer.exitCode(for: error).isSuccess else {
-        try Self.checkOptions(arguments)
-        throw Self.usage(error, arguments)
+      let asked = rest.prefix { $0 != "--" }
+      if asked.contains("--version") {
+        self = .text(Version.text)
+      } else if !Packer.exitCode(for: error).isSuccess {
+        throw Self.usage(error, type, name, arguments)
+      } else if type is any Verb.Type {
+        self = .text(Packer.helpMessage(for: type, includeHidden: asked.contains("--help-hidden")))
+      } else {
+        self = .text(Packer.fullMessage(for: error))
       }
-      let text = Packer.fullMessage(for: error)
-      self = .text(text == Version.title ? Version.text : text)
     }
   }
 
-  /// Parses the arguments as the top-level verb that the first one names. Returns nil if there is no such verb or its arguments are not valid.
-  ///
-  /// This takes half the time of parsing with the tree of all verbs. Help requests and mistakes are left to the whole tree, which has the messages
-  /// for them.
-  private static func verb(_ arguments: [String]) -> (any Verb)? {
-    guard let name = arguments.first else { return nil }
-    let type = Packer.configuration.subcommands.first { $0.configuration.commandName == name } as? any Verb.Type
-    guard let type else { return nil }
-    return try? type.parse(Array(arguments.dropFirst()))
-  }
-
-  /// Throws if a word in the position of a command, or after `help`, is not a command.
-  private static func checkCommand(_ arguments: [String]) throws(PackError) {
-    var commands = Packer.configuration.subcommands
-    var front = ""
-    for word in arguments.first == "help" ? arguments.dropFirst() : arguments[...] {
-      guard !commands.isEmpty, !word.hasPrefix("-"), word != "help" || !front.isEmpty else { return }
-      guard let command = commands.first(where: { $0.configuration.commandName == word }) else {
+  /// Returns the command that the arguments name, its name, and what follows. Throws if a word in the position of a command is not one.
+  private static func command(_ arguments: [String]) throws(PackError) -> (any ParsableCommand.Type, String, [String]) {
+    var (type, name): (any ParsableCommand.Type, String) = (Packer.self, "packer")
+    var rest = arguments[...]
+    if rest.first == "help" {
+      rest = rest.dropFirst()
+      if rest.first == "help" { rest = [] }
+    }
+    while let word = rest.first, !word.hasPrefix("-"), case let commands = type.configuration.subcommands, !commands.isEmpty {
+      guard let next = commands.first(where: { $0.configuration.commandName == word }) else {
+        let front = name.dropFirst("packer".count).dropFirst() + (type == Packer.self ? "" : " ")
         let names = commands.compactMap { $0.configuration.commandName } + (front.isEmpty ? ["help"] : [])
         let known = front.isEmpty ? Self.otherNames[word] : nil
         let nearest = (known ?? SpellingSuggestion.nearest(to: word, among: names)).map { " (did you mean '\(front)\($0)'?)" } ?? ""
-        throw PackError(.usage, "there is no command '\(front)\(word)'\(nearest)", hint: "see 'packer \(front)--help'")
+        throw PackError(.usage, "there is no command '\(front)\(word)'\(nearest)", hint: "see '\(name) --help'")
       }
-      front += word + " "
-      commands = command.configuration.subcommands
+      (type, name, rest) = (next, "\(name) \(word)", rest.dropFirst())
     }
+    return (type, name, Array(rest))
   }
 
   /// What commands of other tools are called here.
   private static let otherNames = [
     "list": "ls", "dir": "ls", "show": "cat", "info": "inspect", "extract": "unpack", "encrypt": "pack", "create": "pack",
-    "check": "verify",
-    "test": "verify", "validate": "verify", "keygen": "key new", "share": "key wrap", "record": "release record", "version": "--version",
+    "test": "verify", "validate": "verify", "decrypt": "unpack --tar", "schema": "init --schema", "trust": "key trust", "keygen": "key new",
+    "share": "key wrap", "record": "release record", "version": "--version",
   ]
 
   /// Throws if an argument contains a key. Runs first, before any message can repeat an argument.
@@ -102,35 +96,21 @@ enum Invocation: Sendable {
     }
   }
 
-  /// Throws if an option is not one of the command's. The argument parser names missing arguments first, and suggests less.
-  private static func checkOptions(_ arguments: [String]) throws(PackError) {
-    var type: any ParsableCommand.Type = Packer.self
-    var name = "packer"
-    for word in arguments {
-      guard let next = type.configuration.subcommands.first(where: { $0.configuration.commandName == word }) else { break }
-      type = next
-      name += " \(word)"
-    }
-    let help = Packer.helpMessage(for: type)
-    let known = Set(help.matches(of: /--[a-z][a-z-]*/).map { String($0.output) })
+  /// Converts an error of the argument parser to one message and one hint.
+  private static func usage(_ error: any Error, _ type: any ParsableCommand.Type, _ name: String, _ arguments: [String]) -> PackError {
+    // The parser names missing arguments first, and suggests less.
+    let known = type._dumpHelp().matches(of: /"kind" : "long",\s+"name" : "([^"]+)"/).map { "--\($0.output.1)" } + ["--version"]
     for word in arguments.prefix(while: { $0 != "--" }) where word.hasPrefix("--") {
       let option = String(word.prefix { $0 != "=" })
       guard !known.contains(option) else { continue }
       let nearest = SpellingSuggestion.nearest(to: option, among: known.sorted()).map { " (did you mean '\($0)'?)" } ?? ""
-      throw PackError(.usage, "unknown option '\(option)'\(nearest)", hint: "see '\(name) --help'")
+      return PackError(.usage, "unknown option '\(option)'\(nearest)", hint: "see '\(name) --help'")
     }
-  }
-
-  /// Converts an error of the argument parser to one message and one hint.
-  private static func usage(_ error: any Error, _ arguments: [String]) -> PackError {
     let message = Packer.message(for: error)
-    let lines = Packer.fullMessage(for: error).split(separator: "\n")
-    let pointer = lines.last { $0.contains("' for more information.") }
-    let command = pointer?.split(separator: "'").dropFirst().first.map(String.init) ?? "packer --help"
     // Other tools take the file of a key as an argument.
-    let isKeyFile = arguments.first == "key" && message.hasPrefix("Unexpected argument")
+    let isKeyFile = name.hasPrefix("packer key") && !name.hasPrefix("packer key trust") && message.hasPrefix("Unexpected argument")
     return PackError(
       .usage, message.prefix(1).lowercased() + message.dropFirst(),
-      hint: (isKeyFile ? "name the file of a key with --key or --sign-key; " : "") + "see '\(command)'")
+      hint: (isKeyFile ? "name the file of a key with --key or --sign-key; " : "") + "see '\(name) --help'")
   }
 }

@@ -10,12 +10,14 @@ struct Packer: ParsableCommand {
         packer key new -o game.key
         packer pack build/game -o game.pack --key game.key
         packer ls game.pack --key game.key
-        packer verify game.pack --key game.key --against build/game
+        packer check game.pack --key game.key --against build/game
         packer unpack game.pack -C restored --key game.key
 
       Keys are never typed on the command line: --key takes file:PATH (or a bare path), env:NAME, fd:N, stdin or cmd:'PROGRAM ARG…'. Without \
       --key, exactly one of PACKER_KEY (the key text), PACKER_KEY_FILE (a path) and PACKER_KEY_COMMAND is used; for --sign-key \
       the same of PACKER_SIGN_KEY.
+
+      --help-hidden also lists the commands that few people need: explain, plist, advise, delta, simulate, store and completions.
 
       Results go to standard output, everything else to standard error. --json prints JSON Lines; the last record has \
       the type result.
@@ -30,12 +32,8 @@ struct Packer: ParsableCommand {
     // Only the title: every run creates this configuration, and the versions of the libraries are needed only when they are printed.
     version: Version.title,
     subcommands: [
-      Initialize.self, Build.self, Verify.self, Publish.self, Prune.self, Diff.self, Report.self, Advise.self, Explain.self,
-      Plist.self,
-      Release.self,
-      Store.self,
-      Simulate.self, Schema.self,
-      Key.self, Trust.self, PackVerb.self, Delta.self, Unpack.self, List.self, Cat.self, Inspect.self, Decrypt.self, Serve.self,
-      Completions.self,
+      Initialize.self, Build.self, Verify.self, Publish.self, Prune.self, Release.self, Diff.self, Report.self,
+      PackVerb.self, Unpack.self, List.self, Cat.self, Inspect.self, Check.self, Key.self, Serve.self,
+      Advise.self, Explain.self, Plist.self, Delta.self, Simulate.self, Store.self, Completions.self,
     ])
 }

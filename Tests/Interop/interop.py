@@ -165,7 +165,7 @@ def own_key(work, key_file, options):
 def check_pack(work, source, key_file, own_key_file, options):
     pack, payload = work / "a.pack", work / "payload.tar.zst"
     run(PACKER, "pack", source, "-o", pack, "--name", "interop", "--key", key_file, "--quiet", *options)
-    run(PACKER, "decrypt", pack, "-o", payload, "--key", key_file, "--quiet")
+    run(PACKER, "unpack", pack, "--tar", payload, "--key", key_file, "--quiet")
     archive_tools(payload, source, work)
     seekable_reader(payload, source)
     tink(pack.read_bytes(), read_key_file(own_key_file), payload.read_bytes())
@@ -177,7 +177,7 @@ def check_foreign_pack(work, source, key_file, own_key_file):
     """A pack of the second implementation is one for packer too."""
     pack = work / "b.pack"
     run(sys.executable, ROOT / "Scripts/make-vectors.py", "write", source, "-o", pack, "--name", "interop", "--key-file", own_key_file)
-    run(PACKER, "verify", pack, "--key", key_file, "--against", source, "--quiet")
+    run(PACKER, "check", pack, "--key", key_file, "--against", source, "--quiet")
     run(PACKER, "unpack", pack, "-C", work / "third", "--key", key_file, "--quiet")
     expect_same_tree(work / "third", source, "packer")
 
@@ -195,7 +195,7 @@ def check_recipients(work, source, key_file):
     for number, file in enumerate((review, partner)):
         run(sys.executable, ROOT / "Scripts/make-vectors.py", "read", work / "ours.pack", "--key-file", file, "--verify", "--to", work / f"second{number}")
         expect_same_tree(work / f"second{number}", source, "make-vectors.py with the key of a recipient")
-        run(PACKER, "verify", work / "theirs.pack", "--key", file, "--against", source, "--quiet")
+        run(PACKER, "check", work / "theirs.pack", "--key", file, "--against", source, "--quiet")
     run(PACKER, "key", "unwrap", work / "theirs.pack", "-o", work / "back.pack", "--all", "--key", review, "--quiet")
     expect((work / "back.pack").read_bytes() == pack.read_bytes(), "a copy without recipients is not the original")
 

@@ -91,7 +91,7 @@ def main():
             for pack in ("kart", "chess"):
                 status, key, headers = ask(url, token, ids[pack])
                 check(f"a device gets the key of {pack}", status == 200 and len(key) == 32 and headers["Cache-Control"] == "no-store")
-                packer("verify", place / f"{pack}.pack", "--key", "stdin", given=text_of(key))
+                packer("check", place / f"{pack}.pack", "--key", "stdin", given=text_of(key))
                 keys.append(key)
             refusals = [
                 ("no token", None, ids["kart"], 401), ("an unknown token", "A" * 43, ids["kart"], 401), ("a token that is over", late, ids["kart"], 401),

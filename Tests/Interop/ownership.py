@@ -134,9 +134,9 @@ def verbs():
     yield ("ls", "game.pack", *key), (0,)
     yield ("cat", "game.pack", "core/level.bin", *key), (0,)
     yield ("cat", "game.pack", "nothing", *key), None
-    yield ("verify", "game.pack", "--against", "tree", *key), (0,)
-    yield ("verify", "game.pack", "--against", "dist", *key), (1,)
-    yield ("decrypt", "game.pack", "-o", "new.tar.zst", *key), (0,)
+    yield ("check", "game.pack", "--against", "tree", *key), (0,)
+    yield ("check", "game.pack", "--against", "dist", *key), (1,)
+    yield ("unpack", "game.pack", "--tar", "new.tar.zst", *key), (0,)
     yield ("inspect", "game.pack"), (0,)
     yield ("key", "new", "-o", "new.key"), (0,)
     yield ("key", "new", "--recipient", "-o", "new.key"), (0,)
@@ -208,7 +208,7 @@ def main():
             fields = dict(line.split(": ", 1) for line in head.decode().splitlines() if ": " in line)
             (place / "v.key").write_text(vector_key(fields))
             (place / "v.pack").write_bytes(pack)
-            verbs = (("verify", "v.pack"), ("unpack", "v.pack", "-C", "out"))
+            verbs = (("check", "v.pack"), ("unpack", "v.pack", "-C", "out"))
             try:
                 return [counter.run([PACKER, *verb, "--key", "v.key"], place) for verb in verbs[: 2 if options.all else 1]]
             finally:

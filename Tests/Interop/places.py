@@ -35,7 +35,7 @@ DOCUMENTED = {10, 11, 12, 13, 14, 64, 65, 66, 69, 73, 74}
 FINDINGS = {1, 2, 3}
 # What says something in any case.
 TALKATIVE = (
-    "ls", "cat", "inspect", "explain", "schema", "completions", "--version", "help", "key id", "key public", "key check", "plist print", "verify",
+    "ls", "cat", "inspect", "explain", "init --schema", "completions", "--version", "help", "key id", "key public", "key check", "plist print", "verify", "check",
     "simulate", "build", "store list", "store usage", "store activate", "store purge")
 
 # When everything is built: before now, or a time that cannot be would be a finding.
@@ -249,12 +249,12 @@ VERBS = [
     Verb(f"pack content/core -o OUT {KEY} -q", "new.pack", files=("game.key", "content/core/index.html"), trees=("content/core", "content/core/deep"),
          missable=("content/core/index.html", "content/core/deep")),
     Verb(f"unpack core.pack -C OUT {KEY} -q", "restored", files=("core.pack", "game.key")),
-    Verb(f"decrypt core.pack -o OUT {KEY} -q", "payload.tar.zst", files=("core.pack", "game.key")),
+    Verb(f"unpack core.pack --tar OUT {KEY} -q", "payload.tar.zst", files=("core.pack", "game.key")),
     Verb(f"ls core.pack {KEY}", files=("core.pack", "game.key")),
     Verb(f"cat core.pack index.html {KEY}", files=("core.pack", "game.key")),
     Verb("inspect core.pack", files=("core.pack",)),
-    Verb(f"verify core.pack {KEY}", files=("core.pack", "game.key")),
-    Verb(f"verify core.pack --against content/core {KEY}", trees=("content/core", "content/core/deep"), files=("content/core/index.html",), tells=True),
+    Verb(f"check core.pack {KEY}", files=("core.pack", "game.key")),
+    Verb(f"check core.pack --against content/core {KEY}", trees=("content/core", "content/core/deep"), files=("content/core/index.html",), tells=True),
     Verb(f"serve core.pack {KEY}", files=("core.pack", "game.key"), status=None),
     Verb("serve --cdn dist", trees=("dist",), status=None),
     Verb("init content -o OUT -q", "new.yml", trees=("content", "content/core"), files=("content/core/index.html",),
@@ -275,7 +275,6 @@ VERBS = [
     Verb("verify dist --quick -q --report junit=OUT", "report.xml", status=None),
     Verb("verify dist --quick -q --format github", "summary.md", status=None, variable="GITHUB_STEP_SUMMARY"),
     Verb("plist print", files=("dist/Info.fragment.plist",), trees=("dist",)),
-    Verb("plist check Info.plist", files=("Info.plist",), status=None),
     Verb("plist merge Info.plist -o OUT", "App.plist", files=("Info.plist", "dist/Info.fragment.plist")),
     Verb("plist merge Info.plist", files=("Info.plist",)),
     Verb("release record --dist next", files=("packer.yml", "packer.lock.json", "next/manifest.json"), trees=("next",), optional=("packer.lock.json",)),
@@ -305,7 +304,7 @@ VERBS = [
     Verb(f"simulate install dist -q", files=("packer.yml", "dist/manifest.json"), trees=("dist",), optional=("packer.yml",), uses_temporary=True, status=None),
     Verb(f"simulate install dist -q --keep OUT", "device", uses_temporary=False, status=None),
     Verb("explain PK3007"),
-    Verb("schema config"),
+    Verb("init --schema"),
     Verb("completions bash"),
     Verb("--version"),
     Verb("help pack"),
@@ -615,7 +614,7 @@ def surroundings(grounds, verb):
         (place / "gone").mkdir()
         names = {word for word in verb.words if (place / word).exists()} | {"OUT", "phone"}
         command = [str(place / word) if word in names or word == verb.out else word for word in grounds.command(verb)]
-        if verb.words[0] in ("pack", "unpack", "decrypt", "ls", "cat", "inspect", "init", "key", "store", "plist") and verb.words[1] not in ("print", "check"):
+        if verb.words[0] in ("pack", "unpack", "ls", "cat", "inspect", "init", "key", "store", "plist") and verb.words[1] not in ("print", "--schema"):
             status, _, talk = grounds.run(
                 verb, ["sh", "-c", 'rmdir ../gone && exec "$@"', "sh", *command, *(["--dist", str(place / "dist")] if verb.words[1] == "merge" else [])],
                 place, cwd=place / "gone")

@@ -133,7 +133,6 @@ def check_merge(place, values, title):
         again = merged.read_bytes()
         packer("merge", merged, "--dist", place)
         expect(merged.read_bytes() == again, f"{title}, {name}: a second merge changed the bytes")
-        packer("check", merged, "--dist", place)
 
 
 CONFIGURATION = """

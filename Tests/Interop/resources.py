@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What hostile and awkward input costs: `packer verify` and `packer unpack` over every test vector, and over packs that are large in every way that the
+"""What hostile and awkward input costs: `packer check` and `packer unpack` over every test vector, and over packs that are large in every way that the
 format allows, each with its peak memory and its processor time; and how the time of each verb grows where a tree gets wider, deeper or longer.
 
 The command is named by the variable PACKER. The second half, of some minutes, runs with --growth. Fails where anything takes more than it may.
@@ -46,7 +46,7 @@ def vectors(place):
         (place / "key").write_text(vector_key(fields))
         (place / "v.pack").write_bytes(pack)
         is_good = fields["expect"] == "ok"
-        for arguments in (["verify", str(place / "v.pack")], ["unpack", str(place / "v.pack"), "-C", str(place / "out")]):
+        for arguments in (["check", str(place / "v.pack")], ["unpack", str(place / "v.pack"), "-C", str(place / "out")]):
             memory, seconds = run(
                 *arguments, "--key", f"file:{place / 'key'}", "--quiet", "--jobs", "2", place=place,
                 statuses=range(0, 80) if is_good else [status for status in range(1, 80) if status != 70])
@@ -120,7 +120,7 @@ def growth(place, small, factor):
             common = ["--key", f"file:{place / 'key'}", "--quiet", "--jobs", "2"]
             verbs = {
                 "pack": ["pack", str(tree), "-o", str(pack), *common],
-                "verify": ["verify", str(pack), "--against", str(tree), *common],
+                "check": ["check", str(pack), "--against", str(tree), *common],
                 "ls": ["ls", str(pack), *common[:3]],
                 "unpack": ["unpack", str(pack), "-C", str(place / "out"), *common],
                 "init": ["init", str(tree), "-o", str(place / "packer.yml"), "--quiet"],

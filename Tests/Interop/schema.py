@@ -46,7 +46,7 @@ def main():
     packer = os.environ.get("PACKER")
     if not packer:
         sys.exit("PACKER must name the tool")
-    printed = subprocess.run([packer, "schema", "config"], capture_output=True, check=True).stdout
+    printed = subprocess.run([packer, "init", "--schema"], capture_output=True, check=True).stdout
     schema = json.loads(printed)
     jsonschema.Draft202012Validator.check_schema(schema)
     validator = jsonschema.Draft202012Validator(schema)

@@ -322,7 +322,7 @@ def cases(directory):
     hollow = template("hollow")
     (hollow / "restored").mkdir()
     yield Case("unpack into an empty directory", unpack, hollow, is_repeatable=False)
-    yield Case("decrypt", ["decrypt", inputs / "core.pack", "-o", "payload.tar.zst", *with_key], empty)
+    yield Case("unpack --tar", ["unpack", inputs / "core.pack", "--tar", "payload.tar.zst", *with_key], empty)
     yield Case("init", ["init", inputs / "content", "-o", "packer.yml", "--quiet"], empty, is_stepwise=True, is_repeatable=False)
 
     def usable(*words):

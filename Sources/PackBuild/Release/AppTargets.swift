@@ -6,7 +6,7 @@ package struct AppTargets: Sendable {
   package var downloader: InfoPlist?
   /// The entitlements of app and extension.
   package var entitlements: [InfoPlist]
-  /// The bundle identifier in the configuration.
+  /// The app's bundle identifier in the configuration.
   package var bundleID: String?
 
   /// Makes a value from the files that are known. Files that are not given are not checked.
@@ -38,20 +38,21 @@ package struct AppTargets: Sendable {
     return team.utf8.count == 10 && team.count < text.count && team.allSatisfy { $0.isASCII && ($0.isUppercase || $0.isNumber) }
   }
 
-  /// Returns the problems between the files.
-  ///
-  /// - Parameter hosting: how the packs are hosted.
-  package func check(hosting: PackerConfiguration.Hosting) -> [PlistFinding] {
-    var findings = checkIdentifier()
-    if let downloader { findings += check(downloader, hosting: hosting) }
-    findings += entitlements.flatMap { check(entitlements: $0, hosting: hosting) }
-    return findings
+  /// What does not match.
+  package struct Fault: Sendable {
+    /// The path of the file, as the caller gave it.
+    package let file: String
+    /// A sentence that names the key.
+    package let message: String
+    package var isWarning = false
+    package var hint: String?
   }
 
-  private func finding(
-    _ file: InfoPlist, _ key: String, _ actual: String?, _ message: String, level: PlistFinding.Level = .error, hint: String? = nil
-  ) -> PlistFinding {
-    PlistFinding(kind: .target, level: level, file: file.path, key: key, actual: actual, message: message, hint: hint)
+  /// Returns what does not match between the files.
+  ///
+  /// - Parameter hosting: how the packs are hosted.
+  package func faults(hosting: PackerConfiguration.Hosting) -> [Fault] {
+    (downloader.map { faults(of: $0, hosting: hosting) } ?? []) + entitlements.flatMap { faults(entitlements: $0, hosting: hosting) }
   }
 
   /// Returns the text, or nil if the value is not a string or contains a variable.
@@ -60,16 +61,11 @@ package struct AppTargets: Sendable {
     return text
   }
 
-  private func checkIdentifier() -> [PlistFinding] {
-    guard let bundleID, let identifier = text(app.content[key: Self.identifierKey]), identifier != bundleID else { return [] }
-    return [
-      finding(
-        app, Self.identifierKey, identifier, "\(Self.identifierKey) is '\(identifier)', but bundleID in the configuration is '\(bundleID)'")
-    ]
-  }
-
-  private func check(_ downloader: InfoPlist, hosting: PackerConfiguration.Hosting) -> [PlistFinding] {
-    var findings: [PlistFinding] = []
+  private func faults(of downloader: InfoPlist, hosting: PackerConfiguration.Hosting) -> [Fault] {
+    var faults: [Fault] = []
+    func add(_ message: String, isWarning: Bool = false, hint: String? = nil) {
+      faults.append(Fault(file: downloader.path, message: message, isWarning: isWarning, hint: hint))
+    }
     let pointPath = "\(Self.attributesKey).\(Self.pointKey)"
     switch downloader.content[key: Self.attributesKey]?[key: Self.pointKey] {
     case .string(Self.point):
@@ -77,49 +73,35 @@ package struct AppTargets: Sendable {
     case .string(Self.managedPoint) where hosting != .unmanaged:
       break
     case let other:
-      let shown = other.map { "is \($0)" } ?? "is missing"
-      findings.append(
-        finding(
-          downloader, pointPath, other?.description, "\(pointPath) \(shown), but it must be '\(Self.point)'",
-          hint: "App Store Connect refuses other extension points"))
+      add(
+        "\(pointPath) \(other.map { "is \($0)" } ?? "is missing"), but it must be '\(Self.point)'",
+        hint: "App Store Connect refuses other extension points")
     }
     switch downloader.content[key: Self.identifierKey] {
     case .string(let identifier):
       let parent = text(app.content[key: Self.identifierKey]) ?? bundleID
       if let parent, !Self.isVariable(identifier), !identifier.hasPrefix(parent + ".") {
-        findings.append(
-          finding(
-            downloader, Self.identifierKey, identifier, "\(Self.identifierKey) is '\(identifier)', but it must start with '\(parent).'"))
+        add("\(Self.identifierKey) is '\(identifier)', but it must start with '\(parent).'")
       }
     case let other:
-      let shown = other.map { "is \($0)" } ?? "is missing"
-      findings.append(
-        finding(
-          downloader, Self.identifierKey, other?.description, "\(Self.identifierKey) \(shown)",
-          hint: "write <string>$(PRODUCT_BUNDLE_IDENTIFIER)</string>; without it the upload fails as if the prefix were wrong"))
+      add(
+        "\(Self.identifierKey) \(other.map { "is \($0)" } ?? "is missing")",
+        hint: "write <string>$(PRODUCT_BUNDLE_IDENTIFIER)</string>; without it the upload fails as if the prefix were wrong")
     }
-    let misplaced = (downloader.keys.propertyList.members ?? []).map(\.key).filter { $0 != BackgroundAssetsKey.appGroupIdentifier }
-    for key in misplaced {
-      findings.append(
-        finding(downloader, key, nil, "\(key) is in the extension's Info.plist, but the system reads it in the app's", level: .warning))
+    for key in (downloader.keys.propertyList.members ?? []).map(\.key) where key != BackgroundAssetsKey.appGroupIdentifier {
+      add("\(key) is in the extension's Info.plist, but the system reads it in the app's", isWarning: true)
     }
     if let group = downloader.keys.appGroupIdentifier, let other = app.keys.appGroupIdentifier, group != other {
-      findings.append(
-        finding(
-          downloader, BackgroundAssetsKey.appGroupIdentifier, group,
-          "\(BackgroundAssetsKey.appGroupIdentifier) is '\(group)', but '\(other)' in \(app.path)"))
+      add("\(BackgroundAssetsKey.appGroupIdentifier) is '\(group)', but '\(other)' in \(app.path)")
     }
-    return findings
+    return faults
   }
 
-  private func check(entitlements: InfoPlist, hosting: PackerConfiguration.Hosting) -> [PlistFinding] {
-    let key = hosting == .unmanaged ? BackgroundAssetsKey.appGroupIdentifier : BackgroundAssetsKey.appGroupID
-    let value = entitlements.content[key: Self.groupsKey]
-    guard case .array(let items)? = value, !items.isEmpty else {
+  private func faults(entitlements: InfoPlist, hosting: PackerConfiguration.Hosting) -> [Fault] {
+    guard case .array(let items)? = entitlements.content[key: Self.groupsKey], !items.isEmpty else {
       return [
-        finding(
-          entitlements, Self.groupsKey, value?.description,
-          "\(Self.groupsKey) names no app group; app and extension need one to share the packs",
+        Fault(
+          file: entitlements.path, message: "\(Self.groupsKey) names no app group; app and extension need one to share the packs",
           hint: "add the capability App Groups to both targets in Xcode")
       ]
     }
@@ -127,12 +109,12 @@ package struct AppTargets: Sendable {
       guard case .string(let text) = item else { return nil }
       return text
     }
+    let key = hosting == .unmanaged ? BackgroundAssetsKey.appGroupIdentifier : BackgroundAssetsKey.appGroupID
     let wanted = hosting == .unmanaged ? app.keys.appGroupIdentifier : app.keys.appGroupID
     guard let wanted, !Self.isVariable(wanted), !groups.contains(where: Self.isVariable), !groups.contains(wanted) else { return [] }
     let shown = groups.map { "'\($0)'" }.joined(separator: ", ")
     return [
-      finding(
-        entitlements, Self.groupsKey, shown, "\(Self.groupsKey) holds \(shown), but not '\(wanted)', the \(key) in \(app.path)")
+      Fault(file: entitlements.path, message: "\(Self.groupsKey) holds \(shown), but not '\(wanted)', the \(key) in \(app.path)")
     ]
   }
 }

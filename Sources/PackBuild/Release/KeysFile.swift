@@ -80,7 +80,7 @@ package struct KeysFile: Sendable {
     if let newest { return newest }
     throw PackError(
       .untrustedKeys, of: path, "has no keys document that is signed by enough root signing keys",
-      hint: "packer trust sign \(path) --root-sign-key REF, with the key of each person")
+      hint: "packer key trust sign \(path) --root-sign-key REF, with the key of each person")
   }
 
   /// The keys that count for an app that embeds the newest document.
@@ -111,7 +111,7 @@ package struct KeysFile: Sendable {
     if let draft {
       throw PackError(
         .usage, of: path, "has keys document \(draft.content.version) already, which is not signed by enough people",
-        hint: "sign it with 'packer trust sign', or restore the file from version control")
+        hint: "sign it with 'packer key trust sign', or restore the file from version control")
     }
     let newest = try required()
     var content = newest.content
@@ -132,7 +132,7 @@ package struct KeysFile: Sendable {
     guard signable(document).contains(key.publicKey) else {
       throw PackError(
         .usage, of: path, "does not list root key \(id) in keys document \(document.content.version), nor in the one before",
-        hint: "packer trust show \(path)")
+        hint: "packer key trust show \(path)")
     }
     try replace(document, signatures: document.signatures.filter { $0.keyID != id } + [document.signature(by: key)])
     return id
@@ -168,7 +168,7 @@ package struct KeysFile: Sendable {
   /// - Parameter isNew: Whether the file must not exist yet.
   package func write(isNew: Bool = false) throws(PackError) {
     if isNew, ReleasePlaces.exists(path) {
-      throw PackError(.outputExists, of: path, "exists already", hint: "packer trust rotate \(path)")
+      throw PackError(.outputExists, of: path, "exists already", hint: "packer key trust rotate \(path)")
     }
     let text = KeysChain.text(of: (documents + [draft].compactMap { $0 }).map(\.bytes)) + [UInt8(ascii: "\n")]
     try OutputFile.write(text, to: path, files: SystemFiles())

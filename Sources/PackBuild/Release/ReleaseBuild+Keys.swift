@@ -25,7 +25,7 @@ extension ReleaseBuild {
         .untrustedSignature,
         "keys document \(newest.content.version) in \(path) needs \(newest.content.signingThreshold) of its signing keys, and \(listed.count) were given"
           + (others.isEmpty ? "" : " (it does not list \(others))"),
-        hint: hint(file.draft, signers, at: path) ?? "sign with a key that 'packer trust show \(ShellWord.path(path))' lists")
+        hint: hint(file.draft, signers, at: path) ?? "sign with a key that 'packer key trust show \(ShellWord.path(path))' lists")
     }
     let documents = file.documents(after: file.oldestVersion(of: lock.apps))
     guard documents.count <= SignedManifest.keysLimit else {
@@ -41,7 +41,8 @@ extension ReleaseBuild {
   /// Returns the hint for keys that only the draft lists.
   private func hint(_ draft: KeysDocument?, _ signers: [SigningPublicKey], at path: String) -> String? {
     guard let draft, signers.contains(where: draft.content.signingKeys.contains) else { return nil }
-    return "keys document \(draft.content.version) lists it, but too few people have signed that: packer trust sign \(ShellWord.path(path))"
+    return
+      "keys document \(draft.content.version) lists it, but too few people have signed that: packer key trust sign \(ShellWord.path(path))"
   }
 
   private func remark(

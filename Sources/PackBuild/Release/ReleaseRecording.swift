@@ -266,7 +266,7 @@ package struct ReleaseRecording: Sendable {
     if let problem = keys.problems.first {
       throw PackError(
         .releaseConflict, problem.message, details: keys.problems.map(\.message),
-        hint: problem.hint ?? "packer plist check \(ShellWord.path(path))"
+        hint: problem.hint ?? "packer verify --quick --plist \(ShellWord.path(path))"
       ).about(path)
     }
     let isServedByApple = keys.hosting == .apple
@@ -274,7 +274,7 @@ package struct ReleaseRecording: Sendable {
     guard isServedByApple || budget != nil && hosts != nil && manifestURL != nil else {
       throw PackError(
         .releaseConflict, of: path, "does not have all keys of an app that downloads packs itself",
-        hint: "packer plist check \(ShellWord.path(path))")
+        hint: "packer verify --quick --plist \(ShellWord.path(path))")
     }
     if let text = ([manifestURL].compactMap { $0 } + (hosts ?? [])).first(where: AppTargets.isVariable) {
       throw PackError(
@@ -284,7 +284,7 @@ package struct ReleaseRecording: Sendable {
     for (key, bytes) in budget?.named ?? [] where bytes > Limits.packVersion {
       throw PackError(
         .releaseConflict, "\(path): \(key) is \(bytes) bytes, more than the \(Limits.packVersion) that a lock file can hold",
-        hint: "packer plist check \(ShellWord.path(path))")
+        hint: "packer verify --quick --plist \(ShellWord.path(path))")
     }
     // An app that embeds a keys document trusts whatever keys follow from it.
     let trusted = app.keysVersion != nil ? [] : app.trustedKeys.isEmpty ? record.signers : app.trustedKeys.map(\.text)

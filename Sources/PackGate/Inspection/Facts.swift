@@ -15,6 +15,8 @@ struct Facts: Sendable {
   var plist: PlistSighting?
   /// The built app from which the Info.plist was taken.
   var app: BuiltApp?
+  /// The app's Info.plist with other files of the app project; nil if none were given.
+  var targets: AppTargets?
   /// What browsers loaded of its packs; nil if that is not known.
   var run: LoadRun?
   /// What was found at the server; nil if it was not asked.
@@ -348,6 +350,8 @@ extension BuiltApp: Fact {
     extensions.filter { $0.isDownloader(isManaged: hosting != .unmanaged) }
   }
 }
+
+extension AppTargets: Fact { static let source = FactSource(.targets) { $0.targets } }
 
 /// The app groups of the built app and its downloader extensions.
 struct Entitlements: Fact {

@@ -15,11 +15,11 @@ struct ReleaseInspection: Sendable {
     let setting = Setting(
       directory: place.directory, isQuick: options.isQuick, lockPath: options.lock ?? ReleaseFile.lock, now: options.now,
       wording: options.wording, rootKeyPlaces: RootKeySearch(files: files).places(options.configuration))
-    let plist = try plist()
+    let (plist, targets) = try plist()
     var facts = Facts(
       setting: setting, contentKeys: ContentKeys(id: key.id),
       manifest: try ManifestReading(path: place.manifest, trusted: options.trusted, lock: lock, files: files).sighting(), plist: plist,
-      app: options.app, run: options.run,
+      app: options.app, targets: targets, run: options.run,
       keys: try options.configuration?.keysFile.map { (path) throws(PackError) in try KeysSighting(path) }, lock: lock,
       published: options.published, configuration: options.configuration)
     guard let manifest = facts.manifest.manifest else { return facts }
@@ -42,12 +42,19 @@ struct ReleaseInspection: Sendable {
     return facts
   }
 
-  /// Returns the Info.plist: of the built app, if that is given.
-  private func plist() throws(PackError) -> PlistSighting? {
+  /// Returns the Info.plist: of the built app, if that is given. Otherwise it comes with the other files of the app project that were given.
+  private func plist() throws(PackError) -> (PlistSighting?, AppTargets?) {
     var plist: PlistSighting? = options.app.map { PlistSighting(of: $0) }
-    if plist == nil, let path = options.plist { plist = PlistSighting(try InfoPlist.read(path, files: files)) }
+    var targets: AppTargets?
+    if plist == nil, let path = options.plist {
+      let app = try InfoPlist.read(path, files: files)
+      plist = PlistSighting(app)
+      if options.downloader != nil || !options.entitlements.isEmpty {
+        targets = AppTargets(app: app, downloader: options.downloader, entitlements: options.entitlements)
+      }
+    }
     if let platform = options.platform { plist?.platform = platform }
-    return plist
+    return (plist, targets)
   }
 
   /// Inspects what is in the directory beside the files of the release.

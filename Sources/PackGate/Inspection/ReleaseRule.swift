@@ -145,6 +145,8 @@ package enum ReleaseInput: String, Hashable, Sendable, CaseIterable {
   case plist = "Info.plist"
   /// The app as it was built. Rules that need it are left out without it, unless an option names them.
   case app = "built app"
+  /// The Info.plist of the extension, or entitlements, as files. Rules that need them are left out without them, unless an option names them.
+  case targets = "files of the extension"
   /// The entitlements of that app and its downloader extension.
   case entitlements
   /// `packer.lock.json`.
@@ -168,6 +170,7 @@ package enum ReleaseInput: String, Hashable, Sendable, CaseIterable {
     case .payload: "pack contents not read (--quick, or another key)"
     case .plist: "no Info.plist (--plist FILE)"
     case .app: "no built app (--app FILE)"
+    case .targets: "no files of the extension (--extension FILE, --entitlements FILE)"
     case .entitlements: "no entitlements (--app with a signed app)"
     case .lock: "no lock file (--lock FILE)"
     case .configuration: "no packer.yml (--config FILE)"

@@ -8,6 +8,10 @@ package struct ReleaseVerification: Sendable {
   package var configuration: PackerConfiguration?
   /// The app's Info.plist.
   package var plist: String?
+  /// The Info.plist of the downloader extension, to compare with the app's.
+  package var downloader: InfoPlist?
+  /// The entitlements of app and extension, to compare with the app's Info.plist.
+  package var entitlements: [InfoPlist] = []
   /// The built app, whose Info.plist counts instead of ``plist``; nil if it is not known.
   package var app: BuiltApp?
   /// What browsers loaded of its packs; nil if that is not known.

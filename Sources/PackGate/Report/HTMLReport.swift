@@ -1,9 +1,8 @@
 /// The page of `packer report`: one HTML file that shows what a release contains and costs. It loads nothing else.
 ///
 /// Equal inputs give equal bytes. Memory: that of ``FileList`` for one pack at a time, about 100 bytes for each file of 4 KiB or more, and the page.
-package struct HTMLReport: Sendable {
+package struct HTMLReport: ReportForm {
   private let release: ComparedRelease
-  private let gate: ReleaseReport
   /// The key of the packs. Without it, their files are not shown.
   package var key = KeyHolder(nil)
   /// The lock file, for the app versions that players use and for the last recorded release.
@@ -19,29 +18,31 @@ package struct HTMLReport: Sendable {
   /// The version of the program, for the foot of the page.
   package var version = ""
 
+  /// Called after each pack, with the bytes of packs.
+  package var progress: ProgressHandler?
+
   private let files: any FileSystem
 
-  /// - Parameter gate: what `packer verify` found in the release.
-  package init(of release: ComparedRelease, _ gate: ReleaseReport, files: any FileSystem = SystemFiles()) {
-    (self.release, self.gate, self.files) = (release, gate, files)
+  package init(of release: ComparedRelease, files: any FileSystem = SystemFiles()) {
+    (self.release, self.files) = (release, files)
   }
 
   /// Returns the page.
   ///
   /// A pack that cannot be read is no error: the page says why its files are not shown.
   ///
-  /// - Parameter progress: called after each pack, with the bytes of packs.
+  /// - Parameter gate: what `packer verify` found in the release.
   /// - Throws: the error of a record, or ``PackError/Code/cancelled``.
-  package func document(progress: ProgressHandler? = nil) throws(PackError) -> [UInt8] {
+  package func document(_ gate: ReleaseReport) throws(PackError) -> [UInt8] {
     var text = HTMLReportText()
-    let packs = try packs(progress: progress)
+    let packs = try packs()
     text.add("format", .number(1))
     text.add("packer", .text(version))
     text.add("title", .text(release.title))
     text.add("release", facts(files: packs.isWhole ? packs.fileCount : nil))
     text.add("packs", parts: packs.parts)
     text.add("duplicates", .list(duplicates(packs.contents)))
-    text.add("budgets", .list(budgets))
+    text.add("budgets", .list(budgets(gate)))
     text.add("history", .list(try history()))
     text.add("updates", .list(gate.downloads.map(\.reportValue)))
     text.add("gate", gate.reportValue)
@@ -73,7 +74,7 @@ package struct HTMLReport: Sendable {
     var contents = SharedContents<(file: Int, packed: UInt64)>()
   }
 
-  private func packs(progress: ProgressHandler?) throws(PackError) -> Packs {
+  private func packs() throws(PackError) -> Packs {
     let entries = release.offer?.entries ?? []
     let files = Dictionary(release.packs.map { ($0.id, $0) }) { first, _ in first }
     let total = entries.reduce(0 as UInt64) { $0.adding($1.size) }
@@ -133,7 +134,7 @@ package struct HTMLReport: Sendable {
 
   // MARK: Sizes
 
-  private var budgets: [JSON] {
+  private func budgets(_ gate: ReleaseReport) -> [JSON] {
     func row(_ key: String, _ needed: UInt64, _ limit: UInt64) -> JSON {
       .sorted([
         "key": .text(key), "needed": .number(needed), "limit": .number(limit), "fits": .flag(ReleaseDemand.fits(needed, in: limit, key)),

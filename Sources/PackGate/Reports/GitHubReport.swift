@@ -9,37 +9,46 @@ extension PackError {
 ///
 /// GitHub shows ten annotations of each kind for a step and drops the rest silently, so the tenth annotation gives the number of the others. GitHub
 /// drops a summary above 1 MiB completely, so the summary ends before that.
-package enum GitHubReport {
+package struct GitHubReport: ReportForm {
+  /// Whether warnings count.
+  private let isStrict: Bool
+
+  package init(isStrict: Bool) { self.isStrict = isStrict }
+
   /// The number of annotations that GitHub shows of one kind for a step.
   static let mostAnnotations = 10
   /// The largest summary of one step, in bytes.
   package static let largestSummary = 1 << 20
 
+  package func document(_ report: ReleaseReport) -> [UInt8] { Self.document(lines: lines(report)) }
+
+  package func document(_ error: PackError, hint: String?) -> [UInt8] { Self.document(lines: Self.lines(error, hint: hint)) }
+
   /// Returns the annotations, the most severe first, and the verdict as the last line.
-  package static func lines(_ report: ReleaseReport, isStrict: Bool) -> [String] {
+  func lines(_ report: ReleaseReport) -> [String] {
     var lines: [String] = []
     for level in FindingLevel.allCases {
       let findings = report.findings.filter { !$0.isAccepted && $0.level == level }
-      let shown = findings.count > mostAnnotations ? findings.prefix(mostAnnotations - 1) : findings[...]
-      lines += shown.map { annotation(command(level), $0) }
+      let shown = findings.count > Self.mostAnnotations ? findings.prefix(Self.mostAnnotations - 1) : findings[...]
+      lines += shown.map { Self.annotation(Self.command(level), $0) }
       if shown.count < findings.count {
-        lines.append("::\(command(level)) title=packer verify::and \(findings.count - shown.count) more in the step summary")
+        lines.append("::\(Self.command(level)) title=packer verify::and \(findings.count - shown.count) more in the step summary")
       }
     }
-    lines.append(TextReport.verdict(report, isStrict: isStrict))
+    lines.append(TextReport(isStrict: isStrict).verdict(report))
     return lines
   }
 
   /// Returns one annotation for an error that prevented the checks.
-  package static func lines(_ error: PackError, hint: String?) -> [String] {
+  static func lines(_ error: PackError, hint: String?) -> [String] {
     ["::error title=\(property("packer verify: \(error.code.rawValue)"))::\(data(error.report(hint: hint)))"]
   }
 
   /// Returns the summary in Markdown.
   ///
   /// - Parameter limit: the largest size in bytes.
-  package static func summary(_ report: ReleaseReport, isStrict: Bool, limit: Int = largestSummary) -> String {
-    var text = "### packer verify\n\n\(MarkdownText.cell(TextReport.verdict(report, isStrict: isStrict)))\n\n"
+  package func summary(_ report: ReleaseReport, limit: Int = largestSummary) -> String {
+    var text = "### packer verify\n\n\(MarkdownText.cell(TextReport(isStrict: isStrict).verdict(report)))\n\n"
     if !report.budget.isEmpty {
       text += "| Budget | needed | Info.plist | released apps |\n|---|--:|--:|--:|\n"
       for row in report.budget {

@@ -1,9 +1,15 @@
 /// A report as JUnit XML, which most build servers read. It has one test case for each finding, and one for each rule without findings.
-package enum JUnitReport {
-  /// Returns the document.
-  ///
-  /// - Parameter isStrict: whether warnings are failures. Otherwise they are output of test cases that pass.
-  package static func document(_ report: ReleaseReport, isStrict: Bool) -> String {
+package struct JUnitReport: ReportForm {
+  /// Whether warnings are failures. Otherwise they are output of test cases that pass.
+  private let isStrict: Bool
+
+  package init(isStrict: Bool) { self.isStrict = isStrict }
+
+  package func document(_ report: ReleaseReport) -> [UInt8] { Array(text(report).utf8) }
+
+  package func document(_ error: PackError, hint: String?) -> [UInt8] { Array(Self.text(error, hint: hint).utf8) }
+
+  func text(_ report: ReleaseReport) -> String {
     var cases: [String] = []
     var failures = 0
     var skipped = 0
@@ -12,23 +18,24 @@ package enum JUnitReport {
       if !outcome.missing.isEmpty {
         skipped += 1
         let reason = "skipped: \(outcome.missing.map(\.absence).joined(separator: ", "))"
-        cases.append(testCase(outcome.rule, nil, "<skipped message=\"\(escape(reason))\"/>"))
+        cases.append(Self.testCase(outcome.rule, nil, "<skipped message=\"\(Self.escape(reason))\"/>"))
       } else if findings.isEmpty {
-        cases.append(testCase(outcome.rule, nil, nil))
+        cases.append(Self.testCase(outcome.rule, nil, nil))
       }
       for finding in findings {
-        let text = escape(body(finding))
+        let text = Self.escape(Self.body(finding))
         if let reason = finding.acceptedBecause {
           skipped += 1
-          cases.append(testCase(outcome.rule, finding, "<skipped message=\"\(escape("accepted: \(reason): \(finding.headline)"))\"/>"))
+          cases.append(
+            Self.testCase(outcome.rule, finding, "<skipped message=\"\(Self.escape("accepted: \(reason): \(finding.headline)"))\"/>"))
         } else if finding.level == .error || isStrict && finding.level == .warning {
           failures += 1
           cases.append(
-            testCase(
+            Self.testCase(
               outcome.rule, finding,
-              "<failure message=\"\(escape(finding.headline))\" type=\"\(escape(finding.kind.rawValue))\">\(text)</failure>"))
+              "<failure message=\"\(Self.escape(finding.headline))\" type=\"\(Self.escape(finding.kind.rawValue))\">\(text)</failure>"))
         } else {
-          cases.append(testCase(outcome.rule, finding, "<system-out>\(escape(finding.level.rawValue)): \(text)</system-out>"))
+          cases.append(Self.testCase(outcome.rule, finding, "<system-out>\(Self.escape(finding.level.rawValue)): \(text)</system-out>"))
         }
       }
     }
@@ -36,7 +43,7 @@ package enum JUnitReport {
     return """
       <?xml version="1.0" encoding="UTF-8"?>
       <testsuites name="packer verify" \(counts)>
-      <testsuite name="\(escape(report.subject))" \(counts)>
+      <testsuite name="\(Self.escape(report.subject))" \(counts)>
       \(cases.joined(separator: "\n"))
       </testsuite>
       </testsuites>
@@ -45,7 +52,7 @@ package enum JUnitReport {
   }
 
   /// Returns a document with one test case, for an error that prevented the checks.
-  package static func document(_ error: PackError, hint: String?) -> String {
+  private static func text(_ error: PackError, hint: String?) -> String {
     let counts = "tests=\"1\" failures=\"0\" errors=\"1\" skipped=\"0\""
     return """
       <?xml version="1.0" encoding="UTF-8"?>

@@ -1,23 +1,27 @@
 /// A report for people, line by line.
-package enum TextReport {
+package struct TextReport: ReportForm {
+  /// Whether warnings count.
+  private let isStrict: Bool
+  /// Whether it has only what needs attention: errors, warnings and the verdict.
+  private let isQuiet: Bool
+
+  package init(isStrict: Bool, isQuiet: Bool = false) { (self.isStrict, self.isQuiet) = (isStrict, isQuiet) }
+
   /// The largest number of findings of one rule that are shown one by one.
   private static let mostSingle = 5
   /// The largest number of lines that findings of one rule have together.
   private static let mostLines = 20
 
-  /// Returns the report.
-  ///
-  /// - Parameters:
-  ///   - isStrict: whether warnings count.
-  ///   - isQuiet: whether it has only what needs attention: errors, warnings and the verdict.
-  package static func lines(_ report: ReleaseReport, isStrict: Bool, isQuiet: Bool = false) -> [String] {
+  package func document(_ report: ReleaseReport) -> [UInt8] { Self.document(lines: lines(report)) }
+
+  package func lines(_ report: ReleaseReport) -> [String] {
     guard !isQuiet else {
-      return lines(report.findings.filter { !$0.isAccepted && $0.level != .note }) + [verdict(report, isStrict: isStrict)]
+      return Self.lines(report.findings.filter { !$0.isAccepted && $0.level != .note }) + [verdict(report)]
     }
     var lines = [report.subject]
     let width = report.facts.map(\.name.count).max() ?? 0
-    lines += report.facts.map { "  \(left($0.name, width))  \($0.value)" }
-    lines += table(report.budget)
+    lines += report.facts.map { "  \(Self.left($0.name, width))  \($0.value)" }
+    lines += Self.table(report.budget)
     lines += Self.lines(report.findings)
     let skipped = report.rules.filter { !$0.missing.isEmpty }
     if !skipped.isEmpty {
@@ -25,12 +29,12 @@ package enum TextReport {
       let reasons = ReleaseInput.allCases.filter(missing.contains).map(\.absence).joined(separator: ", ")
       lines.append("\(skipped.count) \(skipped.count == 1 ? "rule" : "rules") skipped: \(reasons)")
     }
-    lines.append(verdict(report, isStrict: isStrict))
+    lines.append(verdict(report))
     return lines
   }
 
   /// Returns the last line, with the result.
-  package static func verdict(_ report: ReleaseReport, isStrict: Bool) -> String {
+  package func verdict(_ report: ReleaseReport) -> String {
     let skipped = report.rules.count { !$0.missing.isEmpty }
     let result =
       switch report.verdict(isStrict: isStrict) {

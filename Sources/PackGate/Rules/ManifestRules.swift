@@ -128,12 +128,12 @@ enum ManifestRules {
     "PK5017", "the newest keys document has expired, or will soon", .warning,
     what: "At least 60 days are left until 'expires' of the newest document in 'keysFile'.",
     onPhone: "After that, nothing new is installed; installed packs stay.",
-    remedy: "Make the next document with 'packer trust rotate', and have it signed: Documentation/TRUST.md."
+    remedy: "Make the next document with 'packer key trust rotate', and have it signed: Documentation/TRUST.md."
   ) { (_: PackerConfiguration, setting: Setting, keys: KeysSighting?) -> Finding? in
     guard let keys, let content = keys.file?.newest?.content else { return nil }
     let left = content.expires.secondsSince1970 - setting.now.secondsSince1970
     guard left < keysDaysLeft * 86_400 else { return nil }
-    let hint = "packer trust rotate \(ShellWord.path(keys.path))"
+    let hint = "packer key trust rotate \(ShellWord.path(keys.path))"
     guard left > 0 else {
       return Finding(
         "keys document \(content.version) expired at \(content.expires); now it is \(setting.now)", level: .error, file: keys.path,

@@ -2,7 +2,7 @@
 enum PlistRules {
   static let all: [ReleaseRule] = [
     plistValue, missingPlistKey, forbiddenPlistKey, host, allowListEntry, unusedHost, packURL, manifestURL, appGroup, encryptionDeclaration,
-    bundleIdentifier,
+    bundleIdentifier, targets,
   ]
 
   static let plistValue = ReleaseRule(
@@ -261,6 +261,22 @@ enum PlistRules {
           hint: "correct 'platforms' in packer.yml, or give another Info.plist"))
     }
     return findings
+  }
+
+  static let targets = ReleaseRule(
+    "PK4016", "the extension or the entitlements do not match the app's Info.plist",
+    what: """
+      The Info.plist of the extension has the extension point com.apple.background-asset-downloader-extension, a bundle identifier below the app's \
+      and no keys that the system reads in the app's (a warning). The app group of the app's Info.plist is in the entitlements of both.
+      """,
+    onPhone: "The app is refused, or it does not find the downloads of the extension.",
+    remedy: "Compare with 'packer plist print --part extension' and '--part entitlements'."
+  ) { (files: AppTargets, plist: PlistSighting?, configuration: PackerConfiguration?) -> [Finding] in
+    var files = files
+    files.bundleID = configuration?.app.bundleID
+    return files.faults(hosting: .init(configuration, plist)).map {
+      Finding("\($0.file): \($0.message)", level: $0.isWarning ? .warning : .error, file: $0.file, hint: $0.hint)
+    }
   }
 
   private static let managed: Set<String> = [

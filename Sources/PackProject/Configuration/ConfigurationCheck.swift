@@ -137,7 +137,7 @@ struct ConfigurationCheck {
     }
     add(
       field.keyPosition, "unknown key \(ScalarFormat.shown(field.key)) in \(map.noun)\(advice)",
-      hint: advice.isEmpty ? "'packer schema config' lists every key" : nil)
+      hint: advice.isEmpty ? "'packer init --schema' lists every key" : nil)
   }
 
   // MARK: Secrets

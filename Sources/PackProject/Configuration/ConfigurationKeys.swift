@@ -67,7 +67,7 @@ extension ConfigurationMap {
         "The public keys that the app trusts. Default: those of signKey."),
       ConfigurationKey(
         "keysFile", .scalar(.directory),
-        "The file with the keys documents that 'packer trust' writes. The app embeds one of them instead of public keys.",
+        "The file with the keys documents that 'packer key trust' writes. The app embeds one of them instead of public keys.",
         example: "packer.keys.json"),
       ConfigurationKey(
         "validity", .scalar(.duration), "How long a manifest is valid, in hours, days or weeks.", standard: "180 days"),

@@ -166,7 +166,7 @@ extension ScalarFormat {
     guard !choices.contains(text) else { return nil }
     if noun == "platform", text == "iPadOS" { return "'iPadOS', which is not a separate platform: iOS includes it" }
     // A long list is no help; the schema has it.
-    let names = choices.count > 20 ? "'packer schema config' lists all" : "use \(list(choices))"
+    let names = choices.count > 20 ? "'packer init --schema' lists all" : "use \(list(choices))"
     return "\(shown(text)), which is not a valid \(noun): \(names)\(suggestion(text, choices))"
   }
 

@@ -8,8 +8,8 @@ struct ProposalText {
     let plain = title.map { $0 == "_" || $0 == "." ? "-" : $0 }.map(String.init).joined()
     add(
       """
-      # The configuration of packer. Documentation/CONFIGURATION.md explains every key; 'packer schema config' lists them for editors.
-      # All paths are relative to this file. For completion in editors, run 'packer schema config > packer.schema.json' and remove a # here:
+      # The configuration of packer. Documentation/CONFIGURATION.md explains every key; 'packer init --schema' lists them for editors.
+      # All paths are relative to this file. For completion in editors, run 'packer init --schema > packer.schema.json' and remove a # here:
       ## yaml-language-server: $schema=packer.schema.json
 
       # CHANGE: the app that the packs are for, and the app group that it shares with its extension.

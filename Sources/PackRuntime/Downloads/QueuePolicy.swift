@@ -3,7 +3,7 @@ public struct QueuePolicy: Hashable, Sendable {
   /// The maximum number of concurrent downloads.
   public var concurrentDownloads = 20
   /// The number of requests that are written together, 1 to 500. At most two such batches are in memory.
-  public var batchSize = 500
+  package var batchSize = 500
   /// The rules for retries.
   public var retry = RetryPolicy()
   /// The maximum number of requests that wait for a retry. While there are this many, no new request is started, so that a temporary failure of the
@@ -12,7 +12,7 @@ public struct QueuePolicy: Hashable, Sendable {
   /// The number of bytes that a download leaves free on the volume.
   public var freeSpaceMargin: UInt64 = 20 << 20
   /// The interval at which the transport is asked which downloads it still has.
-  public var reconcileInterval: Duration = .seconds(60)
+  package var reconcileInterval: Duration = .seconds(60)
   /// The minimum time between two progress events of one download.
   public var progressInterval: Duration = .milliseconds(200)
   /// The time for which ``DownloadQueue/init(root:transport:policy:logger:)`` waits if another process has the queue open.

@@ -18,7 +18,8 @@ struct Advise: Verb {
         packer advise
         packer advise --only game-kart --run run.json
         packer advise --json | jq 'select(.type == "advice")'
-      """)
+      """,
+    shouldDisplay: HelpText.isWhole)
 
   @Option(
     name: [.customShort("c"), .customLong("config")],

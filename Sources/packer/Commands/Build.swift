@@ -5,29 +5,32 @@ struct Build: Verb {
   static let configuration = CommandConfiguration(
     commandName: "build",
     abstract: "Builds a release: packs, a signed manifest, and the numbers for the app's Info.plist.",
-    discussion: """
+    discussion: HelpText.text(
+      """
       Reads packer.yml and makes a directory that is ready to upload. A pack is reused from the last build if its content, key and settings \
       did not change. Every file is opened with the client library before the directory appears, and it appears whole or not at all.
+      """,
+      more: """
+        If packer.lock.json has a release, deltas are made from its packs, and from those of earlier releases that players may have, so that an \
+        update downloads what changed. 'updates' in packer.yml sets from which, or turns that off.
 
-      If packer.lock.json has a release, deltas are made from its packs, and from those of earlier releases that players may have, so that an \
-      update downloads what changed. 'updates' in packer.yml sets from which, or turns that off.
+        Versions come from packer.lock.json, which 'packer release record' writes. With SOURCE_DATE_EPOCH set, the same sources, \
+        configuration, keys and lock file give the same files on every machine.
 
-      Versions come from packer.lock.json, which 'packer release record' writes. With SOURCE_DATE_EPOCH set, the same sources, \
-      configuration, keys and lock file give the same files on every machine.
+        On several machines, each with the same packer.yml and lock file, 'packer build --share N/M --only-cache' makes a share of the packs, and the \
+        deltas to them, into the cache that packer.yml names. 'packer build' then makes the release from there. Shares need no signing key, and with \
+        'perPackKeys' not the root key: --key names a directory with the key of each pack, from 'packer key derive -c packer.yml -o keys'.
 
-      On several machines, each with the same packer.yml and lock file, 'packer build --share N/M --only-cache' makes a share of the packs, and the \
-      deltas to them, into the cache that packer.yml names. 'packer build' then makes the release from there. Shares need no signing key, and with \
-      'perPackKeys' not the root key: --key names a directory with the key of each pack, from 'packer key derive -c packer.yml -o keys'.
-
-      Keys come from --key and --sign-key, else from PACKER_KEY and PACKER_SIGN_KEY (or _FILE, _COMMAND), else from packer.yml.
-
-      Examples:
-        packer build
-        packer build core --dry-run
-        packer build --strict
-        packer build -c game/packer.yml -o public --key env:GAME_KEY
-        packer build --share 2/10 --only-cache --key keys
-      """)
+        Keys come from --key and --sign-key, else from PACKER_KEY and PACKER_SIGN_KEY (or _FILE, _COMMAND), else from packer.yml.
+        """,
+      examples: """
+        Examples:
+          packer build
+          packer build core --dry-run
+          packer build --strict
+          packer build -c game/packer.yml -o public --key env:GAME_KEY
+          packer build --share 2/10 --only-cache --key keys
+        """))
 
   @Argument(
     help: ArgumentHelp("The packs to build; the others are reused from the last build. (default: all)", valueName: "pack"))
@@ -41,16 +44,19 @@ struct Build: Verb {
   @Option(
     name: .customLong("compare-level"),
     help: ArgumentHelp(
-      "Also estimate from samples what this compression level would save in each pack of 1 MB and more, and its time.", valueName: "level"),
+      "Also estimate from samples what this compression level would save in each pack of 1 MB and more, and its time.", valueName: "level",
+      visibility: .hidden),
     completion: .list(PackLevel.names))
   var comparedLevel: String?
 
-  @Flag(name: .customLong("only-cache"), help: "Make packs and deltas into the cache that packer.yml names, and no release.")
+  @Flag(
+    name: .customLong("only-cache"),
+    help: ArgumentHelp("Make packs and deltas into the cache that packer.yml names, and no release.", visibility: .hidden))
   var fillsCache = false
 
   @Option(
     name: .customLong("share"),
-    help: ArgumentHelp("With --only-cache: make one of several shares of the packs, as 2/10.", valueName: "n/m"))
+    help: ArgumentHelp("With --only-cache: make one of several shares of the packs, as 2/10.", valueName: "n/m", visibility: .hidden))
   var share: String?
 
   static var leavesNothingBehind: Bool { false }

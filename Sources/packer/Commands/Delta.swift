@@ -16,8 +16,9 @@ struct Delta: Verb {
       Examples:
         packer delta game-7.pack game-8.pack -o game-7-8.delta --key game.key
         packer delta game-7.pack game-8.pack -o 7-8.delta --key env:GAME_KEY --json
-        packer verify game-7-8.delta --base game-7.pack --key game.key
-      """)
+        packer check game-7-8.delta --base game-7.pack --key game.key
+      """,
+    shouldDisplay: HelpText.isWhole)
 
   @Argument(help: "The pack that players have.", completion: .file())
   var old: String

@@ -5,25 +5,28 @@ struct Diff: Verb {
   static let configuration = CommandConfiguration(
     commandName: "diff",
     abstract: "Shows what differs between two releases, packs or folders, and what it costs.",
-    discussion: """
+    discussion: HelpText.text(
+      """
       Each side is a release (its directory or manifest), a pack, a folder with files, or a packer.yml for the folders that it packs. Without \
       arguments, the last recorded release is the side before, and dist the side after, or the sources if there is no dist. One argument is the \
       side before.
+      """,
+      more: """
+        Files that were added, removed, renamed or changed are listed for each pack, the most expensive first: with their sizes, what they take in the \
+        pack, and what players who have the release before download of them. Files are compressed together, and the bytes of a frame or a part of a \
+        delta are divided by the lengths of the files: a small change in a large file beside a new file counts too much, the new file too little.
 
-      Files that were added, removed, renamed or changed are listed for each pack, the most expensive first: with their sizes, what they take in the \
-      pack, and what players who have the release before download of them. Files are compressed together, and the bytes of a frame or a part of a \
-      delta are divided by the lengths of the files: a small change in a large file beside a new file counts too much, the new file too little.
-
-      Also shows what players of recorded releases download, without manifests and pages, if they have all its packs, and what is left of the \
-      budgets of released apps. Differences do not change the exit status, and signatures are not checked: 'packer verify' checks.
-
-      Examples:
-        packer diff
-        packer diff --since 12 --format markdown > comment.md
-        packer diff old/dist dist --key game.key --all
-        packer diff game-1.pack game-2.pack --key game.key
-        packer diff dist packer.yml --json
-      """)
+        Also shows what players of recorded releases download, without manifests and pages, if they have all its packs, and what is left of the \
+        budgets of released apps. Differences do not change the exit status, and signatures are not checked: 'packer verify' checks.
+        """,
+      examples: """
+        Examples:
+          packer diff
+          packer diff --since 12 --format markdown > comment.md
+          packer diff old/dist dist --key game.key --all
+          packer diff game-1.pack game-2.pack --key game.key
+          packer diff dist packer.yml --json
+        """))
 
   @Argument(help: ArgumentHelp("The one side, then the other.", valueName: "before> <after"), completion: .file())
   var sides: [String] = []

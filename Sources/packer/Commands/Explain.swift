@@ -14,7 +14,8 @@ struct Explain: Verb {
         packer explain 11
         packer explain wrong-key
         packer explain
-      """)
+      """,
+    shouldDisplay: HelpText.isWhole)
 
   @Argument(
     help: ArgumentHelp(

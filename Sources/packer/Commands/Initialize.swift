@@ -5,24 +5,30 @@ struct Initialize: Verb {
   static let configuration = CommandConfiguration(
     commandName: "init",
     abstract: "Writes a packer.yml with proposed packs, or an Xcode project for a release.",
-    discussion: """
+    discussion: HelpText.text(
+      """
       Every folder with an index.html becomes a pack, and so does every folder in games, levels, chapters and the like. Of a web project, \
       the built files are taken, not the sources. What does not look like a part of an app is in no pack, and listed. The result is a \
       proposal: review it. No question is asked, and no file is moved or replaced.
+      """,
+      more: """
+        Also makes an empty packer.lock.json, and a .gitignore for the keys and the release, if there is none. With -o -, the proposal is \
+        printed, and nothing is written.
 
-      Also makes an empty packer.lock.json, and a .gitignore for the keys and the release, if there is none. With -o -, the proposal is \
-      printed, and nothing is written.
+        With --app, writes an app for the release that 'packer build' made: a project.yml for XcodeGen, Info.plists and entitlements of app and \
+        extension, and Swift code with the public keys that may sign the manifest. The directory must be new or empty, and appears whole or \
+        not at all. Secrets are not written. After the next build, 'packer plist merge' updates the Info.plist.
 
-      With --app, writes an app for the release that 'packer build' made: a project.yml for XcodeGen, Info.plists and entitlements of app and \
-      extension, and Swift code with the public keys that may sign the manifest. The directory must be new or empty, and appears whole or \
-      not at all. Secrets are not written. After the next build, 'packer plist merge' updates the Info.plist.
-
-      Examples:
-        packer init build
-        packer init build -o arcade.yml
-        packer init . --json
-        packer init --app ios --package ../packer
-      """)
+        The schema of --schema covers every key of packer.yml and the form of every value, not the directories that are named.
+        """,
+      examples: """
+        Examples:
+          packer init build
+          packer init build -o arcade.yml
+          packer init . --json
+          packer init --app ios --package ../packer
+          packer init --schema > packer.schema.json
+        """))
 
   @Argument(help: "The directory to scan.", completion: .directory)
   var directory = "."
@@ -32,6 +38,9 @@ struct Initialize: Verb {
     completion: .file())
   var path = PackerConfiguration.defaultPath
 
+  @Flag(name: .customLong("schema"), help: "Only print the JSON Schema of packer.yml, for editors and checks.")
+  var printsSchema = false
+
   @OptionGroup(title: "An app") var app: AppOptions
   @OptionGroup var threads: JobsOption
   @OptionGroup var output: OutputOptions
@@ -40,6 +49,10 @@ struct Initialize: Verb {
   var isQuiet: Bool { output.isQuiet }
 
   func run(in session: Session) async throws(PackError) -> Outcome {
+    if printsSchema {
+      session.console.output(PackerConfiguration.jsonSchema)
+      return .done
+    }
     if let project = app.directory {
       guard directory == ".", path == PackerConfiguration.defaultPath else {
         throw PackError(

@@ -62,7 +62,7 @@ struct KeyNew: Verb {
       try KeyFile.write(key, to: path)
       (kind, id, publicKey) = (.content, "\(key.id)", nil)
     }
-    // The public half of these is for others: for people who wrap packs, and for 'packer trust' on another machine.
+    // The public half of these is for others: for people who wrap packs, and for 'packer key trust' on another machine.
     session.console.result(
       kind.json(id, publicKey: publicKey, output: path), (isForRecipient || isForRoot ? [publicKey ?? ""] : []) + ["key id \(id)"])
     return .done

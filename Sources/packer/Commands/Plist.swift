@@ -4,17 +4,17 @@ import ArgumentParser
 struct Plist: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "plist",
-    abstract: "Prints, checks and writes the Info.plist keys that a release needs.",
+    abstract: "Prints and writes the Info.plist keys that a release needs.",
     discussion: """
       The system and the App Store read the sizes of a release from the app's Info.plist, and stop a download that is larger. \
-      'packer build' computes the numbers; these commands write them into the plist.
+      'packer build' computes the numbers; these commands write them into the plist, and 'packer verify --plist' checks it.
 
       Examples:
         packer plist print
-        packer plist check App/Info.plist
         packer plist merge App/Info.plist
       """,
-    subcommands: [PlistPrint.self, PlistCheck.self, PlistMergeVerb.self])
+    shouldDisplay: HelpText.isWhole,
+    subcommands: [PlistPrint.self, PlistMergeVerb.self])
 }
 
 /// The options that name the release whose keys are meant.

@@ -15,6 +15,7 @@ struct Release: ParsableCommand {
         packer release list
         packer release retire 1.8.2
         packer release resolve
+        packer release rollback 12 --dry-run
       """,
-    subcommands: [ReleaseRecord.self, ReleaseList.self, ReleaseRetire.self, ReleaseResolve.self])
+    subcommands: [ReleaseRecord.self, ReleaseList.self, ReleaseRetire.self, ReleaseResolve.self, ReleaseRollback.self])
 }

@@ -12,21 +12,23 @@ struct ReleaseOptions: ParsableArguments {
   @OptionGroup var key: KeyOptions
   @OptionGroup var signKey: SignKeyOptions
 
-  @OptionGroup var published: PublishedOption
+  @OptionGroup(visibility: .hidden) var published: PublishedOption
 
   @Flag(name: .customLong("renew"), help: "Sign the manifest with a new expiry date, even if nothing else changed.")
   var renews = false
 
-  @Flag(name: .customLong("ba-package"), help: "Also write the input of Apple's ba-package, into the directory ba-package.")
+  @Flag(
+    name: .customLong("ba-package"),
+    help: ArgumentHelp("Also write the input of Apple's ba-package, into the directory ba-package.", visibility: .hidden))
   var makesBAPackages = false
 
   @Flag(name: .customLong("strict"), help: "End with status 1 if there are warnings. The release is made all the same.")
   var isStrict = false
 
-  @Flag(name: .customLong("no-cache"), help: "Neither use nor fill the cache that packer.yml names.")
+  @Flag(name: .customLong("no-cache"), help: ArgumentHelp("Neither use nor fill the cache that packer.yml names.", visibility: .hidden))
   var leavesCache = false
 
-  @OptionGroup var threads: JobsOption
+  @OptionGroup(visibility: .hidden) var threads: JobsOption
   @OptionGroup var output: OutputOptions
 
   /// The output without slashes at the end, because a path that ends in a slash follows a symbolic link.

@@ -88,7 +88,7 @@ extension ReleaseRecord {
   private func embeddedVersion(_ configuration: PackerConfiguration) throws(PackError) -> UInt64? {
     guard let path = configuration.keysFile else {
       guard keysVersion == nil else {
-        throw PackError(.usage, "--keys-version needs 'keysFile' in \(configuration.path)", hint: "packer trust init --help")
+        throw PackError(.usage, "--keys-version needs 'keysFile' in \(configuration.path)", hint: "packer key trust init --help")
       }
       return nil
     }
@@ -96,7 +96,7 @@ extension ReleaseRecord {
     // The oldest is always safe: the manifests then contain every document that the app may need.
     guard let version = keysVersion ?? file.documents.first?.content.version else { return try file.required().content.version }
     guard file.document(version) != nil else {
-      throw PackError(.usage, of: path, "has no signed keys document \(version)", hint: "packer trust show \(ShellWord.path(path))")
+      throw PackError(.usage, of: path, "has no signed keys document \(version)", hint: "packer key trust show \(ShellWord.path(path))")
     }
     return version
   }
@@ -168,7 +168,7 @@ extension ReleaseRecord {
       .releaseConflict, of: app?.path ?? plist.path, "does not fit this release: \(first.rule.id): \(first.message)",
       details: errors.count > 1 ? errors.map { "\($0.rule.id): \($0.message)" } : [],
       hint: first.hint
-        ?? (app.map { "packer verify --app \(ShellWord.path($0.path))" } ?? "packer plist check \(ShellWord.path(plist.path))"))
+        ?? (app.map { "packer verify --app \(ShellWord.path($0.path))" } ?? "packer verify --quick --plist \(ShellWord.path(plist.path))"))
   }
 }
 

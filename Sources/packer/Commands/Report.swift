@@ -5,20 +5,23 @@ struct Report: Verb {
   static let configuration = CommandConfiguration(
     commandName: "report",
     abstract: "Writes an HTML page that shows what a release contains and costs.",
-    discussion: """
+    discussion: HelpText.text(
+      """
       The page is one file that loads nothing else: every file by what it takes in its pack, contents that several packs store, budgets of the \
       Info.plist and of released apps, sizes of earlier releases, what their players download, and what 'packer verify' found, with its advice.
+      """,
+      more: """
+        It also shows what 'packer serve --record' and 'packer simulate --json' wrote. Earlier releases are those that 'packer release record' \
+        recorded. The key is needed for the files; without it, and with --quick, packs are not opened. Findings do not change the exit status.
 
-      It also shows what 'packer serve --record' and 'packer simulate --json' wrote. Earlier releases are those that 'packer release record' \
-      recorded. The key is needed for the files; without it, and with --quick, packs are not opened. Findings do not change the exit status.
-
-      The page names all files of the packs, and is not encrypted.
-
-      Examples:
-        packer report --plist App/Info.plist
-        packer report dist -o build/report.html --quick
-        packer report --run run.json --rehearsal install.jsonl
-      """)
+        The page names all files of the packs, and is not encrypted.
+        """,
+      examples: """
+        Examples:
+          packer report --plist App/Info.plist
+          packer report dist -o build/report.html --quick
+          packer report --run run.json --rehearsal install.jsonl
+        """))
 
   @Argument(help: "A release directory or manifest. (default: dist beside packer.yml)", completion: .file())
   var release: String?
@@ -40,7 +43,7 @@ struct Report: Verb {
   var advises = false
 
   @OptionGroup var inputs: GateInputs
-  @OptionGroup var threads: JobsOption
+  @OptionGroup(visibility: .hidden) var threads: JobsOption
   @OptionGroup var key: KeyOptions
   @OptionGroup var output: OutputOptions
 
@@ -70,7 +73,7 @@ struct Report: Verb {
     let report = try await session.withProgress { [verification] (progress) async throws(PackError) in
       try await verification.run(with: holder, progress: progress)
     }
-    var page = HTMLReport(of: compared, report)
+    var page = HTMLReport(of: compared)
     (page.key, page.lock, page.run, page.rehearsals) = (holder, lock, verification.run, simulated)
     page.released = ReleasedPacks(of: configuration)
     page.version = Version.number
@@ -80,7 +83,11 @@ struct Report: Verb {
       }
       page.advice = try await Advise.advice(configuration, verification.run, jobs: jobs, in: session).advice
     }
-    let bytes = try await session.withProgress { [page] (progress) async throws(PackError) in try page.document(progress: progress) }
+    let bytes = try await session.withProgress { [page] (progress) async throws(PackError) in
+      var page = page
+      page.progress = progress
+      return try page.document(report)
+    }
     try ReportFile.write(bytes, to: self.page)
     session.console.result(
       [

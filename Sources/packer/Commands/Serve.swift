@@ -5,42 +5,45 @@ struct Serve: Verb {
   static let configuration = CommandConfiguration(
     commandName: "serve",
     abstract: "Serves games to a browser on this machine.",
-    discussion: """
+    discussion: HelpText.text(
+      """
       Every game gets its own origin, http://ID.localhost:PORT/. The first line on standard output is the address, which redirects to a \
       single pack, and lists the games of a release that 'packer build' made, or of a folder of plain files: the folder itself, or the \
       folders in it with an index.html. If the pack or the manifest is replaced, the new version is served.
+      """,
+      more: """
+        The list shows what each game loads while it runs and what fails, and opens it in the view of a phone: a frame of a phone's size, with \
+        requests and errors beside it. The switch 'bad day' makes files slow and some requests fail.
 
-      The list shows what each game loads while it runs and what fails, and opens it in the view of a phone: a frame of a phone's size, with \
-      requests and errors beside it. The switch 'bad day' makes files slow and some requests fail.
+        Only this machine is served: the address is 127.0.0.1 (and ::1), requests for other host names are refused, and no \
+        content is written to disk. Ctrl-C stops the server after the current responses, or after two seconds.
 
-      Only this machine is served: the address is 127.0.0.1 (and ::1), requests for other host names are refused, and no \
-      content is written to disk. Ctrl-C stops the server after the current responses, or after two seconds.
+        With --cdn, the folder is served unchanged, encrypted and without a key, as a CDN would serve it. The options below add the faults of \
+        a CDN; they apply to packs unless --only names other files.
 
-      With --cdn, the folder is served unchanged, encrypted and without a key, as a CDN would serve it. The options below add the faults of \
-      a CDN; they apply to packs unless --only names other files.
+        With --certificate, the address is https, as App Transport Security and Background Assets need it. The certificate is made in a new \
+        directory, for the names and addresses of this machine and a year, and used again the next time. Devices must trust the ca.crt there, \
+        whose key is not kept. Your own certificate is used if it is there as server.crt, with its key as server.key.
 
-      With --certificate, the address is https, as App Transport Security and Background Assets need it. The certificate is made in a new \
-      directory, for the names and addresses of this machine and a year, and used again the next time. Devices must trust the ca.crt there, \
-      whose key is not kept. Your own certificate is used if it is there as server.crt, with its key as server.key.
+        A connection that fails is reported: once for each cause, or every time with -v. Files with keys are never served.
 
-      A connection that fails is reported: once for each cause, or every time with -v. Files with keys are never served.
-
-      With --record, what browsers ask for is written to a file when the server stops: paths in order with times and sizes, paths that are not in \
-      the pack, what pages wanted from other hosts, and files that were never asked for. 'packer verify --run' reports the faults among these. \
-      --browser loads each pack in a headless browser for the time of --for, without anybody at the screen.
-
-      Examples:
-        packer serve game.pack --key game.key --open
-        packer serve dist --key arcade.key -v
-        packer serve games
-        packer serve dist --pack chess --key arcade.key --isolated --port 0
-        packer serve dist --key arcade.key --record run.json
-        packer serve dist --record run.json --browser chromium --for 30
-        packer serve --cdn dist --slow 500KiB
-        packer serve --cdn dist --host 0.0.0.0 --certificate ../certificate
-        packer serve --cdn dist --status 503 --times 2
-        packer serve --cdn dist --corrupt --only 'chess-*.pack' --chance 0.2 --seed 7
-      """)
+        With --record, what browsers ask for is written to a file when the server stops: paths in order with times and sizes, paths that are not in \
+        the pack, what pages wanted from other hosts, and files that were never asked for. 'packer verify --run' reports the faults among these. \
+        --browser loads each pack in a headless browser for the time of --for, without anybody at the screen.
+        """,
+      examples: """
+        Examples:
+          packer serve game.pack --key game.key --open
+          packer serve dist --key arcade.key -v
+          packer serve games
+          packer serve dist --pack chess --key arcade.key --isolated --port 0
+          packer serve dist --key arcade.key --record run.json
+          packer serve dist --record run.json --browser chromium --for 30
+          packer serve --cdn dist --slow 500KiB
+          packer serve --cdn dist --host 0.0.0.0 --certificate ../certificate
+          packer serve --cdn dist --status 503 --times 2
+          packer serve --cdn dist --corrupt --only 'chess-*.pack' --chance 0.2 --seed 7
+        """))
 
   // A response that is being sent when the signal comes is completed.
   static var leavesNothingBehind: Bool { false }
@@ -48,7 +51,7 @@ struct Serve: Verb {
   @Argument(help: "A pack, a release directory, or a folder of games.", completion: .file())
   var target: String
 
-  @OptionGroup var bases: BaseOptions
+  @OptionGroup(visibility: .hidden) var bases: BaseOptions
   @OptionGroup var key: KeyOptions
 
   @Option(help: ArgumentHelp("The port; 0 picks a free one.", valueName: "n"))
@@ -63,20 +66,24 @@ struct Serve: Verb {
 
   @Option(
     help: ArgumentHelp(
-      "Refuse a manifest not signed by one of these public keys. Repeatable; or a file of keys documents.", valueName: "key|file"))
+      "Refuse a manifest not signed by one of these public keys. Repeatable; or a file of keys documents.", valueName: "key|file",
+      visibility: .hidden))
   var trust: [String] = []
 
   @Flag(name: .customLong("isolated"), help: "Send COOP, COEP and CORP headers, which SharedArrayBuffer and WebAssembly threads need.")
   var isIsolated = false
 
-  @Flag(help: "Let games register service workers, which stay in the browser and answer later requests.")
+  @Flag(help: ArgumentHelp("Let games register service workers, which stay in the browser and answer later requests.", visibility: .hidden))
   var serviceWorkers = false
 
   @Option(
-    help: ArgumentHelp("The page to serve for paths that do not exist, as a single-page application needs.", valueName: "path"))
+    help: ArgumentHelp(
+      "The page to serve for paths that do not exist, as a single-page application needs.", valueName: "path", visibility: .hidden))
   var fallback: String?
 
-  @Option(name: .customLong("csp"), help: ArgumentHelp("The Content-Security-Policy header of every response.", valueName: "policy"))
+  @Option(
+    name: .customLong("csp"),
+    help: ArgumentHelp("The Content-Security-Policy header of every response.", valueName: "policy", visibility: .hidden))
   var contentSecurityPolicy: String?
 
   @Option(
@@ -87,7 +94,8 @@ struct Serve: Verb {
   @Option(
     name: .customLong("browser"),
     help: ArgumentHelp(
-      "Load each pack in this browser, without a window: chromium, or another one that takes its options.", valueName: "program"))
+      "Load each pack in this browser, without a window: chromium, or another one that takes its options.", valueName: "program",
+      visibility: .hidden))
   var browser: String?
 
   @Option(
@@ -99,7 +107,7 @@ struct Serve: Verb {
   @Flag(name: [.customShort("v"), .customLong("verbose")], help: "Print every request: status, bytes sent, bytes decrypted.")
   var isVerbose = false
 
-  @OptionGroup(title: "As a CDN") var faults: FaultOptions
+  @OptionGroup(title: "As a CDN", visibility: .hidden) var faults: FaultOptions
   @OptionGroup var output: OutputOptions
 
   var isQuiet: Bool { output.isQuiet }

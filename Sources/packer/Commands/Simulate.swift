@@ -24,6 +24,7 @@ struct Simulate: ParsableCommand {
         packer simulate update dist --from old/dist --then next/dist
         packer simulate periodic dist --low-power --ask voices-de
       """,
+    shouldDisplay: HelpText.isWhole,
     subcommands: [SimulateInstall.self, SimulateUpdate.self, SimulatePeriodic.self])
 }
 
@@ -139,8 +140,8 @@ struct SimulateOptions: ParsableArguments {
     help: ArgumentHelp("Take budget, hosts and keys of this app version from the lock file.", valueName: "version"))
   var appVersion: String?
 
-  @OptionGroup var lockFile: LockOption
-  @OptionGroup var trust: TrustOptions
+  @OptionGroup(visibility: .hidden) var lockFile: LockOption
+  @OptionGroup(visibility: .hidden) var trust: TrustOptions
 
   @Option(
     help: ArgumentHelp("Platform of the device: iOS, macOS, tvOS or visionOS. (default: iOS)", valueName: "platform"),
@@ -160,27 +161,29 @@ struct SimulateOptions: ParsableArguments {
 
   @Option(
     name: .customLong("kill-extension"),
-    help: ArgumentHelp("Kill the extension at its n-th file operation, counted from 1.", valueName: "n"))
+    help: ArgumentHelp("Kill the extension at its n-th file operation, counted from 1.", valueName: "n", visibility: .hidden))
   var extensionDeath: Int?
 
   @Option(
     name: .customLong("extension-call"),
-    help: ArgumentHelp("Run time to count for each call of the extension, in milliseconds. (default: 100)", valueName: "ms"))
+    help: ArgumentHelp(
+      "Run time to count for each call of the extension, in milliseconds. (default: 100)", valueName: "ms", visibility: .hidden))
   var callMilliseconds: UInt64?
 
   @Option(
     name: .customLong("extension-memory"),
-    help: ArgumentHelp("Memory limit of the extension, as in 4MB. (default: 6MB)", valueName: "size"))
+    help: ArgumentHelp("Memory limit of the extension, as in 4MB. (default: 6MB)", valueName: "size", visibility: .hidden))
   var memory: String?
 
   @Option(
-    name: .customLong("then"), help: ArgumentHelp("Let the server switch to this release during the simulation.", valueName: "dist"),
+    name: .customLong("then"),
+    help: ArgumentHelp("Let the server switch to this release during the simulation.", valueName: "dist", visibility: .hidden),
     completion: .file())
   var later: String?
 
   @Option(
     name: .customLong("replace-manifest-after"),
-    help: ArgumentHelp("With --then: switch after this many files. (default: 1)", valueName: "n"))
+    help: ArgumentHelp("With --then: switch after this many files. (default: 1)", valueName: "n", visibility: .hidden))
   var changesAfter: Int?
 
   @Flag(name: .customLong("low-power"), help: "The device is in low power mode until the app is started.")
@@ -191,10 +194,13 @@ struct SimulateOptions: ParsableArguments {
 
   @Option(
     name: .customLong("at"),
-    help: ArgumentHelp("Start time, as in 2026-12-24T18:00:00Z. (default: the time the manifest was made)", valueName: "time"))
+    help: ArgumentHelp(
+      "Start time, as in 2026-12-24T18:00:00Z. (default: the time the manifest was made)", valueName: "time", visibility: .hidden))
   var time: String?
 
-  @Option(help: ArgumentHelp("Keep the files of the simulated device in this directory.", valueName: "dir"), completion: .directory)
+  @Option(
+    help: ArgumentHelp("Keep the files of the simulated device in this directory.", valueName: "dir", visibility: .hidden),
+    completion: .directory)
   var keep: String?
 
   @OptionGroup var key: KeyOptions

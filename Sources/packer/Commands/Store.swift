@@ -22,6 +22,7 @@ struct Store: ParsableCommand {
         packer store reconcile --store phone
         packer store compact --store phone
       """,
+    shouldDisplay: HelpText.isWhole,
     subcommands: [
       StoreAdopt.self, StoreInstall.self, StoreActivate.self, StoreConfirm.self, StoreRollback.self, StoreList.self, StoreUsageVerb.self,
       StorePurge.self, StoreRemove.self, StoreReconcile.self, StoreCompact.self,

@@ -11,10 +11,10 @@ struct Trust: ParsableCommand {
 
       Examples:
         packer key new --root-signing -o root-1.key
-        packer trust init --root pkq1-… --signing pkp1-…
-        packer trust sign packer.keys.json --root-sign-key root-1.key
-        packer trust show
-        packer trust rotate --drop 17b6f57631a77084 --signing pkp1-…
+        packer key trust init --root pkq1-… --signing pkp1-…
+        packer key trust sign packer.keys.json --root-sign-key root-1.key
+        packer key trust show
+        packer key trust rotate --drop 17b6f57631a77084 --signing pkp1-…
       """,
     subcommands: [TrustInit.self, TrustAdd.self, TrustRotate.self, TrustSign.self, TrustShow.self])
 }
@@ -100,15 +100,14 @@ extension NextKeysVerb {
   }
 }
 
-/// `packer trust init`
+/// `packer key trust init`
 struct TrustInit: Verb {
   static let configuration = CommandConfiguration(
     commandName: "init",
     abstract: "Writes a new file with a first keys document, to be signed.",
     discussion: """
       Examples:
-        packer trust init --root pkq1-… --root pkq1-… --root pkq1-… --signing pkp1-…
-        packer trust init --root pkq1-… --root pkq1-… --signing pkp1-…
+        packer key trust init --root pkq1-… --root pkq1-… --signing pkp1-…
       """)
 
   @OptionGroup var file: KeysFileArgument
@@ -134,15 +133,15 @@ struct TrustInit: Verb {
   }
 }
 
-/// `packer trust add`
+/// `packer key trust add`
 struct TrustAdd: NextKeysVerb {
   static let configuration = CommandConfiguration(
     commandName: "add",
     abstract: "Makes the next keys document with more keys, to be signed.",
     discussion: """
       Examples:
-        packer trust add --signing pkp1-…
-        packer trust add keys.json --root pkq1-… --root-threshold 3
+        packer key trust add --signing pkp1-…
+        packer key trust add keys.json --root pkq1-… --root-threshold 3
       """)
 
   @OptionGroup var file: KeysFileArgument
@@ -157,7 +156,7 @@ struct TrustAdd: NextKeysVerb {
   }
 }
 
-/// `packer trust rotate`
+/// `packer key trust rotate`
 struct TrustRotate: NextKeysVerb {
   static let configuration = CommandConfiguration(
     commandName: "rotate",
@@ -166,9 +165,9 @@ struct TrustRotate: NextKeysVerb {
       Devices that follow the document stop trusting a dropped key, and forget the manifest versions that only dropped keys signed.
 
       Examples:
-        packer trust rotate
-        packer trust rotate --drop 17b6f57631a77084 --signing pkp1-…
-        packer trust rotate --drop 9f2a… --root pkq1-… --root-threshold 2
+        packer key trust rotate
+        packer key trust rotate --drop 17b6f57631a77084 --signing pkp1-…
+        packer key trust rotate --drop 9f2a… --root pkq1-… --root-threshold 2
       """)
 
   @OptionGroup var file: KeysFileArgument
@@ -187,25 +186,25 @@ struct TrustRotate: NextKeysVerb {
         content.signingKeys.removeAll { $0.id == id }
         guard content.rootKeys.count + content.signingKeys.count < count else {
           throw PackError(
-            .usage, of: file.path, "lists no key '\(KeyShape.shown(id))'", hint: "packer trust show \(ShellWord.path(file.path))")
+            .usage, of: file.path, "lists no key '\(KeyShape.shown(id))'", hint: "packer key trust show \(ShellWord.path(file.path))")
         }
       }
     }
   }
 }
 
-/// `packer trust sign`
+/// `packer key trust sign`
 struct TrustSign: Verb {
   static let configuration = CommandConfiguration(
     commandName: "sign",
     abstract: "Signs the last keys document of a file with a root signing key, and prints what was signed.",
     discussion: """
-      Run it on a machine without a network, after 'packer trust show'. With --from, takes the signatures of a copy of the file instead, which \
+      Run it on a machine without a network, after 'packer key trust show'. With --from, takes the signatures of a copy of the file instead, which \
       was signed at the same time on another machine.
 
       Examples:
-        packer trust sign packer.keys.json --root-sign-key root-1.key
-        packer trust sign packer.keys.json --from /media/stick/packer.keys.json
+        packer key trust sign packer.keys.json --root-sign-key root-1.key
+        packer key trust sign packer.keys.json --from /media/stick/packer.keys.json
       """)
 
   @OptionGroup var file: KeysFileArgument
@@ -241,15 +240,15 @@ struct TrustSign: Verb {
   }
 }
 
-/// `packer trust show`
+/// `packer key trust show`
 struct TrustShow: Verb {
   static let configuration = CommandConfiguration(
     commandName: "show",
     abstract: "Prints what a file of keys documents says, or one document of it for an app to embed.",
     discussion: """
       Examples:
-        packer trust show
-        packer trust show packer.keys.json --document 3 > App/keys.json
+        packer key trust show
+        packer key trust show packer.keys.json --document 3 > App/keys.json
       """)
 
   @OptionGroup var file: KeysFileArgument
@@ -269,7 +268,7 @@ struct TrustShow: Verb {
     }
     guard let found = opened.document(version) else {
       throw PackError(
-        .usage, of: file.path, "has no signed keys document \(version)", hint: "packer trust show \(ShellWord.path(file.path))")
+        .usage, of: file.path, "has no signed keys document \(version)", hint: "packer key trust show \(ShellWord.path(file.path))")
     }
     guard !session.console.isJSON else {
       throw PackError(.usage, "--json and --document exclude each other", hint: "leave out --json")

@@ -4,22 +4,26 @@ import ArgumentParser
 struct Unpack: Verb {
   static let configuration = CommandConfiguration(
     commandName: "unpack",
-    abstract: "Unpacks a pack into a directory.",
+    abstract: "Unpacks a pack into a directory, or decrypts it to a tar archive.",
     discussion: """
-      The directory must be new or empty. It appears whole or not at all. The pack is checked as by 'packer verify'. With --include only \
-      matching files are read, and each is compared with its digest.
+      The directory must be new or empty. It appears whole or not at all. The pack is checked as by 'packer check'. With --include only \
+      matching files are read, and each is compared with its digest. With --tar, the whole archive inside is decrypted for other tools.
 
       Examples:
         packer unpack game.pack -C restored --key game.key
         packer unpack game.pack -C restored --key env:GAME_KEY --json
         packer unpack game.pack -C levels --key game.key --include 'levels/**'
+        packer unpack game.pack --tar game.tar.zst --key game.key
       """)
 
   @Argument(help: "The pack.", completion: .file())
   var file: String
 
   @Option(name: [.customShort("C"), .customLong("directory")], help: "The directory to make.", completion: .directory)
-  var directory: String
+  var directory: String?
+
+  @Option(help: ArgumentHelp("Write a tar archive compressed with zstd instead.", valueName: "file"), completion: .file())
+  var tar: String?
 
   @OptionGroup var part: PartOption
   @OptionGroup var check: CheckOptions
@@ -32,6 +36,29 @@ struct Unpack: Verb {
   var isQuiet: Bool { output.isQuiet }
 
   func run(in session: Session) async throws(PackError) -> Outcome {
+    switch (directory, tar) {
+    case (let directory?, nil): return try await unpack(to: directory, in: session)
+    case (nil, let tar?): return try await decrypt(to: tar, in: session)
+    default: throw PackError(.usage, "one of --directory and --tar is needed", hint: "packer unpack \(ShellWord.path(file)) -C DIR")
+    }
+  }
+
+  private func decrypt(to path: String, in session: Session) async throws(PackError) -> Outcome {
+    guard part.includes.isEmpty, bases.bases.isEmpty, check.nameText == nil, !check.allowsUnportablePaths, threads.jobs == nil else {
+      throw PackError(.usage, "--tar decrypts a whole pack as it is, so only --key applies")
+    }
+    let resolved = try session.key(key, for: file)
+    let size = try await naming(file) { () async throws(PackError) in
+      try await session.withProgress { (progress) async throws(PackError) in
+        try await PayloadExport.run(file, to: path, key: resolved.key, progress: progress)
+      }
+    }
+    session.console.result(
+      ["type": "payload", "output": .text(path), "payloadSize": .number(size)], ["\(path): \(size) bytes"])
+    return .done
+  }
+
+  private func unpack(to directory: String, in session: Session) async throws(PackError) -> Outcome {
     let jobs = try threads.count()
     let name = try check.name()
     let selection = try part.selection()

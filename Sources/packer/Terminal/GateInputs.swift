@@ -11,23 +11,37 @@ struct GateInputs: ParsableArguments {
   var plist: String?
 
   @Option(
+    name: .customLong("extension"),
+    help: ArgumentHelp("The extension's Info.plist, which must match the app's.", valueName: "file", visibility: .hidden),
+    completion: .file(extensions: ["plist"]))
+  var downloader: String?
+
+  @Option(
+    help: ArgumentHelp("The entitlements of app or extension, which must match too. Repeatable.", valueName: "file", visibility: .hidden),
+    completion: .file(extensions: ["entitlements"]))
+  var entitlements: [String] = []
+
+  @Option(
     help: ArgumentHelp("The built app, with its Info.plist, extension and entitlements: .ipa, .xcarchive or .app.", valueName: "file"),
     completion: .file(extensions: ["ipa", "xcarchive", "app"]))
   var app: String?
 
-  @Option(help: ArgumentHelp("The platform of that app. (default: that of the Info.plist, or enough for all)", valueName: "platform"))
+  @Option(
+    help: ArgumentHelp(
+      "The platform of that app. (default: that of the Info.plist, or enough for all)", valueName: "platform", visibility: .hidden))
   var platform: String?
 
   @Option(
-    name: .customLong("run"), help: ArgumentHelp("Also check what 'packer serve --record' recorded.", valueName: "file"),
+    name: .customLong("run"),
+    help: ArgumentHelp("Also check what 'packer serve --record' recorded.", valueName: "file", visibility: .hidden),
     completion: .file())
   var runPath: String?
 
-  @OptionGroup var lockFile: LockOption
+  @OptionGroup(visibility: .hidden) var lockFile: LockOption
 
-  @OptionGroup var published: PublishedOption
+  @OptionGroup(visibility: .hidden) var published: PublishedOption
 
-  @OptionGroup var keyTexts: TrustedKeysOption
+  @OptionGroup(visibility: .hidden) var keyTexts: TrustedKeysOption
 
   /// Returns the verification of a release with these inputs.
   ///
@@ -42,6 +56,9 @@ struct GateInputs: ParsableArguments {
     guard plist == nil || app == nil else {
       throw PackError(.usage, "--plist and --app exclude each other", hint: "give only --app, which has the Info.plist of the built app")
     }
+    guard plist != nil || downloader == nil && entitlements.isEmpty else {
+      throw PackError(.usage, "--extension and --entitlements are compared with an Info.plist", hint: "give it with --plist FILE")
+    }
     if let path = plist, BuiltApp.isPath(path) {
       throw PackError(.usage, "\(path) is a built app, not an Info.plist", hint: "packer \(verb) --app \(ShellWord.path(path))")
     }
@@ -55,6 +72,8 @@ struct GateInputs: ParsableArguments {
     verification.configuration = configuration
     verification.lock = ReleasePlaces.lockFile(lockFile.lock, beside: configuration, of: verification.target)
     verification.plist = plist
+    verification.downloader = try downloader.map { (path) throws(PackError) in try InfoPlist.read(path) }
+    verification.entitlements = try entitlements.map { (path) throws(PackError) in try InfoPlist.read(path) }
     verification.app = try app.map { (path) throws(PackError) in try BuiltApp.read(path, isCancelled: { Task.isCancelled }) }
     verification.run = try runPath.map { (path) throws(PackError) in try LoadRun.read(path) }
     verification.platform = try platform.map(DeviceProfile.Platform.init(option:))
@@ -107,6 +126,6 @@ struct GateInputs: ParsableArguments {
 
   /// The files that are read, besides the release.
   func files(_ verification: ReleaseVerification) -> [String] {
-    [verification.configuration?.path, verification.lock, plist, app, runPath].compactMap(\.self)
+    [verification.configuration?.path, verification.lock, plist, downloader, app, runPath].compactMap(\.self) + entitlements
   }
 }

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// The options of `verify` that apply to a whole release.
+/// The options that say how a release is checked, and how the findings are shown.
 struct GateOptions: ParsableArguments {
   @OptionGroup var inputs: GateInputs
 
@@ -13,10 +13,12 @@ struct GateOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Check only this rule, or the rules that start with this, as in PK3. Repeatable.", valueName: "rule"))
   var only: [String] = []
 
-  @Option(help: ArgumentHelp("Fail if this rule was skipped, or one that starts with this; all: any rule. Repeatable.", valueName: "rule"))
+  @Option(
+    help: ArgumentHelp(
+      "Fail if this rule was skipped, or one that starts with this; all: any rule. Repeatable.", valueName: "rule", visibility: .hidden))
   var require: [String] = []
 
-  @Option(help: ArgumentHelp("Accept the findings of this rule. They are still shown. Repeatable.", valueName: "rule"))
+  @Option(help: ArgumentHelp("Accept the findings of this rule. They are still shown. Repeatable.", valueName: "rule", visibility: .hidden))
   var ignore: [String] = []
 
   @Option(help: ArgumentHelp("Output format: text, json, github or junit. (default: text)", valueName: "format"))
@@ -27,19 +29,6 @@ struct GateOptions: ParsableArguments {
     help: ArgumentHelp("Also write the findings to a file, as in junit=report.xml. Repeatable.", valueName: "format=file"))
   var reports: [String] = []
 
-  /// The first of these options that was given, or nil. None of them applies to single packs.
-  var given: String? {
-    let options: [(String, Bool)] = [
-      ("--config", inputs.configuration != nil), ("--plist", inputs.plist != nil), ("--app", inputs.app != nil),
-      ("--platform", inputs.platform != nil), ("--run", inputs.runPath != nil), ("--lock", inputs.lockFile.lock != nil),
-      ("--published", inputs.published.published != nil), ("--trust", !inputs.keyTexts.trust.isEmpty),
-      ("--quick", isQuick), ("--strict", isStrict), ("--only", !only.isEmpty), ("--ignore", !ignore.isEmpty),
-      ("--require", !require.isEmpty),
-      ("--format", format != nil && format != "json"), ("--report", !reports.isEmpty),
-    ]
-    return options.first { $0.1 }?.0
-  }
-
   /// The output formats of findings.
   enum Format: String, CaseIterable {
     case text, json, github, junit
@@ -49,6 +38,15 @@ struct GateOptions: ParsableArguments {
         throw PackError(.usage, "there is no format '\(text)'", hint: "use one of \(allCases.map(\.rawValue).joined(separator: ", "))")
       }
       return format
+    }
+
+    func form(isStrict: Bool) -> any ReportForm {
+      switch self {
+      case .text: TextReport(isStrict: isStrict)
+      case .json: JSONReport(isStrict: isStrict)
+      case .github: GitHubReport(isStrict: isStrict)
+      case .junit: JUnitReport(isStrict: isStrict)
+      }
     }
   }
 
@@ -75,5 +73,22 @@ struct GateOptions: ParsableArguments {
       throw PackError(.usage, "two reports have the same file \(file.path)", hint: "give each --report a file of its own")
     }
     return files
+  }
+}
+
+/// A report as JSON Lines: the findings, the release and the result.
+private struct JSONReport: ReportForm {
+  let isStrict: Bool
+
+  func document(_ report: ReleaseReport) -> [UInt8] {
+    (report.findings.map(\.json) + [report.json, Outcome(report, isStrict: isStrict).json]).flatMap(Console.encode)
+  }
+
+  func document(_ error: PackError, hint: String?) -> [UInt8] { Console.encode(Outcome.failed(error, isReported: false).json) }
+}
+
+extension Outcome {
+  init(_ report: ReleaseReport, isStrict: Bool) {
+    self = report.verdict(isStrict: isStrict).map { .verdict($0, TextReport(isStrict: isStrict).verdict(report)) } ?? .done
   }
 }

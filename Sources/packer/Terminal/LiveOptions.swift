@@ -7,39 +7,39 @@ struct LiveOptions: ParsableArguments {
 
   @Option(
     name: .customLong("live-at"),
-    help: ArgumentHelp("Ask this folder in place of 'baseURL'; on this machine also over http. Implies --live.", valueName: "url"))
+    help: ArgumentHelp(
+      "Ask this folder in place of 'baseURL'; on this machine also over http. Implies --live.", valueName: "url", visibility: .hidden))
   var place: String?
 
   @Option(
     name: .customLong("live-state"),
     help: ArgumentHelp(
-      "Note what was read, and ask only for changes of it, for a day: for a run that goes on after one that was stopped.", valueName: "file"
-    ),
+      "Note what was read, and ask only for changes of it, for a day: for a run that goes on after one that was stopped.",
+      valueName: "file",
+      visibility: .hidden),
     completion: .file())
   var state: String?
 
   @Option(
-    name: .customLong("live-seed"), help: ArgumentHelp("Choose the same samples as the run that printed this number.", valueName: "number"))
+    name: .customLong("live-seed"),
+    help: ArgumentHelp("Choose the same samples as the run that printed this number.", valueName: "number", visibility: .hidden))
   var seed: UInt64?
 
-  /// The first of these options that was given, or nil.
-  var given: String? {
-    let options = [("--live", isLive), ("--live-at", place != nil), ("--live-state", state != nil), ("--live-seed", seed != nil)]
-    return options.first { $0.1 }?.0
-  }
+  /// Whether the server is asked.
+  var asks: Bool { isLive || place != nil }
 
   /// Throws if they do not make sense, for a command that asks the server at its end.
   func check() throws(PackError) {
-    guard let given else { return }
-    guard isLive || place != nil else {
-      throw PackError(.usage, "\(given) is for a check of the published release", hint: "add --live")
+    guard asks || state == nil && seed == nil else {
+      throw PackError(
+        .usage, "\(state == nil ? "--live-seed" : "--live-state") is for a check of the published release", hint: "add --live")
     }
     if let place { _ = try LiveAddress(folder: place) }
   }
 
   /// - Parameter patience: how long caches may still have an earlier manifest, in seconds.
   func apply(to verification: inout ReleaseVerification, patience: Int) throws(PackError) {
-    guard isLive || place != nil else {
+    guard asks else {
       try check()
       guard verification.only.isEmpty || !verification.only.allSatisfy({ $0.hasPrefix("PK7") }) else {
         throw PackError(.usage, "these rules are about the published release, and the server is not asked", hint: "add --live")

@@ -35,17 +35,8 @@ struct ReleaseGate {
     _ error: PackError, printed: GateOptions.Format, files: [(format: GateOptions.Format, path: String)], target: String?,
     on console: Console
   ) {
-    func bytes(_ format: GateOptions.Format) -> [UInt8] {
-      switch format {
-      case .text: Array("error: \(printable(error.message))\n".utf8)
-      case .github: Array(GitHubReport.lines(error, hint: error.hint).map { $0 + "\n" }.joined().utf8)
-      case .junit: Array(JUnitReport.document(error, hint: error.hint).utf8)
-      case .json: Console.encode(Outcome.failed(error, isReported: false).json)
-      }
-    }
-    if printed == .github || printed == .junit {
-      console.output(lines: String(decoding: bytes(printed), as: UTF8.self).split(separator: "\n").map(String.init))
-    }
+    func bytes(_ format: GateOptions.Format) -> [UInt8] { format.form(isStrict: options.isStrict).document(error, hint: error.hint) }
+    if printed == .github || printed == .junit { console.lines(bytes(printed)) }
     let inputs = [
       options.inputs.configuration ?? PackerConfiguration.defaultPath, options.inputs.lockFile.lock ?? ReleaseFile.lock,
       options.inputs.plist,
@@ -94,14 +85,14 @@ struct ReleaseGate {
       try await verification.run(with: holder, progress: progress)
     }
 
-    let outcome = self.outcome(report)
+    let outcome = Outcome(report, isStrict: options.isStrict)
     switch printed {
-    case .json: show(report, on: session.console)
+    case .json:
+      for finding in report.findings { session.console.result(finding.json) }
+      session.console.result(report.json)
     case .text:
-      session.console.result(report.json, TextReport.lines(report, isStrict: options.isStrict, isQuiet: session.console.isQuiet))
-    case .github: session.console.output(lines: GitHubReport.lines(report, isStrict: options.isStrict))
-    case .junit:
-      session.console.output(lines: JUnitReport.document(report, isStrict: options.isStrict).split(separator: "\n").map(String.init))
+      session.console.result(report.json, TextReport(isStrict: options.isStrict, isQuiet: session.console.isQuiet).lines(report))
+    case .github, .junit: session.console.lines(try printed.form(isStrict: options.isStrict).document(report))
     }
     // After printing, so that findings are shown even if a report cannot be written. The outcome of the findings takes precedence over that error.
     var unwritten: [PackError] = []
@@ -109,39 +100,16 @@ struct ReleaseGate {
       do throws(PackError) { try write() } catch { unwritten.append(error) }
     }
     for (format, path) in files {
-      attempt { () throws(PackError) in try ReportFile.write(bytes(of: report, as: format, outcome), to: path) }
+      attempt { () throws(PackError) in try ReportFile.write(format.form(isStrict: options.isStrict).document(report), to: path) }
     }
     if printed == .github || files.contains(where: { $0.format == .github }), let path = StandardStreams.variable(StepSummary.variable) {
       attempt { () throws(PackError) in
-        try StepSummary.append(to: path) { limit in GitHubReport.summary(report, isStrict: options.isStrict, limit: limit) }
+        try StepSummary.append(to: path) { limit in GitHubReport(isStrict: options.isStrict).summary(report, limit: limit) }
       }
     }
     // Not thrown: nothing prevented the checks, and a report that cannot be written is not replaced by one about that.
     if case .done = outcome, let error = unwritten.first { return .failed(error, isReported: false) }
     for error in unwritten { session.console.warning(error.message, hint: error.hint) }
     return outcome
-  }
-
-  private func outcome(_ report: ReleaseReport) -> Outcome {
-    guard let kind = report.verdict(isStrict: options.isStrict) else { return .done }
-    return .verdict(kind, TextReport.verdict(report, isStrict: options.isStrict))
-  }
-
-  // MARK: Forms
-
-  private func show(_ report: ReleaseReport, on console: Console) {
-    for finding in report.findings { console.result(finding.json) }
-    console.result(report.json)
-  }
-
-  private func bytes(of report: ReleaseReport, as format: GateOptions.Format, _ outcome: Outcome) -> [UInt8] {
-    func text(_ lines: [String]) -> [UInt8] { Array(lines.map { printable($0) + "\n" }.joined().utf8) }
-    switch format {
-    case .text: return text(TextReport.lines(report, isStrict: options.isStrict))
-    case .github: return text(GitHubReport.lines(report, isStrict: options.isStrict))
-    case .junit: return Array(JUnitReport.document(report, isStrict: options.isStrict).utf8)
-    case .json:
-      return (report.findings.map(\.json) + [report.json, outcome.json]).flatMap(Console.encode)
-    }
   }
 }

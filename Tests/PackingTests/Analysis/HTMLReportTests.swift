@@ -17,10 +17,10 @@ struct HTMLReportTests {
     var verification = ReleaseVerification(project.directory("dist"), now: try ManifestTime.now())
     verification.isQuick = true
     let gate = try await verification.run(key: nil)
-    var report = HTMLReport(of: try ComparedRelease(reading: project.directory("dist")), gate)
+    var report = HTMLReport(of: try ComparedRelease(reading: project.directory("dist")))
     report.key = KeyHolder(ResolvedKey(try sampleKey(), warnings: []))
     change(&report)
-    return String(decoding: try report.document(), as: UTF8.self)
+    return String(decoding: try report.document(gate), as: UTF8.self)
   }
 
   /// Returns the data of a report, as a browser would read it.

@@ -108,12 +108,12 @@ struct AppProjectTests {
     let configuration = try PackerConfiguration.read(project.directory("packer.yml"))
     let wanted = try InfoPlist.wanted(dist: project.directory("dist"), configuration: configuration)
     let plist = try read("App/Info.plist")
-    #expect(plist.check(against: wanted).isEmpty)
+    #expect(wanted.differences(in: plist.content).isEmpty)
     let targets = AppTargets(
       app: plist, downloader: try read("Downloader/Info.plist"),
       entitlements: [try read("App/App.entitlements"), try read("Downloader/Downloader.entitlements")], bundleID: configuration.app.bundleID
     )
-    #expect(targets.check(hosting: wanted.hosting).isEmpty)
+    #expect(targets.faults(hosting: wanted.hosting).isEmpty)
     // A later merge needs no permission to replace these values.
     #expect(plist.isMergedFreely)
   }

@@ -30,7 +30,7 @@ struct AppCheckTests {
     let report = sample.report()
     #expect(report.findings.map(\.rule.id) == ["PK4015", "PK4015"] && report.findings.allSatisfy { $0.level == .note })
     #expect(report.rules.filter { !$0.missing.isEmpty }.map(\.rule.id) == ["PK4013"])
-    let text = TextReport.lines(report, isStrict: true)
+    let text = TextReport(isStrict: true).lines(report)
     #expect(text.contains("1 rule skipped: no entitlements (--app with a signed app)"))
     #expect(text.last == "dist/manifest.json: ok, 2 notes, 1 rule skipped")
     #expect(sample.report { $0.required = ["all"] }.verdict(isStrict: false) == .other)
@@ -108,13 +108,13 @@ struct AppCheckTests {
     sample.release.plist?.keys.downloadAllowance = 1
     sample.release.app?.extensions = []
     let report = sample.report()
-    let text = TextReport.lines(report, isStrict: false)
+    let text = TextReport(isStrict: false).lines(report)
     #expect(text.contains("  Info.plist     build/Game.ipa: Payload/Game.app/Info.plist"))
     #expect(text.contains("  app            2.1.0 for iOS, 4 files searched for secrets"), "\(text)")
     #expect(text.contains("  hint: run 'packer plist merge' on the project's Info.plist, then build the app again"))
-    let lines = GitHubReport.lines(report, isStrict: false).filter { $0.contains("PK3002") || $0.contains("PK4012") }
+    let lines = GitHubReport(isStrict: false).lines(report).filter { $0.contains("PK3002") || $0.contains("PK4012") }
     #expect(lines.count == 2 && lines.allSatisfy { $0.contains("file=build/Game.ipa") }, "\(lines)")
-    #expect(JUnitReport.document(report, isStrict: false).contains("file: build/Game.ipa"))
+    #expect(JUnitReport(isStrict: false).text(report).contains("file: build/Game.ipa"))
   }
 
   @Test("an app of another project is named as what was given")

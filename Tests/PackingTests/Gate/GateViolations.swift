@@ -512,6 +512,12 @@ struct Violation: Sendable, CustomTestStringConvertible {
   ]
 
   private static let app: [Violation] = [
+    Violation("PK4016", "the Info.plist of another extension", hint: "App Store Connect refuses") { sample in
+      let plist = try InfoPlist(
+        parsing: Array("<plist><dict><key>CFBundleIdentifier</key><string>com.example.arcade.downloader</string></dict></plist>".utf8),
+        path: "Ext.plist")
+      sample.release.targets = AppTargets(app: plist, downloader: plist)
+    },
     Violation("PK4012", "a built app without an extension", hint: "embed the downloader extension") { sample in
       sample.release.app?.extensions = []
     },
@@ -652,11 +658,11 @@ struct Violation: Sendable, CustomTestStringConvertible {
       sample.release.keys = KeysSighting(path: "packer.keys.json", file: try keysFile(versions: 1))
       sample.release.manifest.keysDocuments = [try KeysSample.document(KeysSample.content(signers: [8])).bytes]
     },
-    Violation("PK5017", "keys documents that expire in 59 days", .warning, hint: "packer trust rotate packer.keys.json") { sample in
+    Violation("PK5017", "keys documents that expire in 59 days", .warning, hint: "packer key trust rotate packer.keys.json") { sample in
       sample.release.keys = KeysSighting(
         path: "packer.keys.json", file: try keysFile(versions: 1, expires: sample.release.setting.now.secondsSince1970 + 60 * 86_400 - 1))
     },
-    Violation("PK5017", "keys documents that have expired", .error, hint: "packer trust rotate packer.keys.json") { sample in
+    Violation("PK5017", "keys documents that have expired", .error, hint: "packer key trust rotate packer.keys.json") { sample in
       sample.release.keys = KeysSighting(
         path: "packer.keys.json", file: try keysFile(versions: 1, expires: sample.release.setting.now.secondsSince1970))
     },

@@ -242,7 +242,7 @@ struct ReleaseGateTests {
     #expect(report.findings.map(\.acceptedBecause) == ["we know"])
     #expect(report.verdict(isStrict: true) == nil)
     #expect(report.summary == "1 accepted finding")
-    #expect(TextReport.lines(report, isStrict: false).contains("  accepted because: we know"))
+    #expect(TextReport(isStrict: false).lines(report).contains("  accepted because: we know"))
   }
 
   @Test("a finding that is accepted for one pack counts for other packs")
@@ -302,7 +302,7 @@ struct ReleaseGateTests {
     let report = sample.report()
     #expect(report.findings.isEmpty)
     #expect(report.rules.contains { $0.rule.id == "PK3007" && $0.missing == [.lock] })
-    let text = TextReport.lines(report, isStrict: false).joined(separator: "\n")
+    let text = TextReport(isStrict: false).lines(report).joined(separator: "\n")
     #expect(text.contains("rules skipped: no Info.plist (--plist FILE), no lock file (--lock FILE), no packer.yml (--config FILE)"))
   }
 
@@ -330,7 +330,7 @@ struct ReleaseGateTests {
     #expect(report.findings.map(\.message) == ["1 required rule was not checked: no lock file (--lock FILE)"])
     #expect(report.findings.map(\.details) == [["PK3007"]] && report.verdict(isStrict: false) == .other)
     #expect(sample.report { $0.required = ["PK4"] }.findings.map(\.rule.id) == ["PK1007"])
-    let text = TextReport.verdict(report, isStrict: false)
+    let text = TextReport(isStrict: false).verdict(report)
     #expect(text == "dist/manifest.json: not fit to be released, 1 error, 1 rule skipped")
   }
 
@@ -389,7 +389,7 @@ struct ReleaseGateTests {
   func grouped() throws {
     var sample = try GateSample()
     sample.release.beside.strayPacks = (1...5).map { "dist/\($0).pack" }
-    func lines(isQuiet: Bool = false) -> [String] { TextReport.lines(sample.report(), isStrict: false, isQuiet: isQuiet) }
+    func lines(isQuiet: Bool = false) -> [String] { TextReport(isStrict: false, isQuiet: isQuiet).lines(sample.report()) }
     #expect(lines().count { $0.hasPrefix("error PK2002: dist/") } == 5)
     sample.release.beside.strayPacks = (100..<130).map { "dist/\($0).pack" }
     #expect(lines().filter { $0.hasPrefix("error ") } == ["error PK2002: a pack file is not in the manifest, 30 times"])
@@ -404,9 +404,9 @@ struct ReleaseGateTests {
   func quiet() throws {
     var sample = try GateSample()
     sample.release.contents[1].emptyDirectories = ["'levels'"]
-    #expect(TextReport.lines(sample.report(), isStrict: false, isQuiet: true) == ["dist/manifest.json: ok, 1 note"])
+    #expect(TextReport(isStrict: false, isQuiet: true).lines(sample.report()) == ["dist/manifest.json: ok, 1 note"])
     sample.release.contents[1].lostPage = "www/index.html"
-    let lines = TextReport.lines(sample.report(), isStrict: false, isQuiet: true)
+    let lines = TextReport(isStrict: false, isQuiet: true).lines(sample.report())
     #expect(lines.first?.hasPrefix("warning PK6008: game-kart: ") == true)
     #expect(lines.last == "dist/manifest.json: ok, 1 warning, 1 note")
     #expect(!lines.contains { $0.contains("levels") })
@@ -441,7 +441,7 @@ struct ReleaseGateTests {
       GitHubReport.lines(error, hint: "mend it") == [
         "::error title=packer verify%3A invalid-configuration::packer.yml:1:1: 'packs' is <3>%0Apacker.yml:2:1: b%0Ahint: mend it"
       ])
-    let text = JUnitReport.document(error, hint: nil)
+    let text = String(decoding: JUnitReport(isStrict: false).document(error, hint: nil), as: UTF8.self)
     #expect(text.contains("tests=\"1\" failures=\"0\" errors=\"1\""))
     #expect(text.contains("<error message=\"packer.yml:1:1: 'packs' is &lt;3&gt;\" type=\"invalid-configuration\">"))
   }
@@ -458,7 +458,7 @@ struct ReleaseGateTests {
 
   @Test("for 500 findings, GitHub gets ten annotations of a kind, and the last one has the number of the others")
   func annotations() throws {
-    let lines = GitHubReport.lines(try report(errors: 500), isStrict: false)
+    let lines = GitHubReport(isStrict: false).lines(try report(errors: 500))
     let errors = lines.filter { $0.hasPrefix("::error ") }
     #expect(errors.count == 10)
     #expect(errors.last == "::error title=packer verify::and 491 more in the step summary")
@@ -472,7 +472,7 @@ struct ReleaseGateTests {
 
   @Test("ten findings of a kind are all annotated")
   func tenAnnotations() throws {
-    let lines = GitHubReport.lines(try report(errors: 10), isStrict: false)
+    let lines = GitHubReport(isStrict: false).lines(try report(errors: 10))
     #expect(lines.count { $0.hasPrefix("::error ") } == 10)
     #expect(!lines.contains { $0.contains("more in the step summary") })
   }
@@ -480,7 +480,7 @@ struct ReleaseGateTests {
   @Test("the step summary ends before the size limit, and has the number of the findings left out", arguments: [0, 10, 900, 5000, 1 << 20])
   func summary(limit: Int) throws {
     let report = try report(errors: 8000)
-    let text = GitHubReport.summary(report, isStrict: false, limit: limit)
+    let text = GitHubReport(isStrict: false).summary(report, limit: limit)
     #expect(text.utf8.count <= limit)
     if limit >= 900 {
       #expect(text.hasSuffix(" more\n"))
@@ -496,7 +496,7 @@ struct ReleaseGateTests {
     let directory = try TemporaryDirectory()
     try directory.write([UInt8](repeating: 0x61, count: before), to: "summary.md")
     let report = try report(errors: 20)
-    try StepSummary.append(to: directory("summary.md")) { GitHubReport.summary(report, isStrict: false, limit: $0) }
+    try StepSummary.append(to: directory("summary.md")) { GitHubReport(isStrict: false).summary(report, limit: $0) }
     let bytes = try #require(directory.bytes(of: "summary.md"))
     #expect(bytes.count <= max(before, 1 << 20))
     #expect(bytes.prefix(before).allSatisfy { $0 == 0x61 })
@@ -506,19 +506,19 @@ struct ReleaseGateTests {
   @Test("JUnit has a case for every rule and every finding, and counts them")
   func junit() throws {
     let report = try report(errors: 3)
-    let text = JUnitReport.document(report, isStrict: false)
+    let text = JUnitReport(isStrict: false).text(report)
     let cases = ReleaseRule.all.count - 1 + 3
     #expect(text.contains("<testsuites name=\"packer verify\" tests=\"\(cases)\" failures=\"3\" errors=\"0\" skipped=\"0\">"))
     #expect(text.split(separator: "<testcase ").count - 1 == cases)
     #expect(text.split(separator: "<failure ").count - 1 == 3)
-    #expect(JUnitReport.document(report, isStrict: true).split(separator: "<failure ").count - 1 == 4)
+    #expect(JUnitReport(isStrict: true).text(report).split(separator: "<failure ").count - 1 == 4)
   }
 
   @Test("characters that XML does not allow are escaped")
   func junitEscapes() throws {
     var sample = try GateSample()
     sample.release.beside.strayPacks = ["dist/\u{1}<&\"\u{FFFF}.pack"]
-    let text = JUnitReport.document(sample.report(), isStrict: false)
+    let text = JUnitReport(isStrict: false).text(sample.report())
     #expect(text.contains("dist/\\u{1}&lt;&amp;&quot;\\u{ffff}.pack is not in the manifest"))
   }
 }

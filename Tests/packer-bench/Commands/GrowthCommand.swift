@@ -70,7 +70,7 @@ struct GrowthCommand: ParsableCommand {
         check: { () throws(PackError) in try ContentCheck.requireSameTree(tree, as: place, name: "packer unpack") },
         cleanup: "rm -rf \(tree)"),
       Contest.Entrant(
-        name: "verify", script: "exec \(arena.packer) verify \(pack) --key \(arena.scratch)/key --allow-unportable-paths --quiet"),
+        name: "verify", script: "exec \(arena.packer) check \(pack) --key \(arena.scratch)/key --allow-unportable-paths --quiet"),
     ])
     let record = GrowthRecord(
       axis: axis, size: total, files: plan.files.count, units: units, rounds: arena.rounds, packSize: try disk.size(pack),

@@ -157,7 +157,7 @@ struct Comparison {
     _ = try arena.stopwatch.run(filled(Peer.restic.pack, repository))
     let results = try arena.contest(rounds: rounds).run([
       Contest.Entrant(
-        name: Self.ours, script: "exec \(arena.packer) verify \(ourPack) --key \(arena.scratch)/key --allow-unportable-paths --quiet"),
+        name: Self.ours, script: "exec \(arena.packer) check \(ourPack) --key \(arena.scratch)/key --allow-unportable-paths --quiet"),
       Contest.Entrant(name: "restic check --read-data", script: filled(Peer.restic.verify, repository)),
     ])
     try disk.removeAll(repository)
@@ -217,7 +217,7 @@ struct Comparison {
     try show(
       "verify",
       ours: Contest.Entrant(
-        name: Self.ours, script: "exec \(arena.packer) verify \(ourPack) --key \(arena.scratch)/key --allow-unportable-paths --quiet")
+        name: Self.ours, script: "exec \(arena.packer) check \(ourPack) --key \(arena.scratch)/key --allow-unportable-paths --quiet")
     ) { peer in
       Contest.Entrant(name: peer.name, script: filled(peer.verify, output(peer)))
     }

@@ -1,0 +1,131 @@
+import ArgumentParser
+
+/// `packer check`
+struct Check: Verb {
+  static let configuration = CommandConfiguration(
+    commandName: "check",
+    abstract: "Checks every byte of packs.",
+    discussion: """
+      Every tag and every digest is checked, and the index is compared with the archive as an independent reader sees it. With --against, every \
+      difference from the directory is a finding. A delta is checked over its bases, which --base or the other arguments name: all of the delta, and \
+      what it takes from them. With --include only matching files are read and compared with their digests, and the index is not compared with the \
+      archive. The exit status is the largest of all packs. 'packer verify' checks a release.
+
+      Examples:
+        packer check game.pack --key game.key
+        packer check game.pack --key game.key --against build/game
+        packer check game-2.delta.pack --base game-1.pack --key game.key
+      """)
+
+  @Argument(help: "The packs.", completion: .file())
+  var files: [String]
+
+  @OptionGroup var part: PartOption
+
+  @Option(name: .customLong("against"), help: "The directory that the pack was made from.", completion: .directory)
+  var tree: String?
+
+  @Option(
+    name: .customLong("exclude"),
+    help: ArgumentHelp("Exclude matching paths of that directory, as 'packer pack' did. Repeatable.", valueName: "glob"))
+  var excludes: [String] = []
+
+  @Flag(name: .customLong("follow-symlinks"), help: "Follow symbolic links in that directory, as 'packer pack' did.")
+  var followsSymlinks = false
+
+  @OptionGroup var check: CheckOptions
+  @OptionGroup var threads: JobsOption
+  @OptionGroup var bases: BaseOptions
+  @OptionGroup var key: KeyOptions
+  @OptionGroup var output: OutputOptions
+
+  var isQuiet: Bool { output.isQuiet }
+
+  func run(in session: Session) async throws(PackError) -> Outcome {
+    guard tree != nil || excludes.isEmpty && !followsSymlinks else {
+      throw PackError(
+        .usage, "--exclude and --follow-symlinks need a directory to compare with",
+        hint: "give it with --against DIR")
+    }
+    guard tree == nil || part.includes.isEmpty else {
+      throw PackError(.usage, "--against compares whole packs, and --include was given", hint: "give one of them")
+    }
+    if let release = files.first(where: { $0.hasSuffix(".json") || ReleasePlaces.isDirectory($0) }) {
+      throw PackError(.usage, "'\(release)' is a release, not a pack", hint: "packer verify \(ShellWord.path(release))")
+    }
+    let jobs = try threads.count()
+    let name = try check.name()
+    let selection = try part.selection()
+    // Before a key is read.
+    if files.count == 1, !ReleasePlaces.exists(files[0]) {
+      throw PackError(.missingInput, of: files[0], "does not exist", hint: "make a release with 'packer build', or name a pack")
+    }
+    let resolved = try session.key(key, for: files[0])
+    var outcomes = Outcomes()
+    for file in files {
+      try Task.checkCancelled()
+      do throws(PackError) {
+        let checked: Checked = try await naming(file) { () async throws(PackError) in
+          try await session.withProgress { (progress) async throws(PackError) in
+            let pack = try bases.open(file, key: resolved.key, besides: files.filter { $0 != file })
+            if let name { try pack.checkName(name) }
+            let allowsUnportablePaths = try check.allowsUnportablePaths(in: file)
+            if let selection {
+              let part = try PackPart(pack, selection)
+              try await part.verify(allowsUnportablePaths: allowsUnportablePaths, jobs: jobs, progress: progress)
+              return .part(part, pack)
+            }
+            let report = try await PackVerification.run(
+              pack, against: tree, excludes: excludes, followsSymlinks: followsSymlinks, allowsUnportablePaths: allowsUnportablePaths,
+              jobs: jobs, progress: progress)
+            return .whole(report)
+          }
+        }
+        outcomes.add(show(checked, of: file, on: session.console))
+      } catch {
+        try outcomes.add(error, of: file, to: session.console)
+      }
+    }
+    return outcomes.worst
+  }
+
+  /// What was checked.
+  private enum Checked {
+    case whole(VerificationReport)
+    case part(PackPart, Pack)
+  }
+
+  private func show(_ checked: Checked, of file: String, on console: Console) -> Outcome {
+    switch checked {
+    case .whole(let report): show(report, of: file, on: console)
+    case .part(let part, let pack): show(part, of: pack, file, on: console)
+    }
+  }
+
+  private func show(_ part: PackPart, of pack: Pack, _ file: String, on console: Console) -> Outcome {
+    let counts = "\(part.entryCount) of \(Table.count(pack.entryCount, "entry", "entries"))"
+    console.result(
+      [
+        "type": "file", "file": .text(file), "ok": true, "entries": .number(part.entryCount), "entriesOfPack": .number(pack.entryCount),
+        "contentSize": .number(part.contentSize),
+      ], ["\(file): ok, \(counts), \(ByteCount(part.contentSize))"])
+    return .done
+  }
+
+  private func show(_ report: VerificationReport, of file: String, on console: Console) -> Outcome {
+    for finding in report.findings {
+      console.result(
+        finding.json(of: file), ["\(file): \(finding.kind.rawValue): \(finding.path) \(finding.message)"])
+    }
+    let isSame = report.findings.isEmpty
+    let differences = Table.count(report.findings.count, "difference", "differences")
+    let verdict = isSame ? "ok" : "undamaged, but with \(differences) from \(tree ?? "the directory")"
+    let facts = [
+      Table.count(report.entries, "entry", "entries"), "\(ByteCount(report.contentSize))",
+      Table.count(report.segments, "segment", "segments"), "content root \(report.contentRoot.hex)",
+    ]
+    let bases = report.baseRoots.map { "over content \($0.hex)" }
+    console.result(report.json(of: file), ["\(file): \(verdict), \((facts + bases).joined(separator: ", "))"])
+    return isSame ? .done : .findings("\(file): \(differences) from \(tree ?? "the directory")")
+  }
+}

@@ -1,0 +1,82 @@
+import ArgumentParser
+
+/// `packer release rollback`
+struct ReleaseRollback: Verb {
+  static let configuration = CommandConfiguration(
+    commandName: "rollback",
+    abstract: "Publishes the contents of an earlier release again, under new versions.",
+    discussion: """
+      Takes its packs from the folder of released packs or from the place, builds a release from them, and checks, uploads, records and publishes \
+      that as 'packer publish' does. Packs that it did not have stay as they are. Sources do not change: mend them before the next 'packer build'.
+
+      Examples:
+        packer release rollback 12 --dry-run
+        packer release rollback 12
+        packer release rollback 12 --to games:bucket/packs --live
+      """)
+
+  @Argument(help: "The version of its manifest.")
+  var version: UInt64
+
+  @Flag(name: .customLong("dry-run"), help: "Show the release that would be built, and change nothing.")
+  var isTrial = false
+
+  @OptionGroup var options: PublicationOptions
+  @OptionGroup var signKey: SignKeyOptions
+
+  static var leavesNothingBehind: Bool { false }
+  var isQuiet: Bool { options.output.isQuiet }
+
+  func run(in session: Session) async throws(PackError) -> Outcome {
+    try options.checkLive(publishes: !isTrial)
+    guard let configuration = try options.configuration() else {
+      throw PackError(.missingInput, of: PackerConfiguration.defaultPath, "does not exist", hint: "name it with -c")
+    }
+    let place = try options.place(for: nil, configuration, in: session)
+    let scratch = try ScratchFolder.make("rollback")
+    defer { try? SystemFiles().removeTree(scratch, in: nil) }
+    var gate = try options.releaseGate()
+    (gate.holder, gate.configuration) = try await restore(configuration, from: place, scratch, in: session)
+    guard !isTrial else { return .done }
+    let outcome = try await gate.run(nil, in: session)
+    // It has the contents of packs, and the upload may take long.
+    try? SystemFiles().removeTree(scratch, in: nil)
+    guard case .done = outcome else { return outcome }
+    return try await options.publish(nil, configuration, to: place, .whole, checkedBy: gate, in: session)
+  }
+
+  /// Builds a release with the contents of an earlier one.
+  ///
+  /// - Parameter scratch: an empty directory, which gets the contents.
+  /// - Returns: the key, which may come from a place that can be read only once, and the configuration with those contents as its sources.
+  private func restore(
+    _ configuration: PackerConfiguration, from place: any PublishingPlace, _ scratch: String, in session: Session
+  ) async throws(PackError) -> (KeyHolder, PackerConfiguration) {
+    let jobs = try options.threads.count()
+    let lockPath = options.lockPath(configuration)
+    let holder = KeyHolder(try session.key(options.key, configured: configuration.key))
+    let restoration = try await Restoration.run(
+      version, of: configuration, lockPath: lockPath, from: place, key: holder, in: scratch, isTrial: isTrial, jobs: jobs)
+    if !restoration.others.isEmpty {
+      session.console.note("not in manifest \(version), and unchanged: \(restoration.others.some)")
+    }
+    var build = ReleaseBuild(restoration.configuration, time: try .fromEnvironment())
+    (build.lockPath, build.jobs, build.isTrial) = (lockPath, jobs, isTrial)
+    if !isTrial { build.cache = try PackCache(configuration) }
+    build.keysFile = try configuration.keysFile.map { (path) throws(PackError) in try KeysFile(reading: path) }
+    let signers = isTrial ? [] : try session.signers(signKey, configured: configuration.signKeys)
+    let work = build
+    let report = try await session.withProgress { (progress) async throws(PackError) in
+      try await holder.withKey { (key) async throws(PackError) in try await work.run(key: key, signers: signers, progress: progress) }
+    }
+    guard !isTrial else {
+      Build.show(report, on: session.console)
+      return (holder, restoration.configuration)
+    }
+    for remark in report.remarks where remark.isWarning { session.console.warning(remark.message, hint: remark.hint) }
+    session.console.note(
+      "\(report.output): has the contents of manifest \(version); the sources are unchanged, and until they are mended, --quick verifies and publishes it without them"
+    )
+    return (holder, restoration.configuration)
+  }
+}
