@@ -6,17 +6,19 @@ streams combined. All examples of a document run in one temporary directory. It 
 repository's Examples, and the blocks of the document that name a file (```sh file=NAME). Ids of keys and times differ from run to run and are not
 compared; everything else must be the same.
 
-Also compares the Swift blocks of README.md, SERVING.md and WEB_VIEWS.md with their source files, the entries of TROUBLESHOOTING.md with the exit statuses of the
-command and the error codes of the sources, and its rules with those of `packer explain`, and counts the words of all documents.
+Also compares the Swift blocks of README.md, SERVING.md and WEB_VIEWS.md with their source files, TROUBLESHOOTING.md with the texts of `packer explain`, the exit
+statuses and the error codes of the sources, and counts the words of all documents. With --write, only writes those texts into TROUBLESHOOTING.md.
 """
 
 import argparse
+import json
 import os
 import pathlib
 import re
 import subprocess
 import sys
 import tempfile
+import textwrap
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 README = ROOT / "README.md"
@@ -138,13 +140,21 @@ def check_rules():
     return False
 
 
-def entries(text):
-    """Returns the entries of TROUBLESHOOTING.md by code, each with its cause (the first sentence) and its remedy."""
-    found = {}
-    for code, body in re.findall(r"^### `?(?:Exit )?([a-z0-9-]+)`?\n\n(.*?)(?=^#|\Z)", text, re.M | re.S):
-        cause, _, cure = " ".join(body.split()).partition(". ")
-        found[code] = (cause + ".", cure)
-    return found
+ENTRY = re.compile(r"^(### `?(?:Exit )?([a-z0-9-]+)`?\n\n)(.*?)(?=\n+#|\n*\Z)", re.M | re.S)
+
+
+def troubleshooting(page):
+    """Returns the page with the text that `packer explain` prints below each heading that is an exit status or an error code."""
+    codes = [code for _, code, _ in ENTRY.findall(page)]
+    printed = subprocess.run([packer(), "explain", "--json", *codes], capture_output=True, text=True, check=True).stdout
+    told = {record["code"]: f"{record['cause']} {record['remedy']}" for record in map(json.loads, printed.splitlines()) if "remedy" in record and "code" in record}
+
+    def text(code):
+        quoted = re.sub(r"(?<!\w)'([^']+)'(?!\w)", r"`\1`", told[code])
+        linked = re.sub(r"Documentation/([A-Z_]+\.md)", r"[\1](\1)", quoted)
+        return textwrap.fill(linked, 100, break_long_words=False, break_on_hyphens=False)
+
+    return ENTRY.sub(lambda entry: entry[1] + text(entry[2]), page)
 
 
 def error_codes():
@@ -160,12 +170,12 @@ def error_codes():
 
 
 def check_troubleshooting():
-    told = entries((ROOT / TROUBLESHOOTING).read_text(encoding="utf-8"))
-    known = set(re.findall(r"static let \w+ = Self\(rawValue: (\d+)\)", (ROOT / EXIT_STATUS).read_text())), error_codes()
-    wrong = [f"{code} has no cause or no remedy" for code, (cause, cure) in told.items() if not cause or not cure]
-    for codes, what in zip(known, ("exit status", "error code")):
-        wrong += [f"{what} {code} is missing" for code in sorted(codes - told.keys())] if codes else [f"no {what} was found in the sources"]
-    wrong += [f"{code} is neither an exit status nor an error code" for code in sorted(told.keys() - known[0] - known[1])]
+    page = (ROOT / TROUBLESHOOTING).read_text(encoding="utf-8")
+    told = {code for _, code, _ in ENTRY.findall(page)}
+    known = set(re.findall(r"static let \w+ = Self\(rawValue: (\d+)\)", (ROOT / EXIT_STATUS).read_text())) | error_codes()
+    wrong = [f"{code} is missing" for code in sorted(known - told)] + [f"{code} is neither an exit status nor an error code" for code in sorted(told - known)]
+    if not wrong and page != troubleshooting(page):
+        wrong = ["the texts are not those of 'packer explain'; 'Scripts/run-readme.py --write' writes them"]
     for line in wrong:
         print(f"{TROUBLESHOOTING}: {line}")
     return not wrong
@@ -181,10 +191,10 @@ def check_length():
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--entries", action="store_true", help="only print the entries of TROUBLESHOOTING.md, tab-separated")
-    if parser.parse_args().entries:
-        for code, cells in entries((ROOT / TROUBLESHOOTING).read_text(encoding="utf-8")).items():
-            print(code, *cells, sep="\t")
+    parser.add_argument("--write", action="store_true", help="only write the texts of TROUBLESHOOTING.md")
+    if parser.parse_args().write:
+        page = ROOT / TROUBLESHOOTING
+        page.write_text(troubleshooting(page.read_text(encoding="utf-8")), encoding="utf-8")
         return
     results = [check_snippet(README.read_text(encoding="utf-8")), check_quotes(), check_troubleshooting(), check_rules(), check_length(), *map(run_examples, DOCUMENTS)]
     sys.exit(0 if all(results) else 1)

@@ -1,6 +1,6 @@
 /// The exit statuses and error codes that `packer explain` knows.
 ///
-/// The texts are the same as in Documentation/TROUBLESHOOTING.md. A test compares them.
+/// Scripts/run-readme.py writes the texts into Documentation/TROUBLESHOOTING.md.
 enum FailureCatalog {
   /// The meaning of one status or code, and what to do.
   struct Entry: Hashable, Sendable {
@@ -176,10 +176,10 @@ enum FailureCatalog {
       "Restore the file of keys documents from version control, and build again."),
     Entry(
       "untrusted-keys", "A keys document is not signed by enough root signing keys, or does not follow the one before.",
-      "See 'packer trust show'; 'packer trust sign' adds signatures, and 'packer build' puts all documents into the manifest."),
+      "See 'packer key trust show'; 'packer key trust sign' adds signatures, and 'packer build' puts all documents into the manifest."),
     Entry(
       "keys-expired", "The newest keys document has expired; installed packs remain usable.",
-      "Make the next one with 'packer trust rotate', have it signed, build and publish."),
+      "Make the next one with 'packer key trust rotate', have it signed, build and publish."),
     Entry(
       "wrong-page", "A page is not the file that the manifest names: it was changed, or belongs to another release.",
       "Fetch it again, and the manifest first."),
@@ -188,7 +188,7 @@ enum FailureCatalog {
       "Correct the ids, URLs or sizes that the message names."),
     Entry(
       "invalid-configuration", "packer.yml has mistakes, each listed with line and column.",
-      "Correct them; 'packer schema config' lists every key."),
+      "Correct them; 'packer init --schema' lists every key."),
     Entry(
       "invalid-record", "packer.lock.json or build.json is not in a form that this version reads.",
       "Update packer, or move dist away and build again; never delete the lock file."),
