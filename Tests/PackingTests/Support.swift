@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import PackBase
 @testable import PackBuild
 @testable import PackGate
-@testable import PackBase
 
 /// A directory with a source tree, and helpers to pack it.
 ///

@@ -1,8 +1,8 @@
 import TestSupport
 import Testing
 
-@testable import PackRuntime
 @testable import PackBase
+@testable import PackRuntime
 
 @Suite("A download queue that is stopped anywhere", .bounded)
 struct DownloadCrashTests {

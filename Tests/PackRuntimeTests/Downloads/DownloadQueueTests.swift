@@ -1,8 +1,8 @@
 import TestSupport
 import Testing
 
-@testable import PackRuntime
 @testable import PackBase
+@testable import PackRuntime
 
 @Suite("The download queue", .bounded)
 struct DownloadQueueTests {

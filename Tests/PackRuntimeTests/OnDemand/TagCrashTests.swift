@@ -2,8 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import PackRuntime
 @testable import PackReading
+@testable import PackRuntime
 @testable import PackStore
 
 @Suite("A request by tags that is stopped at any operation", .bounded)

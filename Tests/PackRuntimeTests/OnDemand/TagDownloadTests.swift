@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import PackBase
 @testable import PackRuntime
 @testable import PackStore
-@testable import PackBase
 
 @Suite("Downloads of requests by tags", .bounded)
 struct TagDownloadTests {

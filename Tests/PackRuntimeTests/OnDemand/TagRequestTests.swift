@@ -1,10 +1,10 @@
 import TestSupport
 import Testing
 
-@testable import PackRuntime
-@testable import PackReading
-@testable import PackStore
 @testable import PackBase
+@testable import PackReading
+@testable import PackRuntime
+@testable import PackStore
 
 @Suite("Requests by tags", .bounded)
 struct TagRequestTests {

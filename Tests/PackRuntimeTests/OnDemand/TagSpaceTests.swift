@@ -1,9 +1,9 @@
 import TestSupport
 import Testing
 
+@testable import PackBase
 @testable import PackRuntime
 @testable import PackStore
-@testable import PackBase
 
 @Suite("Space and requests by tags", .bounded)
 struct TagSpaceTests {

@@ -2,8 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import PackReading
 @testable import PackBase
+@testable import PackReading
 
 @Suite("Batches of index records", .bounded)
 struct RecordBatchTests {

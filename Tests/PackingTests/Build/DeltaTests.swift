@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import PackBase
 @testable import PackBuild
 @testable import PackReading
-@testable import PackBase
 
 @Suite("Deltas", .bounded)
 struct DeltaTests {

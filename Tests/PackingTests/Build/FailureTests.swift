@@ -2,8 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import PackBuild
 @testable import PackBase
+@testable import PackBuild
 
 /// Packing that cannot be finished must leave the earlier output and nothing else.
 @Suite("Packing that fails", .bounded)

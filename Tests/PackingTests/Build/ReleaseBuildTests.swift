@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import PackBase
 @testable import PackBuild
 @testable import PackProject
-@testable import PackBase
 
 @Suite("A release", .bounded)
 struct ReleaseBuildTests {

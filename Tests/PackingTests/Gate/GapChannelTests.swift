@@ -1,9 +1,9 @@
 import TestSupport
 import Testing
 
+@testable import PackBase
 @testable import PackGate
 @testable import PackReading
-@testable import PackBase
 
 @Suite("A channel of gaps from many workers to one reader", .bounded)
 struct GapChannelTests {

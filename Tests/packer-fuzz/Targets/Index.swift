@@ -7,7 +7,9 @@ extension FuzzTarget {
   /// minor version above 0. With bit 1, numbers and directory are computed from the blocks, so that the records are read.
   static let index = FuzzTarget(
     "index", largestInput: 8192,
-    files: ["Sources/PackFormat/PayloadIndex.swift", "Sources/PackReading/Payload/IndexReader.swift", "Sources/PackFormat/EntryPath.swift"],
+    files: [
+      "Sources/PackFormat/PayloadIndex.swift", "Sources/PackReading/Payload/IndexReader.swift", "Sources/PackFormat/EntryPath.swift",
+    ],
     seeds: {
       func records(_ paths: [String]) -> [UInt8] {
         var bytes: [UInt8] = []

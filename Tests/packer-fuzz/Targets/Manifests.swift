@@ -58,7 +58,8 @@ extension FuzzTarget {
   static let keys = FuzzTarget(
     "keys", largestInput: 8192,
     files: [
-      "Sources/PackManifest/Trust/KeysDocument.swift", "Sources/PackManifest/Trust/KeysDocument+Text.swift", "Sources/PackManifest/Trust/KeysChain.swift",
+      "Sources/PackManifest/Trust/KeysDocument.swift", "Sources/PackManifest/Trust/KeysDocument+Text.swift",
+      "Sources/PackManifest/Trust/KeysChain.swift",
       "Sources/PackManifest/Trust/TrustedKeys.swift", "Sources/PackManifest/SignedManifest.swift",
     ],
     seeds: {

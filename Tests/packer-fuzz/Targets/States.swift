@@ -218,7 +218,8 @@ extension FuzzTarget {
   static let delivery = FuzzTarget(
     "delivery", largestInput: 512,
     files: [
-      "Sources/PackDelivery/Status/PackStatus.swift", "Sources/PackDelivery/Status/DeliveryEdge.swift", "Sources/PackDelivery/Plan/Planning.swift",
+      "Sources/PackDelivery/Status/PackStatus.swift", "Sources/PackDelivery/Status/DeliveryEdge.swift",
+      "Sources/PackDelivery/Plan/Planning.swift",
       "Sources/PackDelivery/Status/DeliveryState.swift", "Sources/PackDelivery/Status/DeliveryPolicy.swift",
     ],
     seeds: {

@@ -3,7 +3,8 @@ extension FuzzTarget {
   static let web = FuzzTarget(
     "web", largestInput: 8192,
     files: [
-      "Sources/PackGate/Web/MarkupTokenizer.swift", "Sources/PackGate/Web/MarkupReferences.swift", "Sources/PackGate/Web/StyleReferences.swift",
+      "Sources/PackGate/Web/MarkupTokenizer.swift", "Sources/PackGate/Web/MarkupReferences.swift",
+      "Sources/PackGate/Web/StyleReferences.swift",
       "Sources/PackGate/Web/ScriptReferences.swift", "Sources/PackGate/Web/WebAddress.swift",
     ],
     seeds: {
