@@ -176,7 +176,7 @@ struct DeltaMaker {
     defer { cached.drop(file.name) }
     do throws(PackError) {
       try identity.check(cached.path(of: file.name), key: wanted.key.key, files: build.files, backend: build.backend)
-      let directory = try build.files.openDirectory(cached.directory)
+      let directory = try build.files.open(cached.directory, .directory)
       try staged.adopt(file.name, in: directory, as: identity.draft, sourcePath: cached.directory, isCopied: true)
       return try finish(wanted, .cached, try staged.digest(of: identity.draft))
     } catch {

@@ -112,7 +112,7 @@ struct PackMaker {
     let (id, identity, draft) = (source.id, source.identity, ReleaseBuild.draft(source.id))
     // Others may still write to the file.
     try staged.adopt(
-      file.name, in: try build.files.openDirectory(cached.directory), as: draft, sourcePath: cached.directory, isCopied: true)
+      file.name, in: try build.files.open(cached.directory, .directory), as: draft, sourcePath: cached.directory, isCopied: true)
     let (size, sha256) = try staged.digest(of: draft)
     // Other machines have the key of the pack, so only its content shows that it is made from these sources.
     let pack = try Pack(staged.path(of: draft), key: source.keyed.key.key, files: build.files, backend: build.backend)
