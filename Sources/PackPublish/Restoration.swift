@@ -54,7 +54,7 @@ package struct Restoration: Sendable {
       if path.hasPrefix(scratch) { try? SystemFiles().remove(path, .file, in: nil) }
       restored.packs[index].root = tree
       // What was left out then is not there.
-      restored.packs[index].excludes = []
+      restored.packs[index].settings.excludes = []
     }
     return Restoration(configuration: restored, others: others)
   }

@@ -30,8 +30,8 @@ struct SampleProject {
 
   func job(_ change: (inout PackJob) -> Void = { _ in }) throws -> PackJob {
     var job = PackJob(source: directory(source), output: directory(output), name: try PackName("sample"))
-    job.segmentSize = 4096
-    job.frameSize = 65_536
+    job.settings.segmentSize = 4096
+    job.settings.frameSize = 65_536
     job.jobs = 2
     job.files = FaultyFiles()
     change(&job)

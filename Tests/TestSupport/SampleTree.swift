@@ -116,8 +116,8 @@ package func makePack(
   try tree.write(to: "\(name).source", in: directory)
   var job = PackJob(
     source: directory("\(name).source"), output: directory("\(name).pack"), name: try PackName(name))
-  job.segmentSize = segmentSize
-  job.frameSize = frameSize
+  job.settings.segmentSize = segmentSize
+  job.settings.frameSize = frameSize
   job.jobs = 2
   job.files = FaultyFiles()
   job.backend = backend

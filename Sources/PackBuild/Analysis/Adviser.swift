@@ -81,7 +81,7 @@ package struct Adviser: Sendable {
       if let advice = try await media(endings, other, list, of: pack, base.packSize, key, progress: progress) { found.append(advice) }
     }
 
-    if PackLevel(pack.level)?.zstdLevel ?? 0 < PackLevel.smallest.zstdLevel {
+    if pack.settings.level.zstdLevel < PackLevel.smallest.zstdLevel {
       let begin = clock.now
       let trial = try await build.trial(of: pack, to: path, level: .smallest, key: key, progress: progress)
       let times = (clock.now - begin) / baseTime
@@ -91,7 +91,7 @@ package struct Adviser: Sendable {
         .level, trial.packSize, "level \(PackLevel.smallestName) makes it smaller\(effort)",
         "set 'level: \(PackLevel.smallestName)' for it in \(build.configuration.path)")
     }
-    if pack.frameSize != nil {
+    if pack.settings.frameSize != nil {
       let trial = try await build.trial(of: pack, to: path, frameSize: false, key: key, progress: progress)
       add(
         .frames, trial.packSize, "the frame size of the level makes it smaller", "remove 'frameSize', unless single files must be read fast"

@@ -147,7 +147,7 @@ package struct Comparison: Sendable {
     case .folder, .pack: return nil
     case .sources(let configuration):
       return configuration.packs.map { pack in
-        let content = Member.Content.folder(pack.root, excludes: pack.excludes, followsSymlinks: pack.followsSymlinks)
+        let content = Member.Content.folder(pack.root, excludes: pack.settings.excludes, followsSymlinks: pack.settings.followsSymlinks)
         return Member(id: pack.id.text, content: content)
       }
     case .release(let release):

@@ -62,11 +62,10 @@ package struct FileList: Sendable {
     of directory: String, excludes: [String], followsSymlinks: Bool, jobs: Int, files: any FileSystem, progress: ProgressHandler?
   ) async throws(PackError) {
     let problems = SourceProblems()
-    let options = DirectoryScan.Options(
-      excludes: excludes, followsSymlinks: followsSymlinks, allowsSecrets: true, allowsUnportablePaths: true)
-    let entries = try await DirectoryScan.run(directory, options: options, files: files, sourceProblems: problems, jobs: jobs).entries
+    let settings = PackSettings(reading: excludes, followsSymlinks: followsSymlinks)
+    let entries = try await DirectoryScan.run(directory, settings, files: files, sourceProblems: problems, jobs: jobs).entries
     try problems.check(directory)
-    let reader = try SourceReader(root: directory, followsSymlinks: followsSymlinks, files: files, sourceProblems: problems)
+    let reader = try SourceReader(root: directory, settings, files: files, sourceProblems: problems)
     let contents = entries.indices.filter { entries[$0].kind != .directory }.map(Int32.init)
     let digests = try await SourceDigests.run(
       contents, entries, limit: .max, reader: reader, backend: CryptoBackends.standard, jobs: jobs, progress: progress)

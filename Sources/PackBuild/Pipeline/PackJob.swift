@@ -11,27 +11,11 @@ package struct PackJob: Sendable {
   package var name: PackName
   /// The version the publisher gives the pack, at most 2^53 − 1. Later versions are higher.
   package var packVersion: UInt64 = 1
-  /// The compression level.
-  package var level = PackLevel.balanced
-  /// The maximum number of tar bytes in one frame, 64 KiB to 8 MiB. Larger frames compress better. With smaller frames, single files are read
-  /// faster and with less memory. Nil means the default of the level, and that frames are joined where content repeats at a distance.
-  package var frameSize: Int?
-  /// The size of one ciphertext segment in bytes: a power of two from 4 KiB to 1 MiB.
-  package var segmentSize = Limits.defaultSegment
-  /// Patterns of paths to leave out, as in ignore files.
-  package var excludes: [String] = []
-  /// Whether symbolic links are replaced by their targets, which must be inside the directory. Otherwise links are refused.
-  package var followsSymlinks = false
-  /// Whether equal packs get different bytes, for publishers who must hide that two packs are equal.
-  package var usesRandomSalt = false
+  /// What goes into the pack, and how it is compressed.
+  package var settings = PackSettings()
   /// Whether the key is a root key, and the pack is made with a key derived from it and the pack's name (FORMAT.md §2.3).
   package var usesPackKey = false
-  /// Whether files that look like private keys or credentials are packed. Otherwise they are refused.
-  package var allowsSecrets = false
-  /// Which of these files are packed nevertheless.
-  package var allowedSecrets: [AllowedSecret] = []
-  /// Whether files are packed whose names some platforms do not support. Otherwise they are refused.
-  package var allowsUnportablePaths = false
+
   /// Whether the report lists files that no player needs, such as source maps.
   package var looksForUnneeded = false
   /// The number of threads. Nil means the number of processors that are online. Each thread needs memory for two frames and for zstd at its level.
@@ -65,38 +49,38 @@ package struct PackJob: Sendable {
   package func run(
     key: borrowing PackKey, progress: ProgressHandler? = nil
   ) async throws(PackError) -> PackReport {
-    let joinsFrames = frameSize == nil && level.joinsFrames
-    let frameSize = frameSize ?? level.frameSize
-    try checkSettings(frameSize: frameSize)
+    guard packVersion <= Limits.packVersion else {
+      throw PackError(.usage, "pack version \(packVersion) is more than \(Limits.packVersion)")
+    }
+    try settings.check()
+    let level = settings.level
     let workers = try WorkerPool.size(for: jobs)
     let packID = try PackID.bytes(for: name, backend: backend)
     let key = usesPackKey ? try key.packKey(forPackID: packID, backend: backend) : key.copy()
     let sourceProblems = SourceProblems(words)
     let header = PackHeader(
-      segmentSize: segmentSize, flags: usesRandomSalt ? 0 : PackHeader.deterministicSalt, packVersion: packVersion,
+      segmentSize: settings.segmentSize, flags: settings.usesRandomSalt ? 0 : PackHeader.deterministicSalt, packVersion: packVersion,
       packID: packID, salt: [UInt8](repeating: 0, count: 32))
 
     progress?(PackProgress(phase: .scanning, done: 0, total: 0))
-    let (order, found) = try await scan(scanOptions, sourceProblems, jobs: workers)
-    let reader = try SourceReader(
-      root: source, followsSymlinks: followsSymlinks, files: files, sourceProblems: sourceProblems, allowedSecrets: allowedSecrets)
+    let (order, found) = try await scan(sourceProblems, jobs: workers)
+    let reader = try SourceReader(root: source, settings, files: files, sourceProblems: sourceProblems)
     try await refuse(order.entries, reader)
     let duplicates = try await DuplicateSearch(
       order.entries, reader: reader, backend: backend, jobs: workers, progress: progress)
     try await refuse(order.entries, reader)
-    var layout = try TarLayout(order, originals: duplicates.originals, frameSize: frameSize, words: words)
-    if joinsFrames {
+    var layout = try TarLayout(order, originals: duplicates.originals, frameSize: settings.frameSize ?? level.frameSize, words: words)
+    if settings.frameSize == nil, level.joinsFrames {
       layout = TarLayout(layout, joining: try await RepetitionSearch.run(layout, reader: reader, jobs: workers))
       try await refuse(order.entries, reader)
     }
 
     let draft = try PackDraft(output, header: header, key: key, durability: durability, files: files, backend: backend)
     let builder = PayloadBuilder(
-      layout: layout, reader: reader, draft: draft, level: level, knownDigests: duplicates.digests, allowsSecrets: allowsSecrets,
-      backend: backend)
+      layout: layout, reader: reader, draft: draft, level: level, knownDigests: duplicates.digests, backend: backend)
     let payload = try await builder.build(jobs: workers, contentSize: found.contentSize, source: source, progress: progress)
 
-    let seal = try PackSeal(draft, header: header, usesRandomSalt: usesRandomSalt, key: key, backend: backend)
+    let seal = try PackSeal(draft, header: header, usesRandomSalt: settings.usesRandomSalt, key: key, backend: backend)
     try await seal.run(jobs: workers, progress: progress)
     return PackReport(
       output: output, packSize: seal.packSize, payloadSize: seal.payloadSize, contentSize: found.contentSize,
@@ -105,12 +89,6 @@ package struct PackJob: Sendable {
       joinedFrames: layout.frames.count(where: \.isJoined), indexSize: payload.indexSize, keyID: key.id, packID: header.packID,
       packVersion: packVersion,
       contentRoot: payload.contentRoot, largestFrame: payload.largestFrame, omitted: found.omitted, unneeded: found.unneeded)
-  }
-
-  var scanOptions: DirectoryScan.Options {
-    DirectoryScan.Options(
-      excludes: excludes, followsSymlinks: followsSymlinks, allowsSecrets: allowsSecrets, allowedSecrets: allowedSecrets,
-      allowsUnportablePaths: allowsUnportablePaths)
   }
 
   /// The totals of a scan, without the entries.
@@ -123,10 +101,8 @@ package struct PackJob: Sendable {
   }
 
   /// Scans the source, and keeps its entries only in the order of the tar.
-  private func scan(
-    _ options: DirectoryScan.Options, _ sourceProblems: SourceProblems, jobs: Int
-  ) async throws(PackError) -> (TarLayout.Order, Found) {
-    let scan = try await DirectoryScan.run(source, options: options, files: files, sourceProblems: sourceProblems, jobs: jobs)
+  private func scan(_ sourceProblems: SourceProblems, jobs: Int) async throws(PackError) -> (TarLayout.Order, Found) {
+    let scan = try await DirectoryScan.run(source, settings, files: files, sourceProblems: sourceProblems, jobs: jobs)
     var (entries, contentSize) = (scan.entries, scan.contentSize)
     if !leftOut.isEmpty {
       entries.removeAll { leftOut.contains($0.path) }
@@ -144,32 +120,15 @@ package struct PackJob: Sendable {
   /// Throws if problems were found in the source. Checks all files before that, so that the error lists every problem at once.
   private func refuse(_ entries: [SourceEntry], _ reader: SourceReader) async throws(PackError) {
     guard !reader.sourceProblems.isEmpty else { return }
-    try await WorkerPool.run(1) { [allowsSecrets] (pool, _) throws(PackError) in
+    try await WorkerPool.run(1) { (pool, _) throws(PackError) in
       for entry in entries where entry.kind != .directory {
         try pool.checkpoint()
-        reader.look(at: entry, allowsSecrets: allowsSecrets)
+        reader.look(at: entry)
       }
     }
     try reader.sourceProblems.check(source)
   }
 
-  private func checkSettings(frameSize: Int) throws(PackError) {
-    guard packVersion <= Limits.packVersion else {
-      throw PackError(.usage, "pack version \(packVersion) is more than \(Limits.packVersion)")
-    }
-    guard PackSettings.levels.contains(level.zstdLevel) else {
-      throw PackError(.usage, "level \(level.zstdLevel) is not in the range 1 to 19")
-    }
-    guard PackSettings.frameSizes.contains(frameSize) else {
-      throw PackError(
-        .usage, "frame size \(frameSize) is not in the range \(Limits.smallestFrameSize) to \(Limits.frameSize) bytes")
-    }
-    guard PackHeader.isLegal(segmentSize: segmentSize) else {
-      throw PackError(
-        .usage,
-        "segment size \(segmentSize) is not a power of two from \(Limits.smallestSegment) to \(Limits.largestSegment) bytes")
-    }
-  }
 }
 
 /// The result of a ``PackJob``.

@@ -23,7 +23,7 @@ final class PayloadBuilder: Sendable {
   private let frameSize: Int
   private let usualFrameSize: Int
   private let knownDigests: [Int32: [UInt8]]
-  private let allowsSecrets: Bool
+
   private let backend: any CryptoBackend
 
   private let spareBuffers = Monitor<[[UInt8]]>([])
@@ -32,7 +32,7 @@ final class PayloadBuilder: Sendable {
   private let digests: Monitor<[UInt8]>
 
   init(
-    layout: TarLayout, reader: SourceReader, draft: PackDraft, level: PackLevel, knownDigests: [Int32: [UInt8]], allowsSecrets: Bool,
+    layout: TarLayout, reader: SourceReader, draft: PackDraft, level: PackLevel, knownDigests: [Int32: [UInt8]],
     backend: any CryptoBackend
   ) {
     self.layout = layout
@@ -43,7 +43,7 @@ final class PayloadBuilder: Sendable {
     frameSize = layout.largestFrame()
     usualFrameSize = layout.largestFrame { !$0.isJoined }
     self.knownDigests = knownDigests
-    self.allowsSecrets = allowsSecrets
+
     self.backend = backend
     digests = Monitor([UInt8](repeating: 0, count: 32 * layout.items.count))
   }
@@ -55,7 +55,7 @@ final class PayloadBuilder: Sendable {
     // Copies of a file were not read, but may have the same problems, also where they are allowed in the original.
     let hasProblems = !reader.sourceProblems.isEmpty
     for item in layout.items where item.isLink && (hasProblems || reader.mayAllow(layout.items[Int(item.original)].entry)) {
-      reader.look(at: item.entry, allowsSecrets: allowsSecrets)
+      reader.look(at: item.entry)
     }
     try reader.sourceProblems.check(source)
     for (number, item) in layout.items.enumerated() where item.isLink {
@@ -204,7 +204,7 @@ final class PayloadBuilder: Sendable {
         guard reader.read(file, item.entry, at: part.lowerBound - item.dataOffset, into: &target) else { return false }
       }
       let bytes = content.byteSpan.extracting(range)
-      if !builder.allowsSecrets {
+      if !reader.settings.allowsSecrets {
         if part.lowerBound == item.dataOffset { reader.checkSecrets(item.entry, start: bytes) }
         if part == item.dataRange { filled.append((number, range)) } else { checkSecrets(item, part, bytes, in: file) }
       }

@@ -40,10 +40,10 @@ extension ReleaseBuild {
     var found: [(job: PackJob, order: TarLayout.Order, contentSize: UInt64)] = []
     for pack in configuration.packs where wanted.isEmpty || wanted.contains(pack.id.text) {
       try checkpoint()
-      let job = try job(for: pack)
-      guard job.level != level else { continue }
+      let job = job(for: pack)
+      guard job.settings.level != level else { continue }
       let scan = try await DirectoryScan.run(
-        job.source, options: job.scanOptions, files: job.files, sourceProblems: SourceProblems(job.words),
+        job.source, job.settings, files: job.files, sourceProblems: SourceProblems(job.words),
         jobs: try WorkerPool.size(for: jobs))
       guard scan.contentSize >= Self.smallestForEstimate else { continue }
       found.append((job, TarLayout.order(scan.entries), scan.contentSize))
@@ -83,7 +83,7 @@ extension ReleaseBuild {
     _ job: PackJob, _ order: TarLayout.Order, count: Int, other: PackLevel
   ) async throws(PackError) -> Samples {
     let problems = SourceProblems(job.words)
-    let reader = try SourceReader(root: job.source, followsSymlinks: job.followsSymlinks, files: files, sourceProblems: problems)
+    let reader = try SourceReader(root: job.source, job.settings, files: files, sourceProblems: problems)
     let layout = try TarLayout(order, originals: order.entries.map { _ in -1 }, frameSize: Self.sampleSize)
     // Spread evenly over the tar, which is ordered by kind of file.
     let count = min(count, layout.frames.count)
@@ -92,7 +92,7 @@ extension ReleaseBuild {
     let sums = Monitor(Samples(tarSize: layout.tarSize))
     let workers = min(try WorkerPool.size(for: jobs), count)
     try await WorkerPool.run(workers) { (pool, _) throws(PackError) in
-      let own = try FrameCompressor(FrameStrengths(job.level, for: layout))
+      let own = try FrameCompressor(FrameStrengths(job.settings.level, for: layout))
       let others = try FrameCompressor(FrameStrengths(other, for: layout))
       var content = [UInt8](repeating: 0, count: Self.sampleSize)
       var compressed = [UInt8](repeating: 0, count: Limits.compressBound(Self.sampleSize))

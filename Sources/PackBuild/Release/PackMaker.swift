@@ -140,7 +140,8 @@ struct PackMaker {
     let items = due.enumerated().map { index, pack in
       let (size, job) = (pack.source.census.contentSize, pack.source.job)
       return PackingGroup.Item(
-        index: index, cost: job.level.cost(size), frames: 1 + size / UInt64(job.frameSize ?? job.level.frameSize))
+        index: index, cost: job.settings.level.cost(size),
+        frames: 1 + size / UInt64(job.settings.frameSize ?? job.settings.level.frameSize))
     }
     let meter = SumMeter(.packing, total: due.reduce(0 as UInt64) { $0 + $1.source.census.contentSize }, handler: progress)
     var made: [MadePack] = []
@@ -178,7 +179,7 @@ extension ScannedPack {
     var job = job
     (job.output, job.packVersion, job.jobs) = (output, version, jobs)
     // The census has searched the same bytes, as the content root shows.
-    job.allowsSecrets = true
+    job.settings.allowsSecrets = true
     let report = try await job.run(key: keyed.key.key, progress: progress)
     guard report.contentRoot == identity.contentRoot else {
       throw PackError(

@@ -51,7 +51,7 @@ extension ReleaseBuild {
   private func decide(
     _ keyed: KeyedPack, _ earlier: EarlierPack?, after last: ReleaseLock.Pack?, _ meter: SumMeter
   ) async throws(PackError) -> PackDecision {
-    var job = try job(for: keyed.pack)
+    var job = job(for: keyed.pack)
     job.usesPackKey = keyed.isRoot
     let census = try await meter.measure { [job] (progress) throws(PackError) in try await SourceCensus.run(job, progress: progress) }
     let identity = PackIdentity(id: keyed.id, contentRoot: census.contentRoot, keyID: keyed.keyID, settings: Self.settings(of: job))
@@ -100,20 +100,11 @@ extension ReleaseBuild {
     return .keep(keyed, earlier)
   }
 
-  func job(for pack: PackerConfiguration.Pack) throws(PackError) -> PackJob {
-    guard let level = PackLevel(pack.level) else {
-      throw PackError(.usage, "the level of pack '\(pack.id)' is '\(pack.level)', which is not a level")
-    }
+  func job(for pack: PackerConfiguration.Pack) -> PackJob {
     var job = PackJob(source: pack.root, output: "", name: pack.id)
     job.words = .keys(file: PathParts(configuration.path)?.name ?? configuration.path)
-    job.level = level
-    job.frameSize = pack.frameSize.map { Int(clamping: $0) }
-    job.excludes = pack.excludes
-    job.followsSymlinks = pack.followsSymlinks
+    job.settings = pack.settings
     job.usesPackKey = configuration.perPackKeys
-    job.allowsSecrets = pack.allowsSecrets
-    job.allowedSecrets = pack.allowedSecrets
-    job.allowsUnportablePaths = pack.allowsUnportablePaths
     job.jobs = jobs
     job.files = files
     job.backend = backend
@@ -123,17 +114,18 @@ extension ReleaseBuild {
 
   /// Returns the settings that the bytes of a pack depend on besides content, name and key, as one line of text.
   static func settings(of job: PackJob) -> String {
+    let settings = job.settings
     let level: String =
-      switch job.level {
+      switch settings.level {
       case .fast: "fast"
       case .balanced: "balanced"
       case .smallest: "smallest"
       case .number(let number): "\(number)"
       }
     // Without a frame size in the configuration, frames are joined. The text is then the same as before that, and unchanged packs stay as they are.
-    let isFixed = job.frameSize == job.level.frameSize && job.level.joinsFrames
-    let frame = "\(isFixed ? "fixed-frame" : "frame")=\(job.frameSize ?? job.level.frameSize)"
-    return "format=\(PackHeader.formatVersion) level=\(level) \(frame) segment=\(job.segmentSize)"
+    let isFixed = settings.frameSize == settings.level.frameSize && settings.level.joinsFrames
+    let frame = "\(isFixed ? "fixed-frame" : "frame")=\(settings.frameSize ?? settings.level.frameSize)"
+    return "format=\(PackHeader.formatVersion) level=\(level) \(frame) segment=\(settings.segmentSize)"
   }
 
   // MARK: Made packs

@@ -12,12 +12,12 @@ extension ReleaseBuild {
     of pack: PackerConfiguration.Pack, to path: String, level: PackLevel? = nil, frameSize: Bool = true, without leftOut: Set<String> = [],
     excluding excludes: [String] = [], key: borrowing PackKey, progress: ProgressHandler? = nil
   ) async throws(PackError) -> PackReport {
-    var job = try job(for: pack)
+    var job = job(for: pack)
     job.output = path
-    if let level { job.level = level }
-    if !frameSize { job.frameSize = nil }
+    if let level { job.settings.level = level }
+    if !frameSize { job.settings.frameSize = nil }
     job.leftOut = leftOut
-    job.excludes += excludes
+    job.settings.excludes += excludes
     job.usesPackKey = false
     job.looksForUnneeded = true
     return try await job.run(key: key, progress: progress)

@@ -260,7 +260,7 @@ extension PackerConfiguration.Pack {
     let front = Array("\(root == "/" ? "" : root)/".utf8)
     guard parent.utf8.elementsEqual(root.utf8) || parent.utf8.starts(with: front) else { return nil }
     let place = String(decoding: "\(parent == "/" ? "" : parent)/\(parts.name)".utf8.dropFirst(front.count), as: UTF8.self)
-    return DirectoryScan.doesExclude(place, by: excludes) ? nil : place
+    return DirectoryScan.doesExclude(place, by: settings.excludes) ? nil : place
   }
 }
 

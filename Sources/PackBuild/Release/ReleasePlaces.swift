@@ -31,7 +31,7 @@ package enum ReleasePlaces {
     guard let path = configuration(above: pack), let configuration = try? PackerConfiguration.read(path, sources: .optional) else {
       return false
     }
-    return configuration.packs.contains { $0.allowsUnportablePaths && (try? PackID.bytes(for: $0.id)) == id }
+    return configuration.packs.contains { $0.settings.allowsUnportablePaths && (try? PackID.bytes(for: $0.id)) == id }
   }
 
   /// Returns the directory of a release.

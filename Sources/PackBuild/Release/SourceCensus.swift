@@ -18,13 +18,11 @@ struct SourceCensus: Sendable {
     let workers = try WorkerPool.size(for: job.jobs)
     let sourceProblems = SourceProblems(job.words)
     let scan = try await DirectoryScan.run(
-      job.source, options: job.scanOptions, files: job.files, sourceProblems: sourceProblems, jobs: workers)
-    let reader = try SourceReader(
-      root: job.source, followsSymlinks: job.followsSymlinks, files: job.files, sourceProblems: sourceProblems,
-      allowedSecrets: job.allowedSecrets)
+      job.source, job.settings, files: job.files, sourceProblems: sourceProblems, jobs: workers)
+    let reader = try SourceReader(root: job.source, job.settings, files: job.files, sourceProblems: sourceProblems)
     let numbers = scan.entries.indices.filter { scan.entries[$0].kind != .directory }.map { Int32($0) }
     let digests = try await SourceDigests.run(
-      numbers, scan.entries, limit: .max, checkingSecrets: !job.allowsSecrets, reader: reader, backend: job.backend, jobs: workers,
+      numbers, scan.entries, limit: .max, checkingSecrets: !job.settings.allowsSecrets, reader: reader, backend: job.backend, jobs: workers,
       progress: progress)
     try sourceProblems.check(job.source)
     let root = try ContentRoot(backend: job.backend)

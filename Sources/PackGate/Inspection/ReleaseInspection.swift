@@ -219,7 +219,7 @@ struct ReleaseInspection: Sendable {
 
   /// Returns whether the source directory of a pack has an `index.html` that its configuration excludes.
   private func excludesPage(_ source: PackerConfiguration.Pack?) -> Bool {
-    guard let source, DirectoryScan.doesExclude("index.html", isDirectory: false, by: source.excludes) else {
+    guard let source, DirectoryScan.doesExclude("index.html", isDirectory: false, by: source.settings.excludes) else {
       return false
     }
     return (try? files.status(of: "\(source.root)/index.html", in: nil, following: .followed))?.kind == .file
@@ -230,7 +230,8 @@ struct ReleaseInspection: Sendable {
     guard let source, isDirectory(source.root) else { return nil }
     do throws(PackError) {
       return try await TreeComparison.run(
-        pack, source.root, excludes: source.excludes, followsSymlinks: source.followsSymlinks, jobs: try WorkerPool.size(for: options.jobs))
+        pack, source.root, excludes: source.settings.excludes, followsSymlinks: source.settings.followsSymlinks,
+        jobs: try WorkerPool.size(for: options.jobs))
     } catch {
       guard error.code != .cancelled else { throw error }
       return [TreeDifference(kind: .differs, path: source.rootInProject, message: "cannot be compared: \(error.message)")]

@@ -4,10 +4,9 @@ enum TreeComparison {
     _ pack: Pack, _ tree: String, excludes: [String], followsSymlinks: Bool, jobs: Int
   ) async throws(PackError) -> [TreeDifference] {
     let sourceProblems = SourceProblems()
-    let options = DirectoryScan.Options(
-      excludes: excludes, followsSymlinks: followsSymlinks, allowsSecrets: true, allowsUnportablePaths: true)
+    let settings = PackSettings(reading: excludes, followsSymlinks: followsSymlinks)
     let files = pack.source.files
-    let entries = try await DirectoryScan.run(tree, options: options, files: files, sourceProblems: sourceProblems, jobs: jobs).entries
+    let entries = try await DirectoryScan.run(tree, settings, files: files, sourceProblems: sourceProblems, jobs: jobs).entries
     var findings = sourceProblems.takeFindings()
     let offending = Set(findings.map(\.path))
 
@@ -36,7 +35,7 @@ enum TreeComparison {
     }
     for entry in entries[position...] { findings.append(Self.extra(entry)) }
 
-    let reader = try SourceReader(root: tree, followsSymlinks: followsSymlinks, files: files, sourceProblems: sourceProblems)
+    let reader = try SourceReader(root: tree, settings, files: files, sourceProblems: sourceProblems)
     let digests = try await SourceDigests.run(
       Array(sameShape.indices.map(Int32.init)), sameShape.map(\.entry), limit: .max, reader: reader,
       backend: pack.source.backend, jobs: jobs, progress: nil)

@@ -33,7 +33,7 @@ package enum ReportFile {
     for pack in sources {
       guard let root = try? files.canonicalPath(of: pack.root), place.utf8.starts(with: "\(root)/".utf8) else { continue }
       let inner = String(Substring(place.utf8.dropFirst(root.utf8.count + 1)))
-      guard !DirectoryScan.doesExclude(inner, isDirectory: false, by: pack.excludes) else { continue }
+      guard !DirectoryScan.doesExclude(inner, isDirectory: false, by: pack.settings.excludes) else { continue }
       throw refuse("it would become part of pack '\(pack.id)'")
     }
     guard let start = try? start(of: path, files: files) else { return }

@@ -46,7 +46,7 @@ enum ContentRules {
   ) { (files: Files, payload: Payload, configuration: PackerConfiguration?) -> [Finding] in
     let packs = configuration?.packsByID ?? [:]
     return files.with(payload).compactMap { entry, file, contents in
-      guard let first = contents.unportable.first, packs[entry.id]?.allowsUnportablePaths != true else { return nil }
+      guard let first = contents.unportable.first, packs[entry.id]?.settings.allowsUnportablePaths != true else { return nil }
       let more = contents.unportable.count - 1
       return Finding(
         first + (more > 0 ? ", and \(more) more" : ""), pack: entry.id, file: file.path,
@@ -87,9 +87,9 @@ enum ContentRules {
     let packs = configuration?.packsByID ?? [:]
     return files.with(payload).compactMap { entry, file, contents in
       let configured = packs[entry.id]
-      let allowed = configured?.allowedSecrets ?? []
+      let allowed = configured?.settings.allowedSecrets ?? []
       // 'allowSecrets: true' is for certificates of tests and the like. With a key of packer in a pack, everybody can open or sign all of them.
-      let isAllowed = configured?.allowsSecrets == true
+      let isAllowed = configured?.settings.allowsSecrets == true
       let secrets = contents.secrets.filter { isAllowed ? SecretRule.own.contains($0.rule) : !allowed.allow($0.path, rule: $0.rule) }.map {
         "'\(printable($0.path.utf8))', which \($0.reason)"
       }

@@ -360,7 +360,14 @@ struct ConfigurationReader {
   ) -> PackerConfiguration.Pack {
     func filled(_ text: String) -> String { placeholder.map { text.replacing("${name}", with: $0) } ?? text }
     func setting(_ key: String) -> ConfigurationNode? { entry[key] ?? defaults?[key] }
-    let excludes = Self.once((defaults?.texts("exclude", .glob) ?? []) + entry.texts("exclude", .glob).map(filled))
+    var settings = PackSettings()
+    settings.excludes = Self.once((defaults?.texts("exclude", .glob) ?? []) + entry.texts("exclude", .glob).map(filled))
+    settings.level = setting("level")?.scalarText(.level).flatMap(PackLevel.init) ?? .balanced
+    settings.frameSize = setting("frameSize")?.scalarText(.anySize).flatMap { ByteCount(parsing: $0) }.map { Int(clamping: $0.bytes) }
+    settings.followsSymlinks = setting("followSymlinks")?.isTrue ?? false
+    settings.allowsSecrets = setting("allowSecrets")?.isTrue ?? false
+    settings.allowedSecrets = setting("allowSecrets")?.items.compactMap(Self.allowedSecret) ?? []
+    settings.allowsUnportablePaths = setting("allowUnportablePaths")?.isTrue ?? false
     let platforms = setting("platforms")?.items.compactMap { $0.scalarText(.text(longest: 100)) } ?? []
     return PackerConfiguration.Pack(
       id: id, root: inDirectory(root), rootInProject: root,
@@ -371,14 +378,7 @@ struct ConfigurationReader {
       platforms: ConfigurationKey.platforms.filter { platforms.contains($0) },
       name: entry.text("name", .text(longest: 200)).map(filled) ?? id.text,
       description: entry.text("description", .text(longest: 2000)).map(filled) ?? "",
-      excludes: excludes,
-      level: setting("level")?.scalarText(.level) ?? "balanced",
-      frameSize: setting("frameSize")?.scalarText(.anySize).flatMap { ByteCount(parsing: $0)?.bytes },
-      followsSymlinks: setting("followSymlinks")?.isTrue ?? false,
-      allowsSecrets: setting("allowSecrets")?.isTrue ?? false,
-      allowedSecrets: setting("allowSecrets")?.items.compactMap(Self.allowedSecret) ?? [],
-      allowsUnportablePaths: setting("allowUnportablePaths")?.isTrue ?? false, base: entry.text("base", .packID),
-      budget: budget(entry["budget"], filled), position: entry.position)
+      settings: settings, base: entry.text("base", .packID), budget: budget(entry["budget"], filled), position: entry.position)
   }
 
   private static func allowedSecret(_ node: ConfigurationNode) -> AllowedSecret? {

@@ -138,20 +138,8 @@ package struct PackerConfiguration: Hashable, Sendable {
     package var name: String
     /// The description for people.
     package var description: String
-    /// Patterns of paths to exclude.
-    package var excludes: [String]
-    /// The compression level, as `--level` takes it.
-    package var level: String
-    /// The maximum number of tar bytes in one frame; nil for the default of the level.
-    package var frameSize: UInt64?
-    /// Whether symbolic links inside the directory are followed.
-    package var followsSymlinks: Bool
-    /// Whether files that look like secrets are packed.
-    package var allowsSecrets: Bool
-    /// Which of these files are packed nevertheless.
-    package var allowedSecrets: [AllowedSecret] = []
-    /// Whether names that some platforms do not support are packed.
-    package var allowsUnportablePaths: Bool
+    /// How it is made.
+    package var settings = PackSettings()
     /// The id of another pack over which it is also published as a delta; nil for none.
     package var base: String?
     /// Its size limits.

@@ -133,10 +133,10 @@ package struct ConfigurationProposal: Sendable {
         hint: "packer init \(ShellWord.path(directory)) -o \(ShellWord.path("\(directory)/\(PackerConfiguration.defaultPath)"))")
     }
     let sourceProblems = SourceProblems()
-    let scan = try await DirectoryScan.run(directory, options: .init(), files: files, sourceProblems: sourceProblems, jobs: workers)
+    let scan = try await DirectoryScan.run(directory, PackSettings(), files: files, sourceProblems: sourceProblems, jobs: workers)
     var unread = sourceProblems.firstUnread
     var refused = sourceProblems.takeRefusals()
-    let reader = try SourceReader(root: directory, followsSymlinks: false, files: files, sourceProblems: sourceProblems)
+    let reader = try SourceReader(root: directory, PackSettings(), files: files, sourceProblems: sourceProblems)
     let entries = proposal.sort(scan, place) { path in
       guard let (file, _) = try? files.openFile("\(directory)/\(path)") else { return false }
       var start = [UInt8](repeating: 0, count: PackHeader.magic.count)
@@ -148,7 +148,7 @@ package struct ConfigurationProposal: Sendable {
     try await WorkerPool.run(1) { (pool, _) throws(PackError) in
       for entry in entries where entry.kind != .directory && entry.size <= Self.largestSearched {
         try pool.checkpoint()
-        reader.look(at: entry, allowsSecrets: false)
+        reader.look(at: entry)
       }
     }
     unread = unread ?? sourceProblems.firstUnread

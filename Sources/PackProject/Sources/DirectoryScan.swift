@@ -25,24 +25,6 @@ package struct OmittedPath: Hashable, Sendable {
 
 /// A scan of a source directory on several threads, which decides about each path.
 package struct DirectoryScan: Sendable {
-  package struct Options: Sendable {
-    package var excludes: [String] = []
-    package var followsSymlinks = false
-    package var allowsSecrets = false
-    package var allowedSecrets: [AllowedSecret] = []
-    package var allowsUnportablePaths = false
-
-    package init(
-      excludes: [String] = [], followsSymlinks: Bool = false, allowsSecrets: Bool = false, allowedSecrets: [AllowedSecret] = [],
-      allowsUnportablePaths: Bool = false
-    ) {
-      self.excludes = excludes
-      self.followsSymlinks = followsSymlinks
-      self.allowsSecrets = allowsSecrets
-      self.allowedSecrets = allowedSecrets
-      self.allowsUnportablePaths = allowsUnportablePaths
-    }
-  }
 
   /// The entries of the pack, in the byte order of their paths.
   package private(set) var entries: [SourceEntry] = []
@@ -52,9 +34,9 @@ package struct DirectoryScan: Sendable {
 
   /// Scans `source`. Paths that cannot be packed are added to `sourceProblems`.
   package static func run(
-    _ source: String, options: Options, files: any FileSystem, sourceProblems: SourceProblems, jobs: Int
+    _ source: String, _ settings: PackSettings, files: any FileSystem, sourceProblems: SourceProblems, jobs: Int
   ) async throws(PackError) -> DirectoryScan {
-    let scanner = try DirectoryScanner(source, options: options, files: files, sourceProblems: sourceProblems)
+    let scanner = try DirectoryScanner(source, settings, files: files, sourceProblems: sourceProblems)
     try await WorkerPool.run(jobs) { (pool, _) throws(PackError) in
       try scanner.work(pool)
     }
@@ -212,7 +194,7 @@ private final class DirectoryScanner: @unchecked Sendable {
   let root: ScannedDirectory
   private let rootFile: OpenFile
   private let source: String
-  private let options: DirectoryScan.Options
+  private let settings: PackSettings
   private let excludes: [Glob]
   private let files: any FileSystem
   private let sourceProblems: SourceProblems
@@ -222,11 +204,11 @@ private final class DirectoryScanner: @unchecked Sendable {
   var found: Int { state.withLock { $0.found } }
 
   init(
-    _ source: String, options: DirectoryScan.Options, files: any FileSystem, sourceProblems: SourceProblems
+    _ source: String, _ settings: PackSettings, files: any FileSystem, sourceProblems: SourceProblems
   ) throws(PackError) {
     self.source = source
-    self.options = options
-    excludes = options.excludes.map(Glob.init)
+    self.settings = settings
+    excludes = settings.excludes.map(Glob.init)
     self.files = files
     self.sourceProblems = sourceProblems
     let status = try files.status(of: source)
@@ -280,7 +262,7 @@ private final class DirectoryScanner: @unchecked Sendable {
       sourceProblems.add(directory.path, .cannotRead, "cannot be listed: \(error.text)")
       return []
     }
-    var siblings = Siblings(names, areChecked: !options.allowsUnportablePaths)
+    var siblings = Siblings(names, areChecked: !settings.allowsUnportablePaths)
     var children: [ScannedDirectory.Child] = []
     children.reserveCapacity(names.count)
     var inner: [ScannedDirectory] = []
@@ -299,7 +281,7 @@ private final class DirectoryScanner: @unchecked Sendable {
     guard let parent = directory.parent else { return rootFile }
     defer { parent.childWasOpened() }
     guard let file = parent.file else { preconditionFailure("a directory is open while others in it are not") }
-    return try files.open(directory.name, options.followsSymlinks ? .directory : .directoryUnlinked, in: file)
+    return try files.open(directory.name, settings.followsSymlinks ? .directory : .directoryUnlinked, in: file)
   }
 
   /// Visits one name.
@@ -344,7 +326,7 @@ private final class DirectoryScanner: @unchecked Sendable {
     _ name: String, path: String, _ status: FileStatus, siblings: inout Siblings
   ) -> ScannedDirectory.Child {
     guard check(path, name, siblings: &siblings) else { return .problem }
-    if !options.allowsSecrets, let reason = SourceRules.secret(name), !options.allowedSecrets.allow(path, rule: SecretRule.fileName) {
+    if !settings.allowsSecrets, let reason = SourceRules.secret(name), !settings.allowedSecrets.allow(path, rule: SecretRule.fileName) {
       sourceProblems.addSecret(path, "\(reason) (\(SecretRule.fileName))")
       return .problem
     }
@@ -366,7 +348,7 @@ private final class DirectoryScanner: @unchecked Sendable {
         path, .unsuitableSource, "is a broken symbolic link", hint: "restore what it points to, remove it, or \(exclude)")
       return false
     }
-    guard options.followsSymlinks else {
+    guard settings.followsSymlinks else {
       sourceProblems.add(
         path, .unsuitableSource, "is a symbolic link",
         hint: "pack what it points to with \(sourceProblems.words.followSymlinks), or \(exclude)")
@@ -391,7 +373,7 @@ private final class DirectoryScanner: @unchecked Sendable {
         hint: isDecomposed ? "rename it: 'convmv -f utf8 -t utf8 --nfc --notest -r DIR' does so for a whole tree" : "rename it")
       return false
     }
-    guard !options.allowsUnportablePaths else { return true }
+    guard !settings.allowsUnportablePaths else { return true }
     if let problem = EntryPath.portabilityProblem(of: name) {
       sourceProblems.add(path, .unsuitableSource, problem, hint: portabilityHint)
       return false

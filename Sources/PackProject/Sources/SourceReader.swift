@@ -2,17 +2,14 @@
 package struct SourceReader: Sendable {
   package let sourceProblems: SourceProblems
 
-  private let root: OpenFile
-  private let followsSymlinks: Bool
-  private let files: any FileSystem
-  private let allowedSecrets: [AllowedSecret]
+  package let settings: PackSettings
 
-  package init(
-    root: String, followsSymlinks: Bool, files: any FileSystem, sourceProblems: SourceProblems, allowedSecrets: [AllowedSecret] = []
-  ) throws(PackError) {
+  private let root: OpenFile
+  private let files: any FileSystem
+
+  package init(root: String, _ settings: PackSettings, files: any FileSystem, sourceProblems: SourceProblems) throws(PackError) {
     self.sourceProblems = sourceProblems
-    self.allowedSecrets = allowedSecrets
-    self.followsSymlinks = followsSymlinks
+    self.settings = settings
     self.files = files
     self.root = try files.open(root, .directory)
   }
@@ -22,7 +19,7 @@ package struct SourceReader: Sendable {
   /// - Parameter isRead: whether the whole file will be read at once and then confirmed, so that it need not be checked now.
   package func open(_ entry: SourceEntry, toReadAtOnce isRead: Bool = false) -> OpenFile? {
     do throws(FileFailure) {
-      let file = try files.open(entry.path, followsSymlinks ? .read : .readUnlinked, in: root)
+      let file = try files.open(entry.path, settings.followsSymlinks ? .read : .readUnlinked, in: root)
       if isRead { return file }
       return try isUnchanged(file, entry) ? file : nil
     } catch {
@@ -38,14 +35,14 @@ package struct SourceReader: Sendable {
   /// Adds a file to `sourceProblems` if it starts like a key.
   package func checkSecrets(_ entry: SourceEntry, start content: Span<UInt8>) {
     guard entry.size <= SourceRules.largestSecret, let reason = SourceRules.secret(content: content),
-      !allowedSecrets.allow(entry.path, rule: SecretRule.keyFile)
+      !settings.allowedSecrets.allow(entry.path, rule: SecretRule.keyFile)
     else { return }
     sourceProblems.addSecret(entry.path, "\(reason) (\(SecretRule.keyFile))")
   }
 
   /// Adds a file to `sourceProblems` for the first secret that was found in it and is not allowed.
   package func checkSecrets(_ entry: SourceEntry, _ file: OpenFile, found matches: [SecretScanner.Match]) {
-    guard let match = matches.first(where: { !allowedSecrets.allow(entry.path, rule: $0.rule.id) }) else { return }
+    guard let match = matches.first(where: { !settings.allowedSecrets.allow(entry.path, rule: $0.rule.id) }) else { return }
     // Read again up to there, instead of counting the lines of all files.
     var place = LinePlace()
     _ = forEachPiece(of: file, entry, upTo: match.offset) { (piece, _) in place.add(piece) }
@@ -53,11 +50,11 @@ package struct SourceReader: Sendable {
   }
 
   /// Whether secrets are allowed in a file that are not allowed in its copies.
-  package func mayAllow(_ entry: SourceEntry) -> Bool { allowedSecrets.mention(entry.path) }
+  package func mayAllow(_ entry: SourceEntry) -> Bool { settings.allowedSecrets.mention(entry.path) }
 
   /// Checks whether a file can be read and contains a secret, without packing it.
-  package func look(at entry: SourceEntry, allowsSecrets: Bool) {
-    guard let file = open(entry), !allowsSecrets else { return }
+  package func look(at entry: SourceEntry) {
+    guard let file = open(entry), !settings.allowsSecrets else { return }
     var scanner = SecretScanner()
     let isWhole = forEachPiece(of: file, entry, upTo: entry.size) { (piece, offset) in
       if offset == 0 { checkSecrets(entry, start: piece) }

@@ -129,19 +129,12 @@ struct PackVerb: Verb {
       segmentSize, "--segment-size", in: UInt64(Limits.smallestSegment)...UInt64(Limits.largestSegment), isPowerOfTwo: true)
 
     var job = PackJob(source: directory, output: path, name: try name())
-    job.packVersion = packVersion
-    job.level = level
-    // Both numbers were checked above, so they fit.
-    job.frameSize = frame.map { Int($0) }
-    job.segmentSize = UInt32(segment)
-    job.excludes = excludes
-    job.followsSymlinks = followsSymlinks
-    job.usesRandomSalt = usesRandomSalt
-    job.usesPackKey = usesPackKey
-    job.allowsSecrets = allowsSecrets
-    job.allowsUnportablePaths = allowsUnportablePaths
-    job.looksForUnneeded = true
-    job.jobs = try threads.count()
+    // Both sizes were checked above, so they fit.
+    (job.settings.level, job.settings.frameSize, job.settings.segmentSize) = (level, frame.map { Int($0) }, UInt32(segment))
+    (job.settings.excludes, job.settings.followsSymlinks) = (excludes, followsSymlinks)
+    (job.settings.allowsSecrets, job.settings.allowsUnportablePaths) = (allowsSecrets, allowsUnportablePaths)
+    job.settings.usesRandomSalt = usesRandomSalt
+    (job.packVersion, job.usesPackKey, job.looksForUnneeded, job.jobs) = (packVersion, usesPackKey, true, try threads.count())
     return job
   }
 

@@ -85,7 +85,7 @@ struct CrashSample: Sendable {
         try tree.write(to: name, in: directory)
         var job = PackJob(source: directory(name), output: directory("\(name).pack"), name: try PackName(id))
         job.packVersion = version
-        job.segmentSize = 4096
+        job.settings.segmentSize = 4096
         job.jobs = 1
         job.files = FaultyFiles()
         _ = try await job.run(key: try knownKey())

@@ -62,7 +62,7 @@ struct DeltaStage: Sendable {
     let path = stage.directory("\(version).pack")
     var job = PackJob(source: stage.directory("\(version).source"), output: path, name: try PackName(Self.id))
     job.packVersion = version
-    job.segmentSize = 4096
+    job.settings.segmentSize = 4096
     job.jobs = 1
     _ = try await job.run(key: try knownKey())
     let bytes = stage.directory.bytes(of: "\(version).pack") ?? []

@@ -65,7 +65,7 @@ final class StoreStage: Sendable {
     if !FileManager.default.fileExists(atPath: directory("\(name).source")) { try tree.write(to: "\(name).source", in: directory) }
     var job = PackJob(source: directory("\(name).source"), output: directory("\(name).pack"), name: try PackName(id))
     job.packVersion = version
-    job.segmentSize = 4096
+    job.settings.segmentSize = 4096
     job.jobs = 1
     job.files = FaultyFiles()
     _ = try await job.run(key: try knownKey())

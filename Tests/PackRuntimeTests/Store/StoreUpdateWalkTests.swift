@@ -39,7 +39,7 @@ private struct UpdateChain: Sendable {
       trees[version] = Self.tree(after: trees[version - 1], earlier: trees[version > 3 ? version - 3 : 0], version, &random)
       try trees[version]?.write(to: "\(version)", in: directory)
       var job = PackJob(source: directory("\(version)"), output: directory("\(version).pack"), name: try PackName(Self.id))
-      (job.packVersion, job.segmentSize, job.jobs, job.files) = (version, 4096, 1, FaultyFiles())
+      (job.packVersion, job.settings.segmentSize, job.jobs, job.files) = (version, 4096, 1, FaultyFiles())
       _ = try await job.run(key: try knownKey())
       opened[version] = try open(directory("\(version).pack"))
     }

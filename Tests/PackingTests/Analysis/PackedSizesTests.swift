@@ -32,7 +32,7 @@ struct PackedSizesTests {
       }
       try tree.write(to: "tree", in: directory)
       var job = PackJob(source: directory("tree"), output: directory("p.pack"), name: try PackName("p"))
-      (job.frameSize, job.segmentSize) = (frameSize, 4096)
+      (job.settings.frameSize, job.settings.segmentSize) = (frameSize, 4096)
       _ = try await job.run(key: try sampleKey())
       try check(try Pack.open(directory("p.pack"), key: try sampleKey()), "p.pack", in: directory)
     }
@@ -87,7 +87,7 @@ struct PackedSizesTests {
     let tree = SampleTree(["b.png": .init(large), "a.png": .init(large), "c.txt": .init([UInt8](repeating: 65, count: 9000))])
     try tree.write(to: "tree", in: directory)
     var job = PackJob(source: directory("tree"), output: directory("p.pack"), name: try PackName("p"))
-    (job.frameSize, job.segmentSize) = (65_536, 4096)
+    (job.settings.frameSize, job.settings.segmentSize) = (65_536, 4096)
     _ = try await job.run(key: try sampleKey())
     let pack = try Pack.open(directory("p.pack"), key: try sampleKey())
     let packed = try PackedSizes(pack)
@@ -145,7 +145,7 @@ struct EntryListTests {
     let sample = SampleTree.awkward(&random)
     try sample.write(to: "tree", in: directory)
     var job = PackJob(source: directory("tree"), output: directory("p.pack"), name: try PackName("p"))
-    job.allowsUnportablePaths = true
+    job.settings.allowsUnportablePaths = true
     _ = try await job.run(key: try sampleKey())
     var list = try EntryList(try Pack.open(directory("p.pack"), key: try sampleKey()))
     list.makeTree(by: .path)

@@ -24,10 +24,10 @@ struct DeltaSample {
     try tree.write(to: "\(file).source", in: directory)
     var job = PackJob(source: directory("\(file).source"), output: directory("\(file).pack"), name: try PackName(name))
     job.packVersion = file == "old" ? 1 : 2
-    job.segmentSize = 4096
-    job.frameSize = 65_536
+    job.settings.segmentSize = 4096
+    job.settings.frameSize = 65_536
     job.jobs = 2
-    job.allowsUnportablePaths = true
+    job.settings.allowsUnportablePaths = true
     job.files = FaultyFiles()
     _ = try await job.run(key: try sampleKey())
     return try Pack.open(directory("\(file).pack"), key: try sampleKey())

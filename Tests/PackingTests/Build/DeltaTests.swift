@@ -109,7 +109,7 @@ struct DeltaTests {
     try await sample.make { ($0.mode, $0.jobs) = (.packed, 1) }
     #expect(sample.made == made)
     var job = PackJob(source: sample.directory("new.source"), output: sample.directory("other.pack"), name: try PackName("sample"))
-    (job.packVersion, job.segmentSize, job.jobs, job.files) = (2, 4096, 2, FaultyFiles())
+    (job.packVersion, job.settings.segmentSize, job.jobs, job.files) = (2, 4096, 2, FaultyFiles())
     _ = try await job.run(key: try sampleKey())
     let other = try Pack.open(sample.directory("other.pack"), key: try sampleKey())
     try #require(other.largestFrame > sample.new.largestFrame)

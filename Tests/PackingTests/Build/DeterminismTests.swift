@@ -70,14 +70,14 @@ struct DeterminismTests {
   @Test("but not with a random salt, or with another name, version or setting")
   func differences() async throws {
     var packs: [[UInt8]] = [try await packed()]
-    packs.append(try await packed { $0.usesRandomSalt = true })
-    packs.append(try await packed { $0.usesRandomSalt = true })
+    packs.append(try await packed { $0.settings.usesRandomSalt = true })
+    packs.append(try await packed { $0.settings.usesRandomSalt = true })
     packs.append(try await packed { $0.packVersion = 2 })
     let name = try PackName("another")
     packs.append(try await packed { $0.name = name })
-    packs.append(try await packed { $0.segmentSize = 8192 })
-    packs.append(try await packed { $0.frameSize = 100_000 })
-    packs.append(try await packed { $0.level = .number(9) })
+    packs.append(try await packed { $0.settings.segmentSize = 8192 })
+    packs.append(try await packed { $0.settings.frameSize = 100_000 })
+    packs.append(try await packed { $0.settings.level = .number(9) })
     #expect(Set(packs).count == packs.count)
     // No two packs have the same segment keys.
     #expect(Set(packs.map { Array($0[64..<96]) }).count == packs.count)
@@ -85,7 +85,7 @@ struct DeterminismTests {
 
   @Test("the random salt is random and the pack still opens")
   func randomSalt() async throws {
-    try await project.pack { $0.usesRandomSalt = true }
+    try await project.pack { $0.settings.usesRandomSalt = true }
     #expect(try !project.open().header.hasDeterministicSalt)
     let isSame = try await project.unpacked() == tree
     #expect(isSame)
@@ -95,8 +95,8 @@ struct DeterminismTests {
   func contentRoot() async throws {
     let root = try await project.pack().contentRoot
     let other = try await project.pack {
-      $0.level = .number(19)
-      $0.frameSize = 1 << 20
+      $0.settings.level = .number(19)
+      $0.settings.frameSize = 1 << 20
       $0.packVersion = 9
     }
     #expect(other.contentRoot == root)

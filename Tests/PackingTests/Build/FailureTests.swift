@@ -130,7 +130,7 @@ struct FailureTests {
   func fullDiskForSpool() async throws {
     let project = try project(large: true)
     let error = await project.refusal {
-      $0.frameSize = 1 << 20
+      $0.settings.frameSize = 1 << 20
       $0.files = FaultyFiles { call in
         switch call.operation {
         case .write: .failure(.fullDisk)
@@ -148,7 +148,7 @@ struct FailureTests {
     func missing(at number: Int, after part: Int) async throws -> Int {
       let writes = Monitor(0)
       let error = await project.refusal {
-        $0.frameSize = 1 << 20
+        $0.settings.frameSize = 1 << 20
         $0.jobs = 1
         $0.files = FaultyFiles { call in
           switch call.operation {
@@ -234,9 +234,11 @@ struct FailureTests {
   func settings() async throws {
     let project = try project()
     let changes: [(inout PackJob) -> Void] = [
-      { $0.level = .number(0) }, { $0.level = .number(20) }, { $0.frameSize = 65_535 }, { $0.frameSize = (8 << 20) + 1 },
-      { $0.segmentSize = 4095 },
-      { $0.segmentSize = 2 << 20 }, { $0.segmentSize = 0 }, { $0.packVersion = 1 << 53 }, { $0.jobs = 0 }, { $0.jobs = -1 },
+      { $0.settings.level = .number(0) }, { $0.settings.level = .number(20) }, { $0.settings.frameSize = 65_535 },
+      { $0.settings.frameSize = (8 << 20) + 1 },
+      { $0.settings.segmentSize = 4095 },
+      { $0.settings.segmentSize = 2 << 20 }, { $0.settings.segmentSize = 0 }, { $0.packVersion = 1 << 53 }, { $0.jobs = 0 },
+      { $0.jobs = -1 },
       { $0.jobs = .max },
     ]
     for change in changes { #expect(await project.refusal(change)?.code == .usage) }

@@ -63,11 +63,11 @@ struct FrameStrengthsTests {
       let text = (0..<8000).map { _ in words[Int(random.next() % 2000)] }.joined(separator: " ")
       try project.add("\(number).txt", Array(text.utf8))
     }
-    let plain = try await project.pack { $0.level = .number(3) }
+    let plain = try await project.pack { $0.settings.level = .number(3) }
     var packs: Set<[UInt8]> = []
     for jobs in [1, 2, 8] {
       let report = try await project.pack {
-        $0.level = .balanced
+        $0.settings.level = .balanced
         $0.jobs = jobs
       }
       #expect(report.packSize < plain.packSize / 100 * 99)

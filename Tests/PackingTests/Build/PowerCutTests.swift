@@ -43,8 +43,8 @@ private enum WritePath: String, CaseIterable, CustomTestStringConvertible {
     switch self {
     case .pack:
       var job = PackJob(source: "/project/build/core", output: "/project/core.pack", name: try PackName("core"))
-      job.segmentSize = 4096
-      job.frameSize = 65_536
+      job.settings.segmentSize = 4096
+      job.settings.frameSize = 65_536
       job.jobs = 1
       job.files = files
       _ = try await job.run(key: try sampleKey())

@@ -79,8 +79,8 @@ struct RepetitionSearchTests {
   func joined(_ level: PackLevel) async throws {
     let (project, content) = try project()
     let change: (inout PackJob) -> Void = {
-      $0.level = level
-      $0.frameSize = nil
+      $0.settings.level = level
+      $0.settings.frameSize = nil
     }
     let report = try await project.pack(change)
     #expect(report.joinedFrames == 1)
@@ -100,7 +100,7 @@ struct RepetitionSearchTests {
       try project.add("z\(number).bin", [UInt8(number)] + content)
     }
     try project.add("m.bin", random.bytes(1_600_000))
-    let report = try await project.pack { $0.frameSize = nil }
+    let report = try await project.pack { $0.settings.frameSize = nil }
     #expect(report.joinedFrames == 1)
     #expect(report.packSize < 2_400_000)
   }
@@ -111,7 +111,7 @@ struct RepetitionSearchTests {
     var packs: Set<[UInt8]> = []
     for jobs in [1, 2, 8] {
       try await project.pack {
-        $0.frameSize = nil
+        $0.settings.frameSize = nil
         $0.jobs = jobs
       }
       packs.insert(project.packed)
@@ -122,7 +122,7 @@ struct RepetitionSearchTests {
   @Test("frames of a requested size are not joined")
   func requested() async throws {
     let (project, content) = try project()
-    let report = try await project.pack { $0.frameSize = Limits.defaultFrameSize }
+    let report = try await project.pack { $0.settings.frameSize = Limits.defaultFrameSize }
     #expect(report.joinedFrames == 0 && report.largestFrame <= UInt32(Limits.defaultFrameSize))
     #expect(report.packSize > UInt64(content))
   }
@@ -136,10 +136,10 @@ struct RepetitionSearchTests {
     for number in 5..<9 {
       try project.add("\(number).bin", [UInt8](repeating: 7, count: 9000) + random.bytes(600_000) + [UInt8](repeating: 0, count: 300_000))
     }
-    let report = try await project.pack { $0.frameSize = nil }
+    let report = try await project.pack { $0.settings.frameSize = nil }
     #expect(report.joinedFrames == 0)
     let packed = project.packed
-    try await project.pack { $0.frameSize = Limits.defaultFrameSize }
+    try await project.pack { $0.settings.frameSize = Limits.defaultFrameSize }
     let isSame = project.packed == packed
     #expect(isSame)
   }
@@ -148,8 +148,8 @@ struct RepetitionSearchTests {
   func smallest() async throws {
     let (project, content) = try project(size: 300_000, noise: 100_000)
     let report = try await project.pack {
-      $0.level = .smallest
-      $0.frameSize = nil
+      $0.settings.level = .smallest
+      $0.settings.frameSize = nil
     }
     #expect(report.joinedFrames == 0 && report.packSize < UInt64(content) - 250_000)
   }
@@ -160,7 +160,7 @@ struct RepetitionSearchTests {
     let trigger = Trigger()
     let path = project.directory("\(project.source)/c.wasm")
     let error = await project.refusal {
-      $0.frameSize = nil
+      $0.settings.frameSize = nil
       $0.files = FaultyFiles { call in
         if call.operation == .read { trigger.fire { overwrite(path, [1, 2, 3]) } }
         return nil

@@ -59,7 +59,7 @@ struct RewritingTests {
     let tree = Self.awkward()
     let project = try SampleProject()
     try tree.write(to: "tree", in: project.directory)
-    try await project.pack { $0.segmentSize = segmentSize }
+    try await project.pack { $0.settings.segmentSize = segmentSize }
     let pack = try project.open()
     let path = project.directory("rewritten.pack")
     let made = try await rewrite(pack, to: path)
@@ -90,7 +90,7 @@ struct RewritingTests {
     }
     let project = try SampleProject()
     try tree.write(to: "tree", in: project.directory)
-    try await project.pack { $0.frameSize = PackRewriter.frameSize }
+    try await project.pack { $0.settings.frameSize = PackRewriter.frameSize }
     let pack = try project.open()
     try await rewrite(pack, to: project.directory("rewritten.pack"))
     let rewritten = try Pack.open(project.directory("rewritten.pack"), key: try sampleKey())

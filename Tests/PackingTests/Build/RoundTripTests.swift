@@ -67,9 +67,9 @@ struct RoundTripTests {
     let project = try SampleProject()
     try tree.write(to: "tree", in: project.directory)
     try await project.pack {
-      $0.level = .number(level)
-      $0.segmentSize = segmentSize
-      $0.frameSize = level == 1 ? 8 << 20 : 65_537
+      $0.settings.level = .number(level)
+      $0.settings.segmentSize = segmentSize
+      $0.settings.frameSize = level == 1 ? 8 << 20 : 65_537
     }
     let unpacked = try await project.unpacked()
     #expect(unpacked == tree)
@@ -89,7 +89,7 @@ struct RoundTripTests {
     }
     let report = try await project.pack {
       $0.files = files
-      $0.frameSize = 1 << 20
+      $0.settings.frameSize = 1 << 20
     }
     #expect(report.payloadSize > 20 << 20)
     #expect(files.calls.contains { $0.operation == .link })
@@ -102,7 +102,7 @@ struct RoundTripTests {
     for jobs in [1, 3] {
       try await project.pack {
         $0.files = FaultyFiles { $0.operation == .open && $0.name == "." ? .failure(.unsupported) : nil }
-        $0.frameSize = 1 << 20
+        $0.settings.frameSize = 1 << 20
         $0.jobs = jobs
       }
       let isRepeatable = project.packed == first

@@ -193,8 +193,7 @@ struct GateSample {
       packs.append(
         PackerConfiguration.Pack(
           id: try PackName(entry.id), root: "build/\(entry.id)", rootInProject: "build/\(entry.id)", delivery: entry.delivery,
-          install: entry.install, tags: entry.tags, language: nil, platforms: [], name: entry.id, description: "", excludes: [],
-          level: "balanced", frameSize: nil, followsSymlinks: false, allowsSecrets: false, allowsUnportablePaths: false, budget: nil,
+          install: entry.install, tags: entry.tags, language: nil, platforms: [], name: entry.id, description: "", budget: nil,
           position: SourcePosition(line: 10 + number, column: 5)))
     }
     return PackerConfiguration(

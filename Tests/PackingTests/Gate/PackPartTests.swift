@@ -20,7 +20,7 @@ struct PackPartTests {
   private func pack(files: any FileSystem = SystemFiles()) async throws -> Pack {
     try tree.write(to: "tree", in: directory)
     var job = PackJob(source: directory("tree"), output: directory("p.pack"), name: try PackName("p"))
-    (job.frameSize, job.segmentSize, job.allowsUnportablePaths) = (65_536, 4096, true)
+    (job.settings.frameSize, job.settings.segmentSize, job.settings.allowsUnportablePaths) = (65_536, 4096, true)
     _ = try await job.run(key: try sampleKey())
     return try Pack("\(directory("p.pack"))", key: try sampleKey(), files: files, backend: CryptoBackends.standard)
   }

@@ -28,7 +28,7 @@ final class DistSample {
     for (id, tree) in trees {
       try tree.write(to: "build/\(id)", in: directory)
       var job = PackJob(source: directory("build/\(id)"), output: directory("dist/new.pack"), name: try PackName(id))
-      job.allowsSecrets = true
+      job.settings.allowsSecrets = true
       job.jobs = 2
       let report = try await job.run(key: try knownKey())
       let bytes = try #require(directory.bytes(of: "dist/new.pack"))
@@ -567,7 +567,7 @@ struct ReleaseInspectionTests {
     var configuration = try GateSample.configuration(for: dist.manifest.packs)
     for index in configuration.packs.indices {
       configuration.packs[index].root = dist.directory("build/\(dist.manifest.packs[index].id)")
-      configuration.packs[index].allowedSecrets = [
+      configuration.packs[index].settings.allowedSecrets = [
         AllowedSecret(path: "large.txt", rule: "github-token", reason: "a test"), AllowedSecret(path: "a.js", reason: "a test"),
       ]
     }

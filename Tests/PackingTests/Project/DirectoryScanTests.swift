@@ -36,7 +36,7 @@ struct DirectoryScanTests {
     // 256 directories, and 256 more for each link: 65 537 with the root.
     for number in 0..<255 { try project.directory.makeDirectory("\(project.source)/d/\(number)") }
     for number in 0..<255 { try project.link("link\(number)", to: "d") }
-    let error = await project.refusal { $0.followsSymlinks = true }
+    let error = await project.refusal { $0.settings.followsSymlinks = true }
     #expect(error?.code == .unsuitableSource)
     #expect(error?.message.contains("more than 65536 directories") == true, "\(error?.message ?? "")")
   }
@@ -61,7 +61,7 @@ struct DirectoryScanTests {
     try project.directory.write([1], to: "tree2/x")
     try project.add("sub/x")
     try project.link("link", to: target)
-    let error = await project.refusal { $0.followsSymlinks = true }
+    let error = await project.refusal { $0.settings.followsSymlinks = true }
     #expect(error?.code == .unsuitableSource && error?.message.contains("leaves the directory") == true)
   }
 
@@ -73,7 +73,7 @@ struct DirectoryScanTests {
     try project.add("fine.txt")
     try project.directory.write([1], to: "cafe\u{301}/secret")
     try project.link("link", to: "../cafe\u{301}/secret")
-    let error = await project.refusal { $0.followsSymlinks = true }
+    let error = await project.refusal { $0.settings.followsSymlinks = true }
     #expect(error?.message.contains("leaves the directory") == true)
   }
 
@@ -81,7 +81,7 @@ struct DirectoryScanTests {
   func danglingLink(_ target: String) async throws {
     let project = try project()
     try project.link("link", to: target)
-    let error = await project.refusal { $0.followsSymlinks = true }
+    let error = await project.refusal { $0.settings.followsSymlinks = true }
     #expect(error?.code == .unsuitableSource && error?.message.contains("broken symbolic link") == true)
   }
 
@@ -90,7 +90,7 @@ struct DirectoryScanTests {
     let project = try project()
     try project.add("a/b/c")
     try project.link("a/b/link", to: target)
-    let error = await project.refusal { $0.followsSymlinks = true }
+    let error = await project.refusal { $0.settings.followsSymlinks = true }
     #expect(error?.code == .unsuitableSource && error?.message.contains("a directory above it") == true)
   }
 
@@ -100,7 +100,7 @@ struct DirectoryScanTests {
     try project.add("a/b", [7, 8])
     try project.link("file", to: "a/b")
     try project.link("directory", to: "a")
-    try await project.pack { $0.followsSymlinks = true }
+    try await project.pack { $0.settings.followsSymlinks = true }
     #expect(try await project.unpacked().files.keys.sorted() == ["a/b", "directory/b", "file", "fine.txt"])
   }
 
@@ -213,7 +213,7 @@ struct DirectoryScanTests {
   func illegalNames(_ name: String) async throws {
     let project = try project()
     try project.add(name)
-    let error = await project.refusal { $0.allowsUnportablePaths = true }
+    let error = await project.refusal { $0.settings.allowsUnportablePaths = true }
     #expect(error?.code == .unsuitableSource)
     // Characters that could disturb a terminal are escaped.
     let isPlain = error?.message.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F } == true
@@ -228,7 +228,7 @@ struct DirectoryScanTests {
     try project.add(name)
     let error = await project.refusal()
     #expect(error?.code == .unsuitableSource && error?.advice?.description.contains("--allow-unportable-paths") == true)
-    try await project.pack { $0.allowsUnportablePaths = true }
+    try await project.pack { $0.settings.allowsUnportablePaths = true }
     #expect(try await project.unpacked().files.keys.contains(name))
   }
 
@@ -245,7 +245,7 @@ struct DirectoryScanTests {
     }
     let error = await project.refusal()
     #expect(error?.code == .unsuitableSource && error?.message.contains("on file systems that ignore case") == true)
-    try await project.pack { $0.allowsUnportablePaths = true }
+    try await project.pack { $0.settings.allowsUnportablePaths = true }
     let names = Set(names + ["fine.txt"])
     #expect(try await Set(project.unpacked().files.keys) == names)
   }
@@ -289,7 +289,7 @@ struct DirectoryScanTests {
     let error = await project.refusal()
     #expect(error?.code == .unsuitableSource && error?.advice?.description.contains("--allow-secrets") == true)
     #expect(error?.message.contains(content.isEmpty ? "\u{0}" : String(content.dropFirst(5))) == false, "the secret is in the message")
-    try await project.pack { $0.allowsSecrets = true }
+    try await project.pack { $0.settings.allowsSecrets = true }
     #expect(try await project.unpacked().files[name]?.bytes == Array(content.utf8))
   }
 
@@ -320,7 +320,7 @@ struct DirectoryScanTests {
   func excludes(_ pattern: String, _ expected: [String]) async throws {
     let project = try project()
     for path in ["a.map", "dir/b.map", "dir/sub/c.map", "x", "dir/x", "dir/sub/x", "top", "dir/top"] { try project.add(path) }
-    let report = try await project.pack { $0.excludes = [pattern] }
+    let report = try await project.pack { $0.settings.excludes = [pattern] }
     #expect(report.omitted.map(\.path) == expected)
   }
 
@@ -367,7 +367,7 @@ struct DirectoryScanTests {
     try project.link("link", to: "/etc/passwd")
     try project.add("a:b")
     #expect(mkfifo(project.directory("tree/pipe"), 0o600) == 0)
-    let report = try await project.pack { $0.excludes = ["link", "a:b", "pipe"] }
+    let report = try await project.pack { $0.settings.excludes = ["link", "a:b", "pipe"] }
     #expect(report.omitted.count == 3)
   }
 }

@@ -39,7 +39,7 @@ struct ProposalTests {
     for pack in configuration.packs {
       let sourceProblems = SourceProblems()
       let scan = try await DirectoryScan.run(
-        pack.root, options: .init(excludes: pack.excludes), files: SystemFiles(), sourceProblems: sourceProblems, jobs: 1)
+        pack.root, pack.settings, files: SystemFiles(), sourceProblems: sourceProblems, jobs: 1)
       try sourceProblems.check(pack.root)
       for entry in scan.entries where entry.kind != .directory {
         let path = pack.rootInProject + "/" + entry.path

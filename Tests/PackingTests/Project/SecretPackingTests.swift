@@ -18,8 +18,8 @@ struct SecretPackingTests {
     #expect(error?.message.contains("js/config.js contains what looks like a GitHub token in line 3, column 19 (github-token)") == true)
     #expect(error?.message.contains("_" + SecretCases.word(36).prefix(4)) == false, "the secret is in the message")
     #expect(error?.advice?.description.contains("--exclude") == true)
-    try await project.pack { $0.allowsSecrets = true }
-    try await project.pack { $0.excludes = ["js/config.js"] }
+    try await project.pack { $0.settings.allowsSecrets = true }
+    try await project.pack { $0.settings.excludes = ["js/config.js"] }
   }
 
   @Test("a secret is found on every border between frames", arguments: [-60, -45, -41, -30, -20, -10, -4, -3, -2, -1, 0, 1, 2])
@@ -55,7 +55,7 @@ struct SecretPackingTests {
       }
       try project.add(name, bytes)
     }
-    let error = await project.refusal { $0.frameSize = frameSize }
+    let error = await project.refusal { $0.settings.frameSize = frameSize }
     let named = (error?.details ?? []).compactMap { $0.split(separator: " ").first.map(String.init) }
     #expect(Set(named) == expected)
   }
@@ -65,14 +65,15 @@ struct SecretPackingTests {
     let project = try SampleProject()
     try project.add("a/web.js", Array(token.utf8))
     for path in ["a/web.js", "web.js", "a/", "*.js"] {
-      try await project.pack { $0.allowedSecrets = [AllowedSecret(path: path, reason: "a test")] }
-      try await project.pack { $0.allowedSecrets = [AllowedSecret(path: path, rule: "github-token", reason: "a test")] }
-      #expect(await project.refusal { $0.allowedSecrets = [AllowedSecret(path: path, rule: "npm-token", reason: "a test")] } != nil)
+      try await project.pack { $0.settings.allowedSecrets = [AllowedSecret(path: path, reason: "a test")] }
+      try await project.pack { $0.settings.allowedSecrets = [AllowedSecret(path: path, rule: "github-token", reason: "a test")] }
+      #expect(
+        await project.refusal { $0.settings.allowedSecrets = [AllowedSecret(path: path, rule: "npm-token", reason: "a test")] } != nil)
     }
-    #expect(await project.refusal { $0.allowedSecrets = [AllowedSecret(path: "b/", reason: "a test")] } != nil)
+    #expect(await project.refusal { $0.settings.allowedSecrets = [AllowedSecret(path: "b/", reason: "a test")] } != nil)
     // Another kind in the same file is still refused.
     try project.add("a/web.js", Array("\(token)\n\(SecretCases.services[0].text)\n".utf8))
-    let error = await project.refusal { $0.allowedSecrets = [AllowedSecret(path: "a/", rule: "github-token", reason: "a test")] }
+    let error = await project.refusal { $0.settings.allowedSecrets = [AllowedSecret(path: "a/", rule: "github-token", reason: "a test")] }
     #expect(error?.message.contains("(stripe-secret-key)") == true)
   }
 
@@ -82,7 +83,9 @@ struct SecretPackingTests {
     try project.add(".env")
     try project.add("b.txt", Array("AGE-SECRET-KEY-1QQQ".utf8))
     #expect(await project.refusal()?.details.count == 2)
-    try await project.pack { $0.allowedSecrets = [.init(path: ".env", reason: "x"), .init(path: "b.txt", rule: "key-file", reason: "x")] }
+    try await project.pack {
+      $0.settings.allowedSecrets = [.init(path: ".env", reason: "x"), .init(path: "b.txt", rule: "key-file", reason: "x")]
+    }
   }
 
   @Test("a copy of an allowed file is refused")
@@ -91,11 +94,11 @@ struct SecretPackingTests {
     let content = Array((token + "\n" + String(repeating: "text\n", count: 4000)).utf8)
     try project.add("a.txt", content)
     try project.add("z.txt", content)
-    let report = try await project.pack { $0.allowsSecrets = true }
+    let report = try await project.pack { $0.settings.allowsSecrets = true }
     try #require(report.duplicateFiles == 1)
     for path in ["a.txt", "z.txt"] {
       let other = path == "a.txt" ? "z.txt" : "a.txt"
-      let error = await project.refusal { $0.allowedSecrets = [AllowedSecret(path: path, reason: "a test")] }
+      let error = await project.refusal { $0.settings.allowedSecrets = [AllowedSecret(path: path, reason: "a test")] }
       #expect(error?.message.contains("\(other) contains what looks like") == true)
     }
   }

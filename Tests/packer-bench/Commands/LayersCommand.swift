@@ -31,7 +31,7 @@ struct LayersCommand: AsyncParsableCommand {
     let paths = LayersContest.Paths(old: "\(place)/old.pack", new: "\(place)/new.pack", delta: "\(place)/new.delta")
     for (directory, path) in [(old, paths.old), (new, paths.new)] {
       var job = PackJob(source: directory, output: path, name: try PackName("layers"))
-      (job.allowsUnportablePaths, job.allowsSecrets) = (true, true)
+      (job.settings.allowsUnportablePaths, job.settings.allowsSecrets) = (true, true)
       _ = try await job.run(key: key.key)
     }
     var job = DeltaJob(from: try Pack.open(paths.old, key: key.key), to: try Pack.open(paths.new, key: key.key), output: paths.delta)

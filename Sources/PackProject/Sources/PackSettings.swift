@@ -1,0 +1,53 @@
+/// How a directory becomes a pack, besides the pack's name and key: what `packer pack` takes as options and `packer.yml` as keys.
+package struct PackSettings: Hashable, Sendable {
+  /// The compression level.
+  package var level = PackLevel.balanced
+  /// The maximum number of tar bytes in one frame, 64 KiB to 8 MiB. Larger frames compress better. With smaller frames, single files are read
+  /// faster and with less memory. Nil means the default of the level, and that frames are joined where content repeats at a distance.
+  package var frameSize: Int?
+  /// The size of one ciphertext segment in bytes: a power of two from 4 KiB to 1 MiB.
+  package var segmentSize = Limits.defaultSegment
+  /// Patterns of paths to leave out, as in ignore files.
+  package var excludes: [String] = []
+  /// Whether symbolic links are replaced by their targets, which must be inside the directory. Otherwise links are refused.
+  package var followsSymlinks = false
+  /// Whether equal packs get different bytes, for publishers who must hide that two packs are equal.
+  package var usesRandomSalt = false
+  /// Whether files that look like private keys or credentials are packed. Otherwise they are refused.
+  package var allowsSecrets = false
+  /// Which of these files are packed nevertheless.
+  package var allowedSecrets: [AllowedSecret] = []
+  /// Whether files are packed whose names some platforms do not support. Otherwise they are refused.
+  package var allowsUnportablePaths = false
+
+  /// The zstd levels.
+  package static let levels = Limits.compressionLevels
+  /// The frame sizes in bytes.
+  package static let frameSizes = Limits.smallestFrameSize...Limits.frameSize
+
+  /// Makes the default settings.
+  package init() {}
+
+  /// Makes settings for a tree that is only read: no file in it is refused.
+  package init(reading excludes: [String], followsSymlinks: Bool) {
+    (self.excludes, self.followsSymlinks) = (excludes, followsSymlinks)
+    (allowsSecrets, allowsUnportablePaths) = (true, true)
+  }
+
+  /// Throws if a number is out of its range.
+  package func check() throws(PackError) {
+    guard Self.levels.contains(level.zstdLevel) else {
+      throw PackError(.usage, "level \(level.zstdLevel) is not in the range 1 to 19")
+    }
+    let frameSize = frameSize ?? level.frameSize
+    guard Self.frameSizes.contains(frameSize) else {
+      throw PackError(
+        .usage, "frame size \(frameSize) is not in the range \(Limits.smallestFrameSize) to \(Limits.frameSize) bytes")
+    }
+    guard PackHeader.isLegal(segmentSize: segmentSize) else {
+      throw PackError(
+        .usage,
+        "segment size \(segmentSize) is not a power of two from \(Limits.smallestSegment) to \(Limits.largestSegment) bytes")
+    }
+  }
+}
