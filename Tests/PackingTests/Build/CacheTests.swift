@@ -95,6 +95,31 @@ struct CacheTests {
     #expect(!project.directory.names().contains { $0.hasPrefix(".") })
   }
 
+  @Test("and other places are left at the next piece of a file if the task is cancelled")
+  func cancelled() async throws {
+    let project = try ReleaseProject()
+    try project.add("core/large.bin", [1, 2, 3])
+    let (source, place) = (project.directory("build/core/large.bin"), project.directory("copy.bin"))
+    let codes = await Task {
+      withUnsafeCurrentTask { $0?.cancel() }
+      func code(_ body: () throws(PackError) -> Void) -> PackError.Code? {
+        do throws(PackError) {
+          try body()
+          return nil
+        } catch {
+          return error.code
+        }
+      }
+      return [
+        code { () throws(PackError) in try FileCopy.run(source, to: place, files: SystemFiles()) },
+        code { () throws(PackError) in
+          _ = try FileDigest.run(source, in: nil, title: source, files: SystemFiles(), backend: CryptoBackends.standard)
+        },
+      ]
+    }.value
+    #expect(codes == [.cancelled, .cancelled] && !FileManager.default.fileExists(atPath: place))
+  }
+
   @Test("is asked for another entry if content, key, settings or version is another one")
   func names() async throws {
     let (project, shelf, _) = try await filled()
