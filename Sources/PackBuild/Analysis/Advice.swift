@@ -4,8 +4,6 @@ package struct Advice: Hashable, Sendable {
   package enum Kind: String, Hashable, Sendable, CaseIterable {
     /// Another compression level.
     case level
-    /// The frame size of the level, and not that of packer.yml.
-    case frames
     /// Files that no player needs.
     case unneeded
     /// Files that several packs have.
@@ -20,7 +18,7 @@ package struct Advice: Hashable, Sendable {
     /// Whether players download less. Otherwise they download a part later, or what it would save was not tried.
     package var isSaving: Bool {
       switch self {
-      case .level, .frames, .unneeded, .shared: true
+      case .level, .unneeded, .shared: true
       case .unused, .start, .media: false
       }
     }

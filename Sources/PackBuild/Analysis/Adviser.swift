@@ -91,12 +91,6 @@ package struct Adviser: Sendable {
         .level, trial.packSize, "level \(PackLevel.smallestName) makes it smaller\(effort)",
         "set 'level: \(PackLevel.smallestName)' for it in \(build.configuration.path)")
     }
-    if pack.settings.frameSize != nil {
-      let trial = try await build.trial(of: pack, to: path, frameSize: false, key: key, progress: progress)
-      add(
-        .frames, trial.packSize, "the frame size of the level makes it smaller", "remove 'frameSize', unless single files must be read fast"
-      )
-    }
     if !unneeded.isEmpty {
       let trial = try await build.trial(of: pack, to: path, excluding: unneeded, key: key, progress: progress)
       let count = base.unneeded.reduce(0) { $0 + $1.files }

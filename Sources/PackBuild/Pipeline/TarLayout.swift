@@ -124,7 +124,7 @@ final class TarLayout: Sendable {
     guard frameCount <= Limits.frames - 3 else {
       throw PackError(
         .unsuitableSource, "the tree needs \(frameCount) frames, more than \(Limits.frames)",
-        hint: "choose a larger \(words.frameSize), or split the tree into several packs")
+        hint: words.fewerFrames)
     }
   }
 

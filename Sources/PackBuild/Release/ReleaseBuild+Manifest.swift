@@ -193,7 +193,7 @@ extension ReleaseBuild {
     var remarks: [ReleaseBuildReport.Remark] = []
     for (entry, made) in zip(release.entries, release.packs) {
       let payload = BAPackageManifest.payloadName(for: entry.id)
-      let manifest = BAPackageManifest(for: entry, payload: payload, events: configuration.installationEvents)
+      let manifest = BAPackageManifest(for: entry, payload: payload)
       try staged.duplicate(made.record.file, as: "\(ReleaseFile.baPackages)/\(payload)")
       try staged.write(manifest.json, to: "\(ReleaseFile.baPackages)/\(BAPackageManifest.fileName(for: entry.id))")
       remarks += manifest.notes.map { .note($0) }

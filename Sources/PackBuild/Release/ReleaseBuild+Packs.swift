@@ -122,10 +122,7 @@ extension ReleaseBuild {
       case .smallest: "smallest"
       case .number(let number): "\(number)"
       }
-    // Without a frame size in the configuration, frames are joined. The text is then the same as before that, and unchanged packs stay as they are.
-    let isFixed = settings.frameSize == settings.level.frameSize && settings.level.joinsFrames
-    let frame = "\(isFixed ? "fixed-frame" : "frame")=\(settings.frameSize ?? settings.level.frameSize)"
-    return "format=\(PackHeader.formatVersion) level=\(level) \(frame) segment=\(settings.segmentSize)"
+    return "format=\(PackHeader.formatVersion) level=\(level) frame=\(settings.level.frameSize) segment=\(settings.segmentSize)"
   }
 
   // MARK: Made packs

@@ -45,8 +45,6 @@ struct ForeignFilesSearch {
   /// The names of the files of packs and pages.
   let published: Set<String>
   let files: any FileSystem
-  /// The events of managed packs; nil if there is no configuration.
-  let events: [PackerConfiguration.InstallationEvent]?
   let isQuick: Bool
 
   /// The names that a build writes besides packs.
@@ -198,11 +196,10 @@ struct ForeignFilesSearch {
     for entry in packs {
       let payload = BAPackageManifest.payloadName(for: entry.id)
       let name = BAPackageManifest.fileName(for: entry.id)
-      let written = events.map { [$0] } ?? [[], [.firstInstallation], [.subsequentUpdate]]
       let document = try? bytes(of: "\(directory)/\(name)")
       if document == nil {
         companion.disagreements.append("'\(name)' is missing")
-      } else if !written.contains(where: { BAPackageManifest(for: entry, payload: payload, events: $0).json == document }) {
+      } else if BAPackageManifest(for: entry, payload: payload).json != document {
         companion.disagreements.append("'\(name)' is not what 'packer build' writes for pack '\(entry.id)'")
       }
       guard let status = try? files.status(of: "\(directory)/\(payload)", in: nil, following: .asThemselves), status.kind == .file else {

@@ -68,8 +68,7 @@ struct ReleaseInspection: Sendable {
       names.filter { $0.hasSuffix(suffix) && !published.contains($0) }.map { place.path($0) }
     }
     let search = ForeignFilesSearch(
-      place: place, packs: entries, published: published, files: files, events: options.configuration?.installationEvents,
-      isQuick: options.isQuick)
+      place: place, packs: entries, published: published, files: files, isQuick: options.isQuick)
     let companions = CompanionReading.all(names: names, place: place, manifest: manifest, packs: entries, files: files)
     var beside = try search.run(names: names, key: key)
     (beside.strayPacks, beside.strayPages) = (strays(".pack"), strays(PageReference.fileExtension))

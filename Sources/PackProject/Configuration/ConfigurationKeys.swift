@@ -49,7 +49,6 @@ extension ConfigurationMap {
   static let root = ConfigurationMap(
     noun: "the configuration",
     keys: [
-      ConfigurationKey("$schema", .scalar(.text(longest: 1000)), "For editors; packer ignores it."),
       ConfigurationKey("app", .map(app), "The app that the packs are for."),
       ConfigurationKey("serve", .map(serve), isRequired: true, "Where the packs are served."),
       ConfigurationKey(
@@ -79,13 +78,7 @@ extension ConfigurationMap {
         "lock", .scalar(.choice(PackerConfiguration.LockPresence.allCases.map(\.rawValue), "word")),
         "Whether packer.lock.json must exist. Without it, versions start from 1 again, which devices refuse.", standard: "optional"),
       ConfigurationKey(
-        "events",
-        .list(
-          .choice(PackerConfiguration.InstallationEvent.allCases.map(\.rawValue), "installation event"), counts: 1...2, isSet: true),
-        "The events at which the system downloads managed asset packs. Default: both."),
-      ConfigurationKey(
-        "headroom", .either(.scalar(.headroom), .map(headroom)),
-        "What is added to the sum of each budget: a share, a size, or the larger of the two.", standard: "2 %"),
+        "headroom", .scalar(.headroom), "What is added to the sum of each budget: a share or a size.", standard: "2 %"),
       ConfigurationKey(
         "manifestCeiling", .scalar(.size(1024...UInt64(Manifest.largestSize))),
         "The size reserved for the manifest in the budget, so that a growing manifest does not exceed it.", standard: "64 KiB"),
@@ -121,13 +114,6 @@ extension ConfigurationMap {
       ConfigurationKey(
         "hosts", .list(.host, counts: 0...100, isSet: true),
         "Hosts for the domain allow list, in addition to those of the URLs.", example: ["cdn.example.com", "*.example.net"]),
-    ])
-
-  private static let headroom = ConfigurationMap(
-    noun: "'headroom'",
-    keys: [
-      ConfigurationKey("percent", .scalar(.percent), "A share of the sum, in percent."),
-      ConfigurationKey("bytes", .scalar(.size(0...Self.largestSize)), "A size."),
     ])
 
   private static let updates = ConfigurationMap(
@@ -168,9 +154,6 @@ extension ConfigurationMap {
       "How it is stored on the device: unpacked into files, or packed and read in place.", standard: "unpacked"),
     ConfigurationKey(
       "level", .scalar(.level), "The compression level: fast, balanced, smallest, or a zstd level from 1 to 19.", standard: "balanced"),
-    ConfigurationKey(
-      "frameSize", .scalar(.size(UInt64(PackSettings.frameSizes.lowerBound)...UInt64(PackSettings.frameSizes.upperBound))),
-      "How many bytes are compressed together, from 64 KiB to 8 MiB. The default depends on level and content.", example: "2 MiB"),
     ConfigurationKey(
       "exclude", .list(.glob, counts: 0...1000, isSet: true),
       "Patterns of paths to exclude. A pack's patterns are added to those of the defaults.", example: ["*.js.map", "drafts/"]),

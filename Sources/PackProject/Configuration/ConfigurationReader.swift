@@ -72,12 +72,11 @@ struct ConfigurationReader {
       keysFile: root.text("keysFile", .directory).map(inDirectory),
       packs: packs,
       totals: totals(root["totals"]),
-      headroom: headroom(root["headroom"]),
+      headroom: root.text("headroom", .headroom).flatMap(ScalarFormat.headroom) ?? PackerConfiguration.defaultHeadroom,
       validitySeconds: root.text("validity", .duration).flatMap(ScalarFormat.seconds) ?? PackerConfiguration.defaultValiditySeconds,
       manifestCeiling: root.size("manifestCeiling") ?? PackerConfiguration.defaultManifestCeiling,
       hosting: root.choice("hosting") ?? .unmanaged,
       lock: root.choice("lock") ?? .optional,
-      installationEvents: installationEvents(root["events"]),
       ignored: ignored(root["ignore"], packs: packs))
     configuration.lacksPacks = lacksPacks
     configuration.updates = updates(root["updates"], configuration.hosting)
@@ -168,20 +167,6 @@ struct ConfigurationReader {
   private func inDirectory(_ path: String) -> String {
     if path == "." { return directory }
     return directory == "." ? path : directory == "/" ? "/" + path : directory + "/" + path
-  }
-
-  private func headroom(_ node: ConfigurationNode?) -> PackerConfiguration.Headroom {
-    let standard = PackerConfiguration.defaultHeadroom
-    guard let node else { return standard }
-    if let text = node.scalarText(.headroom) { return ScalarFormat.headroom(text) ?? standard }
-    let percent = node["percent"]?.scalarText(.percent).flatMap(ScalarFormat.basisPoints)
-    return PackerConfiguration.Headroom(basisPoints: percent ?? 0, bytes: max(1, node.size("bytes") ?? standard.bytes))
-  }
-
-  /// Returns the events in the order of their declaration, regardless of the order in the file.
-  private func installationEvents(_ node: ConfigurationNode?) -> [PackerConfiguration.InstallationEvent] {
-    let names = node?.items.compactMap { $0.scalarText(.text(longest: 100)) } ?? []
-    return PackerConfiguration.InstallationEvent.allCases.filter { names.contains($0.rawValue) }
   }
 
   private func totals(_ node: ConfigurationNode?) -> PackerConfiguration.Totals {
@@ -363,7 +348,6 @@ struct ConfigurationReader {
     var settings = PackSettings()
     settings.excludes = Self.once((defaults?.texts("exclude", .glob) ?? []) + entry.texts("exclude", .glob).map(filled))
     settings.level = setting("level")?.scalarText(.level).flatMap(PackLevel.init) ?? .balanced
-    settings.frameSize = setting("frameSize")?.scalarText(.anySize).flatMap { ByteCount(parsing: $0) }.map { Int(clamping: $0.bytes) }
     settings.followsSymlinks = setting("followSymlinks")?.isTrue ?? false
     settings.allowsSecrets = setting("allowSecrets")?.isTrue ?? false
     settings.allowedSecrets = setting("allowSecrets")?.items.compactMap(Self.allowedSecret) ?? []

@@ -38,8 +38,6 @@ package struct PackerConfiguration: Hashable, Sendable {
   package var publish = Publish()
   /// Where machines share packs, in the form of ``Publish/place``; nil for nowhere.
   package var cache: String?
-  /// The installation events of managed asset packs; empty means both.
-  package var installationEvents: [InstallationEvent]
   /// Accepted findings, each with its reason.
   package var ignored: [IgnoredRule]
   /// Whether an entry has no packs, because it is read with ``Sources/optional`` and `each` finds no directory.
@@ -108,12 +106,6 @@ package struct PackerConfiguration: Hashable, Sendable {
 
     /// The number without one in the configuration.
     package static let defaultKeep: UInt64 = 3
-  }
-
-  /// When the system downloads a managed asset pack.
-  package enum InstallationEvent: String, Hashable, Sendable, CaseIterable {
-    case firstInstallation
-    case subsequentUpdate
   }
 
   /// One pack to build.

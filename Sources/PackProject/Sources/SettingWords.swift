@@ -36,11 +36,11 @@ package enum SettingWords: Hashable, Sendable {
     }
   }
 
-  /// The setting for the size of frames.
-  package var frameSize: String {
+  /// What to do about a tree with too many frames.
+  package var fewerFrames: String {
     switch self {
-    case .options: "--frame-size"
-    case .keys: "frameSize"
+    case .options: "choose a larger --frame-size, or split the tree into several packs"
+    case .keys: "split the tree into several packs"
     }
   }
 }

@@ -33,24 +33,16 @@ struct AdviserTests {
     return Array((0..<count).map { _ in words[Int(random.next() % 500)] }.joined(separator: " ").utf8)
   }
 
-  @Test("following the advice on level, frames and unneeded files saves the bytes that it names")
+  @Test("following the advice on level and unneeded files saves the bytes that it names")
   func single() async throws {
     try project.add("core/words.txt", text(150_000, seed: 1))
     try project.add("core/js/main.js.map", text(30_000, seed: 2))
-    // Alike but for the end, so that larger frames save one of them.
-    var random = SeededGenerator(seed: 8)
-    let noise = random.bytes(50_000)
-    for end in 0..<3 { try project.add("core/noise\(end).bin", noise + [UInt8(end)]) }
-    try project.configure(ReleaseProject.configuration + "defaults: {frameSize: 64 KiB}\n")
     let before = try #require(try await sizes()["core"])
     let advice = try await advice(only: ["core"]).advice
     #expect(advice.allSatisfy { $0.packs == ["core"] && $0.size == before })
     let savings = Dictionary(uniqueKeysWithValues: advice.map { ($0.kind, $0.bytes) })
-    #expect(Set(savings.keys) == [.level, .frames, .unneeded])
-    for (kind, setting) in [
-      (Advice.Kind.level, "{frameSize: 64 KiB, level: smallest}"), (.frames, "{}"),
-      (.unneeded, "{frameSize: 64 KiB, exclude: [\"*.js.map\"]}"),
-    ] {
+    #expect(Set(savings.keys) == [.level, .unneeded])
+    for (kind, setting) in [(Advice.Kind.level, "{level: smallest}"), (.unneeded, "{exclude: [\"*.js.map\"]}")] {
       try project.configure(ReleaseProject.configuration + "defaults: \(setting)\n")
       #expect(try await sizes()["core"] == before - (savings[kind] ?? 0), "\(kind)")
     }

@@ -193,7 +193,7 @@ struct CacheTests {
     }
     let (project, shelf, name) = try await made("install: packed")
     let expected = project.contents()
-    let (_, others, other) = try await made("install: packed, frameSize: 65536")
+    let (_, others, other) = try await made("install: packed, level: smallest")
     #expect(other != name)
     shelf.files[name] = others.files[other]
     try project.remove("dist")

@@ -15,7 +15,7 @@ private func configuration(_ hosting: PackerConfiguration.Hosting = .unmanaged, 
       baseURL: "https://cdn.example.com/packs/", manifestURL: "https://api.example.com/packs/manifest.json", hosts: hosts),
     key: nil, signKeys: [], trustedKeys: [], packs: [], totals: .init(), headroom: PackerConfiguration.defaultHeadroom,
     validitySeconds: PackerConfiguration.defaultValiditySeconds, manifestCeiling: PackerConfiguration.defaultManifestCeiling,
-    hosting: hosting, installationEvents: [], ignored: [])
+    hosting: hosting, ignored: [])
 }
 
 private let budget = InstallBudget(
@@ -698,7 +698,7 @@ struct BAPackageManifestTests {
   @Test("an essential pack is downloaded at both events and is for all platforms by default")
   func essential() {
     #expect(
-      text(BAPackageManifest(for: pack(.essential), payload: "core.pack", events: [])) == """
+      text(BAPackageManifest(for: pack(.essential), payload: "core.pack")) == """
         {
           "assetPackID": "core",
           "downloadPolicy": {
@@ -728,20 +728,23 @@ struct BAPackageManifestTests {
   @Test("the values of the configuration are written as strict JSON with sorted keys")
   func named() throws {
     let manifest = BAPackageManifest(
-      for: pack(.prefetch, platforms: ["visionOS", "iOS"], language: "de"), payload: "a\"b\\c\u{1}.pack", events: [.subsequentUpdate])
+      for: pack(.prefetch, platforms: ["visionOS", "iOS"], language: "de"), payload: "a\"b\\c\u{1}.pack")
     let object = try #require(try JSONSerialization.jsonObject(with: Data(manifest.json)) as? [String: Any])
     #expect(object.keys.sorted() == ["assetPackID", "downloadPolicy", "fileSelectors", "language", "platforms"])
     #expect(object["platforms"] as? [String] == ["iOS", "visionOS"])
     #expect(object["language"] as? String == "de")
-    #expect(object["downloadPolicy"] as? [String: [String: [String]]] == ["prefetch": ["installationEventTypes": ["subsequentUpdate"]]])
+    #expect(
+      object["downloadPolicy"] as? [String: [String: [String]]] == [
+        "prefetch": ["installationEventTypes": ["firstInstallation", "subsequentUpdate"]]
+      ])
     #expect(object["fileSelectors"] as? [[String: String]] == [["file": "a\"b\\c\u{1}.pack"]])
     #expect(manifest.notes.count == 1)
-    #expect(BAPackageManifest(for: pack(.essential), payload: "core.pack", events: []).notes.isEmpty)
+    #expect(BAPackageManifest(for: pack(.essential), payload: "core.pack").notes.isEmpty)
   }
 
   @Test("an on-demand pack has an empty policy")
   func onDemand() {
-    let manifest = BAPackageManifest(for: pack(.onDemand), payload: "core.pack", events: [.firstInstallation])
+    let manifest = BAPackageManifest(for: pack(.onDemand), payload: "core.pack")
     #expect(text(manifest).contains("\"downloadPolicy\": {\n    \"onDemand\": {}\n  }"))
   }
 }

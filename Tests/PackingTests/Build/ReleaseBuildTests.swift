@@ -485,7 +485,7 @@ struct ReleaseBuildTests {
 
   @Test("has the same budget in manifest, plist fragment, reports and the sum of its packs", arguments: [0, 1, 2])
   func agreement(_ number: Int) async throws {
-    let additions = ["", "manifestCeiling: 200 KiB\nheadroom: 1 MB\n", "headroom: {percent: 5, bytes: 10}\n"]
+    let additions = ["", "manifestCeiling: 200 KiB\nheadroom: 1 MB\n", "headroom: 5 %\n"]
     let text = ReleaseProject.configuration.replacingOccurrences(
       of: "headroom: 2 %\n", with: additions[number].contains("headroom") ? "" : "headroom: 2 %\n")
     let project = try ReleaseProject(text + additions[number])

@@ -114,21 +114,6 @@ struct ReleaseVersionTests {
     #expect(try await project.build().items.map(\.version) == [1, 1, 1, 1, 1])
   }
 
-  @Test(
-    "rise with a fixed frame size, even if it is the default, but not where frames are never joined",
-    arguments: [("balanced", 2), ("smallest", 1)])
-  func fixedFrameSize(_ level: String, _ expected: UInt64) async throws {
-    let project = try ReleaseProject()
-    try project.configure(ReleaseProject.configuration + "defaults: {level: \(level)}\n")
-    try await project.build()
-    try project.record()
-    let size = level == "smallest" ? "8 MiB" : "2 MiB"
-    try project.configure(ReleaseProject.configuration + "defaults: {level: \(level), frameSize: \(size)}\n")
-    let report = try await project.build()
-    // Without content that repeats, the bytes are the same. The setting counts all the same.
-    #expect(report.items.allSatisfy { $0.version == expected })
-  }
-
   @Test("rise if each pack gets its own key, and if it no longer does")
   func packKeys() async throws {
     let project = try ReleaseProject()

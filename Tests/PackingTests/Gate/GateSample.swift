@@ -202,6 +202,6 @@ struct GateSample {
         baseURL: "https://\(host)/packs/", manifestURL: "https://\(host)/packs/manifest.json", hosts: []),
       key: nil, signKeys: [], trustedKeys: [signer], packs: packs, totals: PackerConfiguration.Totals(),
       headroom: PackerConfiguration.defaultHeadroom, validitySeconds: PackerConfiguration.defaultValiditySeconds,
-      manifestCeiling: PackerConfiguration.defaultManifestCeiling, hosting: .unmanaged, installationEvents: [], ignored: [])
+      manifestCeiling: PackerConfiguration.defaultManifestCeiling, hosting: .unmanaged, ignored: [])
   }
 }

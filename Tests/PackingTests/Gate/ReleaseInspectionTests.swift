@@ -359,7 +359,7 @@ struct ReleaseInspectionTests {
     try dist.directory.makeDirectory("dist/ba-package")
     for (number, entry) in dist.manifest.packs.enumerated() {
       try dist.directory.write(
-        BAPackageManifest(for: entry, payload: "\(entry.id).pack", events: []).json, to: "dist/ba-package/\(entry.id).json")
+        BAPackageManifest(for: entry, payload: "\(entry.id).pack").json, to: "dist/ba-package/\(entry.id).json")
       try dist.directory.write(try #require(dist.directory.bytes(of: dist.file(number))), to: "dist/ba-package/\(entry.id).pack")
     }
     #expect(ids(try await dist.report()) == [])

@@ -275,7 +275,6 @@ struct ConfigurationTests {
     #expect(configuration.manifestCeiling == 65_536)
     #expect(configuration.headroom == PackerConfiguration.Headroom(basisPoints: 200, bytes: 1))
     #expect(configuration.hosting == .unmanaged)
-    #expect(configuration.installationEvents == [])
     #expect(configuration.totals == PackerConfiguration.Totals())
     #expect(configuration.ignored == [])
     let pack = try #require(configuration.packs.first)
@@ -287,7 +286,6 @@ struct ConfigurationTests {
     #expect(pack.name == "core")
     #expect(pack.description == "")
     #expect(pack.settings.level == .balanced)
-    #expect(pack.settings.frameSize == nil)
     #expect(pack.budget == nil)
     #expect(!pack.settings.followsSymlinks && !pack.settings.allowsSecrets && !pack.settings.allowsUnportablePaths)
     #expect(pack.tags.isEmpty && pack.settings.excludes.isEmpty && pack.platforms.isEmpty && pack.language == nil)
@@ -308,8 +306,7 @@ struct ConfigurationTests {
     #expect(configuration.trustedKeys.count == 1)
     #expect(configuration.validitySeconds == 26 * 7 * 86_400)
     #expect(configuration.hosting == .managed)
-    #expect(configuration.installationEvents == [.firstInstallation, .subsequentUpdate])
-    #expect(configuration.headroom == PackerConfiguration.Headroom(basisPoints: 250, bytes: 1 << 20))
+    #expect(configuration.headroom == PackerConfiguration.Headroom(basisPoints: 250, bytes: 1))
     #expect(configuration.manifestCeiling == 131_072)
     #expect(configuration.packs.map(\.id.text) == ["core", "game-kart", "game-poker", "voices-de", "voices-en"])
 
@@ -318,7 +315,6 @@ struct ConfigurationTests {
     #expect(core.delivery == .essential)
     #expect(core.install == .packed)
     #expect(core.settings.level == .smallest)
-    #expect(core.settings.frameSize == 1 << 20)
     #expect(core.settings.excludes == ["*.map", "drafts/", "*.psd"])
     #expect(core.platforms == [])
     #expect(!core.settings.followsSymlinks && core.settings.allowsUnportablePaths)
@@ -329,7 +325,7 @@ struct ConfigurationTests {
     #expect(game.tags == ["kart"] && game.name == "game-kart")
     #expect(game.settings.excludes == ["*.map", "drafts/", "kart.psd"])
     #expect(game.platforms == ["iOS", "visionOS"])
-    #expect(game.settings.level == .number(12) && game.settings.frameSize == 2 << 20 && game.settings.followsSymlinks)
+    #expect(game.settings.level == .number(12) && game.settings.followsSymlinks)
     let voice = configuration.packs[4]
     #expect(voice.rootInProject == "build/voices/en/files" && voice.language == "en" && voice.delivery == .onDemand)
 
@@ -375,11 +371,10 @@ struct ConfigurationTests {
     #expect(first == second)
   }
 
-  @Test("a headroom is a share, a size, or both")
+  @Test("a headroom is a share or a size")
   func headroom() throws {
     let texts: [(String, UInt64, UInt64)] = [
-      ("2 %", 200, 1), ("2.25%", 225, 1), ("0 %", 0, 1), ("1 MiB", 0, 1 << 20), ("{percent: 0.5}", 50, 1), ("{bytes: 10}", 0, 10),
-      ("{percent: 3, bytes: 4 KiB}", 300, 4096),
+      ("2 %", 200, 1), ("2.25%", 225, 1), ("0 %", 0, 1), ("1 MiB", 0, 1 << 20),
     ]
     for (text, basisPoints, bytes) in texts {
       let configuration = try project.read(Self.start + Self.core + "headroom: \(text)\n")

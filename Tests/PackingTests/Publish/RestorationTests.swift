@@ -33,7 +33,7 @@ struct RestorationTests {
     return try await Restoration.run(
       version, of: try PackerConfiguration.read(project.directory("packer.yml")), lockPath: project.directory("packer.lock.json"),
       from: FolderPlace(project.directory("www")), key: KeyHolder(ResolvedKey(try TestSupport.key(filledFrom: 0), warnings: [])),
-      in: scratch, jobs: 2)
+      in: scratch, isTrial: false, jobs: 2)
   }
 
   private func roots(_ version: UInt64) throws -> [String: [UInt8]] {

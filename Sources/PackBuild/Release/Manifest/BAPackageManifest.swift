@@ -4,16 +4,12 @@
 package struct BAPackageManifest: Hashable, Sendable {
   private let pack: ManifestPack
   private let payload: String
-  private let events: [PackerConfiguration.InstallationEvent]
 
-  /// - Parameters:
-  ///   - payload: the name of the pack file, relative to the directory `ba-package` is run in. The app asks the system for the file by this
-  ///     name, so it should not change between versions. Use ``payloadName(for:)``.
-  ///   - events: the events at which essential and prefetch packs are downloaded. Empty means all events.
-  package init(for pack: ManifestPack, payload: String, events: [PackerConfiguration.InstallationEvent]) {
+  /// - Parameter payload: the name of the pack file, relative to the directory `ba-package` is run in. The app asks the system for the file by this
+  ///   name, so it should not change between versions. Use ``payloadName(for:)``.
+  package init(for pack: ManifestPack, payload: String) {
     self.pack = pack
     self.payload = payload
-    self.events = events.isEmpty ? PackerConfiguration.InstallationEvent.allCases : events
   }
 
   /// Returns the file name of the packaging manifest of a pack.
@@ -40,9 +36,7 @@ package struct BAPackageManifest: Hashable, Sendable {
   }
 
   private var policy: JSON {
-    guard pack.delivery != .onDemand else { return [:] }
-    let named = PackerConfiguration.InstallationEvent.allCases.filter { events.contains($0) }
-    return ["installationEventTypes": .texts(named.map(\.rawValue))]
+    pack.delivery == .onDemand ? [:] : ["installationEventTypes": ["firstInstallation", "subsequentUpdate"]]
   }
 
   /// All platforms that a managed asset pack can be for.
