@@ -239,8 +239,13 @@ def check_foundation(name, text):
 
 
 def code_lines(text):
-    """Yields the lines without comments and without the content of string literals."""
+    """Yields the lines without comments and without the content of string literals, except interpolations in those of several lines."""
+    inside = False
     for number, line in enumerate(text.splitlines(), 1):
+        if line.count('"""') % 2 == 1:
+            inside = not inside
+        elif inside:
+            line = " ".join(re.findall(r"\\\((.*)\)", line))
         line = re.sub(r'"(?:\\.|[^"\\])*"', '""', line)
         yield number, line.split("//")[0]
 

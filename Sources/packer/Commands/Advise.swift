@@ -1,7 +1,7 @@
 import ArgumentParser
 
 /// `packer advise`
-struct Advise: Verb {
+struct Advise: OutputVerb {
   static let configuration = CommandConfiguration(
     commandName: "advise",
     abstract: "Shows what would make the packs of packer.yml smaller, measured by packing them that way.",
@@ -35,8 +35,6 @@ struct Advise: Verb {
 
   @OptionGroup var threads: JobsOption
   @OptionGroup var output: OutputOptions
-
-  var isQuiet: Bool { output.isQuiet }
 
   // Trial packs are removed at the end.
   static var leavesNothingBehind: Bool { false }

@@ -1,7 +1,7 @@
 import ArgumentParser
 
 /// `packer check`
-struct Check: Verb {
+struct Check: OutputVerb {
   static let configuration = CommandConfiguration(
     commandName: "check",
     abstract: "Checks every byte of packs.",
@@ -38,8 +38,6 @@ struct Check: Verb {
   @OptionGroup var bases: BaseOptions
   @OptionGroup var key: KeyOptions
   @OptionGroup var output: OutputOptions
-
-  var isQuiet: Bool { output.isQuiet }
 
   func run(in session: Session) async throws(PackError) -> Outcome {
     guard tree != nil || excludes.isEmpty && !followsSymlinks else {

@@ -1,7 +1,7 @@
 import ArgumentParser
 
 /// `packer delta`
-struct Delta: Verb {
+struct Delta: OutputVerb {
   static let configuration = CommandConfiguration(
     commandName: "delta",
     abstract: "Makes a delta: what a device needs to get from an old pack to a new one.",
@@ -41,7 +41,6 @@ struct Delta: Verb {
   @OptionGroup var output: OutputOptions
 
   static var leavesNothingBehind: Bool { false }
-  var isQuiet: Bool { output.isQuiet }
 
   func run(in session: Session) async throws(PackError) -> Outcome {
     for input in [old, new] + bases.bases { try PackOutput.check(path, isNot: input, as: "a delta is another file") }

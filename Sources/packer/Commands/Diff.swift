@@ -1,7 +1,7 @@
 import ArgumentParser
 
 /// `packer diff`
-struct Diff: Verb {
+struct Diff: OutputVerb {
   static let configuration = CommandConfiguration(
     commandName: "diff",
     abstract: "Shows what differs between two releases, packs or folders, and what it costs.",
@@ -66,8 +66,6 @@ struct Diff: Verb {
     case text
     case markdown
   }
-
-  var isQuiet: Bool { output.isQuiet }
 
   func validate() throws {
     guard sides.count <= 2 else { throw ValidationError("'\(sides[2])' is a third side: name two") }

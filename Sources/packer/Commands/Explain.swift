@@ -1,7 +1,7 @@
 import ArgumentParser
 
 /// `packer explain`
-struct Explain: Verb {
+struct Explain: OutputVerb {
   static let configuration = CommandConfiguration(
     commandName: "explain",
     abstract: "Explains a verify rule, an exit status or an error code, or lists the rules.",
@@ -25,8 +25,6 @@ struct Explain: Verb {
 
   @OptionGroup var output: OutputOptions
 
-  var isQuiet: Bool { output.isQuiet }
-
   func run(in session: Session) async throws(PackError) -> Outcome {
     let console = session.console
     guard !subjects.isEmpty else {
@@ -35,12 +33,12 @@ struct Explain: Verb {
       return .done
     }
     for subject in subjects {
-      if let entry = FailureCatalog.exitStatus(subject) {
-        show(entry, "exit status \(entry.code)", type: "exit-status", on: console)
-        continue
-      }
-      if let entry = FailureCatalog.errorCode(subject) {
-        show(entry, entry.code, type: "error-code", on: console)
+      if let entry = FailureCatalog.entry(subject) {
+        console.result(
+          [
+            "type": .text(entry.isExitStatus ? "exit-status" : "error-code"), "code": .text(entry.code), "cause": .text(entry.cause),
+            "remedy": .text(entry.remedy),
+          ], ["\(entry.isExitStatus ? "exit status " : "")\(entry.code)  \(entry.cause)", "  remedy  \(entry.remedy)"])
         continue
       }
       let found = ReleaseRule.all.filter { $0.id.hasPrefix(subject.uppercased()) }
@@ -52,11 +50,5 @@ struct Explain: Verb {
       for rule in found { console.result(rule.json, rule.story) }
     }
     return .done
-  }
-
-  private func show(_ entry: FailureCatalog.Entry, _ title: String, type: String, on console: Console) {
-    console.result(
-      ["type": .text(type), "code": .text(entry.code), "cause": .text(entry.cause), "remedy": .text(entry.remedy)],
-      ["\(title)  \(entry.cause)", "  remedy  \(entry.remedy)"])
   }
 }

@@ -1,7 +1,7 @@
 import ArgumentParser
 
 /// `packer init`
-struct Initialize: Verb {
+struct Initialize: OutputVerb {
   static let configuration = CommandConfiguration(
     commandName: "init",
     abstract: "Writes a packer.yml with proposed packs, or an Xcode project for a release.",
@@ -46,7 +46,6 @@ struct Initialize: Verb {
   @OptionGroup var output: OutputOptions
 
   static var leavesNothingBehind: Bool { false }
-  var isQuiet: Bool { output.isQuiet }
 
   func run(in session: Session) async throws(PackError) -> Outcome {
     if printsSchema {

@@ -1,7 +1,7 @@
 import ArgumentParser
 
 /// `packer inspect`
-struct Inspect: Verb {
+struct Inspect: OutputVerb {
   static let configuration = CommandConfiguration(
     commandName: "inspect",
     abstract: "Shows what can be read from a pack or a manifest without a key.",
@@ -22,8 +22,6 @@ struct Inspect: Verb {
 
   @OptionGroup var key: KeyOptions
   @OptionGroup var output: OutputOptions
-
-  var isQuiet: Bool { output.isQuiet }
 
   func run(in session: Session) async throws(PackError) -> Outcome {
     if isManifest { return try showManifest(in: session) }

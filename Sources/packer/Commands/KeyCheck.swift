@@ -1,7 +1,7 @@
 import ArgumentParser
 
 /// `packer key check`
-struct KeyCheck: Verb {
+struct KeyCheck: OutputVerb {
   static let configuration = CommandConfiguration(
     commandName: "check",
     abstract: "Checks whether a key opens packs, without reading them whole, or signed manifests.",
@@ -21,8 +21,6 @@ struct KeyCheck: Verb {
   @OptionGroup var key: KeyOptions
   @OptionGroup var signKey: SignKeyOptions
   @OptionGroup var output: OutputOptions
-
-  var isQuiet: Bool { output.isQuiet }
 
   func run(in session: Session) async throws(PackError) -> Outcome {
     guard !signKey.references.isEmpty else {

@@ -1,7 +1,7 @@
 import ArgumentParser
 
 /// `packer key derive`
-struct KeyDerive: Verb {
+struct KeyDerive: OutputVerb {
   static let configuration = CommandConfiguration(
     commandName: "derive",
     abstract: "Derives one pack's key from the root key.",
@@ -38,7 +38,6 @@ struct KeyDerive: Verb {
   @OptionGroup var output: OutputOptions
 
   static var leavesNothingBehind: Bool { false }
-  var isQuiet: Bool { output.isQuiet }
 
   func run(in session: Session) async throws(PackError) -> Outcome {
     if let configurationPath { return try derive(forPacksOf: configurationPath, in: session) }

@@ -1,7 +1,7 @@
 import ArgumentParser
 
 /// `packer key id`
-struct KeyIdentifier: Verb {
+struct KeyIdentifier: OutputVerb {
   static let configuration = CommandConfiguration(
     commandName: "id",
     abstract: "Prints the id of a key: 16 hexadecimal digits that identify the key and reveal nothing about it.",
@@ -16,8 +16,6 @@ struct KeyIdentifier: Verb {
   @OptionGroup var key: KeyOptions
   @OptionGroup var signKey: SignKeyOptions
   @OptionGroup var output: OutputOptions
-
-  var isQuiet: Bool { output.isQuiet }
 
   func run(in session: Session) async throws(PackError) -> Outcome {
     guard signKey.references.isEmpty || key.references.isEmpty else {

@@ -1,7 +1,7 @@
 import ArgumentParser
 
 /// `packer key new`
-struct KeyNew: Verb {
+struct KeyNew: OutputVerb {
   static let configuration = CommandConfiguration(
     commandName: "new",
     abstract: "Writes a new key file that only its owner can read, and prints the key id.",
@@ -32,7 +32,6 @@ struct KeyNew: Verb {
   @OptionGroup var output: OutputOptions
 
   static var leavesNothingBehind: Bool { false }
-  var isQuiet: Bool { output.isQuiet }
 
   func run(in session: Session) async throws(PackError) -> Outcome {
     guard path != "-" else {

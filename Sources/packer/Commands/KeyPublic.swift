@@ -1,7 +1,7 @@
 import ArgumentParser
 
 /// `packer key public`
-struct KeyPublic: Verb {
+struct KeyPublic: OutputVerb {
   static let configuration = CommandConfiguration(
     commandName: "public",
     abstract: "Prints the public half of a signing key or of a recipient's key, and its id.",
@@ -18,8 +18,6 @@ struct KeyPublic: Verb {
   @OptionGroup var signKey: SignKeyOptions
   @OptionGroup var key: KeyOptions
   @OptionGroup var output: OutputOptions
-
-  var isQuiet: Bool { output.isQuiet }
 
   func run(in session: Session) async throws(PackError) -> Outcome {
     guard key.references.isEmpty else { return try printRecipient(in: session) }

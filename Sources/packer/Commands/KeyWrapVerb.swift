@@ -1,7 +1,7 @@
 import ArgumentParser
 
 /// `packer key wrap`
-struct KeyWrapVerb: Verb {
+struct KeyWrapVerb: OutputVerb {
   static let configuration = CommandConfiguration(
     commandName: "wrap",
     abstract: "Writes a copy of a pack that opens with further keys, without packing again.",
@@ -37,7 +37,6 @@ struct KeyWrapVerb: Verb {
   @OptionGroup var output: OutputOptions
 
   static var leavesNothingBehind: Bool { false }
-  var isQuiet: Bool { output.isQuiet }
 
   func validate() throws {
     if let shared { KeyReference.withhold([shared]) }
@@ -77,7 +76,7 @@ struct KeyWrapVerb: Verb {
 }
 
 /// `packer key unwrap`
-struct KeyUnwrap: Verb {
+struct KeyUnwrap: OutputVerb {
   static let configuration = CommandConfiguration(
     commandName: "unwrap",
     abstract: "Writes a copy of a pack that no longer opens with the keys of some recipients.",
@@ -110,7 +109,6 @@ struct KeyUnwrap: Verb {
   @OptionGroup var output: OutputOptions
 
   static var leavesNothingBehind: Bool { false }
-  var isQuiet: Bool { output.isQuiet }
 
   func run(in session: Session) async throws(PackError) -> Outcome {
     guard isForAll != !recipients.isEmpty else {

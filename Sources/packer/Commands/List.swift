@@ -1,7 +1,7 @@
 import ArgumentParser
 
 /// `packer ls`
-struct List: Verb {
+struct List: OutputVerb {
   static let configuration = CommandConfiguration(
     commandName: "ls",
     abstract: "Lists the paths in a pack, one per line.",
@@ -47,8 +47,6 @@ struct List: Verb {
   @OptionGroup var bases: BaseOptions
   @OptionGroup var key: KeyOptions
   @OptionGroup var output: OutputOptions
-
-  var isQuiet: Bool { output.isQuiet }
 
   func run(in session: Session) async throws(PackError) -> Outcome {
     let order = try order()

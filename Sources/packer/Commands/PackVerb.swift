@@ -1,7 +1,7 @@
 import ArgumentParser
 
 /// `packer pack`
-struct PackVerb: Verb {
+struct PackVerb: OutputVerb {
   static let configuration = CommandConfiguration(
     commandName: "pack",
     abstract: "Packs a directory into one encrypted pack.",
@@ -76,7 +76,6 @@ struct PackVerb: Verb {
   @OptionGroup var output: OutputOptions
 
   static var leavesNothingBehind: Bool { false }
-  var isQuiet: Bool { output.isQuiet }
 
   func run(in session: Session) async throws(PackError) -> Outcome {
     try checkOutput()

@@ -1,7 +1,7 @@
 import ArgumentParser
 
 /// `packer plist merge`
-struct PlistMergeVerb: Verb {
+struct PlistMergeVerb: OutputVerb {
   static let configuration = CommandConfiguration(
     commandName: "merge",
     abstract: "Writes the keys of a release into an app's Info.plist, and keeps all other values.",
@@ -32,7 +32,6 @@ struct PlistMergeVerb: Verb {
   @OptionGroup var output: OutputOptions
 
   static var leavesNothingBehind: Bool { false }
-  var isQuiet: Bool { output.isQuiet }
 
   func run(in session: Session) async throws(PackError) -> Outcome {
     let app = try InfoPlist.read(path)

@@ -1,7 +1,7 @@
 import ArgumentParser
 
 /// `packer plist print`
-struct PlistPrint: Verb {
+struct PlistPrint: OutputVerb {
   static let configuration = CommandConfiguration(
     commandName: "print",
     abstract: "Prints the keys of a release as a property list.",
@@ -28,8 +28,6 @@ struct PlistPrint: Verb {
 
   @OptionGroup var release: ReleaseKeysOptions
   @OptionGroup var output: OutputOptions
-
-  var isQuiet: Bool { output.isQuiet }
 
   func validate() throws {
     guard output.isJSON, part != .app else { return }

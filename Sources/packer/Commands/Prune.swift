@@ -1,7 +1,7 @@
 import ArgumentParser
 
 /// `packer prune`
-struct Prune: Verb {
+struct Prune: OutputVerb {
   static let configuration = CommandConfiguration(
     commandName: "prune",
     abstract: "Shows which files at the published place no device needs any more, and deletes them with --delete.",
@@ -34,7 +34,6 @@ struct Prune: Verb {
   @OptionGroup var output: OutputOptions
 
   static var leavesNothingBehind: Bool { false }
-  var isQuiet: Bool { output.isQuiet }
 
   func run(in session: Session) async throws(PackError) -> Outcome {
     let configuration = try ReleasePlaces.configuration(at: project)

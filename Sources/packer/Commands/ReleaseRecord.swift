@@ -1,7 +1,7 @@
 import ArgumentParser
 
 /// `packer release record`
-struct ReleaseRecord: Verb {
+struct ReleaseRecord: OutputVerb {
   static let configuration = CommandConfiguration(
     commandName: "record",
     abstract: "Records a release before its manifest is published and, with --app, the app version shipped with it.",
@@ -45,7 +45,6 @@ struct ReleaseRecord: Verb {
   @OptionGroup var output: OutputOptions
 
   static var leavesNothingBehind: Bool { false }
-  var isQuiet: Bool { output.isQuiet }
 
   func run(in session: Session) async throws(PackError) -> Outcome {
     let isBuilt = app.map(BuiltApp.isPath) ?? false
@@ -173,7 +172,7 @@ extension ReleaseRecord {
 }
 
 /// `packer release list`
-struct ReleaseList: Verb {
+struct ReleaseList: OutputVerb {
   static let configuration = CommandConfiguration(
     commandName: "list",
     abstract: "Shows the last recorded release and the recorded app versions.",
@@ -186,8 +185,6 @@ struct ReleaseList: Verb {
   @OptionGroup var project: ProjectOption
   @OptionGroup var output: OutputOptions
 
-  var isQuiet: Bool { output.isQuiet }
-
   func run(in session: Session) async throws(PackError) -> Outcome {
     let path = try ReleaseLock.path(besides: project.path)
     let lock = try ReleaseLock.read(path)
@@ -197,7 +194,7 @@ struct ReleaseList: Verb {
 }
 
 /// `packer release retire`
-struct ReleaseRetire: Verb {
+struct ReleaseRetire: OutputVerb {
   static let configuration = CommandConfiguration(
     commandName: "retire",
     abstract: "Marks an app version as out of use.",
@@ -215,7 +212,6 @@ struct ReleaseRetire: Verb {
   @OptionGroup var output: OutputOptions
 
   static var leavesNothingBehind: Bool { false }
-  var isQuiet: Bool { output.isQuiet }
 
   func run(in session: Session) async throws(PackError) -> Outcome {
     let path = try ReleaseLock.path(besides: project.path)
@@ -228,7 +224,7 @@ struct ReleaseRetire: Verb {
 }
 
 /// `packer release resolve`
-struct ReleaseResolve: Verb {
+struct ReleaseResolve: OutputVerb {
   static let configuration = CommandConfiguration(
     commandName: "resolve",
     abstract: "Resolves the conflicts that a merge left in packer.lock.json and packer.apps.",
@@ -252,7 +248,6 @@ struct ReleaseResolve: Verb {
   @OptionGroup var output: OutputOptions
 
   static var leavesNothingBehind: Bool { false }
-  var isQuiet: Bool { output.isQuiet }
 
   func run(in session: Session) async throws(PackError) -> Outcome {
     let path = try ReleaseLock.path(besides: project.path)

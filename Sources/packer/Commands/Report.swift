@@ -1,7 +1,7 @@
 import ArgumentParser
 
 /// `packer report`
-struct Report: Verb {
+struct Report: OutputVerb {
   static let configuration = CommandConfiguration(
     commandName: "report",
     abstract: "Writes an HTML page that shows what a release contains and costs.",
@@ -46,8 +46,6 @@ struct Report: Verb {
   @OptionGroup(visibility: .hidden) var threads: JobsOption
   @OptionGroup var key: KeyOptions
   @OptionGroup var output: OutputOptions
-
-  var isQuiet: Bool { output.isQuiet }
 
   // Trial packs of --advise are removed at the end.
   static var leavesNothingBehind: Bool { false }

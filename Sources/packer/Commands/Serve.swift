@@ -1,7 +1,7 @@
 import ArgumentParser
 
 /// `packer serve`
-struct Serve: Verb {
+struct Serve: OutputVerb {
   static let configuration = CommandConfiguration(
     commandName: "serve",
     abstract: "Serves games to a browser on this machine.",
@@ -109,8 +109,6 @@ struct Serve: Verb {
 
   @OptionGroup(title: "As a CDN", visibility: .hidden) var faults: FaultOptions
   @OptionGroup var output: OutputOptions
-
-  var isQuiet: Bool { output.isQuiet }
 
   func run(in session: Session) async throws(PackError) -> Outcome {
     try Bounds.check(port, "--port", in: 0...65_535)

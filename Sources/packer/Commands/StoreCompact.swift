@@ -1,7 +1,7 @@
 import ArgumentParser
 
 /// `packer store compact`
-struct StoreCompact: Verb {
+struct StoreCompact: OutputVerb {
   static let configuration = CommandConfiguration(
     commandName: "compact",
     abstract: "Rewrites packs that are read over deltas as one file each, as an app does when the device has time.",
@@ -23,7 +23,6 @@ struct StoreCompact: Verb {
   @OptionGroup var output: OutputOptions
 
   static var leavesNothingBehind: Bool { false }
-  var isQuiet: Bool { output.isQuiet }
 
   func run(in session: Session) async throws(PackError) -> Outcome {
     try StorePlace.require(store.directory)

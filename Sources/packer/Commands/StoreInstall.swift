@@ -1,7 +1,7 @@
 import ArgumentParser
 
 /// `packer store adopt`
-struct StoreAdopt: Verb {
+struct StoreAdopt: OutputVerb {
   static let configuration = CommandConfiguration(
     commandName: "adopt",
     abstract: "Adopts a manifest, and prints what it requires.",
@@ -20,7 +20,6 @@ struct StoreAdopt: Verb {
   @OptionGroup var output: OutputOptions
 
   static var leavesNothingBehind: Bool { false }
-  var isQuiet: Bool { output.isQuiet }
 
   func run(in session: Session) async throws(PackError) -> Outcome {
     let folder = ReleaseFolder(release)
@@ -50,7 +49,7 @@ struct StoreAdopt: Verb {
 }
 
 /// `packer store install`
-struct StoreInstall: Verb {
+struct StoreInstall: OutputVerb {
   static let configuration = CommandConfiguration(
     commandName: "install",
     abstract: "Installs packs from the manifest of the store, each whole or not at all.",
@@ -89,7 +88,6 @@ struct StoreInstall: Verb {
   @OptionGroup var output: OutputOptions
 
   static var leavesNothingBehind: Bool { false }
-  var isQuiet: Bool { output.isQuiet }
 
   func run(in session: Session) async throws(PackError) -> Outcome {
     let mode = if let mode { try InstallMode(option: mode) } else { InstallMode?.none }

@@ -1,7 +1,7 @@
 import ArgumentParser
 
 /// `packer store list`
-struct StoreList: Verb {
+struct StoreList: OutputVerb {
   static let configuration = CommandConfiguration(
     commandName: "list",
     abstract: "Lists every version of every pack in a store.",
@@ -16,8 +16,6 @@ struct StoreList: Verb {
 
   @OptionGroup var store: StoreOptions
   @OptionGroup var output: OutputOptions
-
-  var isQuiet: Bool { output.isQuiet }
 
   func run(in session: Session) async throws(PackError) -> Outcome {
     try StorePlace.require(store.directory)
@@ -36,7 +34,7 @@ struct StoreList: Verb {
 }
 
 /// `packer store usage`
-struct StoreUsageVerb: Verb {
+struct StoreUsageVerb: OutputVerb {
   static let configuration = CommandConfiguration(
     commandName: "usage",
     abstract: "Shows what takes space in a store, and why.",
@@ -50,8 +48,6 @@ struct StoreUsageVerb: Verb {
 
   @OptionGroup var store: StoreOptions
   @OptionGroup var output: OutputOptions
-
-  var isQuiet: Bool { output.isQuiet }
 
   func run(in session: Session) async throws(PackError) -> Outcome {
     try StorePlace.require(store.directory)

@@ -1,7 +1,7 @@
 import ArgumentParser
 
 /// `packer store purge`
-struct StorePurge: Verb {
+struct StorePurge: OutputVerb {
   static let configuration = CommandConfiguration(
     commandName: "purge",
     abstract: "Frees space: removes the least important packs first, and never one that is in use.",
@@ -20,7 +20,6 @@ struct StorePurge: Verb {
   @OptionGroup var output: OutputOptions
 
   static var leavesNothingBehind: Bool { false }
-  var isQuiet: Bool { output.isQuiet }
 
   func run(in session: Session) async throws(PackError) -> Outcome {
     let bytes = try Bounds.size(size, "--free", in: 1...UInt64(Int64.max), isPowerOfTwo: false)
@@ -45,7 +44,7 @@ struct StorePurge: Verb {
 }
 
 /// `packer store remove`
-struct StoreRemove: Verb {
+struct StoreRemove: OutputVerb {
   static let configuration = CommandConfiguration(
     commandName: "remove",
     abstract: "Removes all versions of packs.",
@@ -63,7 +62,6 @@ struct StoreRemove: Verb {
   @OptionGroup var output: OutputOptions
 
   static var leavesNothingBehind: Bool { false }
-  var isQuiet: Bool { output.isQuiet }
 
   func run(in session: Session) async throws(PackError) -> Outcome {
     try StorePlace.require(store.directory)

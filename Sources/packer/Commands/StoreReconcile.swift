@@ -1,7 +1,7 @@
 import ArgumentParser
 
 /// `packer store reconcile`
-struct StoreReconcile: Verb {
+struct StoreReconcile: OutputVerb {
   static let configuration = CommandConfiguration(
     commandName: "reconcile",
     abstract: "Repairs a store after crashes, purges or a restored backup, as an app does when it starts.",
@@ -21,7 +21,6 @@ struct StoreReconcile: Verb {
   @OptionGroup var output: OutputOptions
 
   static var leavesNothingBehind: Bool { false }
-  var isQuiet: Bool { output.isQuiet }
 
   func run(in session: Session) async throws(PackError) -> Outcome {
     try StorePlace.require(store.directory)

@@ -1,7 +1,7 @@
 import ArgumentParser
 
 /// `packer store activate`
-struct StoreActivate: Verb {
+struct StoreActivate: OutputVerb {
   static let configuration = CommandConfiguration(
     commandName: "activate",
     abstract: "Activates an installed version on trial, and prints the token that confirms it.",
@@ -28,7 +28,6 @@ struct StoreActivate: Verb {
   @OptionGroup var output: OutputOptions
 
   static var leavesNothingBehind: Bool { false }
-  var isQuiet: Bool { output.isQuiet }
 
   func run(in session: Session) async throws(PackError) -> Outcome {
     try StorePlace.require(store.directory)
@@ -49,7 +48,7 @@ struct StoreActivate: Verb {
 }
 
 /// `packer store confirm`
-struct StoreConfirm: Verb {
+struct StoreConfirm: OutputVerb {
   static let configuration = CommandConfiguration(
     commandName: "confirm",
     abstract: "Makes the version on trial the current one.",
@@ -67,7 +66,6 @@ struct StoreConfirm: Verb {
   @OptionGroup var output: OutputOptions
 
   static var leavesNothingBehind: Bool { false }
-  var isQuiet: Bool { output.isQuiet }
 
   func run(in session: Session) async throws(PackError) -> Outcome {
     let token: BootToken
@@ -86,7 +84,7 @@ struct StoreConfirm: Verb {
 }
 
 /// `packer store rollback`
-struct StoreRollback: Verb {
+struct StoreRollback: OutputVerb {
   static let configuration = CommandConfiguration(
     commandName: "rollback",
     abstract: "Rolls back to the previous version.",
@@ -107,7 +105,6 @@ struct StoreRollback: Verb {
   @OptionGroup var output: OutputOptions
 
   static var leavesNothingBehind: Bool { false }
-  var isQuiet: Bool { output.isQuiet }
 
   func run(in session: Session) async throws(PackError) -> Outcome {
     try StorePlace.require(store.directory)

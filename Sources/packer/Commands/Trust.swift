@@ -76,15 +76,13 @@ struct KeysChange: ParsableArguments {
 }
 
 /// A command that makes the next keys document of a file.
-protocol NextKeysVerb: Verb {
+protocol NextKeysVerb: OutputVerb {
   var file: KeysFileArgument { get }
   var change: KeysChange { get }
-  var output: OutputOptions { get }
 }
 
 extension NextKeysVerb {
   static var leavesNothingBehind: Bool { false }
-  var isQuiet: Bool { output.isQuiet }
 
   /// Drafts the document, writes the file and prints it.
   func draft(_ session: Session, _ edit: (inout KeysDocument.Content) throws(PackError) -> Void) throws(PackError) -> Outcome {
@@ -101,7 +99,7 @@ extension NextKeysVerb {
 }
 
 /// `packer key trust init`
-struct TrustInit: Verb {
+struct TrustInit: OutputVerb {
   static let configuration = CommandConfiguration(
     commandName: "init",
     abstract: "Writes a new file with a first keys document, to be signed.",
@@ -115,7 +113,6 @@ struct TrustInit: Verb {
   @OptionGroup var output: OutputOptions
 
   static var leavesNothingBehind: Bool { false }
-  var isQuiet: Bool { output.isQuiet }
 
   func run(in session: Session) async throws(PackError) -> Outcome {
     let times = try change.times()
@@ -194,7 +191,7 @@ struct TrustRotate: NextKeysVerb {
 }
 
 /// `packer key trust sign`
-struct TrustSign: Verb {
+struct TrustSign: OutputVerb {
   static let configuration = CommandConfiguration(
     commandName: "sign",
     abstract: "Signs the last keys document of a file with a root signing key, and prints what was signed.",
@@ -220,7 +217,6 @@ struct TrustSign: Verb {
   @OptionGroup var output: OutputOptions
 
   static var leavesNothingBehind: Bool { false }
-  var isQuiet: Bool { output.isQuiet }
 
   func validate() { KeyReference.withhold([reference].compactMap { $0 }) }
 
@@ -241,7 +237,7 @@ struct TrustSign: Verb {
 }
 
 /// `packer key trust show`
-struct TrustShow: Verb {
+struct TrustShow: OutputVerb {
   static let configuration = CommandConfiguration(
     commandName: "show",
     abstract: "Prints what a file of keys documents says, or one document of it for an app to embed.",
@@ -257,8 +253,6 @@ struct TrustShow: Verb {
   var document: UInt64?
 
   @OptionGroup var output: OutputOptions
-
-  var isQuiet: Bool { output.isQuiet }
 
   func run(in session: Session) async throws(PackError) -> Outcome {
     let opened = try KeysFile(reading: file.path)

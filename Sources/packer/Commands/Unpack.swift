@@ -1,7 +1,7 @@
 import ArgumentParser
 
 /// `packer unpack`
-struct Unpack: Verb {
+struct Unpack: OutputVerb {
   static let configuration = CommandConfiguration(
     commandName: "unpack",
     abstract: "Unpacks a pack into a directory, or decrypts it to a tar archive.",
@@ -33,7 +33,6 @@ struct Unpack: Verb {
   @OptionGroup var output: OutputOptions
 
   static var leavesNothingBehind: Bool { false }
-  var isQuiet: Bool { output.isQuiet }
 
   func run(in session: Session) async throws(PackError) -> Outcome {
     switch (directory, tar) {

@@ -1,7 +1,7 @@
 import ArgumentParser
 
 /// `packer verify`
-struct Verify: Verb {
+struct Verify: OutputVerb {
   static let configuration = CommandConfiguration(
     commandName: "verify",
     abstract: "Checks a release before it is published, or at the server.",
@@ -37,8 +37,6 @@ struct Verify: Verb {
   @OptionGroup(visibility: .hidden) var threads: JobsOption
   @OptionGroup var key: KeyOptions
   @OptionGroup var output: OutputOptions
-
-  var isQuiet: Bool { output.isQuiet }
 
   func run(in session: Session) async throws(PackError) -> Outcome {
     if let release, ReleasePlaces.exists(release), !release.hasSuffix(".json"), !ReleasePlaces.isDirectory(release) {

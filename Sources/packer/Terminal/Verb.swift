@@ -12,3 +12,12 @@ extension Verb {
   static var leavesNothingBehind: Bool { true }
   var isQuiet: Bool { false }
 }
+
+/// A command with `--json` and `--quiet`.
+protocol OutputVerb: Verb {
+  var output: OutputOptions { get }
+}
+
+extension OutputVerb {
+  var isQuiet: Bool { output.isQuiet }
+}
