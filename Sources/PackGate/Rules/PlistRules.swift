@@ -275,7 +275,9 @@ enum PlistRules {
     var files = files
     files.bundleID = configuration?.app.bundleID
     return files.faults(hosting: .init(configuration, plist)).map {
-      Finding("\($0.file): \($0.message)", level: $0.isWarning ? .warning : .error, file: $0.file, hint: $0.hint)
+      Finding(
+        "\($0.file): \($0.message)", level: $0.isWarning ? .warning : .error, file: $0.file,
+        hint: $0.hint ?? "compare with: packer plist print --part \($0.file.hasSuffix(".plist") ? "extension" : "entitlements")")
     }
   }
 

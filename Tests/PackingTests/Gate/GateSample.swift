@@ -39,7 +39,8 @@ struct GateSample {
       setting: Setting(directory: "dist", now: now), contentKeys: ContentKeys(id: Self.keyID), manifest: sighting,
       packs: packs.map(Self.sighting), contents: packs.map(Self.contents), plist: plist, lock: Self.lock(budget),
       configuration: configuration)
-    release.app = try Self.app()
+    let app = try Self.app()
+    (release.app, release.targets) = (app, AppTargets(app: app.bundle.plist, downloader: app.extensions[0].plist))
     release.run = LoadRun()
     release.live = LiveSighting()
     release.hasSources = true

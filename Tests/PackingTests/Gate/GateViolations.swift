@@ -512,11 +512,13 @@ struct Violation: Sendable, CustomTestStringConvertible {
   ]
 
   private static let app: [Violation] = [
-    Violation("PK4016", "the Info.plist of another extension", hint: "App Store Connect refuses") { sample in
-      let plist = try InfoPlist(
-        parsing: Array("<plist><dict><key>CFBundleIdentifier</key><string>com.example.arcade.downloader</string></dict></plist>".utf8),
-        path: "Ext.plist")
-      sample.release.targets = AppTargets(app: plist, downloader: plist)
+    Violation("PK4016", "the Info.plist of another app's extension", hint: "packer plist print --part extension") { sample in
+      sample.release.targets?.downloader = try InfoPlist(
+        parsing: Array(
+          """
+          <plist version="1.0"><dict><key>CFBundleIdentifier</key><string>com.example.other.downloader</string>
+          <key>EXAppExtensionAttributes</key><dict><key>EXExtensionPointIdentifier</key><string>\(AppTargets.point)</string></dict></dict></plist>
+          """.utf8), path: "Ext.plist")
     },
     Violation("PK4012", "a built app without an extension", hint: "embed the downloader extension") { sample in
       sample.release.app?.extensions = []
