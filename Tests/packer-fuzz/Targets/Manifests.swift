@@ -142,9 +142,9 @@ extension FuzzTarget {
     "records", largestInput: 8192,
     files: [
       "Sources/PackProject/JSON/JSON+Parsing.swift", "Sources/PackProject/JSON/JSON+Writing.swift",
-      "Sources/PackBuild/Release/ReleaseLock+File.swift",
-      "Sources/PackBuild/Release/BuildRecord.swift",
-      "Sources/PackBuild/Release/RecordFile.swift",
+      "Sources/PackBuild/Release/Records/ReleaseLock+File.swift",
+      "Sources/PackBuild/Release/Records/BuildRecord.swift",
+      "Sources/PackBuild/Release/Records/RecordFile.swift",
     ],
     seeds: {
       guard let time = ManifestTime("2026-07-01T00:00:00Z"), let later = ManifestTime("2027-01-01T00:00:00Z") else { return [] }
