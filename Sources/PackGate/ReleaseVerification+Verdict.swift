@@ -7,15 +7,10 @@ extension ReleaseVerification {
   /// - Throws: if the manifest, the Info.plist or the lock file is missing, if the Info.plist or the lock file is malformed, if an option names an
   ///   unknown rule, or if the task is cancelled. Faults of the release itself are findings.
   package func run(
-    key: consuming ResolvedKey?, progress: ProgressHandler? = nil
+    key: Shared<PackKey>?, progress: ProgressHandler? = nil
   ) async throws(PackError) -> ReleaseReport {
-    try await run(with: KeyHolder(key), progress: progress)
-  }
-
-  /// Inspects the release and applies the rules to it, as ``run(key:progress:)`` with a key that the caller goes on using.
-  package func run(with key: KeyHolder, progress: ProgressHandler? = nil) async throws(PackError) -> ReleaseReport {
     try Self.checkRules(only: only + required.filter { $0 != Self.everyRule }, ignored: ignored)
-    guard key.id != nil || isQuick || isOnlyLive else {
+    guard key != nil || isQuick || isOnlyLive else {
       throw PackError(
         .noKey, "no content key was given, but packs have to be opened",
         hint: "give it with --key REF, or use --quick, which needs no key")

@@ -16,7 +16,7 @@ package struct Restoration: Sendable {
   /// - Throws: ``PackError/Code/missingInput`` if there is no record of the release, or no file of a pack; ``PackError/Code/usage`` if it had a pack
   ///   that the configuration does not have.
   package static func run(
-    _ version: UInt64, of configuration: PackerConfiguration, lockPath: String, from place: any PublishingPlace, key: KeyHolder,
+    _ version: UInt64, of configuration: PackerConfiguration, lockPath: String, from place: any PublishingPlace, key: Shared<PackKey>,
     in scratch: String, isTrial: Bool, jobs: Int?
   ) async throws(PackError) -> Restoration {
     let lock = try ReleaseLock.readIfPresent(lockPath, requiredBy: configuration, files: SystemFiles())
@@ -48,7 +48,7 @@ package struct Restoration: Sendable {
       let path = try file(of: pack, keptAt: kept.path(of: pack), place, scratch)
       // Those who have it get a delta then. Without the folder, no deltas are made.
       if path.hasPrefix(scratch), configuration.updates != nil, !isTrial { try? kept.add(path, as: pack) }
-      guard let opened = try key.open(path, files: SystemFiles()) else { throw PackError(.noKey, "no key was given") }
+      let opened = try key.key.open(path, files: SystemFiles())
       let tree = "\(scratch)/\(pack.id)"
       try await opened.unpack(to: tree, jobs: jobs)
       if path.hasPrefix(scratch) { try? SystemFiles().remove(path, .file, in: nil) }

@@ -89,10 +89,10 @@ struct DifferenceTests {
 
     /// Compares an earlier release with the last one.
     func difference(from number: Int) async throws -> DifferenceReport {
-      let key = ResolvedKey(try Releases.key(), warnings: [])
+      let key = Shared(try Releases.key())
       var comparison = Comparison(
         from: .release(try ComparedRelease(reading: releases[number].path)),
-        to: .release(try ComparedRelease(reading: releases[releases.count - 1].path)), key: KeyHolder(key))
+        to: .release(try ComparedRelease(reading: releases[releases.count - 1].path)), key: key)
       let lock = try ReleaseLock.read(directory("packer.lock.json"))
       comparison.history = ReleaseHistory(lock, try PackerConfiguration.read(directory("packer.yml")))
       return try await comparison.run()

@@ -24,7 +24,7 @@ package struct Comparison: Sendable {
 
   private let before: Side
   private let after: Side
-  private let key: KeyHolder
+  private let key: Shared<PackKey>?
   private let files: any FileSystem
   /// The number of threads that read directories.
   package var jobs = 1
@@ -37,7 +37,7 @@ package struct Comparison: Sendable {
   package var apps: [ReleaseLock.App] = []
 
   /// - Parameter key: the key of the packs of releases. Without it, their files are not compared.
-  package init(from before: Side, to after: Side, key: KeyHolder, files: any FileSystem = SystemFiles()) {
+  package init(from before: Side, to after: Side, key: Shared<PackKey>?, files: any FileSystem = SystemFiles()) {
     (self.before, self.after, self.key, self.files) = (before, after, key, files)
   }
 
@@ -273,7 +273,7 @@ package struct Comparison: Sendable {
       guard let path = release.path(of: released) else {
         return Tree(obstacle: "\(ManifestPack.publishedName(released.id, released.sha256)) is missing")
       }
-      guard let pack = try key.open(path, files: files) else { return Tree(obstacle: "no key was given") }
+      guard let pack = try key?.key.open(path, files: files) else { return Tree(obstacle: "no key was given") }
       guard pack.contentRoot == released.contentRoot else {
         throw PackError(
           .wrongPack, of: path, "has other content than the release says", hint: "bring the file back, or build the release again")
@@ -308,7 +308,7 @@ package struct Comparison: Sendable {
     let name = ManifestPack.publishedName(update.id, delta.sha256)
     guard let path = release.path(of: delta, to: update.id) else { return Costs(obstacle: "\(name) is missing") }
     do throws(PackError) {
-      guard let pack = try key.open(path, over: [base], files: files) else { return nil }
+      guard let pack = try key?.key.open(path, over: [base], files: files) else { return nil }
       guard pack.contentRoot == new.contentRoot, pack.layout.packSize == delta.size else {
         return Costs(obstacle: "\(name) is another delta")
       }

@@ -139,7 +139,10 @@ extension ReleaseBuild {
       document = found
     } else {
       var signatures: [ManifestSignature] = []
-      for signer in signers { signatures.append(try signer.signature(of: signed)) }
+      for signer in signers {
+        let message = SignedManifest.message(signed.byteSpan)
+        signatures.append(try ManifestSignature(keyID: signer.publicKey.id, signature: signer.signature(of: message.byteSpan)))
+      }
       document = try SignedManifest(signed: signed, signatures: signatures, keys: trust.documents.map(\.bytes))
     }
     let verified = try SignedManifest(document.bytes).verify(trusting: trust.keys)

@@ -4,7 +4,7 @@ extension ReleaseBuild {
   /// Returns packs with their keys.
   ///
   /// - Parameter key: the application key, or with `perPackKeys` the root key.
-  package func keyed(_ packs: [PackerConfiguration.Pack], with key: HeldKey) throws(PackError) -> [KeyedPack] {
+  package func keyed(_ packs: [PackerConfiguration.Pack], with key: Shared<PackKey>) throws(PackError) -> [KeyedPack] {
     let isRoot = configuration.perPackKeys
     var keyed: [KeyedPack] = []
     for pack in packs {

@@ -67,7 +67,7 @@ package struct ReleaseBuild: Sendable {
     try lock.checkApps(at: lockPath)
     if let remark = removed(packs, lock) { remarks.append(remark) }
 
-    var keyed = try keyed(packs, with: HeldKey(key.copy()))
+    var keyed = try keyed(packs, with: Shared(key.copy()))
     if assumesKeys { keyed = assumingKeys(keyed, lock, existing) }
     let decisions = try await decide(keyed, lock: lock, existing: existing, progress: progress)
     let history = ReleaseHistory(lock, configuration, files: files)

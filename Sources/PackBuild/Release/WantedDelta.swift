@@ -86,7 +86,7 @@ struct DeltaIdentity: Sendable {
 /// A delta that the release should have, and what is known of it before it is made.
 struct WantedDelta: Sendable {
   let identity: DeltaIdentity
-  let key: HeldKey
+  let key: Shared<PackKey>
   /// The size in bytes of the delta that leads on from an edition in between. Nil without one.
   let restSize: UInt64?
   /// Why it cannot be made; nil if nothing is known.

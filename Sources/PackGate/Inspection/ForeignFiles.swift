@@ -69,7 +69,7 @@ struct ForeignFilesSearch {
   }
 
   /// - Parameter names: the names in the directory.
-  func run(names: [String], key: KeyHolder) throws(PackError) -> Beside {
+  func run(names: [String], key: Shared<PackKey>?) throws(PackError) -> Beside {
     var result = Beside()
     var candidates: [Candidate] = []
     // What the build of this release did not write is left from another one.
@@ -158,13 +158,13 @@ struct ForeignFilesSearch {
   }
 
   /// Compares the digests of files with those of all entries of all packs that can be opened.
-  private func compare(_ candidates: [Candidate], _ found: inout [ForeignFiles], _ key: KeyHolder) throws(PackError) {
+  private func compare(_ candidates: [Candidate], _ found: inout [ForeignFiles], _ key: Shared<PackKey>?) throws(PackError) {
     let sizes = Set(candidates.map(\.size))
     // The first file of each content, with the pack.
     var contents: [[UInt8]: (path: String, pack: String)] = [:]
     var packedSizes: Set<UInt64> = []
     func look(in entry: ManifestPack) throws(PackError) {
-      guard let pack = try key.open(place.path(entry.fileName), files: files) else { return }
+      guard let pack = try key?.key.open(place.path(entry.fileName), files: files) else { return }
       try pack.forEachEntry { (content) throws(PackError) in
         guard content.kind == .file, sizes.contains(content.size), contents[content.sha256] == nil else { return }
         contents[content.sha256] = (content.path, entry.id)

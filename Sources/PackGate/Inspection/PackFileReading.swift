@@ -11,7 +11,7 @@ final class PackFileReading {
 
   /// Inspects the file of a manifest entry. Faults of the file are part of the result.
   func look(
-    at entry: ManifestPack, path: String, key: KeyHolder, _ survey: ContentSurvey, number: Int
+    at entry: ManifestPack, path: String, key: Shared<PackKey>?, _ survey: ContentSurvey, number: Int
   ) throws(PackError) -> (PackSighting, PackContents) {
     var (sighting, contents) = (PackSighting(path: path), PackContents())
     guard PathParts(path) != nil else { return (sighting, contents) }
@@ -21,7 +21,7 @@ final class PackFileReading {
     do throws(PackError) {
       sighting.start = PackSighting.Start(try PackStart(path, files: files))
       var search = PlaintextSearch()
-      if let pack = try key.open(path, files: files) {
+      if let pack = try key?.key.open(path, files: files) {
         sighting.content = PackSighting.Content(
           isNamed: Self.isNamed(pack, entry.id), contentRoot: pack.contentRoot, contentSize: pack.contentSize,
           files: UInt64(pack.entryCount),

@@ -1,10 +1,10 @@
 /// Collects the state of a release for the checks: reads the manifest and the files beside it.
 struct ReleaseInspection: Sendable {
   private let options: ReleaseVerification
-  private let key: KeyHolder
+  private let key: Shared<PackKey>?
   private var files: any FileSystem { options.files }
 
-  init(_ options: ReleaseVerification, key: KeyHolder) {
+  init(_ options: ReleaseVerification, key: Shared<PackKey>?) {
     self.options = options
     self.key = key
   }
@@ -17,7 +17,7 @@ struct ReleaseInspection: Sendable {
       wording: options.wording, rootKeyPlaces: RootKeySearch(files: files).places(options.configuration))
     let (plist, targets) = try plist()
     var facts = Facts(
-      setting: setting, contentKeys: ContentKeys(id: key.id),
+      setting: setting, contentKeys: ContentKeys(id: key.map { "\($0.key.id)" }),
       manifest: try ManifestReading(path: place.manifest, trusted: options.trusted, lock: lock, files: files).sighting(), plist: plist,
       app: options.app, targets: targets, run: options.run,
       keys: try options.configuration?.keysFile.map { (path) throws(PackError) in try KeysSighting(path) }, lock: lock,
@@ -133,7 +133,9 @@ struct ReleaseInspection: Sendable {
     if let record = try? BuildRecord.read(in: place.directory, files: files), let root = record.rootKeyID {
       for pack in record.packs { roots[pack.keyID] = root }
     }
-    for entry in entries where key.isRoot(of: entry) { roots[entry.keyID] = key.id }
+    if let key {
+      for entry in entries where key.key.isRoot(of: entry) { roots[entry.keyID] = "\(key.key.id)" }
+    }
     return roots
   }
 
@@ -181,7 +183,7 @@ struct ReleaseInspection: Sendable {
     var done: UInt64 = 0
     for (number, entry) in entries.enumerated() where packs[number].file.content != nil && packs[number].file.failure == nil {
       do throws(PackError) {
-        guard let pack = try key.open(packs[number].file.path, files: files) else { return }
+        guard let pack = try key?.key.open(packs[number].file.path, files: files) else { return }
         do throws(PackError) {
           try PortabilityCheck.run(pack)
         } catch {

@@ -2,7 +2,7 @@
 struct UpdateInspection {
   let place: ReleaseInspection.Place
   let entries: [ManifestPack]
-  let key: KeyHolder
+  let key: Shared<PackKey>?
   let isQuick: Bool
   let files: any FileSystem
   /// The releases that players may have; nil if that is not known.
@@ -68,7 +68,7 @@ struct UpdateInspection {
       sighting.isDelta = start.header.kind == .delta
       sighting.isNamed = (try? PackID.bytes(for: PackName(id))) == start.header.packID
       // What has another size or digest is not what devices get.
-      if sighting.isPublished, sighting.isDelta == true, key.id != nil, !isQuick { try open(&sighting, paths) }
+      if sighting.isPublished, sighting.isDelta == true, key != nil, !isQuick { try open(&sighting, paths) }
     } catch {
       guard error.code != .cancelled, error.code != .internalError else { throw error }
       sighting.failure = error
@@ -92,7 +92,7 @@ struct UpdateInspection {
         return
       }
     }
-    sighting.contentRoot = try key.open(sighting.path, over: bases, files: files)?.contentRoot
+    sighting.contentRoot = try key?.key.open(sighting.path, over: bases, files: files).contentRoot
   }
 
   /// Opens the first file that has a content root; nil if no file does.
@@ -100,7 +100,7 @@ struct UpdateInspection {
     var failure: PackError?
     for path in paths[root] ?? [] where (try? files.status(of: path, in: nil, following: .followed))?.kind == .file {
       do throws(PackError) {
-        if let pack = try key.open(path, files: files), pack.contentRoot == root { return pack }
+        if let pack = try key?.key.open(path, files: files), pack.contentRoot == root { return pack }
       } catch {
         failure = failure ?? error
       }
@@ -116,7 +116,7 @@ struct UpdateInspection {
   ) throws(PackError) -> [UpdateBurden] {
     guard download >= UpdateBurdenSearch.least else { return [] }
     do throws(PackError) {
-      guard let old = try base(edition.contentRoot, paths), let new = try key.open(place.path(entry.fileName), files: files) else {
+      guard let old = try base(edition.contentRoot, paths), let new = try key?.key.open(place.path(entry.fileName), files: files) else {
         return []
       }
       return try UpdateBurdenSearch(from: old, to: new, download: download).run(id: entry.id, version: edition.version)

@@ -4,7 +4,7 @@
 package struct HTMLReport: ReportForm {
   private let release: ComparedRelease
   /// The key of the packs. Without it, their files are not shown.
-  package var key = KeyHolder(nil)
+  package var key: Shared<PackKey>?
   /// The lock file, for the app versions that players use and for the last recorded release.
   package var lock: ReleaseLock?
   /// The folder of recorded releases, for their sizes.
@@ -105,7 +105,7 @@ package struct HTMLReport: ReportForm {
   /// Returns the files of a pack. Returns nil if there is no key.
   private func list(_ pack: ReleaseLock.Pack) throws(PackError) -> FileList? {
     guard let path = release.path(of: pack) else { throw PackError(.missingInput, "its file is missing") }
-    guard let pack = try key.open(path, files: files) else { return nil }
+    guard let pack = try key?.key.open(path, files: files) else { return nil }
     return try FileList(pack, try PackedSizes(pack))
   }
 

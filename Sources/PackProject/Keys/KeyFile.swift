@@ -1,3 +1,11 @@
+/// A warning about the source of a key, which does not stop the work.
+package struct KeyWarning: Hashable, Sendable {
+  /// The message, for a person.
+  package let message: String
+  /// What to do about it.
+  package let hint: String
+}
+
 /// A file that holds one key text.
 package enum KeyFile {
   /// Writes a new key file that only its owner may read.
@@ -42,10 +50,10 @@ package enum KeyFile {
   }
 
   /// Reads a key file, and warns if other users can read or change it.
-  static func read(_ path: String, _ kind: KeyKind, files: any FileSystem) throws(PackError) -> KeyInput {
+  static func read(_ path: String, _ kind: KeyKind, files: any FileSystem) throws(PackError) -> SecretInput {
     let shown = KeyShape.shown(path)
     let origin = "\(kind.name) file \(shown)"
-    var text = SecretInput()
+    var text = SecretInput(from: origin)
     let status: FileStatus
     do throws(FileFailure) {
       let file = try files.open(path, .read, in: nil)
@@ -60,10 +68,10 @@ package enum KeyFile {
     guard status.kind != .directory else {
       throw PackError(.noKey, of: origin, "is a directory", hint: "name the file in it that holds the key")
     }
-    guard status.kind == .file, let fault = openness(UInt32(status.mode)) else { return KeyInput(text, from: origin) }
-    let warning = ResolvedKey.Warning(
-      message: "\(origin) \(fault)", hint: "chmod 600 \(shown == path ? ShellWord.path(path) : "the file")")
-    return KeyInput(text, from: origin, warnings: [warning])
+    if status.kind == .file, let fault = openness(UInt32(status.mode)) {
+      text.warning = KeyWarning(message: "\(origin) \(fault)", hint: "chmod 600 \(shown == path ? ShellWord.path(path) : "the file")")
+    }
+    return text
   }
 
   /// Returns what other users can do with a file, as the end of a sentence that starts with the file; nil if they can neither read nor change it.

@@ -153,44 +153,41 @@ package struct KeyReference: Hashable, Sendable {
   ///
   /// The bytes of the key text are wiped. A variable is removed from the environment once read, so call this before other threads use the
   /// environment. May block until a program, pipe or person provides the key.
-  package func resolve() throws(PackError) -> ResolvedKey {
-    try resolve(files: SystemFiles())
+  ///
+  /// - Parameter warn: called with warnings about the place.
+  package func resolve(files: any FileSystem = SystemFiles(), warn: (KeyWarning) -> Void) throws(PackError) -> PackKey {
+    try key(.content, files, warn) { (text) throws(PackError) in try PackKey(text: text) }
   }
 
   /// Reads a key for signing manifests, in the same way.
-  package func resolveSigningKey() throws(PackError) -> ResolvedSigningKey {
-    try resolveSigningKey(files: SystemFiles())
-  }
-
-  package func resolve(files: any FileSystem) throws(PackError) -> ResolvedKey {
-    let input = try read(.content, files: files)
-    let key = try input.key { (text) throws(PackError) in try PackKey(text: text) }
-    return ResolvedKey(key, warnings: input.warnings)
-  }
-
-  package func resolveSigningKey(files: any FileSystem) throws(PackError) -> ResolvedSigningKey {
-    if case .signer(let publicKey, let words) = place { return ResolvedSigningKey(SigningProgram(publicKey: publicKey, words: words)) }
-    let input = try read(.signing, files: files)
-    let key = try input.key { (text) throws(PackError) in try SigningKey(text: text) }
-    return ResolvedSigningKey(key, warnings: input.warnings)
+  package func resolveSigner(files: any FileSystem = SystemFiles(), warn: (KeyWarning) -> Void) throws(PackError) -> ReleaseSigner {
+    if case .signer(let publicKey, let words) = place { return ReleaseSigner(SigningProgram(publicKey: publicKey, words: words)) }
+    return ReleaseSigner(try key(.signing, files, warn) { (text) throws(PackError) in try SigningKey(text: text) })
   }
 
   /// Reads a key for signing keys documents, in the same way.
-  package func resolveRootSigningKey() throws(PackError) -> ResolvedRootSigningKey {
-    let input = try read(.root, files: SystemFiles())
-    let key = try input.key { (text) throws(PackError) in try RootSigningKey(text: text) }
-    return ResolvedRootSigningKey(key, warnings: input.warnings)
+  package func resolveRootSigningKey(warn: (KeyWarning) -> Void) throws(PackError) -> RootSigningKey {
+    try key(.root, SystemFiles(), warn) { (text) throws(PackError) in try RootSigningKey(text: text) }
+  }
+
+  private func key<Key: ~Copyable>(
+    _ kind: KeyKind, _ files: any FileSystem, _ warn: (KeyWarning) -> Void, _ parse: (Span<UInt8>) throws(PackError) -> Key
+  ) throws(PackError) -> Key {
+    let input = try read(kind, files)
+    let key = try input.key(parse)
+    if let warning = input.warning { warn(warning) }
+    return key
   }
 
   /// Reads the text of a key without parsing it.
-  private func read(_ kind: KeyKind, files: any FileSystem) throws(PackError) -> KeyInput {
+  private func read(_ kind: KeyKind, _ files: any FileSystem) throws(PackError) -> SecretInput {
     switch place {
     case .file(let path):
       return try KeyFile.read(path, kind, files: files)
     case .environment(let name):
       var text = try Self.take(variable: name, kind)
       defer { wipe(&text) }
-      return KeyInput(SecretInput(text.byteSpan), from: "environment variable \(KeyShape.shown(name))")
+      return SecretInput(text.byteSpan, from: "environment variable \(KeyShape.shown(name))")
     case .descriptor(let number):
       return try Self.stream(OpenFile(borrowing: number), name: "file descriptor \(number)", kind, files: files)
     case .standardInput:
@@ -204,19 +201,19 @@ package struct KeyReference: Hashable, Sendable {
 
   private static func stream(
     _ file: OpenFile, name: String, _ kind: KeyKind, files: any FileSystem
-  ) throws(PackError) -> KeyInput {
+  ) throws(PackError) -> SecretInput {
     guard !isTerminal(file) else {
       throw PackError(
         .noKey, of: name, "is a terminal, where a typed key would be visible",
         hint: "use a pipe, as in 'pass show game | packer … \(kind.option) stdin', or \(kind.option) file:PATH")
     }
-    var text = SecretInput()
+    var text = SecretInput(from: name)
     do throws(FileFailure) {
       try text.readToEnd(of: file, files: files)
     } catch {
       throw PackError(.noKey, of: name, "cannot be read: \(error.text)")
     }
-    return KeyInput(text, from: name)
+    return text
   }
 
   private static func take(variable name: String, _ kind: KeyKind) throws(PackError) -> [UInt8] {

@@ -6,20 +6,25 @@
 
 /// The bytes of a key that is read: memory that never moves and is wiped when it is freed.
 struct SecretInput: ~Copyable {
+  /// Where it comes from, for errors.
+  let origin: String
+  /// A warning about where it comes from.
+  var warning: KeyWarning?
   private var buffer: SecretBytes
   private var count = 0
 
   /// The maximum number of bytes. A key text has 78; the rest is for white space.
   static let limit = 4096
 
-  init() {
+  init(from origin: String) {
+    self.origin = origin
     // One more than the limit, so that a longer input is detected.
     buffer = SecretBytes(count: Self.limit + 1)
   }
 
   /// Copies bytes. The caller must wipe the original.
-  init(_ bytes: Span<UInt8>) {
-    self.init()
+  init(_ bytes: Span<UInt8>, from origin: String) {
+    self.init(from: origin)
     let kept = bytes.extracting(first: Self.limit + 1)
     count = kept.count
     buffer.withMutableSpan { copy(kept, to: &$0) }
@@ -70,17 +75,15 @@ struct SecretInput: ~Copyable {
   }
 
   /// Throws if the input is too long for a key.
-  func checkLength(of origin: String) throws(PackError) {
+  func checkLength() throws(PackError) {
     guard count <= Self.limit else {
       throw PackError(.malformedKey, of: origin, "is more than \(Self.limit) bytes, but a key text has 78")
     }
   }
 
   /// Returns the key that `parse` makes from the input. Errors name the origin.
-  func key<Key: ~Copyable>(
-    from origin: String, _ parse: (Span<UInt8>) throws(PackError) -> Key
-  ) throws(PackError) -> Key {
-    try checkLength(of: origin)
+  func key<Key: ~Copyable>(_ parse: (Span<UInt8>) throws(PackError) -> Key) throws(PackError) -> Key {
+    try checkLength()
     guard count > 0 else { throw PackError(.noKey, of: origin, "is empty; expected a key") }
     let count = count
     do throws(PackError) {

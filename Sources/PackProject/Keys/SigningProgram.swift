@@ -52,7 +52,7 @@ struct SigningProgram: Sendable {
   private func run(_ message: Span<UInt8>, files: any FileSystem) throws(PackError) -> SecretInput {
     var program = try ProgramStart(words).runPiped(name, failing: .signingFailed, hasInput: true)
     let deadline = ContinuousClock.now + .seconds(timeoutSeconds)
-    var output = SecretInput()
+    var output = SecretInput(from: "the output of \(name)")
     do throws(PackError) {
       try exchange(message, &program, &output, until: deadline, files: files)
       program.input = nil

@@ -6,7 +6,7 @@
 /// The ring holds copies of the keys. A copy is wiped when it is removed or when the ring is released. A ring may be used by any number of tasks at
 /// once.
 public final class KeyRing: KeyProvider {
-  private let held = Monitor<[HeldKey]>([])
+  private let held = Monitor<[Shared<PackKey>]>([])
 
   /// Creates an empty ring.
   public init() {}
@@ -19,7 +19,7 @@ public final class KeyRing: KeyProvider {
 
   /// Adds a copy of `key`. Does nothing if the ring has a key with the same id.
   public func add(_ key: borrowing PackKey) {
-    let added = HeldKey(key.copy())
+    let added = Shared(key.copy())
     held.withLock { held in
       if !held.contains(where: { $0.key.id == added.key.id }) { held.append(added) }
     }
@@ -76,10 +76,10 @@ extension KeyRing: CustomStringConvertible, CustomReflectable {
 }
 
 /// A key with shared ownership. It is wiped when the last reference is released.
-package final class HeldKey: Sendable {
-  package let key: PackKey
+package final class Shared<Key: ~Copyable & Sendable>: Sendable {
+  package let key: Key
 
-  package init(_ key: consuming PackKey) {
+  package init(_ key: consuming Key) {
     self.key = key
   }
 }

@@ -54,8 +54,8 @@ extension Build {
     let configuration = build.configuration
     guard configuration.perPackKeys else {
       let resolved = try session.key(release.key, configured: configuration.key)
-      try resolved.key.checkMakesPacks()
-      return try build.keyed(packs, with: HeldKey(resolved.key.copy()))
+      try resolved.checkMakesPacks()
+      return try build.keyed(packs, with: Shared(resolved))
     }
     let hint = "make it on the machine with the root key: packer key derive -c \(ShellWord.path(configuration.path)) -o keys"
     guard let folder = try release.key.reference().file, ReleasePlaces.isDirectory(folder) else {
@@ -67,8 +67,8 @@ extension Build {
       let path = ReleaseFolder.path("\(pack.id.text).key", in: folder)
       guard ReleasePlaces.exists(path) else { throw PackError(.noKey, of: path, "does not exist", hint: hint) }
       let resolved = try session.key(KeyReference(parsing: "file:\(path)"))
-      try resolved.key.checkMakesPacks()
-      keyed.append(KeyedPack(pack, key: HeldKey(resolved.key.copy())))
+      try resolved.checkMakesPacks()
+      keyed.append(KeyedPack(pack, key: Shared(resolved)))
     }
     return keyed
   }

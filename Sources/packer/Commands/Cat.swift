@@ -33,7 +33,7 @@ struct Cat: Verb {
     let range = try range.map { (text) throws(PackError) in try ByteRange(parsing: text) }
     let resolved = try session.key(key, for: file)
     try naming(file) { () throws(PackError) in
-      let pack = try bases.open(file, key: resolved.key)
+      let pack = try bases.open(file, key: resolved)
       let entry = try find(path, in: pack)
       guard entry.kind == .file else {
         throw PackError(.noSuchEntry, "'\(path)' is a directory, not a file", hint: "list the files with 'packer ls'")

@@ -65,7 +65,7 @@ struct Check: OutputVerb {
       do throws(PackError) {
         let checked: Checked = try await naming(file) { () async throws(PackError) in
           try await session.withProgress { (progress) async throws(PackError) in
-            let pack = try bases.open(file, key: resolved.key, besides: files.filter { $0 != file })
+            let pack = try bases.open(file, key: resolved, besides: files.filter { $0 != file })
             if let name { try pack.checkName(name) }
             let allowsUnportablePaths = try check.allowsUnportablePaths(in: file)
             if let selection {

@@ -47,14 +47,14 @@ struct Delta: OutputVerb {
     let jobs = try threads.count()
     let mode = try InstallMode(option: mode)
     let resolved = try session.key(key, for: new)
-    let oldPack = try naming(old) { () throws(PackError) in try bases.open(old, key: resolved.key, besides: [new]) }
-    let newPack = try naming(new) { () throws(PackError) in try bases.open(new, key: resolved.key, besides: [old]) }
+    let oldPack = try naming(old) { () throws(PackError) in try bases.open(old, key: resolved, besides: [new]) }
+    let newPack = try naming(new) { () throws(PackError) in try bases.open(new, key: resolved, besides: [old]) }
     warn(oldPack, newPack, on: session.console)
     var job = DeltaJob(from: oldPack, to: newPack, output: path)
     (job.jobs, job.mode) = (jobs, mode)
     let start = ContinuousClock.now
     let report = try await session.withProgress { [job] (progress) async throws(PackError) in
-      try await job.run(key: resolved.key, progress: progress)
+      try await job.run(key: resolved, progress: progress)
     }
     show(report, ContinuousClock.now - start, on: session.console)
     return .done

@@ -104,7 +104,7 @@ struct Diff: OutputVerb {
         Comparison.Side.release(try recorded(lock, configuration, target))
       }
     let after = try side(target, besides: earlier, resolved)
-    var comparison = Comparison(from: before, to: after, key: KeyHolder(resolved))
+    var comparison = Comparison(from: before, to: after, key: resolved)
     (comparison.excludes, comparison.followsSymlinks) = (excludes, followsSymlinks)
     comparison.jobs = jobs ?? WorkerPool.defaultSize
     if let lock {
@@ -141,14 +141,16 @@ struct Diff: OutputVerb {
   /// Returns the key. Packs that were named need it; without it, the files of releases are not compared.
   private func key(
     _ configuration: PackerConfiguration?, _ before: String?, _ after: String, in session: Session
-  ) throws(PackError) -> ResolvedKey? {
+  ) throws(PackError) -> Shared<PackKey>? {
     if let pack = [before, after].compactMap(\.self).first(where: isPack) {
-      guard configuration?.key == nil || !key.references.isEmpty else { return try session.key(key, configured: configuration?.key) }
-      return try session.key(key, for: pack)
+      guard configuration?.key == nil || !key.references.isEmpty else {
+        return Shared(try session.key(key, configured: configuration?.key))
+      }
+      return Shared(try session.key(key, for: pack))
     }
     if let before, [before, after].allSatisfy({ isConfiguration($0) || ReleasePlaces.isDirectory($0) && !isRelease($0) }) { return nil }
     do throws(PackError) {
-      return try session.key(key, configured: configuration?.key)
+      return Shared(try session.key(key, configured: configuration?.key))
     } catch {
       guard key.references.isEmpty, error.code == .noKey || error.code == .missingInput else { throw error }
       session.console.warning(
@@ -161,17 +163,14 @@ struct Diff: OutputVerb {
     ReleasePlaces.exists(path.hasSuffix("/") ? path + ReleaseFile.manifest : "\(path)/\(ReleaseFile.manifest)")
   }
 
-  private func side(_ path: String, besides other: String?, _ resolved: borrowing ResolvedKey?) throws(PackError) -> Comparison.Side {
+  private func side(_ path: String, besides other: String?, _ key: Shared<PackKey>?) throws(PackError) -> Comparison.Side {
     if isConfiguration(path) { return .sources(try PackerConfiguration.read(path)) }
     if path.hasSuffix(".json") || isRelease(path) { return .release(try ComparedRelease(reading: path)) }
     if ReleasePlaces.isDirectory(path) { return .folder(path) }
     let others = other.map { isPack($0) ? [$0] : [] } ?? []
-    switch resolved {
-    case .some(let resolved):
-      let pack = try naming(path) { () throws(PackError) in try bases.open(path, key: resolved.key, besides: others) }
-      return .pack(pack, path: path)
-    case .none: throw PackError(.noKey, "no key was given", hint: "give the key of \(path) with --key REF")
-    }
+    guard let key else { throw PackError(.noKey, "no key was given", hint: "give the key of \(path) with --key REF") }
+    let pack = try naming(path) { () throws(PackError) in try bases.open(path, key: key.key, besides: others) }
+    return .pack(pack, path: path)
   }
 
   /// Returns the recorded release that `--since` names, or the last one.

@@ -178,7 +178,7 @@ struct Initialize: OutputVerb {
     guard configuration.hosting == .unmanaged else { return [] }
     var keys = try app.keyTexts.trust.map { (text) throws(PackError) in try SigningPublicKey(text: text) }
     if keys.isEmpty, !app.signKey.references.isEmpty {
-      for reference in try app.signKey.keyReferences() { keys.append(try session.signingKey(reference).publicKey) }
+      for reference in try app.signKey.keyReferences() { keys.append(try session.signer(reference).publicKey) }
     }
     if keys.isEmpty, configuration.keysFile != nil { return try documentTexts(configuration, dist, in: session) }
     if keys.isEmpty { keys = try session.trustedKeys([], configuration).signingKeys }

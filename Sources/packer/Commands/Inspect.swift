@@ -60,7 +60,7 @@ struct Inspect: OutputVerb {
       throw PackError(.usage, "--key is for a delta, and \(file) is a full pack", hint: "packer ls \(ShellWord.path(file)) --key REF")
     }
     let resolved = try session.key(key)
-    return try DeltaSummary.read(file, key: resolved.key)
+    return try DeltaSummary.read(file, key: resolved)
   }
 }
 

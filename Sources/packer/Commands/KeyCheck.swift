@@ -26,17 +26,17 @@ struct KeyCheck: OutputVerb {
     guard !signKey.references.isEmpty else {
       let resolved = try session.key(key)
       return try check(session) { (file) throws(PackError) in
-        let pack = try Pack.openAlone(file, key: resolved.key).source.stanzas
-        if pack.recipientIDs.contains(resolved.key.id) {
+        let pack = try Pack.openAlone(file, key: resolved).source.stanzas
+        if pack.recipientIDs.contains(resolved.id) {
           return (
-            Self.record(file, "\(pack.keyID)", recipientID: "\(resolved.key.id)"),
-            "recipient key \(resolved.key.id) opens it, made with key \(pack.keyID)"
+            Self.record(file, "\(pack.keyID)", recipientID: "\(resolved.id)"),
+            "recipient key \(resolved.id) opens it, made with key \(pack.keyID)"
           )
         }
-        guard pack.keyID != resolved.key.id else { return (Self.record(file, "\(pack.keyID)"), "key \(pack.keyID) opens it") }
+        guard pack.keyID != resolved.id else { return (Self.record(file, "\(pack.keyID)"), "key \(pack.keyID) opens it") }
         return (
-          Self.record(file, "\(pack.keyID)", rootKeyID: "\(resolved.key.id)"),
-          "key \(pack.keyID) opens it, derived from root key \(resolved.key.id)"
+          Self.record(file, "\(pack.keyID)", rootKeyID: "\(resolved.id)"),
+          "key \(pack.keyID) opens it, derived from root key \(resolved.id)"
         )
       }
     }
@@ -45,7 +45,7 @@ struct KeyCheck: OutputVerb {
         .usage, "--key is for packs and --sign-key for manifests, and both were given",
         hint: "check them one after the other")
     }
-    let publicKey = try session.signingKey(signKey.reference()).publicKey
+    let publicKey = try session.signer(signKey.reference()).publicKey
     return try check(session) { (file) throws(PackError) in
       _ = try SignedManifest.read(file).verify(trusting: [publicKey])
       return (Self.record(file, publicKey.id), "key \(publicKey.id) signed it")

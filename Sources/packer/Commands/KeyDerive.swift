@@ -47,7 +47,7 @@ struct KeyDerive: OutputVerb {
     let name = try PackName(nameText)
     try checkOutput(session.console)
     let resolved = try session.key(key)
-    let own = try resolved.key.packKey(for: name)
+    let own = try resolved.packKey(for: name)
     guard let path, path != "-" else {
       try own.withText { (text) throws(PackError) in
         try session.console.stream(text, remaining: UInt64(text.count) + 1)
@@ -59,7 +59,7 @@ struct KeyDerive: OutputVerb {
     try KeyFile.write(own, to: path)
     session.console.result(
       [
-        "type": "key", "kind": "pack", "pack": .text(name.text), "keyID": .text("\(own.id)"), "rootKeyID": .text("\(resolved.key.id)"),
+        "type": "key", "kind": "pack", "pack": .text(name.text), "keyID": .text("\(own.id)"), "rootKeyID": .text("\(resolved.id)"),
         "output": .text(path),
       ], ["key id \(own.id)"])
     return .done
@@ -78,12 +78,12 @@ struct KeyDerive: OutputVerb {
     try writing(path, unlessExisting(files.makeDirectory(path, mode: 0o700, in: nil)))
     var count = 0
     for pack in configuration.packs {
-      let own = try resolved.key.packKey(for: pack.id)
+      let own = try resolved.packKey(for: pack.id)
       let place = ReleaseFolder.path("\(pack.id.text).key", in: path)
       if ReleasePlaces.exists(place) {
         let there = try session.key(KeyReference(parsing: "file:\(place)"))
-        guard there.key.id == own.id else {
-          throw PackError(.outputExists, of: place, "has key \(there.key.id), and not key \(own.id) of the pack", hint: "remove it")
+        guard there.id == own.id else {
+          throw PackError(.outputExists, of: place, "has key \(there.id), and not key \(own.id) of the pack", hint: "remove it")
         }
         continue
       }

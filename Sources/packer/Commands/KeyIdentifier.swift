@@ -24,9 +24,9 @@ struct KeyIdentifier: OutputVerb {
     let (kind, id): (KeyKind, String)
     if signKey.references.isEmpty {
       let resolved = try session.key(key)
-      (kind, id) = (resolved.key.kind == .recipient ? .recipient : .content, "\(resolved.key.id)")
+      (kind, id) = (resolved.kind == .recipient ? .recipient : .content, "\(resolved.id)")
     } else {
-      let resolved = try session.signingKey(signKey.reference())
+      let resolved = try session.signer(signKey.reference())
       (kind, id) = (.signing, resolved.publicKey.id)
     }
     session.console.result(kind.json(id), [id])

@@ -21,7 +21,7 @@ struct KeyPublic: OutputVerb {
 
   func run(in session: Session) async throws(PackError) -> Outcome {
     guard key.references.isEmpty else { return try printRecipient(in: session) }
-    let resolved = try session.signingKey(signKey.reference())
+    let resolved = try session.signer(signKey.reference())
     let key = resolved.publicKey
     session.console.result(
       KeyKind.signing.json(key.id, publicKey: key.text), ["\(key.text)", "key id \(key.id)"])
@@ -33,9 +33,9 @@ struct KeyPublic: OutputVerb {
       throw PackError(.usage, "--key and --sign-key were both given", hint: "give only the key whose public half to print")
     }
     let resolved = try session.key(key)
-    guard let recipient = resolved.key.recipient else {
+    guard let recipient = resolved.recipient else {
       throw PackError(
-        .malformedKey, "key \(resolved.key.id) is a pack key (pkk1-), which has no public half",
+        .malformedKey, "key \(resolved.id) is a pack key (pkk1-), which has no public half",
         hint: "give a recipient's key, as 'packer key new --recipient' makes it")
     }
     session.console.result(

@@ -52,7 +52,7 @@ struct KeyWrapVerb: OutputVerb {
     let copy: WrappedCopy
     if let shared {
       let other = try session.key(KeyReference(parsing: shared))
-      copy = try await write(publicKeys, resolved, session) { (rewrite) throws(PackError) in try rewrite.add(other.key) }
+      copy = try await write(publicKeys, resolved, session) { (rewrite) throws(PackError) in try rewrite.add(other) }
     } else {
       copy = try await write(publicKeys, resolved, session) { (_) throws(PackError) in }
     }
@@ -61,11 +61,11 @@ struct KeyWrapVerb: OutputVerb {
   }
 
   private func write(
-    _ publicKeys: [RecipientPublicKey], _ resolved: borrowing ResolvedKey, _ session: Session,
+    _ publicKeys: [RecipientPublicKey], _ resolved: borrowing PackKey, _ session: Session,
     _ change: (inout HeaderRewrite) throws(PackError) -> Void
   ) async throws(PackError) -> WrappedCopy {
     do throws(PackError) {
-      return try await WrappedCopy.write(file, to: path, key: resolved.key) { (rewrite) throws(PackError) in
+      return try await WrappedCopy.write(file, to: path, key: resolved) { (rewrite) throws(PackError) in
         for publicKey in publicKeys { try rewrite.add(publicKey) }
         try change(&rewrite)
       }
@@ -121,7 +121,7 @@ struct KeyUnwrap: OutputVerb {
     let resolved = try session.key(key, for: file)
     let copy: WrappedCopy
     do throws(PackError) {
-      copy = try await WrappedCopy.write(file, to: path, key: resolved.key) { (rewrite) throws(PackError) in
+      copy = try await WrappedCopy.write(file, to: path, key: resolved) { (rewrite) throws(PackError) in
         for id in isForAll ? Set(rewrite.stanzas.recipientIDs) : Set(ids) { try rewrite.remove(id) }
       }
     } catch {

@@ -53,7 +53,7 @@ struct List: OutputVerb {
     let selection = try part.selection()
     let resolved = try session.key(key, for: file)
     try naming(file) { () throws(PackError) in
-      let pack = try bases.open(file, key: resolved.key)
+      let pack = try bases.open(file, key: resolved)
       guard order == nil, selection == nil, !showsPacked, !isHuman, !isTree else {
         return try list(pack, order ?? .path, selection, on: session.console)
       }

@@ -82,9 +82,9 @@ struct PackVerb: OutputVerb {
     let job = try makeJob()
     try checkSource()
     let resolved = try session.key(key)
-    try resolved.key.checkMakesPacks()
+    try resolved.checkMakesPacks()
     let report = try await session.withProgress { (progress) async throws(PackError) in
-      try await job.run(key: resolved.key, progress: progress)
+      try await job.run(key: resolved, progress: progress)
     }
     let layout = try PackSummary.read(path).layout
     show(report, layout, on: session.console)

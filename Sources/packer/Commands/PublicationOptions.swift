@@ -82,7 +82,7 @@ struct PublicationOptions: ParsableArguments {
     var gate = gate
     (gate.live, gate.patience, gate.only) = (live, Self.patience, ["PK7"])
     // None is needed, and it may be in a place that can be read only once.
-    gate.holder = KeyHolder(nil)
+    (gate.readsKey, gate.knownKey) = (false, nil)
     return try await gate.run(release, in: session)
   }
 

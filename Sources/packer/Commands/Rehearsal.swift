@@ -135,7 +135,7 @@ struct Rehearsal {
     do throws(PackError) {
       let resolved = try session.key(options.key, configured: configuration?.key)
       // An app version that does not hold the key cannot open packs that were made with it.
-      if app?.keyIDs.contains("\(resolved.key.id)") ?? true { ring.add(resolved.key) }
+      if app?.keyIDs.contains("\(resolved.id)") ?? true { ring.add(resolved) }
       return ring
     } catch {
       guard options.key.references.isEmpty, error.code == .noKey || error.code == .missingInput else { throw error }

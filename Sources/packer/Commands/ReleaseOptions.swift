@@ -55,7 +55,7 @@ struct ReleaseOptions: ParsableArguments {
   func report(_ build: inout ReleaseBuild, needsKey: Bool = true, in session: Session) async throws(PackError) -> ReleaseBuildReport {
     let configuration = build.configuration
     let resolved = try contentKey(&build, isNeeded: needsKey, in: session)
-    try resolved.key.checkMakesPacks()
+    try resolved.checkMakesPacks()
     // A trial run signs nothing.
     let signers = build.isTrial ? [] : try session.signers(signKey, configured: configuration.signKeys)
     // Read once, because the file may change meanwhile.
@@ -67,19 +67,19 @@ struct ReleaseOptions: ParsableArguments {
     build.published = try published.manifest(trusting: trusted)
     let work = build
     return try await session.withProgress { (progress) async throws(PackError) in
-      try await work.run(key: resolved.key, signers: signers, progress: progress)
+      try await work.run(key: resolved, signers: signers, progress: progress)
     }
   }
 
   /// Returns the key; if there is none and it is not needed, one that opens nothing.
-  private func contentKey(_ build: inout ReleaseBuild, isNeeded: Bool, in session: Session) throws(PackError) -> ResolvedKey {
+  private func contentKey(_ build: inout ReleaseBuild, isNeeded: Bool, in session: Session) throws(PackError) -> PackKey {
     do throws(PackError) {
       return try session.key(key, configured: build.configuration.key)
     } catch {
       guard !isNeeded, key.references.isEmpty, error.code == .noKey || error.code == .missingInput else { throw error }
       session.console.note("there is no key, so it is taken to be the one of the last release")
       build.assumesKeys = true
-      return ResolvedKey(try .random())
+      return try .random()
     }
   }
 

@@ -36,7 +36,8 @@ struct ReleaseRollback: Verb {
     let scratch = try ScratchFolder.make("rollback")
     defer { try? SystemFiles().removeTree(scratch, in: nil) }
     var gate = try options.releaseGate()
-    (gate.holder, gate.configuration) = try await restore(configuration, from: place, scratch, in: session)
+    gate.readsKey = false
+    (gate.knownKey, gate.configuration) = try await restore(configuration, from: place, scratch, in: session)
     guard !isTrial else { return .done }
     let outcome = try await gate.run(nil, in: session)
     // It has the contents of packs, and the upload may take long.
@@ -51,12 +52,12 @@ struct ReleaseRollback: Verb {
   /// - Returns: the key, which may come from a place that can be read only once, and the configuration with those contents as its sources.
   private func restore(
     _ configuration: PackerConfiguration, from place: any PublishingPlace, _ scratch: String, in session: Session
-  ) async throws(PackError) -> (KeyHolder, PackerConfiguration) {
+  ) async throws(PackError) -> (Shared<PackKey>, PackerConfiguration) {
     let jobs = try options.threads.count()
     let lockPath = options.lockPath(configuration)
-    let holder = KeyHolder(try session.key(options.key, configured: configuration.key))
+    let shared = Shared(try session.key(options.key, configured: configuration.key))
     let restoration = try await Restoration.run(
-      version, of: configuration, lockPath: lockPath, from: place, key: holder, in: scratch, isTrial: isTrial, jobs: jobs)
+      version, of: configuration, lockPath: lockPath, from: place, key: shared, in: scratch, isTrial: isTrial, jobs: jobs)
     if !restoration.others.isEmpty {
       session.console.note("not in manifest \(version), and unchanged: \(restoration.others.some)")
     }
@@ -67,16 +68,16 @@ struct ReleaseRollback: Verb {
     let signers = isTrial ? [] : try session.signers(signKey, configured: configuration.signKeys)
     let work = build
     let report = try await session.withProgress { (progress) async throws(PackError) in
-      try await holder.withKey { (key) async throws(PackError) in try await work.run(key: key, signers: signers, progress: progress) }
+      try await work.run(key: shared.key, signers: signers, progress: progress)
     }
     guard !isTrial else {
       Build.show(report, on: session.console)
-      return (holder, restoration.configuration)
+      return (shared, restoration.configuration)
     }
     for remark in report.remarks where remark.isWarning { session.console.warning(remark.message, hint: remark.hint) }
     session.console.note(
       "\(report.output): has the contents of manifest \(version); the sources are unchanged, and until they are mended, --quick verifies and publishes it without them"
     )
-    return (holder, restoration.configuration)
+    return (shared, restoration.configuration)
   }
 }

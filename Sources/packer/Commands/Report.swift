@@ -61,18 +61,17 @@ struct Report: OutputVerb {
     let compared = try ComparedRelease(reading: verification.target)
     let simulated = try rehearsals.map { (path) throws(PackError) in try RecordedRehearsal.read(path) }
     let resolved = isQuick ? nil : try inputs.contentKey(key, isNeeded: false, for: release, configuration, "report", in: session)
-    let holder = KeyHolder(resolved)
-    if holder.id == nil, !isQuick {
+    if resolved == nil, !isQuick {
       session.console.warning(
         "no key was given: files are not shown, and contents are not checked", hint: "give the key with --key REF, or --quick")
     }
-    verification.isQuick = holder.id == nil
+    verification.isQuick = resolved == nil
     verification.jobs = jobs
     let report = try await session.withProgress { [verification] (progress) async throws(PackError) in
-      try await verification.run(with: holder, progress: progress)
+      try await verification.run(key: resolved, progress: progress)
     }
     var page = HTMLReport(of: compared)
-    (page.key, page.lock, page.run, page.rehearsals) = (holder, lock, verification.run, simulated)
+    (page.key, page.lock, page.run, page.rehearsals) = (resolved, lock, verification.run, simulated)
     page.released = ReleasedPacks(of: configuration)
     page.version = Version.number
     if advises {

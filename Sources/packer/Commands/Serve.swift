@@ -127,7 +127,7 @@ struct Serve: OutputVerb {
     let kind = GameStock.kind(of: target)
     try checkOptions(for: kind)
     let trusted = try session.trustedKeys(trust, nil)
-    let keys = kind == .folder ? KeyRing() : KeyRing(try resolvedKey(in: session, isRelease: kind == .release).key)
+    let keys = kind == .folder ? KeyRing() : KeyRing(try resolvedKey(in: session, isRelease: kind == .release))
     var options = PackResponder.Options()
     options.isIsolated = isIsolated
     // A browser would write cacheable responses to its disk, unencrypted.
@@ -240,7 +240,7 @@ struct Serve: OutputVerb {
   }
 
   /// Reads the key. If none was given, throws an error that names the key that the pack needs.
-  private func resolvedKey(in session: Session, isRelease: Bool) throws(PackError) -> ResolvedKey {
+  private func resolvedKey(in session: Session, isRelease: Bool) throws(PackError) -> PackKey {
     do throws(PackError) {
       if key.references.isEmpty { _ = try key.reference() }
     } catch  where error.code == .noKey {

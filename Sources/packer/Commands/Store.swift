@@ -56,7 +56,7 @@ struct StoreOptions: ParsableArguments {
     let trusted = try trust.keys(configuration, in: session)
     let resolved = try session.key(key, configured: configuration?.key)
     return try await AssetStore(
-      root: directory, keys: KeyRing(resolved.key), trusting: trusted, policy: StorePolicy(quota: quota), device: .any)
+      root: directory, keys: KeyRing(resolved), trusting: trusted, policy: StorePolicy(quota: quota), device: .any)
   }
 }
 

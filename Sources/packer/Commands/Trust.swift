@@ -228,7 +228,7 @@ struct TrustSign: OutputVerb {
     } else {
       let key: KeyReference = if let reference { try KeyReference(parsing: reference) } else { try .fromEnvironment(.root) }
       let resolved = try session.rootSigningKey(key)
-      _ = try opened.sign(with: resolved.key)
+      _ = try opened.sign(with: resolved)
     }
     try opened.write()
     try KeysFileView(opened).show(on: session.console)

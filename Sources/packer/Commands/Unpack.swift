@@ -49,7 +49,7 @@ struct Unpack: OutputVerb {
     let resolved = try session.key(key, for: file)
     let size = try await naming(file) { () async throws(PackError) in
       try await session.withProgress { (progress) async throws(PackError) in
-        try await PayloadExport.run(file, to: path, key: resolved.key, progress: progress)
+        try await PayloadExport.run(file, to: path, key: resolved, progress: progress)
       }
     }
     session.console.result(
@@ -63,7 +63,7 @@ struct Unpack: OutputVerb {
     let selection = try part.selection()
     let resolved = try session.key(key, for: file)
     let (pack, part) = try await naming(file) { () async throws(PackError) in
-      let pack = try bases.open(file, key: resolved.key)
+      let pack = try bases.open(file, key: resolved)
       if let name { try pack.checkName(name) }
       let part = try selection.map { (selection) throws(PackError) in try PackPart(pack, selection) }
       let allowsUnportablePaths = try check.allowsUnportablePaths(in: file)

@@ -96,10 +96,10 @@ struct GateInputs: ParsableArguments {
   /// Returns the content key from the option, the environment or the configuration. Returns nil if there is none and none is needed.
   func contentKey(
     _ key: KeyOptions, isNeeded: Bool, for target: String?, _ configuration: PackerConfiguration?, _ verb: String, in session: Session
-  ) throws(PackError) -> ResolvedKey? {
+  ) throws(PackError) -> Shared<PackKey>? {
     try hinting(at: target, configuration, verb, hasKey: !key.references.isEmpty) { () throws(PackError) in
       do throws(PackError) {
-        let resolved = try session.key(key, configured: configuration?.key)
+        let resolved = Shared(try session.key(key, configured: configuration?.key))
         // Packs of a release are opened as apps open them, and none is wrapped for others.
         try resolved.key.checkMakesPacks()
         return resolved

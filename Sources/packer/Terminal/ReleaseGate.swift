@@ -8,8 +8,10 @@ struct ReleaseGate {
   let key: KeyOptions
   let jobs: Int?
   let isJSON: Bool
-  /// The key, if it was read before.
-  var holder: KeyHolder?
+  /// Whether the key is read. It may be in a place that can be read only once.
+  var readsKey = true
+  /// The key, if it is not read.
+  var knownKey: Shared<PackKey>?
   /// The configuration with other sources than those of the file.
   var configuration: PackerConfiguration?
   /// The only rules, in place of those of the options.
@@ -73,16 +75,12 @@ struct ReleaseGate {
       try ReportFile.check(
         path, against: read, release: ReleasePlaces.directory(of: verification.target), sources: verification.configuration?.packs ?? [])
     }
-    let holder: KeyHolder
-    if let known = self.holder {
-      holder = known
-    } else {
-      let isNeeded = !options.isQuick && !verification.isOnlyLive
-      holder = KeyHolder(
-        try inputs.contentKey(key, isNeeded: isNeeded, for: target, verification.configuration, "verify", in: session))
-    }
+    let isNeeded = !options.isQuick && !verification.isOnlyLive
+    let key =
+      readsKey
+      ? try inputs.contentKey(key, isNeeded: isNeeded, for: target, verification.configuration, "verify", in: session) : knownKey
     let report = try await session.withProgress { [verification] (progress) async throws(PackError) in
-      try await verification.run(with: holder, progress: progress)
+      try await verification.run(key: key, progress: progress)
     }
 
     let outcome = Outcome(report, isStrict: options.isStrict)

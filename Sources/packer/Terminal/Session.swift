@@ -14,12 +14,12 @@ struct Session: Sendable {
   }
 
   /// Reads the key that the options or the environment name, and prints its warnings.
-  func key(_ options: KeyOptions) throws(PackError) -> ResolvedKey {
+  func key(_ options: KeyOptions) throws(PackError) -> PackKey {
     try key(options.reference())
   }
 
   /// Reads the key for a pack that exists. If none was given, the error has the id of the pack's key.
-  func key(_ options: KeyOptions, for pack: String) throws(PackError) -> ResolvedKey {
+  func key(_ options: KeyOptions, for pack: String) throws(PackError) -> PackKey {
     do throws(PackError) {
       return try key(options)
     } catch {
@@ -37,26 +37,25 @@ struct Session: Sendable {
   }
 
   /// Reads the key that a reference names, and prints its warnings.
-  func key(_ reference: KeyReference) throws(PackError) -> ResolvedKey {
+  func key(_ reference: KeyReference) throws(PackError) -> PackKey {
     // A program, a pipe or a person may take long to give the key, and no work has started yet.
-    let resolved = try signals.whileAbandonable { () throws(PackError) in try reference.resolve() }
-    for warning in resolved.warnings {
-      console.warning(warning.message, hint: warning.hint)
-    }
-    return resolved
+    try signals.whileAbandonable { () throws(PackError) in try reference.resolve(warn: warn) }
   }
 
-  /// Reads a signing key, and prints its warnings.
-  func signingKey(_ reference: KeyReference) throws(PackError) -> ResolvedSigningKey {
-    let resolved = try signals.whileAbandonable { () throws(PackError) in try reference.resolveSigningKey() }
-    for warning in resolved.warnings {
-      console.warning(warning.message, hint: warning.hint)
-    }
-    return resolved
+  /// Reads a key that signs manifests, and prints its warnings.
+  func signer(_ reference: KeyReference) throws(PackError) -> ReleaseSigner {
+    try signals.whileAbandonable { () throws(PackError) in try reference.resolveSigner(warn: warn) }
   }
+
+  /// Reads a root signing key, and prints its warnings.
+  func rootSigningKey(_ reference: KeyReference) throws(PackError) -> RootSigningKey {
+    try signals.whileAbandonable { () throws(PackError) in try reference.resolveRootSigningKey(warn: warn) }
+  }
+
+  private func warn(_ warning: KeyWarning) { console.warning(warning.message, hint: warning.hint) }
 
   /// Reads the key that the options, the environment or the configuration name.
-  func key(_ options: KeyOptions, configured: String?) throws(PackError) -> ResolvedKey {
+  func key(_ options: KeyOptions, configured: String?) throws(PackError) -> PackKey {
     guard options.references.isEmpty else { return try key(options) }
     return try key(KeyReference.unlessGiven(configured: configured.map { [$0] } ?? [])[0])
   }
@@ -66,7 +65,7 @@ struct Session: Sendable {
     var keys: [SigningPublicKey] = []
     do throws(PackError) {
       for reference in try KeyReference.unlessGiven(.signing, configured: configured) {
-        keys.append(try signingKey(reference).publicKey)
+        keys.append(try signer(reference).publicKey)
       }
     } catch {
       // Verifying needs no signing key. The caller uses other trusted keys, or reports that there are none.
@@ -88,21 +87,12 @@ struct Session: Sendable {
     return TrustedKeys(try publicKeys(ofSigning: configuration?.signKeys ?? []))
   }
 
-  /// Reads a root signing key, and prints its warnings.
-  func rootSigningKey(_ reference: KeyReference) throws(PackError) -> ResolvedRootSigningKey {
-    let resolved = try signals.whileAbandonable { () throws(PackError) in try reference.resolveRootSigningKey() }
-    for warning in resolved.warnings {
-      console.warning(warning.message, hint: warning.hint)
-    }
-    return resolved
-  }
-
   /// Reads the signing keys that the options, the environment or the configuration name.
   func signers(_ options: SignKeyOptions, configured: [String]) throws(PackError) -> [ReleaseSigner] {
     let references =
       options.references.isEmpty ? try KeyReference.unlessGiven(.signing, configured: configured) : try options.keyReferences()
     var signers: [ReleaseSigner] = []
-    for reference in references { signers.append(ReleaseSigner(try signingKey(reference))) }
+    for reference in references { signers.append(try signer(reference)) }
     if options.references.isEmpty, references.count < configured.count {
       console.warning(
         "the configuration names \(configured.count) signing keys, and the environment gives one: the manifest is signed with that one only",

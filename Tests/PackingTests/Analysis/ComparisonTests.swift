@@ -14,7 +14,7 @@ struct ComparisonTests {
   }
 
   private func run(_ before: Comparison.Side, _ after: Comparison.Side) async throws -> DifferenceReport {
-    try await Comparison(from: before, to: after, key: KeyHolder(ResolvedKey(try sampleKey(), warnings: []))).run()
+    try await Comparison(from: before, to: after, key: Shared(try sampleKey())).run()
   }
 
   private func code(_ body: () async throws -> Void) async -> PackError.Code? {
@@ -93,7 +93,7 @@ struct ComparisonTests {
     try await project.build()
     let release = Comparison.Side.release(try ComparedRelease(reading: project.directory("dist")))
     let configuration = try PackerConfiguration.read(project.directory("packer.yml"))
-    let key = KeyHolder(ResolvedKey(try sampleKey(), warnings: []))
+    let key = Shared(try sampleKey())
     func report(_ other: Comparison.Side) async throws -> DifferenceReport {
       try await Comparison(from: release, to: other, key: key).run()
     }
@@ -122,14 +122,14 @@ struct ComparisonTests {
     try await project.build(key: 1)
     let old = Comparison.Side.release(try ComparedRelease(reading: project.directory("old")))
     let new = Comparison.Side.release(try ComparedRelease(reading: project.directory("dist")))
-    func key(_ first: UInt8) throws -> KeyHolder {
+    func key(_ first: UInt8) throws -> Shared<PackKey> {
       let bytes = (0..<32).map { first &+ $0 }
-      return KeyHolder(ResolvedKey(try PackKey(bytes: bytes.byteSpan), warnings: []))
+      return Shared(try PackKey(bytes: bytes.byteSpan))
     }
     let report = try await Comparison(from: old, to: new, key: try key(1)).run()
     #expect(report.count(.repacked) == 4 && report.packs.first { $0.id == "core" }?.obstacle?.contains("another key") == true)
     #expect(await code { _ = try await Comparison(from: old, to: new, key: try key(2)).run() } == .wrongKey)
-    let without = try await Comparison(from: old, to: new, key: KeyHolder(nil)).run()
+    let without = try await Comparison(from: old, to: new, key: nil).run()
     #expect(without.packs.first { $0.id == "core" }?.obstacle == "no key was given")
     for name in try FileManager.default.contentsOfDirectory(atPath: project.directory("dist")) where name.hasPrefix("core-") {
       try project.remove("dist/\(name)")

@@ -18,7 +18,7 @@ struct HTMLReportTests {
     verification.isQuick = true
     let gate = try await verification.run(key: nil)
     var report = HTMLReport(of: try ComparedRelease(reading: project.directory("dist")))
-    report.key = KeyHolder(ResolvedKey(try sampleKey(), warnings: []))
+    report.key = Shared(try sampleKey())
     change(&report)
     return String(decoding: try report.document(gate), as: UTF8.self)
   }
@@ -77,7 +77,7 @@ struct HTMLReportTests {
   @Test("without a key, or with a pack that is missing or damaged, it says so and shows the rest")
   func unreadable() async throws {
     try await project.build()
-    let closed = try packs(try await report { $0.key = KeyHolder(nil) })
+    let closed = try packs(try await report { $0.key = nil })
     #expect(closed.allSatisfy { $0["files"] == nil && $0["note"] as? String == "no key was given" })
     let release = try ComparedRelease(reading: project.directory("dist"))
     let names = release.packs.map { project.directory("dist/\(ManifestPack.publishedName($0.id, $0.sha256))") }

@@ -325,7 +325,7 @@ struct ReleaseBuildTests {
     let phases = Monitor<Set<PackProgress.Phase>>([])
     func build() async throws(PackError) -> ReleaseBuildReport {
       let build = ReleaseBuild(try PackerConfiguration.read(project.directory("packer.yml")), time: ReleaseProject.time(1))
-      let signer = ReleaseSigner(ResolvedSigningKey(SigningProgram(publicKey: publicKey, words: ["no-such-program"])))
+      let signer = ReleaseSigner(SigningProgram(publicKey: publicKey, words: ["no-such-program"]))
       return try await build.run(key: try sampleKey(), signers: [signer]) { step in _ = phases.withLock { $0.insert(step.phase) } }
     }
     let error = await #expect(throws: PackError.self) { _ = try await build() }

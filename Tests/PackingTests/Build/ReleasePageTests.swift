@@ -54,7 +54,7 @@ struct PagedProject {
     verification.isQuick = true
     verification.jobs = 2
     change(&verification)
-    return try await verification.run(key: ResolvedKey(try TestSupport.key(filledFrom: 0), warnings: []))
+    return try await verification.run(key: Shared(try TestSupport.key(filledFrom: 0)))
   }
 }
 

@@ -449,7 +449,7 @@ struct ReleaseRecordingTests {
       verification.isQuick = isQuick || key == nil
       let report =
         if let key {
-          try await verification.run(key: ResolvedKey(try TestSupport.key(filledFrom: key), warnings: []))
+          try await verification.run(key: Shared(try TestSupport.key(filledFrom: key)))
         } else {
           try await verification.run(key: nil)
         }

@@ -26,7 +26,7 @@ struct ShareTests {
     change(&build)
     let packs = try build.packs(in: try share.map { (text) throws(PackError) in try BuildShare(parsing: text) })
     var keyed: [KeyedPack] = []
-    for pack in packs { keyed.append(KeyedPack(pack, key: HeldKey(try Self.rootKey().packKey(for: pack.id)))) }
+    for pack in packs { keyed.append(KeyedPack(pack, key: Shared(try Self.rootKey().packKey(for: pack.id)))) }
     return try await build.fill(PackCache(shelf, maker: maker, isRequired: true), with: keyed)
   }
 
@@ -104,7 +104,7 @@ struct ShareTests {
     case 2:
       try other.configure(Self.configuration.replacingOccurrences(of: "perPackKeys: true\n", with: ""))
       let build = ReleaseBuild(try PackerConfiguration.read(other.directory("packer.yml")), time: ReleaseProject.time())
-      let packs = try build.keyed(build.packs(in: nil), with: HeldKey(try Self.rootKey()))
+      let packs = try build.keyed(build.packs(in: nil), with: Shared(try Self.rootKey()))
       _ = try await build.fill(PackCache(shelf, maker: "1.0", isRequired: true), with: packs)
     default: break
     }

@@ -87,7 +87,7 @@ final class DistSample {
     verification.jobs = 2
     change(&verification)
     guard let key else { return try await verification.run(key: nil) }
-    return try await verification.run(key: ResolvedKey(try TestSupport.key(filledFrom: key), warnings: []))
+    return try await verification.run(key: Shared(try TestSupport.key(filledFrom: key)))
   }
 }
 

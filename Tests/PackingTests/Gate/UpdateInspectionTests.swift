@@ -15,7 +15,7 @@ extension UpdatedProject {
     verification.lock = directory("packer.lock.json")
     verification.jobs = 2
     change(&verification)
-    return try await verification.run(key: ResolvedKey(try TestSupport.key(filledFrom: 0), warnings: []))
+    return try await verification.run(key: Shared(try TestSupport.key(filledFrom: 0)))
   }
 
   /// The rules about updates and files that a release breaks.

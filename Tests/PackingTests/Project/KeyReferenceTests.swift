@@ -23,7 +23,8 @@ struct KeyReferenceTests {
     ] as [(Int, String?)])
   func openness(mode: Int, verb: String?) throws {
     let path = try directory.write(Self.text(), to: "game.key", mode: mode)
-    let warnings = try KeyReference(parsing: path).resolve().warnings
+    var warnings: [KeyWarning] = []
+    _ = try KeyReference(parsing: path).resolve { warnings.append($0) }
     #expect(warnings.map(\.message) == (verb.map { ["key file \(path) can be \($0) by other users of this machine"] } ?? []))
   }
 
@@ -31,7 +32,7 @@ struct KeyReferenceTests {
   func newFile() throws {
     try KeyFile.write(key(filledFrom: 0), to: directory("game.key"), files: FaultyFiles())
     #expect(try directory.mode(of: "game.key") == 0o600)
-    #expect(try KeyReference(parsing: directory("game.key")).resolve().key.id == key(filledFrom: 0).id)
+    #expect(try KeyReference(parsing: directory("game.key")).resolve { _ in }.id == key(filledFrom: 0).id)
   }
 
   @Test("the text of a key does not stay in the environment, and programs do not get the variables of keys")
@@ -59,7 +60,7 @@ struct KeyReferenceTests {
       #expect(names.isSuperset(of: ["PUBLIC", "TOKEN", "PATH"]))
 
       let place = try #require(getenv("PACKER_KEY"))
-      let id = try KeyReference(parsing: "env:PACKER_KEY").resolve().key.id
+      let id = try KeyReference(parsing: "env:PACKER_KEY").resolve { _ in }.id
       #expect(try id == key(filledFrom: 0).id)
       #expect(getenv("PACKER_KEY") == nil)
       for index in 0..<text.utf8.count { #expect(place[index] == 0) }
@@ -90,7 +91,7 @@ struct KeyReferenceTests {
     #expect(write(ends[1], text, text.count) == text.count)
     close(ends[1])
     ends[1] = -1
-    #expect(try reference.resolve().key.id == key(filledFrom: 0).id)
+    #expect(try reference.resolve { _ in }.id == key(filledFrom: 0).id)
     // Programs need the standard streams.
     _ = try KeyReference(parsing: "fd:0")
     #expect(fcntl(0, F_GETFD) & FD_CLOEXEC == 0)
@@ -111,7 +112,7 @@ struct KeyReferenceTests {
       // A line and the end of the input, so that a read would not wait.
       let typed = try Self.text() + [0x0A, 0x04]
       try #require(write(main, typed, typed.count) == typed.count)
-      let error = #expect(throws: PackError.self) { _ = try KeyReference(parsing: "fd:\(terminal)").resolve() }
+      let error = #expect(throws: PackError.self) { _ = try KeyReference(parsing: "fd:\(terminal)").resolve { _ in } }
       #expect(error?.code == .noKey)
       #expect(error?.message.contains("is a terminal") == true)
     }
@@ -123,10 +124,10 @@ struct KeyReferenceTests {
     let script = try directory.write("#!/bin/sh\necho \(text)\nexit \(status)\n".utf8, to: "script", mode: 0o755)
     let reference = try KeyReference(parsing: "cmd:\(script)")
     guard status != 0 else {
-      #expect(try reference.resolve().key.id == key(filledFrom: 0).id)
+      #expect(try reference.resolve { _ in }.id == key(filledFrom: 0).id)
       return
     }
-    let error = #expect(throws: PackError.self) { _ = try reference.resolve() }
+    let error = #expect(throws: PackError.self) { _ = try reference.resolve { _ in } }
     #expect(error?.code == .noKey)
     #expect(error?.description.contains("pkk1") == false)
   }

@@ -49,7 +49,7 @@ struct KeyShapeTests {
   @Test("a part of a key may be the name of a file, but is not shown", arguments: [20, 32, 40, 63])
   func part(_ count: Int) throws {
     let name = String(Self.digits.dropFirst(2).prefix(count))
-    let error = #expect(throws: PackError.self) { _ = try KeyReference(parsing: name).resolve() }
+    let error = #expect(throws: PackError.self) { _ = try KeyReference(parsing: name).resolve { _ in } }
     #expect(error?.code == .noKey)
     #expect(error?.description.contains(name.prefix(12)) == false)
     #expect(KeyShape.shown(String(name.prefix(16))) == name.prefix(16))

@@ -145,10 +145,10 @@ struct SigningProgramTests {
     let text = try publicKey().text
     let reference = try KeyReference(parsing: "signer:\(text) /bin/sh -c 'cat >/dev/null'")
     #expect(reference.place == .signer(try publicKey(), ["/bin/sh", "-c", "cat >/dev/null"]))
-    let resolved = try reference.resolveSigningKey()
+    let resolved = try reference.resolveSigner { _ in }
     let (found, expected) = (resolved.publicKey, try publicKey())
     #expect(found == expected)
-    #expect(failure { () throws(PackError) in _ = try reference.resolve() }?.code == .usage)
+    #expect(failure { () throws(PackError) in _ = try reference.resolve { _ in } }?.code == .usage)
   }
 
   @Test("a reference without a key or a program is refused, and one with a secret key is not repeated")

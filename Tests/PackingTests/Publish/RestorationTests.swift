@@ -32,7 +32,7 @@ struct RestorationTests {
     try FileManager.default.createDirectory(atPath: scratch, withIntermediateDirectories: true)
     return try await Restoration.run(
       version, of: try PackerConfiguration.read(project.directory("packer.yml")), lockPath: project.directory("packer.lock.json"),
-      from: FolderPlace(project.directory("www")), key: KeyHolder(ResolvedKey(try TestSupport.key(filledFrom: 0), warnings: [])),
+      from: FolderPlace(project.directory("www")), key: Shared(try TestSupport.key(filledFrom: 0)),
       in: scratch, isTrial: false, jobs: 2)
   }
 

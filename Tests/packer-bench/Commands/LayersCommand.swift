@@ -23,7 +23,7 @@ struct LayersCommand: AsyncParsableCommand {
 
   func run() async throws {
     let arena = try options.makeArena()
-    let key = try KeyReference(parsing: "\(arena.scratch)/key").resolve()
+    let key = try KeyReference(parsing: "\(arena.scratch)/key").resolve { _ in }
     let place = "\(arena.scratch)/layers"
     let disk = Disk()
     try disk.removeAll(place)
@@ -32,15 +32,15 @@ struct LayersCommand: AsyncParsableCommand {
     for (directory, path) in [(old, paths.old), (new, paths.new)] {
       var job = PackJob(source: directory, output: path, name: try PackName("layers"))
       (job.settings.allowsUnportablePaths, job.settings.allowsSecrets) = (true, true)
-      _ = try await job.run(key: key.key)
+      _ = try await job.run(key: key)
     }
-    var job = DeltaJob(from: try Pack.open(paths.old, key: key.key), to: try Pack.open(paths.new, key: key.key), output: paths.delta)
+    var job = DeltaJob(from: try Pack.open(paths.old, key: key), to: try Pack.open(paths.new, key: key), output: paths.delta)
     job.mode = .packed
-    _ = try await job.run(key: key.key)
-    let contest = try LayersContest(paths, key: key.key, seed: seed)
+    _ = try await job.run(key: key)
+    let contest = try LayersContest(paths, key: key, seed: seed)
     var results: [LayersContest.Way: [LayersContest.Times]] = [:]
     for _ in 0..<arena.rounds {
-      for way in LayersContest.Way.allCases { results[way, default: []].append(try contest.run(way, key: key.key)) }
+      for way in LayersContest.Way.allCases { results[way, default: []].append(try contest.run(way, key: key)) }
     }
     let name = new.split(separator: "/").last.map(String.init) ?? new
     let full = results[.full] ?? []

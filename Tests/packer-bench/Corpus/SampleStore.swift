@@ -31,11 +31,11 @@ struct SampleStore {
 
   /// Makes the packs, and installs and activates them.
   func fill(count: Int) async throws(PackError) {
-    let key = try KeyReference(parsing: keyPath).resolve()
+    let key = try KeyReference(parsing: keyPath).resolve { _ in }
     try disk.write("console.log('a small game')\n", to: "\(place)/source/game.js")
     var entries: [ManifestPack] = []
     for number in 0..<count {
-      entries.append(try await makePack("game-\(10_000 + number)", key: key.key, mode: number % 2 == 0 ? .packed : .unpacked))
+      entries.append(try await makePack("game-\(10_000 + number)", key: key, mode: number % 2 == 0 ? .packed : .unpacked))
     }
     let store = try await open()
     try await store.adopt(manifest(entries))
@@ -50,8 +50,8 @@ struct SampleStore {
   func remove() throws(PackError) { try disk.removeAll(place) }
 
   private func open(_ root: String) async throws(PackError) -> AssetStore {
-    let key = try KeyReference(parsing: keyPath).resolve()
-    let keys = KeyRing(key.key)
+    let key = try KeyReference(parsing: keyPath).resolve { _ in }
+    let keys = KeyRing(key)
     return try await AssetStore(root: root, keys: keys, trusting: [signer.key.publicKey])
   }
 

@@ -173,8 +173,8 @@ extension FuzzTarget {
   static let keyReference = FuzzTarget(
     "key-reference", largestInput: 512,
     files: [
-      "Sources/PackProject/Keys/KeyShape.swift", "Sources/PackProject/Keys/KeyReference.swift",
-      "Sources/PackProject/Keys/CommandWords.swift",
+      "Sources/PackProject/Secrets/KeyShape.swift", "Sources/PackProject/Keys/KeyReference.swift",
+      "Sources/PackProject/Processes/CommandWords.swift",
     ],
     seeds: {
       let digits = [UInt8](0..<32).hex

@@ -2,17 +2,17 @@
 package struct KeyedPack: Sendable {
   let pack: PackerConfiguration.Pack
   /// Its own key, that of all packs, or the root key from which its own is derived.
-  let key: HeldKey
+  let key: Shared<PackKey>
   let isRoot: Bool
   /// The id of the key that opens it.
   let keyID: String
 
-  init(_ pack: PackerConfiguration.Pack, key: HeldKey, isRoot: Bool, keyID: String) {
+  init(_ pack: PackerConfiguration.Pack, key: Shared<PackKey>, isRoot: Bool, keyID: String) {
     (self.pack, self.key, self.isRoot, self.keyID) = (pack, key, isRoot, keyID)
   }
 
   /// - Parameter key: the pack's own key.
-  package init(_ pack: PackerConfiguration.Pack, key: HeldKey) {
+  package init(_ pack: PackerConfiguration.Pack, key: Shared<PackKey>) {
     self.init(pack, key: key, isRoot: false, keyID: "\(key.key.id)")
   }
 

@@ -1,0 +1,17 @@
+extension PackKey {
+  /// Returns whether the key of a pack is derived from this key.
+  package func isRoot(of entry: ManifestPack) -> Bool {
+    guard "\(id)" != entry.keyID, let name = try? PackName(entry.id), let own = try? packKey(for: name) else { return false }
+    return "\(own.id)" == entry.keyID
+  }
+
+  /// Opens a pack.
+  package func open(_ path: String, files: any FileSystem) throws(PackError) -> Pack {
+    try Pack(path, key: self, files: files, backend: CryptoBackends.standard)
+  }
+
+  /// Opens a delta over its bases, which proves its content root.
+  package func open(_ path: String, over bases: [Pack], files: any FileSystem) throws(PackError) -> Pack {
+    try Pack.open(path, key: self, over: bases, files: files, backend: CryptoBackends.standard)
+  }
+}
