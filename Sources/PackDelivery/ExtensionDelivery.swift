@@ -2,7 +2,7 @@
 ///
 /// It does not read, hash or decrypt packs. A call takes milliseconds. A content request with the largest manifest takes less than 6 MB of memory.
 public struct ExtensionDelivery: Sendable {
-  /// A function that checks the signatures of a manifest and reads it: PackTrust's `SignedManifest.verify(trusting:)`.
+  /// A function that checks the signatures of a manifest and reads it: `SignedManifest.verify(trusting:)`.
   public typealias Check = @Sendable (SignedManifest) throws(PackError) -> Manifest
 
   /// The state that app and extension share.
@@ -31,7 +31,7 @@ public struct ExtensionDelivery: Sendable {
   /// - Parameters:
   ///   - state: the state that app and extension share.
   ///   - isForDevice: returns whether a pack is meant for this device. It must agree with the app's decision.
-  ///   - trust: the keys that the extension embeds: PackTrust's `TrustedKeys`. They must be those of the app.
+  ///   - trust: the keys that the extension embeds: `TrustedKeys`. They must be those of the app.
   public init(
     state: SharedState, isForDevice: @escaping @Sendable (ManifestPack) -> Bool = { _ in true }, trusting trust: some ManifestTrust
   ) {

@@ -6,7 +6,7 @@ extension SharedState {
   private static let acceptedLine = "packer-delivery-manifest/1"
   private static let allowanceLine = "packer-delivery-allowance/1"
 
-  /// A function that checks the signatures of a manifest and reads it. PackDelivery has no cryptography: pass PackTrust's
+  /// A function that checks the signatures of a manifest and reads it. Pass
   /// `SignedManifest.verify(trusting:)`.
   public typealias ManifestCheck = (SignedManifest) throws(PackError) -> Manifest
 
@@ -36,7 +36,7 @@ extension SharedState {
   ///
   /// - Parameters:
   ///   - document: the document. It is refused unread if it is larger than a manifest may be.
-  ///   - trust: the keys that the app embeds: PackTrust's `TrustedKeys`.
+  ///   - trust: the keys that the app embeds: `TrustedKeys`.
   /// - Throws: the errors of `trust`, ``PackFormat/PackError/Code/damagedManifest``, ``PackFormat/PackError/Code/manifestRollback``,
   ///   ``PackFormat/PackError/Code/stateBusy``, or an error of the file system.
   public func accept(_ document: [UInt8], trusting trust: some ManifestTrust) throws(PackError) -> Manifest {

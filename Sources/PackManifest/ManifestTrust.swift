@@ -1,4 +1,4 @@
-/// What decides whether a manifest is believed: PackTrust's `TrustedKeys`, for targets without cryptography.
+/// What decides whether a manifest is believed: `TrustedKeys`.
 public protocol ManifestTrust: Sendable {
   /// Returns the record of keys documents after those of a manifest.
   ///

@@ -74,6 +74,8 @@ def problems(path, later=()):
             check(dependency, DEPENDENCY, f"{name}.dependencies")
             if dependency.get("target", name) not in spec["targets"] or dependency.get("package", "packer") not in spec["packages"]:
                 found.append(f"{name} depends on {dependency}, which is not in the project")
+            if "product" in dependency and f'.library(name: "{dependency["product"]}"' not in (ROOT / "Package.swift").read_text():
+                found.append(f"{name} depends on {dependency}, which is no product of the package")
         check(target.get("scheme", {}), SCHEME, f"{name}.scheme")
         if "configVariants" not in target.get("scheme", {"configVariants": []}):
             found.append(f"{name}.scheme lacks configVariants, which is required")

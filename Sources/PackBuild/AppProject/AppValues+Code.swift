@@ -329,7 +329,7 @@ extension AppValues {
   private var managedApp: String {
     """
     import Foundation
-    import PackRuntime
+    import PackApp
     import SwiftUI
 
     /// Lists the packs of the release, and opens them.

@@ -67,11 +67,8 @@ extension AppValues {
       "    dependencies:",
       "      # Embedded under ExtensionKit Extensions because of its type.",
       "      - target: Downloader",
-    ]
-    for product in hosting == .unmanaged ? ["PackApp"] : ["PackRuntime", "PackBackgroundApp"] {
-      lines += ["      - package: packer", "        product: \(product)"]
-    }
-    lines += [
+      "      - package: packer",
+      "        product: PackApp",
       "    scheme:",
       "      configVariants: []",
       "      # The key of the packs, for debug builds: the variable PACKER_KEY when xcodegen runs. It is then in the project that XcodeGen",
