@@ -84,11 +84,13 @@ enum Invocation: Sendable {
   /// arguments of `packer key`.
   private static func refuseSecrets(in arguments: [String]) throws(PackError) {
     var previous = ""
+    // Its arguments are public keys, and files of them.
+    let isTrust = arguments.dropFirst().first == "trust"
     for argument in arguments {
       defer { previous = argument }
       func isValue(of option: String) -> Bool { previous == option || argument.hasPrefix(option + "=") }
       let isSigning = isValue(of: "--sign-key")
-      let isReference = isSigning || isValue(of: "--key") || arguments.first == "key"
+      let isReference = isSigning || isValue(of: "--key") || arguments.first == "key" && !isTrust
       let shape = KeyShape(in: argument)
       if isReference ? shape.isKey : shape.prefixed != nil {
         throw KeyReference.secretRefused(shape.prefixed ?? (isSigning ? .signing : .content))

@@ -189,7 +189,11 @@ package final class StagedName: @unchecked Sendable {
   /// Makes a file that has no name before ``commit()``, or returns nil if the file system has no nameless files.
   package func makeNameless(mode: UInt32) throws(PackError) -> OpenFile? {
     // Locked for the moment between its temporary and its final name.
-    guard let file = try writing(path, files.nameless(mode: mode, in: directory)), try writing(path, files.tryLock(file)) else {
+    guard let file = try writing(path, files.nameless(mode: mode, in: directory)) else { return nil }
+    do throws(FileFailure) {
+      guard try files.tryLock(file) else { return nil }
+    } catch {
+      guard error.isUnsupported else { throw error.writing(path) }
       return nil
     }
     nameless = file

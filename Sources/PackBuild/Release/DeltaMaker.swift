@@ -165,7 +165,7 @@ struct DeltaMaker {
   private func reuse(_ wanted: WantedDelta) throws(PackError) -> UpdateOutcome? {
     guard let existing, let known = existing.record.deltas.first(where: wanted.identity.isThat) else { return nil }
     guard isWorth(known.size, wanted) else { return wanted.unworthy(known, build.worth) }
-    guard let file = known.file, try staged.take(file, known.sha256, from: existing) == nil else { return nil }
+    guard let file = known.file, try staged.take(file, known.sha256, known.size, from: existing) == nil else { return nil }
     return wanted.outcome(.reused, known)
   }
 

@@ -159,6 +159,7 @@ final class CachedFiles {
         guard digest == file.sha256 else { throw PackError(.digestMismatch, "its bytes are not those that its name says") }
         found.insert(file)
       } catch {
+        guard error.code != .cancelled else { throw error }
         refuse(file, of: title, error)
         drop(file.name)
       }

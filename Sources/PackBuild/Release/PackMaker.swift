@@ -58,7 +58,7 @@ struct PackMaker {
   /// Takes the file of the earlier release. Returns why it cannot be taken; nil if it is unchanged.
   private func adopt(_ earlier: EarlierPack) throws(PackError) -> PackError? {
     try build.checkpoint()
-    return try staged.take(earlier.record.file, earlier.record.sha256, from: earlier.release)
+    return try staged.take(earlier.record.file, earlier.record.sha256, earlier.record.size, from: earlier.release)
   }
 
   /// Returns the record of a reused pack, with the time at which its bytes were first made.

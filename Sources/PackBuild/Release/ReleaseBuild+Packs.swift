@@ -174,7 +174,7 @@ extension ReleaseBuild {
       switch decision {
       case .keep(let keyed, let earlier): items.append(PackOrigin.kept.item(keyed.id, earlier.record.version))
       case .reuse(let source, let earlier):
-        if let reason = fault(of: earlier) {
+        if let reason = try fault(of: earlier) {
           items.append(PackOrigin.packed(source.census, reason: reason).item(source.id, source.edition.version))
         } else {
           items.append(PackOrigin.reused(source.census).item(source.id, earlier.record.version))
@@ -187,13 +187,14 @@ extension ReleaseBuild {
   }
 
   /// Returns why the file of an earlier build could not be reused; nil if it could.
-  private func fault(of earlier: EarlierPack) -> String? {
+  private func fault(of earlier: EarlierPack) throws(PackError) -> String? {
     let (made, release) = (earlier.record, earlier.release)
     do throws(PackError) {
       let (size, sha256) = try FileDigest.run(
         made.file, in: release.directory, title: "\(release.path)/\(made.file)", files: files, backend: backend)
       return size == made.size && sha256 == made.sha256 ? nil : fault(nil)
     } catch {
+      guard error.code != .cancelled else { throw error }
       return fault(error.code)
     }
   }

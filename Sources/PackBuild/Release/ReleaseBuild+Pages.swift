@@ -40,7 +40,7 @@ extension ReleaseBuild {
       try checkpoint()
       let (name, sha256) = (page.reference.fileName, page.reference.sha256)
       // Which saves a write.
-      if page.isReused, let existing, try staged.take(name, sha256, from: existing) == nil { continue }
+      if page.isReused, let existing, try staged.take(name, sha256, nil, from: existing) == nil { continue }
       try staged.write(page.bytes, to: name)
     }
     let catalogue = try ReleaseCatalogue(release.manifest, in: staged.path(of: "."), files: files)

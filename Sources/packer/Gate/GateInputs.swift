@@ -124,8 +124,11 @@ struct GateInputs: ParsableArguments {
     }
   }
 
+  /// The files that options name, apart from the configuration and the lock file.
+  var named: [String] { [plist, downloader, app, runPath].compactMap(\.self) + entitlements }
+
   /// The files that are read, besides the release.
   func files(_ verification: ReleaseVerification) -> [String] {
-    [verification.configuration?.path, verification.lock, plist, downloader, app, runPath].compactMap(\.self) + entitlements
+    [verification.configuration?.path, verification.lock].compactMap(\.self) + named
   }
 }

@@ -39,14 +39,15 @@ struct ReleaseGate {
   ) {
     func bytes(_ format: GateOptions.Format) -> [UInt8] { format.form(isStrict: options.isStrict).document(error, hint: error.hint) }
     if printed == .github || printed == .junit { console.lines(bytes(printed)) }
-    let inputs = [
-      options.inputs.configuration ?? PackerConfiguration.defaultPath, options.inputs.lockFile.lock ?? ReleaseFile.lock,
-      options.inputs.plist,
-      options.inputs.app, options.inputs.runPath,
-    ]
+    let inputs =
+      [
+        options.inputs.configuration ?? PackerConfiguration.defaultPath, options.inputs.lockFile.lock ?? ReleaseFile.lock,
+      ] + options.inputs.named
+    let read = configuration ?? (try? ReleasePlaces.configuration(at: options.inputs.configuration))
     for (format, path) in files {
       do throws(PackError) {
-        try ReportFile.check(path, against: inputs.compactMap { $0 }, release: ReleasePlaces.directory(of: target ?? ReleaseFile.folder))
+        try ReportFile.check(
+          path, against: inputs, release: ReleasePlaces.directory(of: target ?? ReleaseFile.folder), sources: read?.packs ?? [])
         try ReportFile.write(bytes(format), to: path)
       } catch {
         console.warning(error.message, hint: error.hint)

@@ -57,10 +57,13 @@ final class StagedRelease {
   }
 
   /// Takes a file of the same name from an earlier release, if that has these bytes. Returns why it cannot be taken; nil if it was.
-  func take(_ name: String, _ sha256: [UInt8], from earlier: ExistingRelease) throws(PackError) -> PackError? {
+  ///
+  /// - Parameter size: the size in bytes that is recorded for it; nil if it follows from the digest.
+  func take(_ name: String, _ sha256: [UInt8], _ size: UInt64?, from earlier: ExistingRelease) throws(PackError) -> PackError? {
     do throws(PackError) {
       try adopt(name, in: earlier.directory, as: name, sourcePath: earlier.path)
-      if try digest(of: name).sha256 == sha256 { return nil }
+      let found = try digest(of: name)
+      if found.sha256 == sha256, found.size == size ?? found.size { return nil }
       try remove(name)
       return PackError(.digestMismatch, of: "\(earlier.path)/\(name)", "is not the file that was built")
     } catch {
