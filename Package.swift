@@ -106,7 +106,7 @@ let package = Package(
     // All that an app links which only reads packs.
     .target(name: "PackReading", dependencies: ["PackBase", "PackCrypto", zstd], swiftSettings: settings),
     .target(name: "PackServing", dependencies: ["PackReading"], swiftSettings: settings),
-    // A downloader extension links these three, so they have no zstd.
+    // Without zstd, for a downloader extension.
     .target(name: "PackManifest", dependencies: ["PackCrypto"], swiftSettings: smallCode),
     .target(name: "PackDelivery", dependencies: ["PackBase", "PackManifest"], swiftSettings: smallCode),
     // Pages are compressed.

@@ -6,8 +6,7 @@ extension SharedState {
   private static let acceptedLine = "packer-delivery-manifest/1"
   private static let allowanceLine = "packer-delivery-allowance/1"
 
-  /// A function that checks the signatures of a manifest and reads it. Pass
-  /// `SignedManifest.verify(trusting:)`.
+  /// A function that checks the signatures of a manifest and reads it: `SignedManifest.verify(trusting:)`.
   public typealias ManifestCheck = (SignedManifest) throws(PackError) -> Manifest
 
   // MARK: The manifest

@@ -14,7 +14,7 @@ package struct CommandPlace: PublishingPlace {
   init(title: String, _ words: [String]) { (self.title, self.words) = (title, words) }
 
   private func run(_ arguments: String...) throws(PackError) -> [UInt8] {
-    guard !Task.isCancelled else { throw PackError(.cancelled, "cancelled") }
+    try Task.checkpoint()
     do throws(PackError) {
       return try ProgramOutput.read(words + arguments, limit: 256 << 20, files: SystemFiles())
     } catch {

@@ -129,7 +129,7 @@ package struct Publication: Sendable {
   /// - Throws: ``PackError/Code/releaseConflict`` if another one came in its place meanwhile.
   package func publish(_ plan: Plan) throws(PackError) {
     guard !plan.isPublished else { return }
-    guard !Task.isCancelled else { throw PackError(.cancelled, "cancelled") }
+    try Task.checkpoint()
     try place.exclusively { () throws(PackError) in
       // A process that removes what earlier releases needed may have been at work.
       let there = try place.sizes()

@@ -37,7 +37,7 @@ package struct RclonePlace: PublishingPlace {
     _ words: [String], allowing statuses: [CInt] = [], limit: Int = largestAnswer, logs: Bool = false,
     checking isComplete: ([UInt8]) -> Bool = { _ in true }
   ) throws(PackError) -> [UInt8] {
-    guard !Task.isCancelled else { throw PackError(.cancelled, "cancelled") }
+    try Task.checkpoint()
     let files = SystemFiles()
     let log = TemporaryName.path("log")
     // rclone could not say that it cannot write there.

@@ -44,7 +44,7 @@ package struct Restoration: Sendable {
     var restored = configuration
     for index in restored.packs.indices {
       guard let pack = packs[restored.packs[index].id.text] else { continue }
-      guard !Task.isCancelled else { throw PackError(.cancelled, "cancelled") }
+      try Task.checkpoint()
       let path = try file(of: pack, keptAt: kept.path(of: pack), place, scratch)
       // Those who have it get a delta then. Without the folder, no deltas are made.
       if path.hasPrefix(scratch), configuration.updates != nil, !isTrial { try? kept.add(path, as: pack) }
@@ -64,7 +64,7 @@ package struct Restoration: Sendable {
     of configuration: PackerConfiguration, _ lock: ReleaseLock, _ kept: ReleasedPacks, from place: any PublishingPlace, _ scratch: String
   ) throws(PackError) {
     guard let history = ReleaseHistory(lock, configuration) else { return }
-    let editions = try history.editions(besides: Dictionary(configuration.packs.map { ($0.id.text, []) }) { first, _ in first })
+    let editions = try history.editions(besides: configuration.packs.map { ($0.id.text, []) })
     let missing = editions.values.flatMap { $0.prefix(ReleaseBuild.mostEditions) }.map(\.pack).filter {
       !ReleasePlaces.exists(kept.path(of: $0))
     }

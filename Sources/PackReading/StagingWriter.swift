@@ -120,11 +120,7 @@ package final class StagingWriter {
   /// Syncs a file that was written by its handle.
   package func finish(_ file: OpenFile, _ path: Span<UInt8>) throws(PackError) {
     guard !files.syncsWholeVolumes else { return }
-    do {
-      try files.sync(file)
-    } catch {
-      throw error.writing(title(path))
-    }
+    try writing(title(path), files.sync(file))
   }
 
   /// Returns the handle of the directory that contains a path, and the last component of the path.

@@ -323,14 +323,8 @@ extension Simulation {
     removeFile(path)
     let input = try files.open(source, .read)
     let output = try writing(path, files.open(path, .create(mode: 0o600), in: nil))
-    var done: UInt64 = 0
-    var buffer = [UInt8](repeating: 0, count: 1 << 20)
-    while done < size {
-      var span = buffer.mutableByteSpan
-      let count = try files.read(input, at: done, filling: &span, name: source)
-      guard count > 0 else { throw FileFailure.inputOutput.writing(path) }
-      try writing(path, files.writeAll(output, at: done, buffer.byteSpan.extracting(first: min(count, Int(size - done)))))
-      done += UInt64(count)
+    try files.forEachPiece(of: input, 0..<size, name: source) { (piece, offset) throws(PackError) in
+      try writing(path, files.writeAll(output, at: offset, piece))
     }
   }
 

@@ -210,7 +210,7 @@ package struct Simulation {
   func count(_ number: Int, _ one: String, _ many: String) -> String { "\(number) \(number == 1 ? one : many)" }
 
   func check() throws(PackError) {
-    if Task.isCancelled { throw PackError(.cancelled, "cancelled") }
+    try Task.checkpoint()
   }
 
   func makeDirectory(_ path: String) throws(PackError) {

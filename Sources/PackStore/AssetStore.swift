@@ -315,7 +315,7 @@ public actor AssetStore {
       case .underWay: break
       }
       await directory.clock.sleep(for: Self.tick)
-      guard !Task.isCancelled else { throw PackError(.cancelled, "cancelled") }
+      try Task.checkpoint()
       waited += Self.tick.microseconds
     }
   }

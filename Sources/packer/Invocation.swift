@@ -43,7 +43,7 @@ enum Invocation: Sendable {
       } else if !Packer.exitCode(for: error).isSuccess {
         throw Self.usage(error, type, name, arguments)
       } else if type is any Verb.Type {
-        self = .text(Packer.helpMessage(for: type, includeHidden: asked.contains("--help-hidden")))
+        self = .text(Packer.helpMessage(for: type, includeHidden: HelpText.isWhole))
       } else {
         self = .text(Packer.fullMessage(for: error))
       }
@@ -60,7 +60,7 @@ enum Invocation: Sendable {
     }
     while let word = rest.first, !word.hasPrefix("-"), case let commands = type.configuration.subcommands, !commands.isEmpty {
       guard let next = commands.first(where: { $0.configuration.commandName == word }) else {
-        let front = name.dropFirst("packer".count).dropFirst() + (type == Packer.self ? "" : " ")
+        let front = "\(name) ".dropFirst("packer ".count)
         let names = commands.compactMap { $0.configuration.commandName } + (front.isEmpty ? ["help"] : [])
         let known = front.isEmpty ? Self.otherNames[word] : nil
         let nearest = (known ?? SpellingSuggestion.nearest(to: word, among: names)).map { " (did you mean '\(front)\($0)'?)" } ?? ""
@@ -84,13 +84,11 @@ enum Invocation: Sendable {
   /// arguments of `packer key`.
   private static func refuseSecrets(in arguments: [String]) throws(PackError) {
     var previous = ""
-    // Its arguments are public keys, and files of them.
-    let isTrust = arguments.dropFirst().first == "trust"
     for argument in arguments {
       defer { previous = argument }
       func isValue(of option: String) -> Bool { previous == option || argument.hasPrefix(option + "=") }
       let isSigning = isValue(of: "--sign-key")
-      let isReference = isSigning || isValue(of: "--key") || arguments.first == "key" && !isTrust
+      let isReference = isSigning || isValue(of: "--key") || takesKeys(arguments)
       let shape = KeyShape(in: argument)
       if isReference ? shape.isKey : shape.prefixed != nil {
         throw KeyReference.secretRefused(shape.prefixed ?? (isSigning ? .signing : .content))
@@ -98,10 +96,16 @@ enum Invocation: Sendable {
     }
   }
 
+  /// Whether the arguments are keys or files of keys. Those of `packer key trust` are public.
+  private static func takesKeys(_ arguments: [String]) -> Bool { arguments.first == "key" && arguments.dropFirst().first != "trust" }
+
   /// Converts an error of the argument parser to one message and one hint.
   private static func usage(_ error: any Error, _ type: any ParsableCommand.Type, _ name: String, _ arguments: [String]) -> PackError {
     // The parser names missing arguments first, and suggests less.
-    let known = type._dumpHelp().matches(of: /"kind" : "long",\s+"name" : "([^"]+)"/).map { "--\($0.output.1)" } + ["--version"]
+    // That of a group of commands would have the options of all of them.
+    let dump = type is any Verb.Type && arguments.contains { $0.hasPrefix("--") } ? type._dumpHelp() : ""
+    let options = dump.matches(of: /"kind" : "long",\s+"name" : "([^"]+)"/).map { "--\($0.output.1)" }
+    let known = options + ["--help", "--help-hidden", "--version"]
     for word in arguments.prefix(while: { $0 != "--" }) where word.hasPrefix("--") {
       let option = String(word.prefix { $0 != "=" })
       guard !known.contains(option) else { continue }
@@ -110,7 +114,7 @@ enum Invocation: Sendable {
     }
     let message = Packer.message(for: error)
     // Other tools take the file of a key as an argument.
-    let isKeyFile = name.hasPrefix("packer key") && !name.hasPrefix("packer key trust") && message.hasPrefix("Unexpected argument")
+    let isKeyFile = takesKeys(arguments) && message.hasPrefix("Unexpected argument")
     return PackError(
       .usage, message.prefix(1).lowercased() + message.dropFirst(),
       hint: (isKeyFile ? "name the file of a key with --key or --sign-key; " : "") + "see '\(name) --help'")

@@ -22,7 +22,9 @@ struct DeliveryWalkTests {
     try take(Self.events, SeededGenerator(for: "a walk of deliveries").seed, hasPages)
   }
 
-  @Test("a walk that ended in a fault once ends without one", .enabled(if: Effort.isFull), arguments: KeptWalk.all.indices)
+  @Test(
+    "a walk that ended in a fault once ends without one", .enabled(if: Effort.isFull, "it has thousands of events: Scripts/soak runs it"),
+    arguments: KeptWalk.all.indices)
   func keptWalk(_ number: Int) throws {
     let walk = KeptWalk.all[number]
     try take(walk.events, walk.seed, walk.hasPages)

@@ -1,6 +1,6 @@
 // Operations of a file system throw what the system said. These functions add what the operation was about, for a person.
 
-/// Runs an operation. Its failure becomes the error of a failure to read `subject`.
+/// Runs an operation. If it fails, throws the error that `subject` cannot be read.
 @discardableResult
 package func reading<Result>(
   _ subject: @autoclosure () -> String, _ operation: @autoclosure () throws(FileFailure) -> Result
@@ -8,7 +8,7 @@ package func reading<Result>(
   do throws(FileFailure) { return try operation() } catch { throw error.reading(subject()) }
 }
 
-/// Runs an operation. Its failure becomes the error of a failure to write `subject`.
+/// Runs an operation. If it fails, throws the error that `subject` cannot be written.
 @discardableResult
 package func writing<Result>(
   _ subject: @autoclosure () -> String, _ operation: @autoclosure () throws(FileFailure) -> Result

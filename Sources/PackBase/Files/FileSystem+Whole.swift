@@ -56,8 +56,8 @@ extension FileSystem {
   }
 
   /// Makes a new file with the given content, as ``makeNew(_:mode:in:fill:)`` does.
-  package func makeNew(_ path: PathParts, mode: UInt32, _ content: [UInt8]) throws(FileFailure) {
-    try makeNew(path.name, mode: mode, in: open(path.directory, .directory, in: nil)) { (file) throws(FileFailure) in
+  package func makeNew(_ name: String, mode: UInt32, in directory: String, _ content: [UInt8]) throws(FileFailure) {
+    try makeNew(name, mode: mode, in: open(directory, .directory, in: nil)) { (file) throws(FileFailure) in
       try writeAll(file, at: 0, content.byteSpan)
     }
   }
@@ -119,7 +119,7 @@ extension FileSystem {
   ///   - body: receives each piece, and its offset in the file.
   /// - Throws: as ``readExactly(_:at:into:name:)``, and the errors of `checkpoint` and `body`.
   package func forEachPiece(
-    of file: OpenFile, _ range: Range<UInt64>, atOnce size: Int = 1 << 20, name: @autoclosure () -> String,
+    of file: OpenFile, _ range: Range<UInt64>, atOnce size: Int = 1 << 20, name: String,
     checkpoint: () throws(PackError) -> Void = {}, _ body: (Span<UInt8>, UInt64) throws(PackError) -> Void
   ) throws(PackError) {
     var buffer = [UInt8](repeating: 0, count: min(size, range.count))
@@ -130,7 +130,7 @@ extension FileSystem {
       do {
         var whole = buffer.mutableByteSpan
         var target = whole._mutatingExtracting(first: count)
-        try readExactly(file, at: offset, into: &target, name: name())
+        try readExactly(file, at: offset, into: &target, name: name)
       }
       try body(buffer.byteSpan.extracting(first: count), offset)
       offset += UInt64(count)

@@ -113,7 +113,6 @@ package final class OutputFile: Sendable {
     if durability == .synced { try writing(path, files.sync(file)) }
     try staging.commit(durability)
   }
-
 }
 
 /// The temporary name of an output, in the same directory as its final name, and locked while in use.

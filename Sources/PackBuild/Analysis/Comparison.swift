@@ -51,7 +51,7 @@ package struct Comparison: Sendable {
     let updates = Dictionary((update?.packs ?? []).map { ($0.id, $0) }) { first, _ in first }
     var packs: [PackDifference] = []
     for pair in try pairs() {
-      if Task.isCancelled { throw PackError(.cancelled, "cancelled") }
+      try Task.checkpoint()
       packs.append(try await compare(pair, pair.after?.id.flatMap { updates[$0] }, progress: progress))
     }
     packs = packs.enumerated().sorted { left, right in

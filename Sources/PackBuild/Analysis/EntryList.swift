@@ -46,8 +46,7 @@ package struct EntryList: Sendable {
       defer { number += 1 }
       guard try isWanted(entry) else { return }
       try tree.add(path: Array(entry.path.utf8).byteSpan, kind: entry.kind == .directory ? .directory : .file, size: entry.size)
-      items.append(
-        Item(entry: entry, path: entry.path, size: entry.size, packedSize: packed?.sizes[number] ?? 0, files: entry.kind == .file ? 1 : 0))
+      items.append(Item(entry, packedSize: packed?.sizes[number] ?? 0))
     }
     self.items = items
   }
@@ -134,6 +133,10 @@ package struct EntryList: Sendable {
 }
 
 extension EntryList.Item {
+  package init(_ entry: Entry, packedSize: UInt64 = 0) {
+    self.init(entry: entry, path: entry.path, size: entry.size, packedSize: packedSize, files: entry.kind == .file ? 1 : 0)
+  }
+
   /// - Parameters:
   ///   - isPacked: whether its size in the pack is known.
   ///   - isTree: whether directories have the sums of their files.

@@ -33,11 +33,10 @@ struct FileShares {
 
   /// The contents by the packs that have them, the largest sum first.
   var groups: [Group] {
-    let numbers = Dictionary(packs.enumerated().map { ($1.pack.id.text, $0) }) { first, _ in first }
-    let over = packs.enumerated().compactMap { number, pack in pack.pack.base.flatMap { numbers[$0] }.map { (number, $0) } }
-    let bases = Set(over.map(\.1))
+    let over = SharedContents<Void>.bases(of: packs.map { ($0.pack.id.text, $0.pack.base) })
+    let bases = Set(over.values)
     var groups: [[Int]: (digests: Set<[UInt8]>, size: UInt64)] = [:]
-    for (digest, content) in contents.shared(over: Dictionary(uniqueKeysWithValues: over)) {
+    for (digest, content) in contents.shared(over: over) {
       // A base is published over no other pack.
       let members = content.places.map(\.pack).filter { !bases.contains($0) }
       guard members.count > 1 else { continue }

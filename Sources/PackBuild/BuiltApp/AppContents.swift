@@ -145,7 +145,7 @@ struct AppContents {
     for name in names {
       let inner = Self.join(place, name)
       let innerPath = Self.join(path, inner)
-      let status = try reading(innerPath, files.status(of: innerPath, in: nil, following: .asThemselves))
+      let status = try files.status(of: innerPath, following: .asThemselves)
       var item = Item(place: inner, kind: status.kind, size: status.size)
       switch status.kind {
       case .directory:

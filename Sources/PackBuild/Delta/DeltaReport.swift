@@ -64,13 +64,12 @@ extension DeltaReport {
 
   /// Sizes are in bytes.
   package func json(_ duration: Duration) -> JSON {
-    let milliseconds = duration.components.seconds * 1000 + duration.components.attoseconds / 1_000_000_000_000_000
-    return [
+    [
       "type": "delta", "output": .text(output), "deltaSize": .number(deltaSize), "packSize": .number(packSize),
       "permille": .number(permille), "unchangedEntries": .number(unchanged), "movedFiles": .number(moved), "newContents": .number(new),
       "newContentSize": .number(newContentSize), "repeatedFiles": .number(repeated), "windows": .number(windows),
       "ranges": .number(ranges), "windowSize": .number(windowSize), "headSize": .number(headSize),
-      "milliseconds": .number(milliseconds), "keyID": .text("\(keyID)"), "packID": .text(packID.hex),
+      "milliseconds": .number(duration.microseconds / 1000), "keyID": .text("\(keyID)"), "packID": .text(packID.hex),
       "packVersion": .number(packVersion), "baseRoot": .text(baseRoot.hex), "contentRoot": .text(contentRoot.hex),
     ]
   }

@@ -20,7 +20,6 @@ package struct PackJob: Sendable {
   package var looksForUnneeded = false
   /// The number of threads. Nil means the number of processors that are online. Each thread needs memory for two frames and for zstd at its level.
   package var jobs: Int?
-
   package var files: any FileSystem = SystemFiles()
   package var backend: any CryptoBackend = CryptoBackends.standard
   /// Paths of files that are left out, and of no others in their directories. For trials: no setting names single files.

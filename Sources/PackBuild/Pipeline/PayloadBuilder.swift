@@ -23,7 +23,6 @@ final class PayloadBuilder: Sendable {
   private let frameSize: Int
   private let usualFrameSize: Int
   private let knownDigests: [Int32: [UInt8]]
-
   private let backend: any CryptoBackend
 
   private let spareBuffers = Monitor<[[UInt8]]>([])
@@ -43,7 +42,6 @@ final class PayloadBuilder: Sendable {
     frameSize = layout.largestFrame()
     usualFrameSize = layout.largestFrame { !$0.isJoined }
     self.knownDigests = knownDigests
-
     self.backend = backend
     digests = Monitor([UInt8](repeating: 0, count: 32 * layout.items.count))
   }

@@ -6,7 +6,7 @@ private struct DeltaWork {
   let base: BuildRecord.Pack?
 
   private func identity(_ base: UpdateBase, middle: ReleaseLock.Pack? = nil) -> DeltaIdentity {
-    // A device rewrites a pack that stays packed over another one, because it may remove that. So such a delta need not be fast to read.
+    // A device rewrites a pack that stays packed, because the other pack may be removed. So such a delta need not be fast to read.
     let mode = base.packName == nil ? pack.keyed.pack.install : .unpacked
     return DeltaIdentity(base: base, made: pack.record, middle: middle, mode: mode)
   }
@@ -75,19 +75,15 @@ struct DeltaMaker {
       DeltaWork(pack: pack, editions: editions[pack.id] ?? [], base: pack.keyed.pack.base.flatMap { bases[$0] })
     }
     let shelf = try cached.map { (files) throws(PackError) in
-      // Those that the earlier build has not, as far as they can be named before any is made.
+      // The deltas that the earlier build does not have, if their names are known before any is made.
       try DeltaShelf(files, for: works.flatMap(\.identities).filter { existing?.record.deltas.contains(where: $0.isThat) != true })
     }
     var outcomes: [UpdateOutcome] = []
     var rest = works[...]
-    while let first = rest.first {
-      try build.checkpoint()
+    while !rest.isEmpty {
+      try Task.checkpoint()
       // Packs of editions that a cache has are on the disk only for some packs at once.
-      var size: UInt64 = 0
-      let batch = rest.prefix { work in
-        size = size.adding(work.pack.record.size)
-        return size <= Self.largestBatch || work.pack.id == first.pack.id
-      }
+      let batch = rest.batch(upTo: Self.largestBatch) { $0.pack.record.size }
       rest = rest.dropFirst(batch.count)
       outcomes += try await updates(Array(batch), shelf)
       shelf?.dropBases()
@@ -100,7 +96,7 @@ struct DeltaMaker {
     // Older editions get a delta to a newer one if that has one to the pack.
     let later = try await outcomes(zip(works, direct).map { $0.later($1) }, shelf)
     return zip(direct, later).flatMap { direct, later in
-      // That from another pack comes last.
+      // The delta from another pack comes last.
       later.isEmpty ? direct : direct.prefix(ReleaseBuild.mostDeltas) + later + direct.dropFirst(ReleaseBuild.mostDeltas)
     }
   }
@@ -117,7 +113,7 @@ struct DeltaMaker {
     for list in wanted {
       var own: [Step] = []
       for delta in list {
-        try build.checkpoint()
+        try Task.checkpoint()
         own.append(try step(delta, shelf))
       }
       steps.append(own)
@@ -161,7 +157,7 @@ struct DeltaMaker {
     build.isWorth(wanted.total(size), insteadOf: wanted.identity.made.size)
   }
 
-  /// Takes a delta from the earlier build, or that it was not worth it. Returns nil if there is none.
+  /// Takes a delta from the earlier build, or its record that the delta was not worth it. Returns nil if there is none.
   private func reuse(_ wanted: WantedDelta) throws(PackError) -> UpdateOutcome? {
     guard let existing, let known = existing.record.deltas.first(where: wanted.identity.isThat) else { return nil }
     guard isWorth(known.size, wanted) else { return wanted.unworthy(known, build.worth) }

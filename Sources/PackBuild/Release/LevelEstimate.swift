@@ -39,7 +39,7 @@ extension ReleaseBuild {
   ) async throws(PackError) -> [LevelEstimate] {
     var found: [(job: PackJob, order: TarLayout.Order, contentSize: UInt64)] = []
     for pack in configuration.packs where wanted.isEmpty || wanted.contains(pack.id.text) {
-      try checkpoint()
+      try Task.checkpoint()
       let job = job(for: pack)
       guard job.settings.level != level else { continue }
       let scan = try await DirectoryScan.run(
@@ -55,7 +55,7 @@ extension ReleaseBuild {
     let sampled = min(total / UInt64(share), UInt64(limit))
     var estimates: [LevelEstimate] = []
     for (job, order, contentSize) in found {
-      try checkpoint()
+      try Task.checkpoint()
       let count = max(1, Int((Double(sampled) * Double(contentSize) / Double(total) / Double(Self.sampleSize)).rounded()))
       let result = try await sample(job, order, count: count, other: level)
       guard result.content > 0, result.size > 0 else { continue }

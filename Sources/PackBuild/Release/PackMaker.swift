@@ -57,7 +57,7 @@ struct PackMaker {
 
   /// Takes the file of the earlier release. Returns why it cannot be taken; nil if it is unchanged.
   private func adopt(_ earlier: EarlierPack) throws(PackError) -> PackError? {
-    try build.checkpoint()
+    try Task.checkpoint()
     return try staged.take(earlier.record.file, earlier.record.sha256, earlier.record.size, from: earlier.release)
   }
 
@@ -95,7 +95,7 @@ struct PackMaker {
     let found = try cached.bring(wanted.map { ($0.file, $0.source.largestSize, "pack '\($0.source.id)'") })
     var made: [MadePack] = []
     for (source, file) in wanted where found.contains(file) {
-      try build.checkpoint()
+      try Task.checkpoint()
       do throws(PackError) {
         made.append(try await take(file, from: cached, for: source))
       } catch {
@@ -141,7 +141,7 @@ struct PackMaker {
       let (size, job) = (pack.source.census.contentSize, pack.source.job)
       return PackingGroup.Item(
         index: index, cost: job.settings.level.cost(size),
-        frames: 1 + size / UInt64(job.settings.frameSize ?? job.settings.level.frameSize))
+        frames: 1 + size / UInt64(job.settings.level.frameSize))
     }
     let meter = SumMeter(.packing, total: due.reduce(0 as UInt64) { $0 + $1.source.census.contentSize }, handler: progress)
     var made: [MadePack] = []

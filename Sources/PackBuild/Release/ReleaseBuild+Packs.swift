@@ -33,7 +33,7 @@ extension ReleaseBuild {
     var decisions: [PackDecision] = []
     var failures: [PackError] = []
     for pack in packs {
-      try checkpoint()
+      try Task.checkpoint()
       do throws(PackError) {
         decisions.append(
           wanted.isEmpty || wanted.contains(pack.id)
@@ -104,7 +104,6 @@ extension ReleaseBuild {
     var job = PackJob(source: pack.root, output: "", name: pack.id)
     job.words = .keys(file: PathParts(configuration.path)?.name ?? configuration.path)
     job.settings = pack.settings
-    job.usesPackKey = configuration.perPackKeys
     job.jobs = jobs
     job.files = files
     job.backend = backend
@@ -131,7 +130,7 @@ extension ReleaseBuild {
   static let wholeBuild = "build all packs: packer build"
 
   /// Returns what is wrong with the file of an earlier build, in words that depend on the error code.
-  func fault(_ code: PackError.Code?) -> String {
+  func fault(_ code: PackError.Code) -> String {
     switch code {
     case .missingInput: "its file in \(output) is missing"
     case .cannotRead: "its file in \(output) cannot be read"
@@ -170,7 +169,7 @@ extension ReleaseBuild {
   func trial(_ decisions: [PackDecision]) throws(PackError) -> [ReleaseBuildReport.Item] {
     var items: [ReleaseBuildReport.Item] = []
     for decision in decisions {
-      try checkpoint()
+      try Task.checkpoint()
       switch decision {
       case .keep(let keyed, let earlier): items.append(PackOrigin.kept.item(keyed.id, earlier.record.version))
       case .reuse(let source, let earlier):
@@ -192,7 +191,7 @@ extension ReleaseBuild {
     do throws(PackError) {
       let (size, sha256) = try FileDigest.run(
         made.file, in: release.directory, title: "\(release.path)/\(made.file)", files: files, backend: backend)
-      return size == made.size && sha256 == made.sha256 ? nil : fault(nil)
+      return size == made.size && sha256 == made.sha256 ? nil : fault(.digestMismatch)
     } catch {
       guard error.code != .cancelled else { throw error }
       return fault(error.code)

@@ -21,7 +21,7 @@ extension ReleaseBuild {
     let context = try DecompressionContext()
     let most = Int(PageReference.largestContentSize)
     for name in existing.record.files where name.hasSuffix(PageReference.fileExtension) && !name.contains("/") {
-      try checkpoint()
+      try Task.checkpoint()
       guard let bytes = try? files.contents(of: "\(existing.path)/\(name)", limit: Limits.compressBound(most)),
         let size = (try? FrameHeader.parse(bytes.byteSpan, name: name))?.contentSize, (1...UInt64(most)).contains(size)
       else { continue }
@@ -37,9 +37,9 @@ extension ReleaseBuild {
   func write(_ release: ReleaseDescription, _ existing: ExistingRelease?, _ staged: StagedRelease) throws(PackError) {
     guard !release.pages.files.isEmpty else { return }
     for page in release.pages.files {
-      try checkpoint()
+      try Task.checkpoint()
       let (name, sha256) = (page.reference.fileName, page.reference.sha256)
-      // Which saves a write.
+      // The file of the earlier build saves a write.
       if page.isReused, let existing, try staged.take(name, sha256, nil, from: existing) == nil { continue }
       try staged.write(page.bytes, to: name)
     }

@@ -39,12 +39,8 @@ extension ReleaseBuild {
       case .make(let pack): due.append(pack)
       }
     }
-    while let first = due.first {
-      var size: UInt64 = 0
-      let batch = due.prefix { pack in
-        size = size.adding(pack.source.census.contentSize)
-        return size <= Self.largestBatch || pack.source.id == first.source.id
-      }
+    while !due.isEmpty {
+      let batch = due.batch(upTo: Self.largestBatch) { $0.source.census.contentSize }
       due.removeFirst(batch.count)
       let (packs, deltas) = try await build.fill(with: Array(batch), history, existing: existing, progress: progress)
       made += packs
@@ -69,7 +65,7 @@ extension ReleaseBuild {
     do throws(PackError) {
       let cached = try CachedFiles(self, staged)
       let made = try await PackMaker(build: self, staged: staged, cached: cached, progress: progress).make(due)
-      let editions = try history?.editions(besides: Dictionary(made.map { ($0.id, $0.record.sha256) }) { first, _ in first }) ?? [:]
+      let editions = try history?.editions(besides: made.map { ($0.id, $0.record.sha256) }) ?? [:]
       let deltas = DeltaMaker(build: self, existing: existing, staged: staged, cached: cached, progress: progress)
       let updates = try await deltas.updates(to: made, from: editions)
       try cached?.finish()

@@ -16,7 +16,6 @@ extension ReleaseBuild {
     if let level { job.settings.level = level }
     job.leftOut = leftOut
     job.settings.excludes += excludes
-    job.usesPackKey = false
     job.looksForUnneeded = true
     return try await job.run(key: key, progress: progress)
   }

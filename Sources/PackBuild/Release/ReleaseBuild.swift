@@ -77,7 +77,7 @@ package struct ReleaseBuild: Sendable {
           "\(settings.packs) has no record of manifest \(last.manifestVersion), the last release: players download changed packs whole",
           hint: "bring the folder back, and keep it from one build to the next; 'updates: none' in \(configuration.path) turns deltas off"))
     }
-    var editions = try history?.editions(besides: Dictionary(decisions.map { ($0.id, $0.planned.sha256) }) { first, _ in first }) ?? [:]
+    var editions = try history?.editions(besides: decisions.map { ($0.id, $0.planned.sha256) }) ?? [:]
     guard let trust else {
       let updates = plannedUpdates(to: decisions, from: editions, existing: existing)
       // A cache may have them.
@@ -96,11 +96,11 @@ package struct ReleaseBuild: Sendable {
       let made = try await PackMaker(build: self, staged: staged, cached: cached, progress: progress).packs(decisions)
       // Then the released pack is an earlier edition, too.
       if let history, made.contains(where: { $0.record.differsFrom != nil }) {
-        editions = try history.editions(besides: Dictionary(made.map { ($0.id, $0.record.sha256) }) { first, _ in first })
+        editions = try history.editions(besides: made.map { ($0.id, $0.record.sha256) })
       }
       var entries: [ManifestPack] = []
       for pack in made {
-        try checkpoint()
+        try Task.checkpoint()
         entries.append(try entry(for: pack, in: staged))
         remarks += pack.remarks
       }
@@ -124,13 +124,13 @@ package struct ReleaseBuild: Sendable {
         try history?.updates(to: entries, by: Dictionary(release.updates.map { ($0.id, $0.deltas) }) { first, _ in first }) ?? []
       // Checked again: a file that was added meanwhile would be removed.
       _ = try ExistingRelease.look(at: output, files: files)
-      try checkpoint()
+      try Task.checkpoint()
       try staged.commit()
       return ReleaseBuildReport(
         output: output, items: zip(made, entries).map { $0.origin.item($0.id, $0.record.version, $1) },
         updates: outcomes.map(\.update), downloads: downloads,
         change: lock.released.map { ReleaseBuildReport.Change(from: $0, to: entries) },
-        room: AppRoom.all(lock.apps, packs: entries, manifestSize: UInt64(signed.document.bytes.count)), release: release.report(signed),
+        room: AppRoom.all(lock.apps, packs: entries, manifestSize: signed.size), release: release.report(signed),
         remarks: remarks)
     } catch {
       throw staged.naming(error)
@@ -239,10 +239,6 @@ package struct ReleaseBuild: Sendable {
     PackError(
       .usage, of: folder, "is inside \(pack.root), the root of pack '\(pack.id)', and would be packed",
       hint: "name another with '\(key)', or exclude it from the pack: exclude: [\(JSON.quoted("/\(place)/"))]")
-  }
-
-  func checkpoint() throws(PackError) {
-    if Task.isCancelled { throw PackError(.cancelled, "cancelled") }
   }
 }
 

@@ -17,7 +17,7 @@ struct ReleaseDescription {
   /// The size that the budget reserves for the manifest, in bytes.
   let ceiling: UInt64
 
-  /// Returns the files that follow from the manifest, with that.
+  /// Returns the manifest and the files that follow from it.
   func documents(_ configuration: PackerConfiguration, _ signed: SignedRelease) throws(PackError) -> [(name: String, bytes: [UInt8])] {
     let created = Dictionary(packs.map { ($0.id, $0.record.created) }) { first, _ in first }
     var documents: [(name: String, bytes: [UInt8])] = [

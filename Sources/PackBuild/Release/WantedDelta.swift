@@ -67,7 +67,7 @@ struct DeltaIdentity: Sendable {
     var buffer = [UInt8](repeating: 0, count: 1 << 20)
     var offset: UInt64 = 0
     while offset < source.layout.payloadSize {
-      guard !Task.isCancelled else { throw PackError(.cancelled, "cancelled") }
+      try Task.checkpoint()
       let count = Int(min(UInt64(buffer.count), source.layout.payloadSize - offset))
       var all = buffer.mutableByteSpan
       var span = all._mutatingExtracting(first: count)

@@ -36,7 +36,7 @@ final class ContentSurvey: Sendable {
           found.secrets.append(
             PackContents.Secret(path: entry.path, rule: SecretRule.fileName, reason: "\(reason) (\(SecretRule.fileName))"))
         }
-        contents.append((entry.sha256, entry.size, entry.path))
+        if entry.size >= SharedContents<String>.smallest { contents.append((entry.sha256, entry.size, entry.path)) }
       }
       if index % stride == 0, sampled < Self.mostPaths {
         sampled += 1

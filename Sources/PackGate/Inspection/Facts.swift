@@ -43,7 +43,7 @@ struct Facts: Sendable {
 
 /// How a part of the facts is found.
 struct FactSource<Part: Sendable>: Sendable {
-  /// What is missing if the part is.
+  /// The input that was not given if the part is missing.
   let input: ReleaseInput?
   /// Returns the part; nil if it is missing.
   let known: @Sendable (Facts) -> Part?
@@ -53,7 +53,7 @@ struct FactSource<Part: Sendable>: Sendable {
   }
 }
 
-/// A part of the facts that may be missing without a reason to skip a rule.
+/// A part of the facts. If it is missing, no rule is skipped.
 protocol OptionalFact: Sendable {
   static var source: FactSource<Self> { get }
 }

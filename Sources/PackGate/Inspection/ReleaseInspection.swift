@@ -50,7 +50,8 @@ struct ReleaseInspection: Sendable {
       let app = try InfoPlist.read(path, files: files)
       plist = PlistSighting(app)
       if options.downloader != nil || !options.entitlements.isEmpty {
-        targets = AppTargets(app: app, downloader: options.downloader, entitlements: options.entitlements)
+        targets = AppTargets(
+          app: app, downloader: options.downloader, entitlements: options.entitlements, bundleID: options.configuration?.app.bundleID)
       }
     }
     if let platform = options.platform { plist?.platform = platform }

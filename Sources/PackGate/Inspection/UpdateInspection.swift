@@ -26,7 +26,7 @@ struct UpdateInspection {
     for entry in entries { paths[entry.contentRoot, default: []].append(place.path(entry.fileName)) }
     var editions: [String: [ReleaseHistory.Edition]] = [:]
     if let history {
-      editions = try history.editions(besides: Dictionary(entries.map { ($0.id, []) }) { first, _ in first })
+      editions = try history.editions(besides: entries.map { ($0.id, []) })
       if try history.isRecorded() { result.recordedRoots = Set(editions.values.joined().map(\.pack.contentRoot)) }
       for edition in editions.values.joined() { paths[edition.pack.contentRoot, default: []] += places(of: edition.pack, history) }
       result.downloads = try history.updates(to: entries, by: deltas)

@@ -18,7 +18,7 @@ struct LiveInspection {
     let total = plan.files.reduce(0 as UInt64) { $0.adding(plan.isWhole($1) ? $1.size ?? 0 : 0) }
     var rest = plan.files[...]
     while !rest.isEmpty {
-      guard !Task.isCancelled else { throw PackError(.cancelled, "cancelled") }
+      try Task.checkpoint()
       let batch = next(&rest)
       let answers = try await ask(batch, state, &visitor)
       for (file, answers) in zip(batch, answers) {

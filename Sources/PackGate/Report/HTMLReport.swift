@@ -1,7 +1,7 @@
 /// The page of `packer report`: one HTML file that shows what a release contains and costs. It loads nothing else.
 ///
 /// Equal inputs give equal bytes. Memory: that of ``FileList`` for one pack at a time, about 100 bytes for each file of 4 KiB or more, and the page.
-package struct HTMLReport: ReportForm {
+package struct HTMLReport: Sendable {
   private let release: ComparedRelease
   /// The key of the packs. Without it, their files are not shown.
   package var key: Shared<PackKey>?
@@ -18,9 +18,6 @@ package struct HTMLReport: ReportForm {
   /// The version of the program, for the foot of the page.
   package var version = ""
 
-  /// Called after each pack, with the bytes of packs.
-  package var progress: ProgressHandler?
-
   private let files: any FileSystem
 
   package init(of release: ComparedRelease, files: any FileSystem = SystemFiles()) {
@@ -31,11 +28,13 @@ package struct HTMLReport: ReportForm {
   ///
   /// A pack that cannot be read is no error: the page says why its files are not shown.
   ///
-  /// - Parameter gate: what `packer verify` found in the release.
+  /// - Parameters:
+  ///   - gate: what `packer verify` found in the release.
+  ///   - progress: called after each pack, with the bytes of packs.
   /// - Throws: the error of a record, or ``PackError/Code/cancelled``.
-  package func document(_ gate: ReleaseReport) throws(PackError) -> [UInt8] {
+  package func document(_ gate: ReleaseReport, progress: ProgressHandler? = nil) throws(PackError) -> [UInt8] {
     var text = HTMLReportText()
-    let packs = try packs()
+    let packs = try packs(progress)
     text.add("format", .number(1))
     text.add("packer", .text(version))
     text.add("title", .text(release.title))
@@ -74,13 +73,13 @@ package struct HTMLReport: ReportForm {
     var contents = SharedContents<(file: Int, packed: UInt64)>()
   }
 
-  private func packs() throws(PackError) -> Packs {
+  private func packs(_ progress: ProgressHandler?) throws(PackError) -> Packs {
     let entries = release.offer?.entries ?? []
     let files = Dictionary(release.packs.map { ($0.id, $0) }) { first, _ in first }
     let total = entries.reduce(0 as UInt64) { $0.adding($1.size) }
     var (packs, done) = (Packs(), 0 as UInt64)
     for entry in entries {
-      if Task.isCancelled { throw PackError(.cancelled, "cancelled") }
+      try Task.checkpoint()
       var (list, note): (FileList?, String?) = (nil, nil)
       do throws(PackError) {
         list = try files[entry.id].map { (pack) throws(PackError) in try self.list(pack) } ?? nil
@@ -114,10 +113,8 @@ package struct HTMLReport: ReportForm {
 
   /// Returns the contents of several packs, those that waste most first: all that they take beyond the largest copy.
   private func duplicates(_ contents: SharedContents<(file: Int, packed: UInt64)>) -> [JSON] {
-    let entries = release.offer?.entries ?? []
-    let numbers = Dictionary(entries.enumerated().map { ($1.id, $0) }) { first, _ in first }
-    let bases = entries.enumerated().compactMap { number, entry in entry.basePack.flatMap { numbers[$0] }.map { (number, $0) } }
-    let shared = contents.shared(over: Dictionary(uniqueKeysWithValues: bases)).map { _, content in
+    let bases = SharedContents<Void>.bases(of: (release.offer?.entries ?? []).map { ($0.id, $0.basePack) })
+    let shared = contents.shared(over: bases).map { _, content in
       let packed = content.places.map(\.place.packed)
       return (content: content, wasted: packed.reduce(0) { $0.adding($1) } - (packed.max() ?? 0))
     }

@@ -14,6 +14,8 @@ package struct TextReport: ReportForm {
 
   package func document(_ report: ReleaseReport) -> [UInt8] { Self.document(lines: lines(report)) }
 
+  package func document(_ error: PackError, hint: String?) -> [UInt8] { Self.document(lines: ["error: \(error.message)"]) }
+
   package func lines(_ report: ReleaseReport) -> [String] {
     guard !isQuiet else {
       return Self.lines(report.findings.filter { !$0.isAccepted && $0.level != .note }) + [verdict(report)]

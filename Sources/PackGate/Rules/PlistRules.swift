@@ -272,12 +272,10 @@ enum PlistRules {
     onPhone: "The app is refused, or it does not find the downloads of the extension.",
     remedy: "Compare with 'packer plist print --part extension' and '--part entitlements'."
   ) { (files: AppTargets, plist: PlistSighting?, configuration: PackerConfiguration?) -> [Finding] in
-    var files = files
-    files.bundleID = configuration?.app.bundleID
-    return files.faults(hosting: .init(configuration, plist)).map {
+    files.faults(hosting: .init(configuration, plist)).map {
       Finding(
         "\($0.file): \($0.message)", level: $0.isWarning ? .warning : .error, file: $0.file,
-        hint: $0.hint ?? "compare with: packer plist print --part \($0.file.hasSuffix(".plist") ? "extension" : "entitlements")")
+        hint: $0.hint ?? "compare with: packer plist print --part \($0.file == files.downloader?.path ? "extension" : "entitlements")")
     }
   }
 

@@ -6,9 +6,9 @@
 
 /// The bytes of a key that is read: memory that never moves and is wiped when it is freed.
 struct SecretInput: ~Copyable {
-  /// Where it comes from, for errors.
+  /// The source of the key as errors name it: a path or a variable.
   let origin: String
-  /// A warning about where it comes from.
+  /// A warning about the source, if there is one.
   var warning: KeyWarning?
   private var buffer: SecretBytes
   private var count = 0

@@ -81,7 +81,7 @@ struct SigningProgram: Sendable {
     var written = 0
     if message.isEmpty { program.input = nil }
     while let source = program.output {
-      guard !Task.isCancelled else { throw PackError(.cancelled, "cancelled") }
+      try Task.checkpoint()
       guard ContinuousClock.now < deadline else { throw timeout }
       // A negative descriptor is passed over.
       var events = [

@@ -36,7 +36,7 @@ package enum ProgramEnd {
       guard ended == 0 || errno == EINTR else {
         throw PackError(code, of: name, "could not be waited for: \(FileFailure(number: errno).text)")
       }
-      guard !Task.isCancelled else { throw PackError(.cancelled, "cancelled") }
+      try Task.checkpoint()
       guard ContinuousClock.now < deadline else { throw timeout }
       usleep(5000)
     }

@@ -195,7 +195,7 @@ package struct ConfigurationProposal: Sendable {
 
   package func write(files: any FileSystem) throws(PackError) {
     guard let parts = PathParts(path) else { throw Self.noName(path) }
-    let made: Void? = try writing(path, unlessExisting(files.makeNew(parts, mode: 0o644, Array(text.utf8))))
+    let made: Void? = try writing(path, unlessExisting(files.makeNew(parts.name, mode: 0o644, in: parts.directory, Array(text.utf8))))
     guard made != nil else { throw Self.exists(path) }
   }
 
@@ -210,9 +210,8 @@ package struct ConfigurationProposal: Sendable {
     guard let parts = PathParts(path) else { return (nil, []) }
     let place = parts.directory == "." ? ".gitignore" : "\(parts.directory)/.gitignore"
     let new = (["# Keys and releases of packer"] + ignoredFiles).map { $0 + "\n" }.joined()
-    if let beside = PathParts(place), try writing(place, unlessExisting(files.makeNew(beside, mode: 0o644, Array(new.utf8)))) != nil {
-      return (place, [])
-    }
+    let made: Void? = try writing(place, unlessExisting(files.makeNew(".gitignore", mode: 0o644, in: parts.directory, Array(new.utf8))))
+    guard made == nil else { return (place, []) }
     let bytes = (try? files.contents(of: place, limit: Self.largestSettings)) ?? []
     let lines = Set(
       String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline).map { line in

@@ -49,7 +49,7 @@ package struct Glob: Sendable {
     return number == components.count
   }
 
-  /// Returns whether a name matches a pattern in which a slash is a character as others.
+  /// Returns whether a name matches a pattern. A slash is an ordinary character here.
   package static func matches(_ pattern: String, name: String) -> Bool {
     matches(Array(pattern.unicodeScalars)[...], Array(name.unicodeScalars)[...])
   }

@@ -109,8 +109,7 @@ package struct SourceReader: Sendable {
   }
 
   private func isUnchanged(_ file: OpenFile, _ entry: SourceEntry) throws(FileFailure) -> Bool {
-    let status = try files.status(of: file)
-    guard status.size == entry.size, FileStamp(status) == entry.stamp else {
+    guard FileStamp(try files.status(of: file)) == entry.stamp else {
       reportChange(entry)
       return false
     }

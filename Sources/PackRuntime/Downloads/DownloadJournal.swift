@@ -104,10 +104,9 @@ struct DownloadJournal: Sendable {
   /// Reads `count` records from `position` on. A record is nil if it was never written, or not completely.
   func read(_ count: Int, from position: UInt64) throws(PackError) -> [JournalRecord?] {
     var bytes = [UInt8](repeating: 0, count: count * JournalRecord.size)
-    let title = "the journal of a download queue"
-    if let file = try reading(title, ifPresent(files.open(name, .readUnlinked, in: directory))) {
+    if let file = try reading(Self.title, ifPresent(files.open(name, .readUnlinked, in: directory))) {
       var span = bytes.mutableByteSpan
-      _ = try files.read(file, at: position * UInt64(JournalRecord.size), filling: &span, name: title)
+      _ = try files.read(file, at: position * UInt64(JournalRecord.size), filling: &span, name: Self.title)
     }
     return (0..<count).map { number in
       let start = number * JournalRecord.size

@@ -49,13 +49,6 @@ public enum TransferFailure: Error, Hashable, Sendable {
     }
   }
 
-  /// Whether the failure says nothing about the request and does not count.
-  var isCircumstance: Bool {
-    switch self {
-    case .offline, .noSpace: true
-    default: false
-    }
-  }
 }
 
 // The stored form in the journal.

@@ -75,7 +75,7 @@ package final class Game: Sendable {
 /// The games that are served at one time.
 struct Shelf: Sendable {
   /// The stamp of the file, manifest or folder, taken before it was read.
-  var stamp: GameStock.Stamp
+  var stamp: FileStamp
   /// The version of the manifest.
   var version: UInt64?
   var games: [Game]

@@ -9,14 +9,6 @@ package struct GameStock: Sendable {
     case folder
   }
 
-  /// File attributes that distinguish versions of a file without reading it.
-  struct Stamp: Hashable, Sendable {
-    let device: UInt64
-    let inode: UInt64
-    let size: UInt64
-    let changed: Int64
-  }
-
   private let path: String
   private let keys: KeyRing
   private let trusted: TrustedKeys
@@ -66,10 +58,7 @@ package struct GameStock: Sendable {
     return stamp != shelf.stamp
   }
 
-  private func stamp() throws(PackError) -> Stamp {
-    let status = try files.status(of: watched)
-    return Stamp(device: status.device, inode: status.inode, size: status.size, changed: status.changed)
-  }
+  private func stamp() throws(PackError) -> FileStamp { FileStamp(try files.status(of: watched)) }
 
   /// Opens all packs to be served, and keeps the first ones open. Packs that did not change are taken from `current`. Throws an error if any pack cannot
   /// be opened.
@@ -89,7 +78,7 @@ package struct GameStock: Sendable {
     }
   }
 
-  private func loadRelease(_ stamp: Stamp, replacing current: Shelf?) throws(PackError) -> Shelf {
+  private func loadRelease(_ stamp: FileStamp, replacing current: Shelf?) throws(PackError) -> Shelf {
     let manifest = try manifest()
     let packs = try ReleaseFolder(path).packs(of: manifest)
     let known = Dictionary((current?.games ?? []).map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })

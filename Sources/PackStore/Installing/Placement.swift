@@ -26,7 +26,7 @@ struct Placement: Sendable {
     let staged = arrivals.compactMap(\.staged)
     do throws(PackError) {
       // From here on, the installation cannot be cancelled.
-      guard !Task.isCancelled else { throw PackError(.cancelled, "cancelled") }
+      try Task.checkpoint()
       return try await WorkerPool.settled { () throws(PackError) in try self.record(arrivals) }
     } catch {
       await WorkerPool.settled { directory.empty(staged) }

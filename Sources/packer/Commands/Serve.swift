@@ -152,8 +152,7 @@ struct Serve: OutputVerb {
     let stopWatching = server.every(milliseconds: 500) {
       do throws(PackError) {
         guard let changed = try site.refresh(), !changed.isEmpty else { return }
-        let named = changed.prefix(10).map { game in game.version.map { "\(game.id) \($0)" } ?? game.id }.joined(separator: ", ")
-        let versions = named + (changed.count > 10 ? " and \(changed.count - 10) more" : "")
+        let versions = changed.map { game in game.version.map { "\(game.id) \($0)" } ?? game.id }.listed(most: 10)
         if console.isJSON { console.result(["type": "refreshed", "games": .list(site.games.map(\.json))]) }
         console.note(kind == .folder ? "now serving: \(versions)" : "now serving a new version: \(versions)")
         console.flushOutput()
@@ -323,7 +322,7 @@ struct Serve: OutputVerb {
 
   private func warn(ofKeys keys: [String], on console: Console) {
     guard !keys.isEmpty else { return }
-    let shown = keys.prefix(8).map { "\(target)/\($0)" }.joined(separator: ", ") + (keys.count > 8 ? " and \(keys.count - 8) more" : "")
+    let shown = keys.map { "\(target)/\($0)" }.listed(most: 8)
     console.warning(
       "keys are not served: \(shown)", hint: "move them out of \(target), because an upload of the directory would publish them")
   }

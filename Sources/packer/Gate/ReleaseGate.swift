@@ -1,4 +1,4 @@
-/// The part of `packer verify` that checks a release: finds its files, and prints the report in every requested format.
+/// The check of a release, for the commands that verify or publish one: finds its files, and prints the report in every requested format.
 struct ReleaseGate {
   let options: GateOptions
   /// Whether and where the server is asked; nil for a release that is not published yet.
@@ -8,13 +8,11 @@ struct ReleaseGate {
   let key: KeyOptions
   let jobs: Int?
   let isJSON: Bool
-  /// Whether the key is read. It may be in a place that can be read only once.
-  var readsKey = true
-  /// The key, if it is not read.
+  /// The key, if it was read before: it may be in a place that can be read only once.
   var knownKey: Shared<PackKey>?
   /// The configuration with other sources than those of the file.
   var configuration: PackerConfiguration?
-  /// The only rules, in place of those of the options.
+  /// The only rules, in place of those of the options: for a second check, which needs no key.
   var only: [String]?
 
   /// Checks a release and prints the report.
@@ -77,9 +75,10 @@ struct ReleaseGate {
         path, against: read, release: ReleasePlaces.directory(of: verification.target), sources: verification.configuration?.packs ?? [])
     }
     let isNeeded = !options.isQuick && !verification.isOnlyLive
-    let key =
-      readsKey
-      ? try inputs.contentKey(key, isNeeded: isNeeded, for: target, verification.configuration, "verify", in: session) : knownKey
+    let key: Shared<PackKey>? =
+      if only != nil { nil } else if let knownKey { knownKey } else {
+        try inputs.contentKey(key, isNeeded: isNeeded, for: target, verification.configuration, "verify", in: session)
+      }
     let report = try await session.withProgress { [verification] (progress) async throws(PackError) in
       try await verification.run(key: key, progress: progress)
     }
@@ -91,7 +90,7 @@ struct ReleaseGate {
       session.console.result(report.json)
     case .text:
       session.console.result(report.json, TextReport(isStrict: options.isStrict, isQuiet: session.console.isQuiet).lines(report))
-    case .github, .junit: session.console.lines(try printed.form(isStrict: options.isStrict).document(report))
+    case .github, .junit: session.console.lines(printed.form(isStrict: options.isStrict).document(report))
     }
     // After printing, so that findings are shown even if a report cannot be written. The outcome of the findings takes precedence over that error.
     var unwritten: [PackError] = []

@@ -1,3 +1,10 @@
+extension FileSystem {
+  /// Whether nothing is at a path. Returns false if that cannot be determined.
+  func isMissing(_ path: String, following links: LinkPolicy) -> Bool {
+    do throws(FileFailure) { return try ifPresent(status(of: path, in: nil, following: links)) == nil } catch { return false }
+  }
+}
+
 /// Copies files.
 package enum FileCopy {
   /// Copies a file. The copy appears whole or not at all, over an earlier file.
@@ -20,12 +27,5 @@ package enum FileCopy {
     } catch {
       throw error.code == .truncated ? PackError(.sourceChanged, of: name, "became shorter while it was read") : error
     }
-  }
-}
-
-extension Task where Success == Never, Failure == Never {
-  /// Throws if the task is cancelled.
-  static func checkpoint() throws(PackError) {
-    if isCancelled { throw PackError(.cancelled, "cancelled") }
   }
 }

@@ -26,11 +26,6 @@ extension BackgroundAssetsKeys {
     }
   }
 
-  /// A key that is not read with this hosting, so that it may have any value.
-  var unreadKey: String? {
-    hosting == .unmanaged ? nil : Key.appGroupIdentifier
-  }
-
   /// The rule by which two allow lists are equal.
   enum ListComparison {
     /// They allow the same hosts.

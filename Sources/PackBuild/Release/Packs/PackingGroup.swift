@@ -5,7 +5,7 @@
 struct PackingGroup: Hashable {
   /// What decides how a pack is made.
   struct Item: Hashable {
-    /// The index of its decision.
+    /// Its index in the list of the caller.
     let index: Int
     /// The time that one core needs for it. Only the proportion counts.
     let cost: UInt64
@@ -13,7 +13,7 @@ struct PackingGroup: Hashable {
     let frames: UInt64
   }
 
-  /// The indices of the decisions, in the order in which they are started: those that take long before others.
+  /// The indices of what is made, in the order in which it is started: what takes longest first.
   let packs: [Int]
   let atOnce: Int
   /// The number of threads of each.
@@ -32,5 +32,17 @@ struct PackingGroup: Hashable {
       PackingGroup(packs: large.map(\.index).sorted(), atOnce: 1, jobs: threads),
       PackingGroup(packs: order, atOnce: atOnce, jobs: threads / atOnce),
     ].filter { !$0.packs.isEmpty }
+  }
+}
+
+extension Collection {
+  /// Returns the first elements whose sizes are at most `limit` together, and always the first one.
+  func batch(upTo limit: UInt64, _ size: (Element) -> UInt64) -> SubSequence {
+    var (sum, isFirst) = (0 as UInt64, true)
+    return prefix { element in
+      defer { isFirst = false }
+      sum = sum.adding(size(element))
+      return isFirst || sum <= limit
+    }
   }
 }

@@ -1,4 +1,4 @@
-/// Contents that several packs have. A pack does not download again what the other pack has over which it is published.
+/// Contents that several packs have. What a pack has in common with the pack over which it is published is not downloaded again.
 ///
 /// - Parameter Spot: Where a pack has a content.
 package struct SharedContents<Spot> {
@@ -11,13 +11,13 @@ package struct SharedContents<Spot> {
 
   private var contents: [[UInt8]: Content] = [:]
   /// The size in bytes from which contents count. Smaller ones are not worth a shared pack.
-  private static var smallest: UInt64 { 4096 }
+  package static var smallest: UInt64 { 4096 }
 
   package init() {}
 
   /// Adds a file.
   ///
-  /// - Parameter place: where it is in the pack. That of the first file with a content is kept.
+  /// - Parameter place: where it is in the pack. If a pack has a content in several places, the first one is kept.
   package mutating func add(_ sha256: [UInt8], size: UInt64, in pack: Int, at place: @autoclosure () -> Spot) {
     guard size >= Self.smallest else { return }
     if contents[sha256]?.places.contains(where: { $0.pack == pack }) != true {
@@ -36,5 +36,10 @@ package struct SharedContents<Spot> {
       content.places.removeAll { place in bases[place.pack].map(packs.contains) ?? false }
       return content.places.count > 1 ? (sha256, content) : nil
     }
+  }
+  /// Returns the packs that are published over others, each with the number of the other pack.
+  package static func bases(of packs: [(id: String, base: String?)]) -> [Int: Int] {
+    let numbers = Dictionary(packs.enumerated().map { ($1.id, $0) }) { first, _ in first }
+    return packs.enumerated().reduce(into: [:]) { bases, pack in bases[pack.offset] = pack.element.base.flatMap { numbers[$0] } }
   }
 }

@@ -65,7 +65,7 @@ package struct RecordFields {
   /// Takes bytes in lower-case hexadecimal.
   mutating func bytes(_ key: String, count: Int) throws(PackError) -> [UInt8] {
     let text = try text(key)
-    guard let bytes = Self.bytes(hex: text), bytes.count == count else {
+    guard let bytes = [UInt8](hex: text, count: count) else {
       throw PackError(.invalidRecord, "'\(key)' of \(place) is not \(2 * count) hexadecimal digits")
     }
     return bytes
@@ -80,23 +80,5 @@ package struct RecordFields {
   func finish() throws(PackError) {
     guard let key = members.keys.sorted().first else { return }
     throw PackError(.invalidRecord, "\(place) has the unknown key '\(key)'")
-  }
-
-  private static func bytes(hex text: String) -> [UInt8]? {
-    let digits = Array(text.utf8)
-    guard digits.count % 2 == 0 else { return nil }
-    var bytes: [UInt8] = []
-    for start in stride(from: 0, to: digits.count, by: 2) {
-      var byte: UInt8 = 0
-      for digit in digits[start..<start + 2] {
-        switch digit {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte = byte << 4 | (digit - UInt8(ascii: "0"))
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte = byte << 4 | (digit - UInt8(ascii: "a") + 10)
-        default: return nil
-        }
-      }
-      bytes.append(byte)
-    }
-    return bytes
   }
 }

@@ -56,8 +56,9 @@ package struct ReleaseHistory: Sendable {
 
   /// Returns the editions of packs with other bytes than now, newest first, each content once. One may have the content of now, as after a rollback.
   ///
-  /// - Parameter current: The SHA-256 of the packs now, by their ids; empty if a pack is not made yet. Other packs are left out.
-  package func editions(besides current: [String: [UInt8]]) throws(PackError) -> [String: [Edition]] {
+  /// - Parameter packs: the ids of packs, each with its SHA-256 now; empty if a pack is not made yet. Other packs are left out.
+  package func editions(besides packs: [(id: String, sha256: [UInt8])]) throws(PackError) -> [String: [Edition]] {
+    let current = Dictionary(packs.map { ($0.id, $0.sha256) }) { first, _ in first }
     var editions: [String: [Edition]] = [:]
     try forEachRelease { release in
       for pack in release.packs where !pack.isRemoved && !pack.isDoubled {

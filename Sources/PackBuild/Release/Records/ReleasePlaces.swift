@@ -5,6 +5,12 @@ package enum ReleasePlaces {
     (try? SystemFiles().status(of: path, in: nil, following: .followed))?.kind == .directory
   }
 
+  /// Whether a path names a release: its directory or its manifest.
+  package static func isReleasePath(_ path: String) -> Bool { path.hasSuffix(".json") || isDirectory(path) }
+
+  /// Whether a path has the ending of a configuration.
+  package static func isConfigurationPath(_ path: String) -> Bool { path.hasSuffix(".yml") || path.hasSuffix(".yaml") }
+
   /// Reads the configuration at `path`. If `path` is nil, reads the one in the working directory, or returns nil if there is none. The directories that it
   /// names need not exist.
   package static func configuration(at path: String?) throws(PackError) -> PackerConfiguration? {
@@ -67,19 +73,13 @@ package enum ReleasePlaces {
   ///   - configuration: the configuration it is built from, if known.
   /// - Throws: ``PackError/Code/missingInput`` if it does not exist.
   package static func checkPresence(of target: String?, configuration: PackerConfiguration?) throws(PackError) {
+    func isMissing(_ path: String) -> Bool { SystemFiles().isMissing(path, following: .followed) }
     let place = target ?? place(ReleaseFile.folder, beside: configuration)
     let manifest = place.hasSuffix("/") ? "\(place)manifest.json" : "\(place)/manifest.json"
     guard let missing = isMissing(place) ? place : isDirectory(place) && isMissing(manifest) ? manifest : nil else { return }
     let hint =
       target != nil ? "make a release with 'packer build', or name its directory" : configuration == nil ? "packer init" : "packer build"
     throw PackError(.missingInput, of: missing, "does not exist", hint: hint)
-  }
-
-  /// Whether a path leads to nothing. Returns false if that cannot be determined.
-  private static func isMissing(_ path: String) -> Bool {
-    do throws(FileFailure) { return try ifPresent(SystemFiles().status(of: path, in: nil, following: .followed)) == nil } catch {
-      return false
-    }
   }
 
   /// Whether a path leads to anything.

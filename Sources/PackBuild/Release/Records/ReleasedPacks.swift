@@ -103,7 +103,7 @@ package struct ReleasedPacks: Sendable {
     let document = ReleaseLock(released: release).document
     let digest = try CryptoBackends.standard.digest(of: document.byteSpan)
     let path = "\(directory)/\(release.manifestVersion)-\(digest.prefix(8).hex)\(ending)"
-    if isMissing(path) { added.append(path) }
+    if files.isMissing(path, following: .asThemselves) { added.append(path) }
     try OutputFile.update(path, to: document, files: files)
   }
 
@@ -117,17 +117,13 @@ package struct ReleasedPacks: Sendable {
     let isNew = try writing(directory, unlessExisting(files.makeDirectory(directory, mode: 0o755, in: nil))) != nil
     // Packs are large. Who keeps them in version control empties the file.
     let ignored = "\(directory)/.gitignore"
-    guard isMissing(ignored) else { return }
+    guard files.isMissing(ignored, following: .asThemselves) else { return }
     do throws(PackError) {
       try OutputFile.write(Array("*.pack\n".utf8), to: ignored, files: files)
     } catch {
       if isNew { try? files.remove(directory, .directory, in: nil) }
       throw error
     }
-  }
-
-  private func isMissing(_ path: String) -> Bool {
-    do throws(FileFailure) { return try ifPresent(files.status(of: path, in: nil, following: .asThemselves)) == nil } catch { return false }
   }
 
   private func keep(_ pack: ReleaseLock.Pack, from dist: String, adding added: inout [String]) throws(PackError) {
@@ -139,7 +135,7 @@ package struct ReleasedPacks: Sendable {
     {
       return
     }
-    if isMissing(place) { added.append(place) }
+    if files.isMissing(place, following: .asThemselves) { added.append(place) }
     do throws(FileFailure) {
       try files.link(source, in: nil, as: place, in: nil)
     } catch {

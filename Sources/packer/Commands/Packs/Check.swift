@@ -48,7 +48,7 @@ struct Check: OutputVerb {
     guard tree == nil || part.includes.isEmpty else {
       throw PackError(.usage, "--against compares whole packs, and --include was given", hint: "give one of them")
     }
-    if let release = files.first(where: { $0.hasSuffix(".json") || ReleasePlaces.isDirectory($0) }) {
+    if let release = files.first(where: ReleasePlaces.isReleasePath) {
       throw PackError(.usage, "'\(release)' is a release, not a pack", hint: "packer verify \(ShellWord.path(release))")
     }
     let jobs = try threads.count()
@@ -56,7 +56,7 @@ struct Check: OutputVerb {
     let selection = try part.selection()
     // Before a key is read.
     if files.count == 1, !ReleasePlaces.exists(files[0]) {
-      throw PackError(.missingInput, of: files[0], "does not exist", hint: "make a release with 'packer build', or name a pack")
+      throw PackError(.missingInput, of: files[0], "does not exist", hint: "name a pack, as in dist/*.pack")
     }
     let resolved = try session.key(key, for: files[0])
     var outcomes = Outcomes()

@@ -1,6 +1,6 @@
 extension Inspect {
   /// Whether the argument is a release or its manifest, and not a pack.
-  var isManifest: Bool { file.hasSuffix(".json") || ReleasePlaces.isDirectory(file) }
+  var isManifest: Bool { ReleasePlaces.isReleasePath(file) }
 
   /// Shows what a manifest says, with the deltas to its packs. Its signatures are not checked.
   func showManifest(in session: Session) throws(PackError) -> Outcome {

@@ -84,7 +84,7 @@ struct List: OutputVerb {
     let line = EntryLine(widest: pack.contentSize)
     try pack.forEachEntry { (entry) throws(PackError) in
       try Task.checkCancelled()
-      console.result(entry.json, [isLong ? line.text(of: entry) : entry.path])
+      console.result(EntryList.Item(entry).json(isPacked: false, isTree: false), [isLong ? line.text(of: entry) : entry.path])
       try console.checkOutput()
     }
   }
@@ -184,13 +184,4 @@ private struct EntryLine {
   }
 
   private func text(_ bytes: UInt64) -> String { isHuman ? "\(ByteCount(bytes))" : "\(bytes)" }
-}
-
-extension Entry {
-  fileprivate var json: JSON {
-    [
-      "type": "entry", "path": .text(path), "kind": kind == .directory ? "directory" : "file", "size": .number(size),
-      "isExecutable": .flag(isExecutable), "sha256": kind == .directory ? nil : .text(sha256.hex),
-    ]
-  }
 }

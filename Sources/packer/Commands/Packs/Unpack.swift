@@ -38,7 +38,7 @@ struct Unpack: OutputVerb {
     switch (directory, tar) {
     case (let directory?, nil): return try await unpack(to: directory, in: session)
     case (nil, let tar?): return try await decrypt(to: tar, in: session)
-    default: throw PackError(.usage, "one of --directory and --tar is needed", hint: "packer unpack \(ShellWord.path(file)) -C DIR")
+    default: throw PackError(.usage, "give either --directory or --tar", hint: "packer unpack \(ShellWord.path(file)) -C DIR")
     }
   }
 

@@ -124,18 +124,16 @@ struct Diff: OutputVerb {
   /// directory. Returns nil if there is none.
   private func readConfiguration() throws(PackError) -> PackerConfiguration? {
     if let configuration { return try ReleasePlaces.configuration(at: configuration) }
-    if let side = sides.last(where: isConfiguration) { return try ReleasePlaces.configuration(at: side) }
+    if let side = sides.last(where: ReleasePlaces.isConfigurationPath) { return try ReleasePlaces.configuration(at: side) }
     if sides.count < 2 { return try ReleasePlaces.configuration(at: nil) }
     let releases = sides.reversed().filter { $0.hasSuffix(".json") || isRelease($0) }
     guard let path = releases.lazy.compactMap(ReleasePlaces.configuration(above:)).first else { return nil }
     return try ReleasePlaces.configuration(at: path)
   }
 
-  private func isConfiguration(_ path: String) -> Bool { path.hasSuffix(".yml") || path.hasSuffix(".yaml") }
-
   /// Whether a path is that of one pack, which has to be opened.
   private func isPack(_ path: String) -> Bool {
-    !ReleasePlaces.isDirectory(path) && !path.hasSuffix(".json") && !isConfiguration(path)
+    !ReleasePlaces.isReleasePath(path) && !ReleasePlaces.isConfigurationPath(path)
   }
 
   /// Returns the key. Packs that were named need it; without it, the files of releases are not compared.
@@ -148,7 +146,10 @@ struct Diff: OutputVerb {
       }
       return Shared(try session.key(key, for: pack))
     }
-    if let before, [before, after].allSatisfy({ isConfiguration($0) || ReleasePlaces.isDirectory($0) && !isRelease($0) }) { return nil }
+    if let before, [before, after].allSatisfy({ ReleasePlaces.isConfigurationPath($0) || ReleasePlaces.isDirectory($0) && !isRelease($0) })
+    {
+      return nil
+    }
     do throws(PackError) {
       return Shared(try session.key(key, configured: configuration?.key))
     } catch {
@@ -164,7 +165,7 @@ struct Diff: OutputVerb {
   }
 
   private func side(_ path: String, besides other: String?, _ key: Shared<PackKey>?) throws(PackError) -> Comparison.Side {
-    if isConfiguration(path) { return .sources(try PackerConfiguration.read(path)) }
+    if ReleasePlaces.isConfigurationPath(path) { return .sources(try PackerConfiguration.read(path)) }
     if path.hasSuffix(".json") || isRelease(path) { return .release(try ComparedRelease(reading: path)) }
     if ReleasePlaces.isDirectory(path) { return .folder(path) }
     let others = other.map { isPack($0) ? [$0] : [] } ?? []

@@ -59,12 +59,12 @@ struct PublicationOptions: ParsableArguments {
     let console = session.console
     let uploaded = try publication.upload(plan, isAnnounced: extent != .files) { names in
       console.warning(
-        "\(place.title) has other bytes in \(names.some), and they are replaced",
+        "\(place.title) has other bytes in \(names.listed()), and they are replaced",
         hint: "an upload that was stopped may have left them; otherwise see who can write there")
     }
     if uploaded > 0 { session.console.note("uploaded and compared \(Table.count(uploaded, "file", "files"))") }
     guard extent != .files else { return .done }
-    guard !Task.isCancelled else { throw PackError(.cancelled, "cancelled") }
+    try Task.checkpoint()
     let isRecorded = extent == .whole ? try record(files, configuration, in: session) : false
     do throws(PackError) {
       try publication.publish(plan)
@@ -81,12 +81,10 @@ struct PublicationOptions: ParsableArguments {
     guard live.asks else { return .done }
     var gate = gate
     (gate.live, gate.patience, gate.only) = (live, Self.patience, ["PK7"])
-    // None is needed, and it may be in a place that can be read only once.
-    (gate.readsKey, gate.knownKey) = (false, nil)
     return try await gate.run(release, in: session)
   }
 
-  /// How long it is waited for caches, in seconds: they may have a manifest for one minute, and some servers do for longer.
+  /// How long to wait for caches, in seconds: they may keep a manifest for one minute, and those of some servers keep it longer.
   private static let patience = 120
 
   /// Returns whether the lock file changed.
@@ -144,6 +142,6 @@ struct PublicationOptions: ParsableArguments {
 }
 
 extension [String] {
-  /// The first names, and how many more there are.
-  var some: String { prefix(5).joined(separator: ", ") + (count > 5 ? " and \(count - 5) more" : "") }
+  /// Returns the first texts, and how many more there are.
+  func listed(most: Int = 5) -> String { prefix(most).joined(separator: ", ") + (count > most ? " and \(count - most) more" : "") }
 }

@@ -36,7 +36,6 @@ struct ReleaseRollback: Verb {
     let scratch = try ScratchFolder.make("rollback")
     defer { try? SystemFiles().removeTree(scratch, in: nil) }
     var gate = try options.releaseGate()
-    gate.readsKey = false
     (gate.knownKey, gate.configuration) = try await restore(configuration, from: place, scratch, in: session)
     guard !isTrial else { return .done }
     let outcome = try await gate.run(nil, in: session)
@@ -59,7 +58,7 @@ struct ReleaseRollback: Verb {
     let restoration = try await Restoration.run(
       version, of: configuration, lockPath: lockPath, from: place, key: shared, in: scratch, isTrial: isTrial, jobs: jobs)
     if !restoration.others.isEmpty {
-      session.console.note("not in manifest \(version), and unchanged: \(restoration.others.some)")
+      session.console.note("not in manifest \(version), and unchanged: \(restoration.others.listed())")
     }
     var build = ReleaseBuild(restoration.configuration, time: try .fromEnvironment())
     (build.lockPath, build.jobs, build.isTrial) = (lockPath, jobs, isTrial)
@@ -70,14 +69,14 @@ struct ReleaseRollback: Verb {
     let report = try await session.withProgress { (progress) async throws(PackError) in
       try await work.run(key: shared.key, signers: signers, progress: progress)
     }
-    guard !isTrial else {
+    if isTrial {
       Build.show(report, on: session.console)
-      return (shared, restoration.configuration)
+    } else {
+      for remark in report.remarks where remark.isWarning { session.console.warning(remark.message, hint: remark.hint) }
+      session.console.note(
+        "\(report.output): has the contents of manifest \(version); the sources are unchanged, and until they are mended, --quick verifies and publishes it without them"
+      )
     }
-    for remark in report.remarks where remark.isWarning { session.console.warning(remark.message, hint: remark.hint) }
-    session.console.note(
-      "\(report.output): has the contents of manifest \(version); the sources are unchanged, and until they are mended, --quick verifies and publishes it without them"
-    )
     return (shared, restoration.configuration)
   }
 }

@@ -80,10 +80,7 @@ struct Report: OutputVerb {
       }
       page.advice = try await Advise.advice(configuration, verification.run, jobs: jobs, in: session).advice
     }
-    let bytes = try await session.withProgress { [page] (progress) async throws(PackError) in
-      var page = page
-      page.progress = progress
-      return try page.document(report)
+    let bytes = try await session.withProgress { [page] (progress) async throws(PackError) in try page.document(report, progress: progress)
     }
     try ReportFile.write(bytes, to: self.page)
     session.console.result(

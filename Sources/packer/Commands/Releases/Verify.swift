@@ -39,8 +39,8 @@ struct Verify: OutputVerb {
   @OptionGroup var output: OutputOptions
 
   func run(in session: Session) async throws(PackError) -> Outcome {
-    if let release, ReleasePlaces.exists(release), !release.hasSuffix(".json"), !ReleasePlaces.isDirectory(release) {
-      let isConfiguration = release.hasSuffix(".yml") || release.hasSuffix(".yaml")
+    if let release, ReleasePlaces.exists(release), !ReleasePlaces.isReleasePath(release) {
+      let isConfiguration = ReleasePlaces.isConfigurationPath(release)
       throw PackError(
         .usage, "\(release) is a \(isConfiguration ? "configuration" : "file"), not a release",
         hint: "packer \(isConfiguration ? "verify -c" : "check") \(ShellWord.path(release))")
