@@ -109,12 +109,10 @@ let package = Package(
     // Without zstd, for a downloader extension.
     .target(name: "PackManifest", dependencies: ["PackCrypto"], swiftSettings: smallCode),
     .target(name: "PackDelivery", dependencies: ["PackBase", "PackManifest"], swiftSettings: smallCode),
-    // Pages are compressed.
-    .target(name: "PackPages", dependencies: ["PackManifest", "PackReading"], swiftSettings: smallCode),
     // Apple only: empty elsewhere.
-    .target(name: "PackBackground", dependencies: ["PackDelivery", "PackPages"], swiftSettings: settings),
+    .target(name: "PackBackground", dependencies: ["PackDelivery"], swiftSettings: settings),
     // Writes packs on the device, which an app that only reads does not link.
-    .target(name: "PackStore", dependencies: ["PackPages", zstd], swiftSettings: smallCode),
+    .target(name: "PackStore", dependencies: ["PackManifest", "PackReading", zstd], swiftSettings: smallCode),
     // All that an app needs, without the system's HTTP client, which `packer` must not link.
     .target(name: "PackRuntime", dependencies: ["PackDelivery", "PackServing", "PackStore"], swiftSettings: smallCode),
     .target(name: "PackRemote", dependencies: ["PackRuntime"], swiftSettings: settings),
@@ -187,7 +185,7 @@ let package = Package(
     .testTarget(
       name: "PackManifestTests",
       dependencies: [
-        "PackBuild", "PackPages", "TestSupport",
+        "PackBuild", "TestSupport",
         .target(name: "CMalloc", condition: .when(platforms: [.linux])),
       ],
       swiftSettings: leafSettings),

@@ -251,8 +251,8 @@ def full_table(records):
                 amounts(tree, verb, [("time", seconds(record[verb]["wall"])), ("memory", amount(record[verb]["memory"], "MiB"))])
             amounts(tree, "verify", [("memory", amount(record["verify"]["memory"], "MiB"))])
         elif record["type"] == "catalogue":
-            for find in ("byID", "byTag", "bySpreadTag"):
-                amounts(f"{record['packs']} packs", find, [
+            for find in ("byID", "list"):
+                amounts(f"{record['packs']} packs, {record['deltas']} deltas", find, [
                     ("size", size(record[find]["bytes"])), ("CPU", seconds(record[find]["cpu"])), ("memory", amount(record[find]["memory"], "MiB"))])
     return text.getvalue()
 
@@ -327,18 +327,15 @@ def part_catalogue(records):
     found = [record for record in records if record["type"] == "catalogue"]
     if not found:
         return ""
-    finds = ("byID", "byTag", "bySpreadTag")
     rows = [
-        [f"{record['packs']:,}", size(record["inOneFile"]) + ("" if record["fitsInOneFile"] else " (refused)"), size(record["root"]),
-         size(record["rootWithPrefetch"]), f"{record['pages']:,}, {size(record['pagesSize'])}",
-         *(size(record[find]["bytes"]) for find in finds), size(record["update"])]
+        [f"{record['packs']:,}", str(record["deltas"]), size(record["root"]), f"{record['shards']:,}, {size(record['shardsSize'])}",
+         size(record["byID"]["bytes"]), size(record["update"]), seconds(record["list"]["cpu"]), amount(record["list"]["memory"], "MiB")]
         for record in found]
-    text = table(["packs", "in one manifest", "root", "with 300 prefetch packs", "pages", "first by name", "by tag, 50 near", "by tag, 20 spread", "one changed"],
-                 rows, ["--:"] * 9)
-    most = {key: max(record[find][key] for record in found for find in finds) for key in ("cpu", "memory")}
-    text += f"\n\nFinding packs takes at most {seconds(most['cpu'])} of CPU and {amount(most['memory'], 'MiB')} more than a manifest without packs."
+    text = table(["packs", "deltas each", "root", "shards", "first pack by name", "one changed", "list of all: CPU", "memory"], rows, ["--:"] * 8)
+    most = {key: max(record["byID"][key] for record in found) for key in ("cpu", "memory")}
+    text += f"\n\nFinding one pack takes at most {seconds(most['cpu'])} of CPU and {amount(most['memory'], 'MiB')} more than a manifest without packs."
     rows = []
-    for record in found:
+    for record in (record for record in found if record.get("release")):
         cells = [f"{record['packs']:,}"]
         for cost in record["release"].values():
             cells += [seconds(cost["wall"]), seconds(cost["cpu"]), amount(cost["memory"], "MiB")]

@@ -154,9 +154,7 @@
 
     private func opened() -> ExtensionDelivery? {
       do throws(PackError) {
-        var delivery = try make()
-        if delivery.pages == nil { delivery.pages = PageFolder(delivery.state.pagesPath, files: delivery.state.files) }
-        return delivery
+        return try make()
       } catch {
         report(.refused(error))
         return nil
@@ -185,7 +183,7 @@
       }
     }
 
-    /// Hands over what a page of the manifest made possible.
+    /// Hands over what comes after a file that arrived.
     private func follow(_ answer: ExtensionDelivery.Answer, _ delivery: ExtensionDelivery) {
       report(.answered(answer))
       for (place, planned) in answer.downloads.enumerated() {

@@ -1,2 +1,1 @@
 @_exported public import PackDelivery
-@_exported public import PackPages

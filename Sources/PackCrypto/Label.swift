@@ -25,6 +25,7 @@ package enum Label: String, CaseIterable, Sendable {
   case signingKeyText = "pack/v1/sig-key-text"
   case signingPublicText = "pack/v1/sig-public-text"
   case manifest = "pack/v1/manifest"
+  case shard = "pack/v1/shard"
   case rootKeyID = "pack/v1/root-key"
   case rootKeyText = "pack/v1/root-key-text"
   case rootPublicText = "pack/v1/root-public-text"

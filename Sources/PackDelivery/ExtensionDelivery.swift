@@ -1,14 +1,12 @@
 /// The work of a downloader extension, independent of the system's types. It is called by an adapter for the system or by a simulation.
 ///
-/// It does not read, hash or decrypt packs. A call takes milliseconds. A content request with the largest manifest takes less than 6 MB of memory.
+/// It plans essential and prefetch packs, which the manifest lists itself; packs of its catalogue stay as they are. It does not read, hash or decrypt packs. A call takes milliseconds. A content request with the largest manifest takes less than 6 MB of memory.
 public struct ExtensionDelivery: Sendable {
   /// A function that checks the signatures of a manifest and reads it: `SignedManifest.verify(trusting:)`.
   public typealias Check = @Sendable (SignedManifest) throws(PackError) -> Manifest
 
   /// The state that app and extension share.
   public let state: SharedState
-  /// The pages on the device. Without them, packs in pages stay as they are.
-  package var pages: (any ManifestPages)?
   private let isForDevice: @Sendable (ManifestPack) -> Bool
   private let accept: @Sendable (SharedState, _ path: String) throws(PackError) -> Manifest
   private let last: @Sendable (SharedState) throws(PackError) -> Manifest?
@@ -86,7 +84,7 @@ public struct ExtensionDelivery: Sendable {
 
   private func plan(_ manifest: Manifest, _ facts: DeliveryFacts, isFollowUp: Bool, _ answer: inout Answer) {
     do throws(PackError) {
-      let planned = try state.plan(for: manifest, facts: facts, pages: pages, isFollowUp: isFollowUp)
+      let planned = try state.plan(for: manifest, facts: facts, isFollowUp: isFollowUp)
       answer.manifestVersion = manifest.version
       answer.downloads = planned.plan.downloads
       answer.plan = planned.plan
@@ -96,13 +94,12 @@ public struct ExtensionDelivery: Sendable {
     }
   }
 
-  /// Plans what comes after a file that has just arrived: after a page the next page, or packs; after the first of two deltas the second. None of the
-  /// downloads is essential.
+  /// Plans what comes after a file that has just arrived: after the first of two deltas the second. None of the downloads is essential.
   ///
   /// - Parameter identifier: the identifier of a download for which ``finished(_:download:)`` was called.
   /// - Returns: nil if nothing comes after it.
   package func downloads(after identifier: String) -> Answer? {
-    guard let download = DownloadIdentifier(identifier), DeliveryName.isPage(download.id) || isFirst(download) else { return nil }
+    guard let download = DownloadIdentifier(identifier), isFirst(download) else { return nil }
     var answer = Answer()
     do throws(PackError) {
       guard let manifest = try last(state) else { return answer }

@@ -53,7 +53,7 @@ public struct SharedState: Sendable {
     let root = try directory.open()
     var content = Content()
     for name in try directory.names(in: .packs, of: root) {
-      guard let id = DeliveryName.name(ofFile: name) else { continue }
+      guard let id = PackName(fileName: name)?.text else { continue }
       do throws(PackError) {
         if let record = try directory.record(id, in: root) { content.records.append(record) }
       } catch {
@@ -96,14 +96,17 @@ public struct SharedState: Sendable {
   ///
   /// - Throws: ``PackFormat/PackError/Code/stateBusy``, or an error of the file system. Nothing may be handed to the system then.
   public func plan(for manifest: Manifest, facts: DeliveryFacts) throws(PackError) -> Planned {
-    try plan(for: manifest, facts: facts, pages: nil)
+    try plan(for: manifest, facts: facts, isFollowUp: false)
   }
 
+  /// Finds packs of a manifest by their ids, as far as its shards are at hand.
+  package typealias Search = (_ ids: Set<String>) throws(PackError) -> CatalogueLookup
+
   /// - Parameters:
-  ///   - pages: the pages on the device. Nil if the process cannot read pages: packs in pages then stay as they are.
   ///   - isFollowUp: whether an earlier plan is continued, so that what is left of its allowance still counts.
+  ///   - search: searches the catalogue. Nil in a process that does not: packs in the catalogue then stay as they are.
   package func plan(
-    for manifest: Manifest, facts: DeliveryFacts, pages: (any ManifestPages)?, isFollowUp: Bool = false
+    for manifest: Manifest, facts: DeliveryFacts, isFollowUp: Bool = false, search: Search? = nil
   ) throws(PackError) -> Planned {
     var facts = facts
     if isFollowUp {
@@ -113,8 +116,8 @@ public struct SharedState: Sendable {
     } else {
       facts.allowance = nil
     }
-    var content = try content()
-    let lookup = try lookup(for: manifest, facts, &content, pages)
+    let content = try content()
+    let lookup = try lookup(for: manifest, facts, content, search)
     var plan = DeliveryPlan(for: manifest, lookup, records: content.records, files: content.files, facts: facts, policy: policy)
     var withdrawn = try record(plan.changes, replacing: Set(content.damaged))
     // Removes damaged records of packs that need no record.
@@ -126,6 +129,27 @@ public struct SharedState: Sendable {
     try keep(plan.allowance)
     logger.record(.notice, .delivery, "planned", plan.logValues(for: facts, manifest.version, rebuilt: content.damaged.count))
     return Planned(plan: plan, rebuilt: content.damaged)
+  }
+
+  /// Looks up the packs that a plan is about: those that are on the device, that are to come there, or that are asked for, and the bases of all. How many
+  /// packs there are does not matter.
+  private func lookup(
+    for manifest: Manifest, _ facts: DeliveryFacts, _ content: Content, _ search: Search?
+  ) throws(PackError) -> CatalogueLookup {
+    guard !manifest.catalogue.isEmpty else { return CatalogueLookup() }
+    var ids = facts.asked
+    for pack in facts.device ?? [] where !pack.isRejected { ids.insert(pack.id) }
+    for record in content.records where !record.isIdle { ids.insert(record.id) }
+    for file in content.files { ids.insert(file.identifier.id) }
+    let listed = Set(manifest.packs.map(\.id))
+    ids.formUnion(manifest.packs.compactMap(\.basePack))
+    ids.subtract(listed)
+    guard let search else { return CatalogueLookup(ids, withoutCatalogueOf: manifest) }
+    var lookup = try search(ids)
+    let bases = Set(lookup.packs.values.compactMap(\.basePack)).subtracting(listed).subtracting(ids)
+    if !bases.isEmpty { lookup = try search(ids.union(bases)) }
+    if let refusal = lookup.refusal { logger.record(.error, .delivery, "shard refused", .error(refusal)) }
+    return lookup
   }
 
   /// Writes changes of records, each only if the record is still the one that the plan was made with.

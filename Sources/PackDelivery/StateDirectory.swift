@@ -2,11 +2,10 @@
 ///
 ///     delivery              the kind and version of this directory
 ///     lock                  locked for the milliseconds of one change, never while waiting for anything
-///     packs/<pack>          one record per pack or page in progress, replaced as a whole
+///     packs/<pack>          one record per pack in progress, replaced as a whole
 ///     incoming/<download>   downloaded files
 ///     installing/<download> downloaded files that the app took for installation
 ///     manifest, accepted    the last accepted document, and its version
-///     pages/<file>          pages that were checked, until no accepted manifest names them
 ///     allowance             the bytes that may still be downloaded before the first start
 ///     writing               a temporary file for replacing one of the others; may be left by a process that ended
 ///
@@ -118,7 +117,7 @@ struct StateDirectory: Sendable {
 
   // MARK: Records
 
-  static func recordName(_ id: String) -> String { "\(Folder.packs.rawValue)/\(DeliveryName.fileName(of: id))" }
+  static func recordName(_ id: String) -> String { "\(Folder.packs.rawValue)/\(PackName.fileName(of: id))" }
 
   /// Returns the record of a pack; nil if there is none.
   ///

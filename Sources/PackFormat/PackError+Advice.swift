@@ -32,7 +32,7 @@ extension PackError {
     /// Accept a manifest, or accept one that lists the pack.
     case acceptManifest
     /// Fetch these files, which the manifest names, and try again.
-    case fetchPages([String])
+    case fetchShards([String])
     /// Install the pack.
     case install
     /// Activate an installed version of the pack.
@@ -88,7 +88,7 @@ extension PackError {
       case .makeRoom: "make-room"
       case .giveKey: "give-key"
       case .acceptManifest: "accept-manifest"
-      case .fetchPages: "fetch-pages"
+      case .fetchShards: "fetch-shards"
       case .install: "install"
       case .activate: "activate"
       case .closePack: "close-pack"
@@ -124,7 +124,7 @@ extension PackError {
       case .makeRoom(let bytes): "remove packs of \(bytes) bytes, lower the preservation of some, or raise the quota"
       case .giveKey(let id): "give the key whose id is \(id), or the root key it was made from"
       case .acceptManifest: "fetch the manifest and accept it first"
-      case .fetchPages(let names): "fetch \(names.joined(separator: ", ")) and try again"
+      case .fetchShards(let names): "fetch \(names.joined(separator: ", ")) and try again"
       case .install: "install the pack"
       case .activate: "install a version of the pack and activate it"
       case .closePack: "close the pack wherever it is open"

@@ -176,7 +176,7 @@ extension ReleaseVerification {
   /// Returns how many packs were checked, and how far. What was not checked is not said to be.
   private static func packs(_ facts: Facts) -> String {
     guard facts.manifest.manifest != nil else { return "not known, nothing checked" }
-    guard facts.pages.all.allSatisfy(\.isRead) else { return "not all known, because pages cannot be read" }
+    guard facts.catalogue.isRead else { return "not all known, because shards cannot be read" }
     let count = facts.entries.count
     guard facts.contentKeys.id != nil else { return "\(count), not opened" }
     let opened = facts.packs.count { $0.content != nil }

@@ -58,19 +58,17 @@ private struct ManifestReader {
     var budget: InstallBudget?
     var defaults = ManifestDefaults()
     var packs: [ManifestPack]?
-    var pages: [PageReference] = []
+    var catalogue: [Shard] = []
     while let key = try cursor.nextKey(of: &object, in: bytes) {
       switch key {
       case "base": defaults.baseURL = try cursor.text("a base", in: bytes)
       case "budget": budget = try Self.budget(&cursor, bytes)
+      case "catalogue": catalogue = try Shard.list(&cursor, bytes)
       case "expires": expires = try cursor.time("an expiry", in: bytes)
       case "issued": issued = try cursor.time("a time of issue", in: bytes)
       case "keyId": defaults.keyID = try cursor.text("a key id", in: bytes)
       // Keys ascend, so the defaults are complete.
       case "packs": packs = try ManifestEntryReader(defaults, depth: 3).packs(&cursor, bytes)
-      case "pages":
-        pages = try PageReference.list(depth: 3, &cursor, bytes)
-        guard !pages.isEmpty else { throw cursor.fault("has an empty list of pages") }
       case "version": version = try cursor.integer("a version", in: bytes)
       default: try cursor.skip(depth: 3, in: bytes)
       }
@@ -79,7 +77,7 @@ private struct ManifestReader {
       version: try required(version, "version", of: "manifest"), issued: issued,
       expires: try required(expires, "expires", of: "manifest"), budget: budget, defaults: defaults,
       packs: try required(packs, "packs", of: "manifest"))
-    manifest.pages = pages
+    manifest.catalogue = catalogue
     self.manifest = manifest
     if let fault = ManifestRules.faults(of: manifest).first {
       throw PackError(.damagedManifest, "manifest breaks its rules: \(fault)")

@@ -35,6 +35,10 @@ extension Manifest {
           }
         }
       }
+      if !catalogue.isEmpty {
+        writer.key("catalogue")
+        writer.array(catalogue) { $1.write(to: &$0) }
+      }
       if withTime {
         writer.key("expires")
         writer.string(expires.description)
@@ -49,10 +53,6 @@ extension Manifest {
       }
       writer.key("packs")
       writer.array(packs) { writer, pack in pack.write(to: &writer, defaults) }
-      if !pages.isEmpty {
-        writer.key("pages")
-        writer.array(pages) { $1.write(to: &$0) }
-      }
       writer.key("schema")
       writer.string(Self.schema)
       if withTime {
@@ -65,8 +65,8 @@ extension Manifest {
 }
 
 extension ManifestPack {
-  /// Writes the entry without what the defaults give, or the page.
-  func write(to writer: inout CanonicalWriter, _ defaults: ManifestDefaults, isInPage: Bool = false) {
+  /// Writes the entry without what the defaults give, or the shard.
+  func write(to writer: inout CanonicalWriter, _ defaults: ManifestDefaults, isInShard: Bool = false) {
     writer.object { writer in
       if let basePack {
         writer.key("basePack")
@@ -80,9 +80,13 @@ extension ManifestPack {
         writer.key("created")
         writer.string(created.description)
       }
-      if !isInPage {
+      if !isInShard {
         writer.key("delivery")
         writer.string(delivery.rawValue)
+      }
+      if !deltas.isEmpty {
+        writer.key("deltas")
+        writer.array(deltas) { $1.write(to: &$0) }
       }
       if !description.isEmpty {
         writer.key("description")

@@ -14,8 +14,8 @@ public struct Manifest: Hashable, Sendable {
   public var defaults: ManifestDefaults
   /// The packs, in the order of the document.
   public var packs: [ManifestPack]
-  /// Where further packs are listed. Empty if there are none.
-  package var pages: [PageReference] = []
+  /// The files that list the on-demand packs, a power of two of them. Empty if there are none.
+  package var catalogue: [Shard] = []
 
   /// Makes a manifest without checking its values.
   public init(
@@ -94,6 +94,8 @@ public struct ManifestPack: Hashable, Sendable {
   public var language: String?
   /// The id of another pack over which there is a delta to this one, for devices that have it. Nil if there is none.
   public var basePack: String?
+  /// The deltas to this pack, in ascending order of their digests. At most ``ManifestDelta/largestCount``.
+  package var deltas: [ManifestDelta] = []
 
   /// Makes an entry without checking its values.
   public init(

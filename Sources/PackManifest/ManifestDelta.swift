@@ -1,4 +1,4 @@
-/// A delta that a manifest offers for a pack (FORMAT.md §9.7).
+/// A delta that a manifest offers for a pack (FORMAT.md §9.3).
 ///
 /// Its file is published like that of a full pack: its name has the pack's id and the start of its own digest.
 package struct ManifestDelta: Hashable, Sendable {
@@ -18,8 +18,20 @@ package struct ManifestDelta: Hashable, Sendable {
     self.sha256 = sha256
   }
 
-  /// Returns all faults, as texts.
-  var faults: [String] {
+  /// The most deltas to one pack.
+  package static let largestCount = 64
+
+  /// Returns the faults of the deltas to one pack, as texts.
+  static func faults(of deltas: [ManifestDelta]) -> [String] {
+    var faults = deltas.flatMap { delta in delta.faults.map { "delta \(delta.sha256.prefix(8).hex): \($0)" } }
+    if deltas.count > largestCount { faults.append("it has \(deltas.count) deltas") }
+    for (left, right) in zip(deltas, deltas.dropFirst()) where !left.sha256.lexicographicallyPrecedes(right.sha256) {
+      faults.append("delta \(right.sha256.prefix(8).hex) comes after \(left.sha256.prefix(8).hex), but digests must ascend")
+    }
+    return faults
+  }
+
+  private var faults: [String] {
     var faults: [String] = []
     if !(1...Limits.deltaBases).contains(bases.count) { faults.append("it has \(bases.count) bases") }
     if Set(bases).count != bases.count { faults.append("it names a base twice") }
@@ -30,67 +42,8 @@ package struct ManifestDelta: Hashable, Sendable {
   }
 }
 
-/// The deltas to one pack, an entry in the pages of updates (FORMAT.md §9.7).
-package struct PackUpdates: Hashable, Sendable {
-  /// The id of the pack.
-  package var id: String
-  /// From 1 to ``largestCount`` deltas, in ascending order of their digests, none twice.
-  package var deltas: [ManifestDelta]
-
-  /// The most deltas to one pack.
-  package static let largestCount = 64
-
-  package init(id: String, deltas: [ManifestDelta]) {
-    self.id = id
-    self.deltas = deltas
-  }
-
-  /// Returns all faults, as texts.
-  var faults: [String] {
-    var faults = deltas.flatMap { delta in delta.faults.map { "delta \(delta.sha256.prefix(8).hex): \($0)" } }
-    if (try? PackName(id)) == nil { faults.append("the id is not a pack name") }
-    if !(1...Self.largestCount).contains(deltas.count) { faults.append("it has \(deltas.count) deltas") }
-    for (left, right) in zip(deltas, deltas.dropFirst()) where !left.sha256.lexicographicallyPrecedes(right.sha256) {
-      faults.append("delta \(right.sha256.prefix(8).hex) comes after \(left.sha256.prefix(8).hex), but digests must ascend")
-    }
-    return faults.map { "updates of '\(id)': \($0)" }
-  }
-}
-
-extension PackUpdates {
-  /// Writes the entry of a page.
-  func write(to writer: inout CanonicalWriter) {
-    writer.object { writer in
-      writer.key("deltas")
-      writer.array(deltas) { writer, delta in delta.write(to: &writer) }
-      writer.key("id")
-      writer.string(id)
-    }
-  }
-
-  /// Reads an array of entries whose form has not been checked.
-  static func list(depth: Int, _ cursor: inout CanonicalCursor, _ bytes: Span<UInt8>) throws(PackError) -> [PackUpdates] {
-    var array = try cursor.beginArray("updates", depth: depth, in: bytes)
-    var list: [PackUpdates] = []
-    while try cursor.hasNext(in: &array, in: bytes) {
-      var object = try cursor.beginObject("updates", depth: depth + 1, in: bytes)
-      var (id, deltas): (String?, [ManifestDelta]?)
-      while let key = try cursor.nextKey(of: &object, in: bytes) {
-        switch key {
-        case "deltas": deltas = try ManifestDelta.list(depth: depth + 2, &cursor, bytes)
-        case "id": id = try cursor.text("an id", in: bytes)
-        default: try cursor.skip(depth: depth + 2, in: bytes)
-        }
-      }
-      let owner = "\(cursor.subject)'s updates number \(list.count + 1)"
-      list.append(PackUpdates(id: try required(id, "id", of: owner), deltas: try required(deltas, "deltas", of: owner)))
-    }
-    return list
-  }
-}
-
 extension ManifestDelta {
-  fileprivate func write(to writer: inout CanonicalWriter) {
+  func write(to writer: inout CanonicalWriter) {
     writer.object { writer in
       writer.key("bases")
       writer.array(bases) { $0.string($1.hex) }
@@ -105,11 +58,11 @@ extension ManifestDelta {
     }
   }
 
-  fileprivate static func list(depth: Int, _ cursor: inout CanonicalCursor, _ bytes: Span<UInt8>) throws(PackError) -> [ManifestDelta] {
+  static func list(depth: Int, _ cursor: inout CanonicalCursor, _ bytes: Span<UInt8>) throws(PackError) -> [ManifestDelta] {
     var array = try cursor.beginArray("deltas", depth: depth, in: bytes)
     var deltas: [ManifestDelta] = []
     while try cursor.hasNext(in: &array, in: bytes) {
-      guard deltas.count < PackUpdates.largestCount else { throw cursor.fault("has too many deltas for a pack") }
+      guard deltas.count < ManifestDelta.largestCount else { throw cursor.fault("has too many deltas for a pack") }
       deltas.append(try ManifestDelta(depth: depth + 1, &cursor, bytes))
     }
     return deltas

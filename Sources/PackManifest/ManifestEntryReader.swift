@@ -1,14 +1,14 @@
 /// Reads the entries of packs whose form has been checked (FORMAT.md §9.3).
 struct ManifestEntryReader {
   private let defaults: ManifestDefaults
-  /// Whether the entries are those of a page, which are on-demand packs without saying so.
-  private let isInPage: Bool
+  /// Whether the entries are those of a shard, which are on-demand packs without saying so.
+  private let isInShard: Bool
   /// The depth of the array.
   private let depth: Int
 
-  init(_ defaults: ManifestDefaults, isInPage: Bool = false, depth: Int) {
+  init(_ defaults: ManifestDefaults, isInShard: Bool = false, depth: Int) {
     self.defaults = defaults
-    self.isInPage = isInPage
+    self.isInShard = isInShard
     self.depth = depth
   }
 
@@ -33,6 +33,7 @@ struct ManifestEntryReader {
     var (tags, platforms): ([String]?, [String]?)
     var language: String?
     var basePack: String?
+    var deltas: [ManifestDelta]?
     var created: ManifestTime?
   }
 
@@ -47,20 +48,23 @@ struct ManifestEntryReader {
     if let repeated = repetition(in: values, id, sha256) {
       throw PackError(.damagedManifest, "\(owner) has a '\(repeated)' that says nothing new")
     }
-    return ManifestPack(
+    var pack = ManifestPack(
       id: id, version: try integer("version"), url: try required(values.url ?? defaults.url(id, sha256), "url", of: owner),
       size: try integer("size"), sha256: sha256, contentRoot: try required(values.contentRoot, "contentRoot", of: owner),
       contentSize: try integer("contentSize"), installSize: try integer("installSize"), files: try integer("files"),
       maxFrame: try integer("maxFrame"), keyID: try required(values.keyID ?? defaults.keyID, "keyId", of: owner),
-      delivery: try required(isInPage ? .onDemand : values.delivery, "delivery", of: owner),
+      delivery: try required(isInShard ? .onDemand : values.delivery, "delivery", of: owner),
       install: try required(values.install, "install", of: owner),
       tags: values.tags ?? [], name: values.name ?? "", description: values.description ?? "", created: values.created,
       platforms: values.platforms ?? [], language: values.language, basePack: values.basePack)
+    pack.deltas = values.deltas ?? []
+    return pack
   }
 
   /// Returns the first key whose value is what holds without it, or nil.
   private func repetition(in values: Values, _ id: String, _ sha256: [UInt8]) -> String? {
-    if isInPage, values.delivery != nil { return "delivery" }
+    if isInShard, values.delivery != nil { return "delivery" }
+    if values.deltas == [] { return "deltas" }
     if values.description == "" { return "description" }
     if values.keyID != nil, values.keyID == defaults.keyID { return "keyId" }
     if values.name == "" || values.name == id { return "name" }
@@ -81,6 +85,7 @@ struct ManifestEntryReader {
         values.integers.append((key, try cursor.integer("a \(key)", in: bytes)))
       case "created": values.created = try cursor.time("a time of creation", in: bytes)
       case "delivery": values.delivery = try choice(DeliveryClass.self, "the delivery", &cursor, bytes)
+      case "deltas": values.deltas = try ManifestDelta.list(depth: depth + 2, &cursor, bytes)
       case "description": values.description = try cursor.text("a description", in: bytes)
       case "id": values.id = try cursor.text("an id", in: bytes)
       case "install": values.install = try choice(InstallMode.self, "the install mode", &cursor, bytes)

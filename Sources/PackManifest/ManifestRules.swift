@@ -10,11 +10,11 @@ enum ManifestRules {
       faults.append("\(key) \(bytes) is above \(CanonicalCursor.largestInteger)")
     }
     faults += self.faults(of: manifest.defaults)
-    faults += PageReference.faults(of: manifest.pages)
-    if manifest.pages.count > PageReference.rootLimit {
-      faults.append("\(manifest.pages.count) pages are more than \(PageReference.rootLimit)")
+    faults += Shard.faults(of: manifest.catalogue)
+    if manifest.defaults.baseURL == nil {
+      if !manifest.catalogue.isEmpty { faults.append("a catalogue needs a base") }
+      if let pack = manifest.packs.first(where: { !$0.deltas.isEmpty }) { faults.append("pack '\(pack.id)' has deltas, which need a base") }
     }
-    if !manifest.pages.isEmpty, manifest.defaults.baseURL == nil { faults.append("pages need a base") }
     var ids: Set<String> = []
     for pack in manifest.packs {
       faults += self.faults(of: pack).map { "pack '\(pack.id)': \($0)" }
@@ -57,7 +57,7 @@ enum ManifestRules {
     if let base = pack.basePack, base == pack.id || (try? PackName(base)) == nil {
       faults.append("basePack is not the name of another pack")
     }
-    return faults
+    return faults + ManifestDelta.faults(of: pack.deltas)
   }
 
   static func isKeyID(_ text: String) -> Bool { [UInt8](hex: text, count: 8) != nil }

@@ -1,4 +1,4 @@
-/// A way to a pack over what a device has: one delta, or two through a common edition (FORMAT.md §9.7).
+/// A way to a pack over what a device has: one delta, or two through a common edition (FORMAT.md §9.3).
 package struct UpdateRoute: Hashable, Sendable {
   /// The deltas, in the order in which they are applied.
   package var deltas: [ManifestDelta]
@@ -16,8 +16,8 @@ package struct UpdateRoute: Hashable, Sendable {
   ///   - pack: The entry of the pack.
   ///   - room: What the device has: content roots, and how many more deltas may lie over each. For unpacked packs, whose deltas are applied when
   ///     they are installed, any number from 2 on.
-  ///   - deltas: The deltas that the manifest offers for the pack.
-  package static func cheapest(to pack: ManifestPack, over room: [[UInt8]: Int], by deltas: [ManifestDelta]) -> UpdateRoute? {
+  package static func cheapest(to pack: ManifestPack, over room: [[UInt8]: Int]) -> UpdateRoute? {
+    let deltas = pack.deltas
     var best: UpdateRoute?
     func offer(_ route: UpdateRoute) {
       guard route.size < pack.size, best.map({ route.precedes($0) }) ?? true else { return }

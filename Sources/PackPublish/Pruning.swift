@@ -46,15 +46,15 @@ package struct Pruning: Sendable {
   /// Reads the manifests at the place, and decides.
   ///
   /// - Parameter scratch: an empty directory for them.
-  /// - Throws: ``PackError/Code/missingInput`` if there is no manifest; the error of a manifest or page that is damaged.
+  /// - Throws: ``PackError/Code/missingInput`` if there is no manifest; the error of a manifest or shard that is damaged.
   package func plan(in scratch: String) throws(PackError) -> Plan {
     let there = try place.sizes()
     let copies = there.keys.filter { ManifestCopy.version($0) != nil }.sorted()
-    let pages = there.keys.filter { PageReference.isFileName($0) }
+    let shards = there.keys.filter { Shard.isFileName($0) }
     guard there[ReleaseFile.manifest] != nil else {
       throw PackError(.missingInput, of: place.title, "has no \(ReleaseFile.manifest)", hint: "packer publish makes one")
     }
-    try place.fetch([ReleaseFile.manifest] + copies + pages.sorted(), to: scratch)
+    try place.fetch([ReleaseFile.manifest] + copies + shards.sorted(), to: scratch)
     let current = try ReleaseFiles(ReleaseFolder.path(ReleaseFile.manifest, in: scratch))
     var releases: [(name: String, files: ReleaseFiles)] = []
     for name in copies where name != current.copyName {
@@ -88,7 +88,7 @@ package struct Pruning: Sendable {
     }
     let keptNames = Set(kept.map(\.name))
     let removed = older.filter { file in
-      guard file.name.hasSuffix(".pack") || PageReference.isFileName(file.name) else { return false }
+      guard file.name.hasSuffix(".pack") || Shard.isFileName(file.name) else { return false }
       if keptNames.contains(file.name) { return false }
       return !needed.contains(file.name) && there[file.name] != nil
     }
@@ -113,7 +113,7 @@ package struct Pruning: Sendable {
     return manifest.expires > now ? "valid until \(manifest.expires)" : nil
   }
 
-  /// Removes what a plan says. Stopped before the last step, doing it again completes it; stopped there, pages may stay, which are small.
+  /// Removes what a plan says. Stopped before the last step, doing it again completes it; stopped there, shards may stay, which are small.
   ///
   /// - Throws: ``PackError/Code/releaseConflict`` if a manifest came since the plan was made.
   package func run(_ plan: Plan) throws(PackError) {
@@ -123,11 +123,11 @@ package struct Pruning: Sendable {
       guard try found(plan) == Set(copies) else {
         throw PackError(.releaseConflict, of: place.title, "got another manifest meanwhile, so nothing was removed", hint: "run it again")
       }
-      // The copies say what is left to do, and need the pages for that.
-      let pages = plan.removed.filter { PageReference.isFileName($0.name) }
-      try place.remove(plan.removed.filter { !PageReference.isFileName($0.name) }.map(\.name))
+      // The copies say what is left to do, and need the shards for that.
+      let shards = plan.removed.filter { Shard.isFileName($0.name) }
+      try place.remove(plan.removed.filter { !Shard.isFileName($0.name) }.map(\.name))
       try place.remove(plan.copyNames)
-      try place.remove(pages.map(\.name))
+      try place.remove(shards.map(\.name))
     }
     guard try found(plan) == Set(copies).subtracting(plan.copyNames) else {
       throw PackError(

@@ -1,6 +1,6 @@
 /// The publication of a release at a place, from which devices fetch it.
 ///
-/// Packs, deltas and pages come first: under names that no other file ever has, so that nothing a device may be reading changes. They are read back.
+/// Packs, deltas and shards come first: under names that no other file ever has, so that nothing a device may be reading changes. They are read back.
 /// The manifest, which names them, comes last. Stopped anywhere, the place has the earlier release or this one, whole; run again, it goes on.
 package struct Publication: Sendable {
   package let release: ReleaseFiles
@@ -14,13 +14,13 @@ package struct Publication: Sendable {
     package let missing: [ReleaseFiles.File]
     /// The number of files that are there, and the sum of their sizes in bytes.
     package let present: (count: Int, size: UInt64)
-    /// The packs, deltas and pages there that the release does not name, and the sum of their sizes in bytes. Devices with earlier releases may need them.
+    /// The packs, deltas and shards there that the release does not name, and the sum of their sizes in bytes. Devices with earlier releases may need them.
     package let others: (count: Int, size: UInt64)
     /// Those of the files there that are compared with the release: an upload that was stopped may have left those that the published manifest does not
     /// name itself, and all are compared if nothing else is left to do.
     let unsure: [ReleaseFiles.File]
-    /// The names of the pages there.
-    let pages: [String]
+    /// The names of the shards there.
+    let shards: [String]
     /// The bytes of the manifest that is there; nil if there is none.
     let published: [UInt8]?
     /// Its version; nil if there is none, or if it cannot be read.
@@ -50,17 +50,17 @@ package struct Publication: Sendable {
     if let version, version == ours, !isPublished { throw conflict("has another manifest \(version) than this release") }
     let missing = release.files.filter { there[$0.name] != $0.size }
     let names = Set(release.files.map(\.name))
-    let others = there.filter { name, _ in !names.contains(name) && (name.hasSuffix(".pack") || name.hasSuffix(PageReference.fileExtension))
+    let others = there.filter { name, _ in
+      !names.contains(name) && (name.hasSuffix(".pack") || name.hasSuffix(Shard.fileExtension))
     }
-    // Its pages are not read.
+    // Its shards are not read.
     let named = Set((former?.packs ?? []).map(\.fileName))
     let unsure = release.files.filter { there[$0.name] == $0.size && (isPublished || !named.contains($0.name)) }
     let size = (release.files.reduce(0 as UInt64) { $0.adding($1.size) }, missing.reduce(0 as UInt64) { $0.adding($1.size) })
     return Plan(
       missing: missing, present: (release.files.count - missing.count, size.0 - size.1),
       others: (others.count, others.reduce(0 as UInt64) { $0.adding($1.value) }), unsure: unsure,
-      pages: there.keys.filter(PageReference.isFileName).sorted(), published: published,
-      publishedVersion: version,
+      shards: there.keys.filter(Shard.isFileName).sorted(), published: published, publishedVersion: version,
       isPublished: isPublished, hasCopy: there[release.copyName] == UInt64(release.manifestBytes.count))
   }
 
@@ -92,10 +92,10 @@ package struct Publication: Sendable {
     let wanted = plan.missing + others
     try release.check(wanted, files: files)
     try place.checkRoom(for: wanted.reduce(0) { $0.adding($1.size) })
-    // A copy can be read only with its pages.
-    let pages = wanted.filter { PageReference.isFileName($0.name) }
-    let packs = wanted.filter { !PageReference.isFileName($0.name) }
-    if !pages.isEmpty { try place.add(pages.map(\.name), from: release.directory) }
+    // A copy can be read only with its shards.
+    let shards = wanted.filter { Shard.isFileName($0.name) }
+    let packs = wanted.filter { !Shard.isFileName($0.name) }
+    if !shards.isEmpty { try place.add(shards.map(\.name), from: release.directory) }
     if isAnnounced, !plan.hasCopy { try place.add(release.manifestPath, as: release.copyName) }
     if !packs.isEmpty { try place.add(packs.map(\.name), from: release.directory) }
     guard !wanted.isEmpty else { return 0 }
@@ -114,11 +114,11 @@ package struct Publication: Sendable {
   private func doubtful(_ plan: Plan) throws(PackError) -> [ReleaseFiles.File] {
     guard !plan.unsure.isEmpty, let published = plan.published, try !place.hasDigests() else { return plan.unsure }
     guard !plan.isPublished else { return [] }
-    let (files, scratch) = (SystemFiles(), TemporaryName.path("pages"))
+    let (files, scratch) = (SystemFiles(), TemporaryName.path("shards"))
     try writing(scratch, files.makeDirectory(scratch, mode: 0o700, in: nil))
     defer { try? files.removeTree(scratch, in: nil) }
     try OutputFile.write(published, to: ReleaseFolder.path(ReleaseFile.manifest, in: scratch), files: files)
-    if !plan.pages.isEmpty { try place.fetch(plan.pages, to: scratch) }
+    if !plan.shards.isEmpty { try place.fetch(plan.shards, to: scratch) }
     guard let former = try? ReleaseFiles(scratch) else { return plan.unsure }
     let named = Set(former.files)
     return plan.unsure.filter { !named.contains($0) }

@@ -1,6 +1,6 @@
-/// The files of a release that devices fetch: its manifest, and the packs, deltas and pages that the manifest names.
+/// The files of a release that devices fetch: its manifest, and the packs, deltas and shards that the manifest names.
 package struct ReleaseFiles: Sendable {
-  /// A pack, a delta or a page. Its name contains its digest, so no other file ever has the name.
+  /// A pack, a delta or a shard. Its name contains its digest, so no other file ever has the name.
   package struct File: Hashable, Sendable {
     package let name: String
     /// The exact size in bytes, as served.
@@ -21,10 +21,10 @@ package struct ReleaseFiles: Sendable {
   /// The name of a copy of the manifest that stays at the place. It says which files the release has, after a newer manifest has replaced this one.
   package let copyName: String
 
-  /// Reads the manifest and its pages. Their signature is not checked.
+  /// Reads the manifest and its catalogue. Their signature is not checked.
   ///
   /// - Parameter target: the directory that 'packer build' made, or the manifest in it.
-  /// - Throws: the error of a manifest or page that is missing or damaged.
+  /// - Throws: the error of a manifest or shard that is missing or damaged.
   package init(_ target: String, files: any FileSystem = SystemFiles()) throws(PackError) {
     let folder = ReleaseFolder(target)
     directory = ReleasePlaces.directory(of: target)
@@ -40,13 +40,13 @@ package struct ReleaseFiles: Sendable {
     copyName = ManifestCopy.name(manifest.version, try CryptoBackends.standard.digest(of: bytes.byteSpan))
     let catalogue = try ReleaseCatalogue(manifest, in: directory, files: files)
     var found: Set<File> = []
-    for pack in catalogue.packs { found.insert(File(name: pack.fileName, size: pack.size, sha256: pack.sha256)) }
-    for pack in catalogue.updates {
+    for pack in catalogue.packs {
+      found.insert(File(name: pack.fileName, size: pack.size, sha256: pack.sha256))
       for delta in pack.deltas {
         found.insert(File(name: ManifestPack.publishedName(pack.id, delta.sha256), size: delta.size, sha256: delta.sha256))
       }
     }
-    for page in catalogue.pages { found.insert(File(name: page.fileName, size: page.size, sha256: page.sha256)) }
+    for shard in manifest.catalogue { found.insert(File(name: shard.fileName, size: shard.size, sha256: shard.sha256)) }
     self.files = found.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
   }
 

@@ -22,8 +22,8 @@ package struct SimulatedFault: Hashable, Sendable {
   package enum Subject: Hashable, Sendable {
     case manifest
     case pack(String)
-    /// Every page of the manifest.
-    case pages
+    /// Every shard of the catalogue.
+    case catalogue
     /// Every pack; for ``Kind/offline``, the whole device.
     case all
   }
@@ -75,7 +75,7 @@ package struct SimulatedFault: Hashable, Sendable {
     guard let kind = Kind(rawValue: rest) else {
       throw refuse("and '\(rest)' is not a fault", "use one of \(Kind.allCases.map(\.rawValue).joined(separator: ", "))")
     }
-    let subjects: [String: Subject] = ["manifest": .manifest, "pages": .pages, "all": .all]
+    let subjects: [String: Subject] = ["manifest": .manifest, "catalogue": .catalogue, "all": .all]
     let subject = subjects[halves[0]] ?? .pack(halves[0])
     guard !(subject == .manifest && kind == .size && size == nil) else {
       throw refuse("and a manifest has no declared size", "give the size of the file on the server, as in --fail manifest:size=200000")
@@ -90,7 +90,7 @@ extension SimulatedFault: CustomStringConvertible {
       switch subject {
       case .manifest: "manifest"
       case .pack(let id): id
-      case .pages: "pages"
+      case .catalogue: "catalogue"
       case .all: "all"
       }
     return "\(front):\(kind.rawValue)\(servedSize.map { "=\($0)" } ?? "")\(count == 1 ? "" : "*\(count)")"
@@ -121,8 +121,8 @@ struct PendingFaults {
         switch fault.subject {
         case .manifest: [nil]
         case .pack(let id): [id]
-        case .pages: packs.filter(DeliveryName.isPage)
-        case .all: packs.filter { !DeliveryName.isPage($0) }
+        case .catalogue: packs.filter(Shard.isFileName)
+        case .all: packs.filter { !Shard.isFileName($0) }
         }
       guard fault.subject != .all || fault.kind != .offline else {
         // The whole device is offline, not one download after the other.
@@ -158,7 +158,7 @@ struct PendingFaults {
         return switch fault.subject {
         case .manifest: strike.pack == nil
         case .pack(let id): strike.pack == id
-        case .pages: strike.pack.map(DeliveryName.isPage) ?? false
+        case .catalogue: strike.pack.map(Shard.isFileName) ?? false
         case .all: true
         }
       }

@@ -1,8 +1,8 @@
 /// The environment of app, extension and system: time, network, servers and faults. The tasks of a download queue use it, too.
 final class SimulatedWorld: Sendable {
-  /// A file on a server: of a pack, of a delta, or of a page.
+  /// A file on a server: of a pack, of a delta, or of a shard of the catalogue.
   struct Source: Sendable {
-    /// The name of the pack, or of the page.
+    /// The name of the pack, or the file name of the shard.
     let id: String
     let bytes: PackBytes
     let path: String
@@ -39,25 +39,17 @@ final class SimulatedWorld: Sendable {
   /// Publishes a release on the server. Files of earlier releases stay there.
   func publish(_ release: SimulatedRelease) {
     var sources = release.packs.map { Source(id: $0.id, bytes: PackBytes($0), path: release.file(of: $0)) }
-    sources += release.pages.map { page in
-      let entry = ManifestPack(page: page, base: "")
-      return Source(id: entry.id, bytes: PackBytes(entry), path: release.file(of: page))
-    }
-    let versions = Dictionary(release.packs.map { ($0.id, $0.version) }) { first, _ in first }
-    for updates in release.updates {
-      guard let version = versions[updates.id] else { continue }
-      sources += updates.deltas.map { delta in
-        let bytes = PackBytes(version: version, size: delta.size, sha256: delta.sha256)
-        return Source(id: updates.id, bytes: bytes, path: release.file(of: delta, to: updates.id))
+    for pack in release.packs {
+      sources += pack.deltas.map { delta in
+        let bytes = PackBytes(version: pack.version, size: delta.size, sha256: delta.sha256)
+        return Source(id: pack.id, bytes: bytes, path: release.file(of: delta, to: pack.id))
       }
     }
     state.withLock { state in
       for source in sources { state.sources[DownloadIdentifier(id: source.id, bytes: source.bytes).description] = source }
-      // A request by tags has downloads of its own.
-      for page in release.pages {
-        let entry = ManifestPack(page: page, base: "")
-        state.sources[DownloadID(onDemand: entry).description] = Source(
-          id: entry.id, bytes: PackBytes(entry), path: release.file(of: page))
+      for shard in release.manifest.catalogue {
+        let bytes = PackBytes(version: 0, size: shard.size, sha256: shard.sha256)
+        state.sources[shard.fileName] = Source(id: shard.fileName, bytes: bytes, path: release.file(of: shard))
       }
     }
   }
@@ -92,7 +84,7 @@ final class SimulatedWorld: Sendable {
 
   /// Advances the clock by the time of a transfer, and counts its bytes.
   ///
-  /// - Parameter name: that of the pack or the page; nil for the manifest.
+  /// - Parameter name: that of the pack or the shard; nil for the manifest.
   func transfer(_ bytes: UInt64, of name: String?) {
     clock.advance(milliseconds: NetworkSpeed.latency + speed.milliseconds(bytes))
     count(bytes, of: name)

@@ -50,7 +50,7 @@ extension Simulation {
       root: "\(home)/store", keys: settings.keys ?? KeyRing(), trusting: settings.trusted, lowestVersion: 0,
       policy: StorePolicy(freeSpaceMargin: 0), files: files, clock: clock,
       process: StoreProcess(session: session) { $0 == session }, backend: CryptoBackends.standard,
-      device: settings.device, pages: PageFolder("\(group)/pages", files: files))
+      device: settings.device)
     var policy = QueuePolicy()
     // One download at a time and immediate retries keep the order the same in every run. The time of waits is added to the clock.
     policy.concurrentDownloads = 1
@@ -126,7 +126,7 @@ extension Simulation {
     }
   }
 
-  /// Lets the app find the packs of the requested tags, as a request by tags does: it fetches the pages of the manifest that list them. Then the packs
+  /// Lets the app find the packs of the requested tags, as a request by tags does: it fetches the catalogue that lists them. Then the packs
   /// are downloaded like others that the app asks for.
   private mutating func findTagged(_ process: AppProcess, _ relay: Relay) async throws(PackError) {
     tagRefusals = [:]
@@ -169,7 +169,10 @@ extension Simulation {
     for _ in 0..<Self.plansPerLaunch {
       try check()
       let asked = settings.asked.union(tagged).filter { id in published.packs.contains { $0.id == id } }
-      let plan = try await process.delivery.plan(asked: asked, downloads: Set(daemon.downloads.map(\.identifier)))
+      var plan = try await process.delivery.plan(asked: asked, downloads: Set(daemon.downloads.map(\.identifier)))
+      if !plan.undecided.isEmpty, try await fetchCatalogue(for: Set(plan.undecided), process, relay) {
+        plan = try await process.delivery.plan(asked: asked, downloads: Set(daemon.downloads.map(\.identifier)))
+      }
       lastPlan = plan
       try checkSpace(plan)
       cancel(plan.cancellations, .app)
@@ -191,6 +194,25 @@ extension Simulation {
       // A download that the system forgot counts as lost only after it was missing for a while.
       if !plan.underWay.isEmpty { clock.advance(milliseconds: UInt64(DeliveryPolicy().missingSeconds) * 1000) }
     }
+  }
+
+  /// Lets the app fetch the parts of the catalogue that list packs of which nothing is decided.
+  ///
+  /// - Returns: whether they are there now.
+  private mutating func fetchCatalogue(for ids: Set<String>, _ process: AppProcess, _ relay: Relay) async throws(PackError) -> Bool {
+    let answer = Monitor<PackError?>(nil)
+    let isOffline = try await runQueue(process, relay) {
+      do throws(PackError) {
+        try await process.delivery.fetchCatalogue(for: ids)
+      } catch {
+        answer.update { $0 = error }
+      }
+    }
+    catalogueRefusal = isOffline ? PackError(.offline, "there is no network") : answer.withLock { $0 }
+    guard let refusal = catalogueRefusal else { return true }
+    guard !Self.isOutside(refusal) else { throw refusal }
+    if !isOffline { world.timeline.tell(.app, words(refusal), remedy: "it asks for the catalogue again at its next plan") }
+    return false
   }
 
   /// Installs the downloaded files.

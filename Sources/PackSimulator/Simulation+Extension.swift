@@ -160,9 +160,7 @@ extension Simulation {
       let state = try SharedState(directory: group, files: files, clock: clock)
       let trusted = settings.trusted
       let device = settings.device
-      var delivery = ExtensionDelivery(state: state, isForDevice: device.accepts, trusting: trusted)
-      delivery.pages = PageFolder(state.pagesPath, files: files)
-      let result = try body(delivery)
+      let result = try body(ExtensionDelivery(state: state, isForDevice: device.accepts, trusting: trusted))
       if files.death == nil { return result }
     } catch {
       if files.death == nil {
@@ -200,11 +198,8 @@ extension Simulation {
   }
 
   /// The estimated memory of a content request in bytes: twice the size of the manifest, and 512 bytes for each pack. For the largest allowed
-  /// manifest this is 3.1 MB; the measured value is 3.0 MB. One page and its entries are in memory at a time.
-  private var requestMemory: UInt64 {
-    let page = published.pages.map { $0.size + $0.contentSize + 512 * $0.count }.max() ?? 0
-    return UInt64(2 * published.document.count + 512 * published.manifest.packs.count) + page
-  }
+  /// manifest this is 3.1 MB; the measured value is 3.0 MB.
+  private var requestMemory: UInt64 { UInt64(2 * published.document.count + 512 * published.manifest.packs.count) }
 
   // MARK: The system's downloads
 
@@ -424,7 +419,6 @@ extension Postponement.Reason {
     case .space(let needed, let free): "\(needed) bytes are needed, but only \(free) are free"
     case .failed(let reason, let left):
       "\(DeliveryState.failed(reason).reason); " + (left.map { "tried again in \($0) s" } ?? "not tried again until it changes")
-    case .updates: "the page with the deltas to it is fetched first"
     case .base(let id): "it is a delta over pack '\(id)', which is installed first"
     case .manifestExpired: "the manifest has expired"
     }

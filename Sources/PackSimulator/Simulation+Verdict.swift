@@ -8,7 +8,7 @@ extension Simulation {
     let state = try SharedState(directory: group, files: CrashInjectingFiles(), clock: clock)
     let content = try state.content()
     let records = Dictionary(content.records.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
-    for pack in published.packs(asked: settings.asked, tags: settings.tags) where settings.device.accepts(pack) {
+    for pack in published.listed(asked: settings.asked, tags: settings.tags) where settings.device.accepts(pack) {
       let record = records[pack.id]
       let isOf = record?.bytes == PackBytes(pack)
       report.packs.append(
@@ -19,7 +19,7 @@ extension Simulation {
           wasHereAtLaunch: hereAtLaunch.contains(pack.id)))
     }
     judgeManifest()
-    judgePages()
+    judgeCatalogue()
     judgeLaunch()
     judgeEnd(content)
     try await judgeContent()
@@ -61,13 +61,13 @@ extension Simulation {
     }
   }
 
-  /// Reports pages that the server does not have, also if no requested pack is in them.
-  private mutating func judgePages() {
+  /// Reports shards that the server does not have, also if no requested pack is in them.
+  private mutating func judgeCatalogue() {
     guard let first = published.absent.first else { return }
     let others = published.absent.count - 1
     find(
       .missing,
-      "the page \(first.fileName)\(others > 0 ? " and \(count(others, "other", "others"))" : "") of the manifest cannot be read on the server, so the packs, tags or deltas in it cannot be found",
+      "the part \(published.manifest.catalogue[first].fileName)\(others > 0 ? " and \(count(others, "other", "others"))" : "") of the catalogue cannot be read on the server, so the packs in it cannot be found",
       hint: "compare the files on the server with the manifest: packer verify \(published.path)")
   }
 
@@ -114,9 +114,11 @@ extension Simulation {
         find(
           .stuck, "\(id) is still '\(state)' after \(launches) starts of the app\(reason)", pack: id,
           hint: refusal.flatMap(settings.wording))
-      } else if plan.awaitingPages.contains(id) {
+      } else if plan.undecided.contains(id) {
+        let reason = catalogueRefusal.map { ": \(words($0))" } ?? ""
         find(
-          .missing, "\(id) is not on the device after \(launches) starts of the app: the page of the manifest that lists it is missing",
+          .missing,
+          "\(id) is not on the device after \(launches) starts of the app: the part of the catalogue that lists it is missing\(reason)",
           pack: id, hint: "compare the files on the server with the manifest: packer verify \(published.path)")
       } else {
         find(.lost, "\(id) is missing from the plan", pack: id)
@@ -141,7 +143,7 @@ extension Simulation {
     let store = try await AssetStore(
       root: "\(directory)/app/store", keys: keys, trusting: settings.trusted, lowestVersion: 0, policy: StorePolicy(freeSpaceMargin: 0),
       files: CrashInjectingFiles(), clock: clock, process: StoreProcess(session: "verdict") { $0 == "verdict" },
-      backend: CryptoBackends.standard, device: settings.device, pages: PageFolder("\(group)/pages"))
+      backend: CryptoBackends.standard, device: settings.device)
     for id in plan.ready {
       guard let pack = published.packs.first(where: { $0.id == id }) else { continue }
       do throws(PackError) {

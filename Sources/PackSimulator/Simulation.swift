@@ -34,6 +34,8 @@ package struct Simulation {
   var installRefusals: [String: PackError] = [:]
   /// The error with which the app refused the manifest that it last fetched.
   var manifestRefusal: PackError?
+  /// Why parts of the catalogue could not be fetched at the last attempt; nil if none were missing.
+  var catalogueRefusal: PackError?
   /// The error with which the extension last refused the manifest.
   var extensionRefusal: PackError?
 
@@ -139,7 +141,7 @@ package struct Simulation {
     published = release
     world.publish(release)
     let releases = [release] + (settings.later.map { [$0] } ?? [])
-    let packs = releases.flatMap { $0.packs.map(\.id) + $0.pages.map(DeliveryName.page) }
+    let packs = releases.flatMap { $0.packs.map(\.id) + $0.manifest.catalogue.map(\.fileName) }
     world.expect(settings.faults, packs: Set(packs).sorted())
     report = SimulationReport()
     launches = 0
@@ -164,7 +166,7 @@ package struct Simulation {
   private var isSettled: Bool {
     guard appRefusal == nil, tagRefusals.isEmpty, appManifest == published.manifest, let plan = lastPlan else { return false }
     guard daemon.downloads.isEmpty, plan.downloads.isEmpty, plan.underWay.isEmpty, plan.installing.isEmpty, plan.orphans.isEmpty,
-      plan.obsolete.isEmpty, plan.awaitingPages.isEmpty
+      plan.obsolete.isEmpty, plan.undecided.isEmpty
     else { return false }
     guard plan.handOver.isEmpty || settings.keys == nil else { return false }
     return plan.postponed.allSatisfy { $0.reason == .notAsked }

@@ -21,8 +21,8 @@ package struct SimulationReport: Sendable {
   package struct Traffic: Hashable, Sendable {
     /// Of manifests.
     package private(set) var manifests: UInt64 = 0
-    /// Of pages.
-    package private(set) var pages: UInt64 = 0
+    /// Of shards of catalogues.
+    package private(set) var shards: UInt64 = 0
     /// Of packs and deltas, by the names of the packs.
     package private(set) var packs: [String: UInt64] = [:]
 
@@ -34,8 +34,8 @@ package struct SimulationReport: Sendable {
         manifests = manifests.adding(bytes)
         return
       }
-      guard !DeliveryName.isPage(name) else {
-        pages = pages.adding(bytes)
+      guard !Shard.isFileName(name) else {
+        shards = shards.adding(bytes)
         return
       }
       packs[name] = packs[name, default: 0].adding(bytes)
@@ -137,7 +137,7 @@ extension SimulationReport.Traffic {
   package var json: JSON {
     let packs = packs.sorted { $0.key.precedes($1.key) }.map { pack -> JSON in ["id": .text(pack.key), "size": .number(pack.value)] }
     return [
-      "type": "traffic", "manifests": .number(manifests), "pages": .number(pages), "packSize": .number(packSize), "packs": .list(packs),
+      "type": "traffic", "manifests": .number(manifests), "shards": .number(shards), "packSize": .number(packSize), "packs": .list(packs),
     ]
   }
 }

@@ -20,7 +20,7 @@ package struct SimulationSettings: Sendable {
   package var device: DeviceProfile
   /// The packs that the app requests at each start.
   package var asked: Set<String> = []
-  /// The tags that the app requests at each start. It fetches the pages of the manifest that list their packs.
+  /// The tags that the app requests at each start. It fetches the catalogue that lists their packs.
   package var tags: Set<String> = []
   /// The network speed.
   package var speed = NetworkSpeed.wifi

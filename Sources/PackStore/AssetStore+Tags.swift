@@ -4,7 +4,7 @@ extension AssetStore {
   /// The priority is stored by tag, so it also applies to packs that get the tag in a later manifest. For a pack with several tags, the highest
   /// priority counts; tags without a priority are ignored. A priority set for the pack itself overrides those of its tags.
   ///
-  /// - Throws: ``PackError/Code/noManifest``, ``PackError/Code/unknownTag``, ``PackError/Code/missingPages``, ``PackError/Code/usage`` for another
+  /// - Throws: ``PackError/Code/noManifest``, ``PackError/Code/unknownTag``, ``PackError/Code/catalogueNotAvailable``, ``PackError/Code/usage`` for another
   ///   number.
   public func setPreservation(_ priority: Double, tags: Set<String>) async throws(PackError) {
     guard (0...1).contains(priority) else { throw PackError(.usage, "preservation must be from 0 to 1, not \(priority)") }

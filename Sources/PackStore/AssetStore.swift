@@ -64,29 +64,14 @@ public actor AssetStore {
       process: .current(), backend: CryptoBackends.standard, device: device, logger: logger)
   }
 
-  /// Opens the store in the same way, for an app in which another part keeps and frees the pages of manifests.
-  ///
-  /// - Parameter pages: The folder of pages.
-  package init(
-    root: String, keys: some KeyProvider, trusting trusted: TrustedKeys, lowestVersion: UInt64 = 0, policy: StorePolicy,
-    device: DeviceProfile,
-    pages: PageFolder, logger: (any PackLogger)? = nil
-  ) async throws(PackError) {
-    try await self.init(
-      root: root, keys: keys, trusting: trusted, lowestVersion: lowestVersion, policy: policy, files: SystemFiles(),
-      clock: SystemClock(),
-      process: .current(), backend: CryptoBackends.standard, device: device, pages: pages, logger: logger)
-  }
-
   /// - Parameters:
   ///   - clock: The source of the time, and the way to wait.
   ///   - process: The name of this process in the store, and a check of which other processes still run.
-  ///   - pages: A folder of pages that the caller keeps and frees. If nil, the store has its own, and frees pages itself.
   package init(
     root: String, keys: some KeyProvider, trusting trusted: TrustedKeys, lowestVersion: UInt64, policy: StorePolicy,
     files: any FileSystem,
     clock: any DeviceClock, process: StoreProcess, backend: any CryptoBackend, device: DeviceProfile = .any,
-    pages: PageFolder? = nil, logger: (any PackLogger)? = nil
+    logger: (any PackLogger)? = nil
   ) async throws(PackError) {
     guard policy.keepVersions >= 1, policy.trialStarts >= 1 else {
       throw PackError(.usage, "a store keeps at least 1 version and gives a trial at least 1 start")
@@ -101,7 +86,7 @@ public actor AssetStore {
       try StoreDirectory(root: root, files: files, clock: clock, process: process, policy: policy, device: device, backend: backend)
     }
     self.directory = directory
-    manifests = StoreManifests(directory, trusting: trusted, lowestVersion: lowestVersion, pages: pages)
+    manifests = StoreManifests(directory, trusting: trusted, lowestVersion: lowestVersion)
     if policy.isExcludedFromBackup { BackupExclusion.exclude(root) }
   }
 
@@ -157,7 +142,7 @@ public actor AssetStore {
         try manifests.follow(document.keysBytes.map { Array(document.bytes[$0]) })
         let candidate = try manifests.verify(document)
         try directory.withLock { () throws(PackError) in try manifests.adopt(document, candidate) }
-        manifests.freePages()
+        manifests.freeShards()
         return (try StorePlanning(directory, manifests).plan(for: candidate.manifest), candidate.manifest.version)
       }
     }
@@ -174,7 +159,7 @@ public actor AssetStore {
     }
   }
 
-  /// Returns what is to be downloaded and installed for the accepted manifest if these packs are wanted too, which pages list.
+  /// Returns what is to be downloaded and installed for the accepted manifest if these packs of its catalogue are wanted too.
   package func plan(wanting ids: Set<String>) async throws(PackError) -> UpdatePlan {
     try await WorkerPool.settled { [directory, manifests] () throws(PackError) in
       try StorePlanning(directory, manifests).plan(for: try manifests.required().manifest, wanting: ids)
@@ -199,7 +184,7 @@ public actor AssetStore {
   ///   - mode: Whether the pack is kept encrypted or is unpacked. If nil, the manifest decides.
   ///   - progress: Receives the number of bytes checked and unpacked.
   /// - Returns: The installed version. If the same bytes are installed already, it returns without installing them again.
-  /// - Throws: ``PackError/Code/noManifest``, ``PackError/Code/manifestExpired``, ``PackError/Code/unknownPack``, ``PackError/Code/missingPages``,
+  /// - Throws: ``PackError/Code/noManifest``, ``PackError/Code/manifestExpired``, ``PackError/Code/unknownPack``, ``PackError/Code/catalogueNotAvailable``,
   ///   ``PackError/Code/manifestRollback``, ``PackError/Code/versionFailed``, ``PackError/Code/wrongPack``, ``PackError/Code/digestMismatch``,
   ///   ``PackError/Code/noSpace`` and ``PackError/Code/quotaExceeded`` with the number of missing bytes, ``PackError/Code/cancelled``, or the error of a
   ///   damaged pack. For a delta also ``PackError/Code/wrongBase`` if the version that it needs is not installed, is damaged or is another one, and
@@ -268,7 +253,8 @@ public actor AssetStore {
   public func activate(_ id: String, version: UInt64? = nil, onTrial: Bool = true) async throws(PackError) -> BootToken {
     let (token, events) = try await logged("activation failed", id) { () async throws(PackError) in
       try await WorkerPool.settled { [directory, manifests] () throws(PackError) in
-        let offered = try manifests.usable().flatMap { manifests.known([id], in: $0.manifest).packs[id] }
+        let offered: ManifestPack? =
+          if let manifest = try manifests.usable()?.manifest { try manifests.catalogue.lookUp([id], in: manifest).packs[id] } else { nil }
         return try StoreTrials(directory).activate(id, version: version, onTrial: onTrial, offered: offered?.bytes)
       }
     }

@@ -1,1 +1,2 @@
-@_exported public import PackPages
+@_exported public import PackManifest
+@_exported public import PackReading

@@ -8,8 +8,8 @@ struct StorePlanning {
     self.manifests = manifests
   }
 
-  /// - Parameter wanted: Packs in pages that are wanted, besides those that are installed or were purged.
-  /// - Throws: as ``StoreManifests/lookUp(_:in:)``.
+  /// - Parameter wanted: Packs of the catalogue that are wanted, besides those that are installed or were purged.
+  /// - Throws: as ``Catalogue/lookUp(_:in:)``.
   func plan(for manifest: Manifest, wanting wanted: Set<String> = []) throws(PackError) -> UpdatePlan {
     var records: [String: PackRecord] = [:]
     for record in try directory.records() { records[record.id] = record }
@@ -18,7 +18,7 @@ struct StorePlanning {
     var failed: [ManifestPack] = []
     var listed: [ManifestPack] = []
     let device = directory.device.withLock { $0 }
-    let lookup = try manifests.lookUp(manifest.pages.isEmpty ? [] : wanted.union(records.keys), in: manifest)
+    let lookup = try manifests.catalogue.lookUp(manifest.catalogue.isEmpty ? [] : wanted.union(records.keys), in: manifest)
     let ownIDs = Set(manifest.packs.map(\.id))
     let others = lookup.packs.values.filter { entry in
       guard !ownIDs.contains(entry.id) else { return false }
@@ -36,13 +36,14 @@ struct StorePlanning {
         downloads.append(entry)
       }
     }
-    // A pack whose page is missing may still be listed.
+    // A pack whose shard is missing may still be listed.
     for id in lookup.unknown { records[id] = nil }
     manifests.noteAgain(listed)
     let obsolete = records.values.sorted { $0.id < $1.id }.flatMap { record in record.contents.map { directory.installed($0, of: record) } }
     let largestUnpacked = downloads.filter { $0.install == .unpacked }.map(\.size).max() ?? 0
     return UpdatePlan(
-      downloads: downloads, installed: installed, failed: failed, obsolete: obsolete, missingPages: lookup.missing,
+      downloads: downloads, installed: installed, failed: failed, obsolete: obsolete,
+      missingShards: lookup.missing.map { manifest.catalogue[$0].fileName },
       downloadSize: downloads.reduce(0) { $0.adding($1.size) },
       peakSize: downloads.reduce(largestUnpacked) { $0.adding($1.sizeOnDevice) })
   }

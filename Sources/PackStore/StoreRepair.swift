@@ -28,7 +28,7 @@ struct StoreRepair {
     try directory.makeParts(removesOthers: true)
     try sweep()
     try checkManifest()
-    manifests.freePages()
+    manifests.freeShards()
     let items = try itemsByPack()
     var seen: Set<String> = []
     for name in try directory.names(in: .state).sorted() {
@@ -275,14 +275,15 @@ struct StoreRepair {
 
   /// Identifies content that no record names, by reading all of its bytes. Returns nil if the content is not to be kept.
   ///
-  /// - Throws: ``PackError/Code/missingPages`` if that depends on an entry in a page that is missing or cannot be used.
+  /// - Throws: ``PackError/Code/catalogueNotAvailable`` if that depends on an entry in a shard that is missing or cannot be used.
   /// - Parameter isLenient: Whether a pack file that the manifest does not name is kept if its header and digest match its name.
   private func identity(of name: String, isLenient: Bool) throws(PackError) -> (content: PackRecord.Content, delivery: DeliveryClass?)? {
     // Of a delta without a record it is not known what it was read over.
     guard let item = ItemName(name), item.origin != .delta, let status = try directory.status(directory.place(name)) else { return nil }
-    let lookup = try manifests.usable().map { manifests.known([item.id], in: $0.manifest) } ?? PackLookup()
-    if !lookup.unknown.isEmpty, item.mode == .unpacked || item.origin == .rewritten || !isLenient {
-      throw .missing(lookup.missing, for: "pack '\(item.id)'")
+    let manifest = try manifests.usable()?.manifest
+    let lookup: CatalogueLookup = if let manifest { try manifests.catalogue.lookUp([item.id], in: manifest) } else { CatalogueLookup() }
+    if let manifest, !lookup.unknown.isEmpty, item.mode == .unpacked || item.origin == .rewritten || !isLenient {
+      throw .missing(lookup.missing, of: manifest, for: "pack '\(item.id)'")
     }
     let entry = lookup.packs[item.id].flatMap { entry in
       entry.version == item.version && entry.sha256.prefix(8).hex == item.digits ? entry : nil
@@ -352,7 +353,7 @@ struct StoreRepair {
     do throws(PackError) {
       known = try identity(of: name, isLenient: false)
     } catch {
-      guard error.code == .missingPages else { throw error }
+      guard error.code == .catalogueNotAvailable else { throw error }
       return found(
         .undecided, item.id, "'\(directory.place(name))' is not recorded, and stays until it is known what it is: \(error.message)",
         isRepaired: false)
@@ -401,7 +402,7 @@ struct StoreRepair {
         if let (content, delivery) = try identity(of: name, isLenient: true) { known.append((name, content, delivery)) }
       }
     } catch {
-      guard error.code == .missingPages else { throw error }
+      guard error.code == .catalogueNotAvailable else { throw error }
       return found(
         .undecided, id, "the record of pack '\(id)' cannot be read, and is rebuilt when it is known what is installed: \(error.message)",
         isRepaired: false)

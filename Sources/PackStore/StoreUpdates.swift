@@ -1,36 +1,21 @@
 extension AssetStore {
-  /// What brings some packs of the accepted manifest.
-  package struct Routes: Sendable {
-    /// The deltas over installed versions that bring a pack in fewer bytes than its own file, by the id of the pack.
-    package var byID: [String: UpdateRoute] = [:]
-    /// The pages that are missing to know the deltas to all of the packs.
-    package var missing: [PageReference] = []
-  }
-
   /// Finds the cheapest way to packs of the accepted manifest over the installed versions.
   ///
   /// - Parameters:
   ///   - hops: The largest number of deltas of a way, 1 or 2.
   ///   - mode: Whether the packs are to be kept encrypted or unpacked. If nil, the manifest decides.
-  /// - Throws: ``PackError/Code/noManifest``, ``PackError/Code/cannotRead``.
-  package func routes(to packs: [ManifestPack], hops: Int, mode: InstallMode? = nil) async throws(PackError) -> Routes {
-    try await WorkerPool.settled { [directory, manifests] () throws(PackError) in
-      let manifest = try manifests.required().manifest
-      var room: [String: [[UInt8]: Int]] = [:]
-      for pack in packs {
+  /// - Returns: The deltas that bring a pack in fewer bytes than its own file, by the id of the pack.
+  /// - Throws: ``PackError/Code/cannotRead``.
+  package func routes(to packs: [ManifestPack], hops: Int, mode: InstallMode? = nil) async throws(PackError) -> [String: UpdateRoute] {
+    try await WorkerPool.settled { [directory] () throws(PackError) in
+      var routes: [String: UpdateRoute] = [:]
+      for pack in packs where !pack.deltas.isEmpty {
         var roots = try directory.record(pack.id)?.roomForDeltas(of: mode ?? pack.install, upTo: hops) ?? [:]
         if let base = try pack.basePack.flatMap({ (id) throws(PackError) in try directory.record(id) }) {
           // A new file or tree is made, so that it may be packed or not.
           roots.merge(base.roomForDeltas(of: .unpacked, upTo: 1)) { own, _ in own }
         }
-        room[pack.id] = roots
-      }
-      let updated = packs.filter { room[$0.id]?.isEmpty == false }
-      guard !updated.isEmpty, manifest.pages.contains(where: { $0.kind == .updates }) else { return Routes() }
-      let lookup = try manifests.pages.updates(to: updated.map(\.id), in: manifest)
-      var routes = Routes(missing: lookup.missing)
-      for pack in updated {
-        routes.byID[pack.id] = UpdateRoute.cheapest(to: pack, over: room[pack.id] ?? [:], by: lookup.deltas[pack.id] ?? [])
+        routes[pack.id] = UpdateRoute.cheapest(to: pack, over: roots)
       }
       return routes
     }

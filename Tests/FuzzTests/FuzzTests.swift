@@ -43,7 +43,7 @@ struct FuzzTests {
 
   @Test(
     "survive nested openings: a quarter of a million bytes on a push, a million if everything is tried",
-    arguments: ["manifest", "page", "json", "records", "plist", "configuration", "key-text", "ranges", "status", "store"])
+    arguments: ["manifest", "shard", "json", "records", "plist", "configuration", "key-text", "ranges", "status", "store"])
   func nesting(_ name: String) async throws {
     let target = try #require(FuzzTarget.named(name))
     let openings = [

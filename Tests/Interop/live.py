@@ -24,7 +24,7 @@ from servers import NGINX, free_port, stop, user
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PACKER = pathlib.Path(os.environ.get("PACKER", ROOT / ".build/debug/packer")).resolve()
-# More than the manifest lists itself, so that there are pages, and more than one batch.
+# More than one batch.
 PACKS = 70
 CONFIGURATION = """\
 serve: {baseURL: "https://cdn.example.com/packs/", hosts: [mirror.example.com]}
@@ -247,7 +247,7 @@ def faults(web):
         ("gzip of one file", {"PK7006"}, nothing, {"extra": only_core % "gzip on; gzip_types *; gzip_min_length 1;"}),
         ("a file with more bytes", {"PK7003"}, change(current, lambda data: data + b"more"), {}),
         ("a truncated file", {"PK7003"}, change(current, lambda data: data[:-5000]), {}),
-        ("a truncated page", {"PK7003"}, change("packs-*.page", lambda data: data[:-1]), {}),
+        ("a truncated shard", {"PK7003"}, change("catalogue-*.shard", lambda data: data[:-1]), {}),
         ("an empty file", {"PK7003"}, change(current, lambda data: b""), {}),
         ("a stale edge copy", {"PK7001", "PK7016"}, former, {"manifest": "add_header Age 90000;"}),
         ("an old manifest", {"PK7001"}, former, {}),
@@ -257,11 +257,11 @@ def faults(web):
         ("no manifest", {"PK7002"}, remove("manifest.json"), {}),
         ("a pack that is missing", {"PK7002"}, remove("game-7-*.pack"), {}),
         ("a delta that is missing", {"PK7002"}, remove(delta), {}),
-        ("a page that is missing", {"PK7002"}, remove("updates-*.page"), {}),
+        ("a shard that is missing", {"PK7002"}, remove("catalogue-*.shard"), {}),
         ("a pack that is not allowed to be read", {"PK7002"}, nothing, {"extra": only_core % "deny all;"}),
         ("a server that is always busy", {"PK7002"}, nothing, {"extra": only_core % "return 503;"}),
         ("a changed byte", {"PK7005"}, change(current, flip), {}),
-        ("a changed byte of a page", {"PK7005"}, change("updates-*.page", flip), {}),
+        ("a changed byte of a shard", {"PK7005"}, change("catalogue-*.shard", flip), {}),
         ("another file under the name", {"PK7005"}, change("game-3-*.pack", lambda data: os.urandom(len(data))), {}),
         ("a redirect to another host", {"PK7008"}, nothing, {"extra": only_core % "return 302 https://other.example.net$request_uri;"}),
         ("a redirect to http", {"PK7009"}, nothing, {"extra": only_core % "return 301 http://cdn.example.com$request_uri;"}),

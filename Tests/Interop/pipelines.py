@@ -122,8 +122,8 @@ def release(repository, clone, number):
     return packed, done
 
 
-def fetched(address, place, certificates, pages):
-    """The release at an address, as a device gets it: the manifest, the files that it names, and pages."""
+def fetched(address, place, certificates, published):
+    """The release at an address, as a device gets it: the manifest, the files that it names, and its catalogue."""
     place.mkdir()
 
     def get(name):
@@ -133,7 +133,7 @@ def fetched(address, place, certificates, pages):
     listing = checks.run(place, "inspect", "--json", "manifest.json")
     names = re.findall(r'"url":"[^"]*/([A-Za-z0-9._-]+\.pack)"', listing.stdout)
     deltas = re.findall(r'"sha256":"([0-9a-f]{16})', listing.stdout)
-    names += [name for name in pages if name.endswith(".page") or any(digest in name for digest in deltas)]
+    names += [name for name in published if name.endswith(".shard") or any(digest in name for digest in deltas)]
     for name in sorted(set(names)):
         get(name)
     return place

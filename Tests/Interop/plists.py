@@ -213,7 +213,7 @@ def check_privacy():
     declared = plistlib.loads((ROOT / "Sources/PackBase/PrivacyInfo.xcprivacy").read_bytes())
     expect(declared["NSPrivacyTracking"] is False and declared["NSPrivacyCollectedDataTypes"] == [], "the privacy manifest says more than nothing is collected")
     found = {item["NSPrivacyAccessedAPIType"]: item["NSPrivacyAccessedAPITypeReasons"] for item in declared["NSPrivacyAccessedAPITypes"]}
-    targets = ("Format", "Base", "Crypto", "Reading", "Serving", "Manifest", "Pages", "Delivery", "Background", "Store", "Runtime", "Remote", "App")
+    targets = ("Format", "Base", "Crypto", "Reading", "Serving", "Manifest", "Delivery", "Background", "Store", "Runtime", "Remote", "App")
     text = "".join(path.read_text() for name in targets for path in sorted((ROOT / f"Sources/Pack{name}").rglob("*.swift")))
     called = {category: [reason] for pattern, (category, reason) in REASONS.items() if re.search(pattern, text)}
     expect(found == called, f"the privacy manifest declares {found}, and the sources call for {called}")

@@ -139,18 +139,25 @@ def change(place):
 
 
 class Release:
-    """What a client reads in a manifest."""
+    """What a client reads in a manifest and its catalogue. `read` returns the bytes of a name."""
 
-    def __init__(self, data):
+    def __init__(self, data, read):
         self.data = data
-        with tempfile.NamedTemporaryFile(prefix="packer-manifest.", suffix=".json") as file:
-            file.write(data)
-            file.flush()
-            listing = subprocess.run([PACKER, "inspect", "--json", file.name], capture_output=True, text=True)
+        try:
+            shards = {f"catalogue-{one['sha256'][:16]}.shard": one["sha256"] for one in json.loads(data)["signed"].get("catalogue", ())}
+        except (ValueError, KeyError):
+            shards = {}
+        with tempfile.TemporaryDirectory(prefix="packer-manifest.") as folder:
+            place = pathlib.Path(folder)
+            (place / "manifest.json").write_bytes(data)
+            for name in shards:
+                (place / name).write_bytes(read(name) or b"")
+            listing = subprocess.run([PACKER, "inspect", "--json", place / "manifest.json"], capture_output=True, text=True)
         records = [json.loads(line) for line in listing.stdout.splitlines()]
         self.version = next((one["version"] for one in records if one.get("type") == "manifest"), None)
         self.said = listing.stdout[:300] + listing.stderr[:300]
-        self.packs = {one["url"].rsplit("/", 1)[1]: one["sha256"] for one in records if one.get("type") == "pack"}
+        packs = {one["url"].rsplit("/", 1)[1]: one["sha256"] for one in records if one.get("type") == "pack"}
+        self.files = {**packs, **shards} if packs else {}
 
 
 releases = {}
@@ -162,10 +169,12 @@ def whole(read, title):
     data = read("manifest.json")
     if data is None:
         return None
-    release = releases.get(data) or releases.setdefault(data, Release(data))
-    if not expect(release.packs, f"{title}: a manifest of {len(data)} bytes cannot be read: {release.said}"):
+    release = releases.get(data) or Release(data, read)
+    if release.files:
+        releases[data] = release
+    if not expect(release.files, f"{title}: a manifest of {len(data)} bytes cannot be read: {release.said}"):
         return None
-    for name, digest in release.packs.items():
+    for name, digest in release.files.items():
         found = read(name)
         expect(
             found is not None and hashlib.sha256(found).hexdigest() == digest,
@@ -209,7 +218,7 @@ def watching(read, title, pause=0.08, isAlways=True):
         while not end.wait(pause):
             if not isAlways:
                 data = read("manifest.json")
-                if not data or data not in releases and not Release(data).packs:
+                if not data or data not in releases and Release(data, read).version is None:
                     count(f"{title.partition(',')[0]}: moments without")
                     continue
             release = whole(read, title)
@@ -434,7 +443,7 @@ def judge(title, read, publishers):
     if not expect(release, f"{title}: there is no release"):
         return
     for project, done in publishers:
-        ours = Release((project / "dist/manifest.json").read_bytes())
+        ours = Release((project / "dist/manifest.json").read_bytes(), reading_folder(project / "dist"))
         isThere = release.data == ours.data
         if done.status == 0:
             count("published")

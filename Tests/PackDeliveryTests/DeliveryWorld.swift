@@ -10,24 +10,26 @@ struct DeliveryWorld {
   let clock = TestClock()
   private(set) var disk: MemoryDisk
   private(set) var published: Manifest
-  /// Whether packs on demand are published in pages.
-  let hasPages: Bool
+  /// Whether packs on demand are published in a catalogue, which the extension does not read.
+  let hasCatalogue: Bool
   /// The releases by their versions: the manifest as it is served.
   private var served: [UInt64: Manifest] = [:]
   /// All packs of the releases by their versions.
   private var offered: [UInt64: [ManifestPack]] = [:]
-  /// The deltas of the releases by their versions, and those of each pack.
-  private var deltas: [UInt64: [String: [ManifestDelta]]] = [:]
   /// The versions of each pack that were ever published.
   private var history: [String: [UInt64]] = [:]
-  /// The pages on the server, by their names in deliveries.
-  private var pages: [String: [UInt8]] = [:]
+  /// The number of shards of the next catalogue, which never falls.
+  private var shardCount = 1
+  /// The shards on the server, by their file names.
+  private var shards: [String: [UInt8]] = [:]
   /// The downloads that the system has, with the bytes they are for.
   private var downloads: [String: (id: String, bytes: PackBytes)] = [:]
   private var device: [DevicePack] = []
   private var lastPlan = DeliveryPlan()
   /// On-demand packs that the app has ever requested.
   private var asked: Set<String> = []
+  /// The packs that were the base of a requested pack in some release, and may have been requested for that.
+  private var bases: Set<String> = []
   /// The number of times that each thing happened.
   private(set) var counts: [String: Int] = [:]
   private(set) var edges: Set<DeliveryEdge> = []
@@ -35,9 +37,9 @@ struct DeliveryWorld {
 
   private static let ids = ["a", "B", "c", "d", "e", "F", "g", "h", "i", "j", "K", "l"]
 
-  init(_ random: SeededGenerator, hasPages: Bool = false) {
+  init(_ random: SeededGenerator, hasCatalogue: Bool = false) {
     self.random = random
-    self.hasPages = hasPages
+    self.hasCatalogue = hasCatalogue
     disk = MemoryDisk(random.seed % 2 == 0 ? .linux : .apple)
     published = manifest()
     for _ in 0..<6 { publish() }
@@ -100,7 +102,7 @@ struct DeliveryWorld {
         // Packs return with a higher version than before.
         var pack = offer(
           id, published.version + 1, size: 10 + random.next() % 50, pick(DeliveryClass.allCases)!, pick(InstallMode.allCases)!)
-        if hasPages, chance(1, in: 3) { pack.basePack = pick(packs.filter { $0.basePack == nil }.map(\.id)) }
+        if chance(1, in: 3) { pack.basePack = pick(packs.filter { $0.basePack == nil }.map(\.id)) }
         packs.append(pack)
       case 2:
         guard !packs.isEmpty else { continue }
@@ -114,22 +116,23 @@ struct DeliveryWorld {
         packs[index].basePack = base
       }
     }
-    published = manifest(packs, version: published.version + 1, expires: 250_000_000_000)
-    offered[published.version] = packs
+    let version = published.version + 1
     for pack in packs where history[pack.id]?.last != pack.version { history[pack.id, default: []].append(pack.version) }
-    var updates: [PackUpdates] = []
-    for pack in packs { if let made = self.updates(to: pack, among: packs) { updates.append(made) } }
-    guard hasPages, let release = try? published.inPages(of: 1 + Int(random.next() % 3), isIndexed: chance(2, in: 3), updates: updates)
-    else {
-      served[published.version] = published
+    for index in packs.indices { packs[index].deltas = deltas(to: packs[index], among: packs) }
+    published = manifest(packs, version: version, expires: 250_000_000_000)
+    published.defaults.baseURL = "https://cdn.example.com/"
+    offered[version] = packs
+    if shardCount < 8, chance(1, in: 20) { shardCount *= 2 }
+    guard hasCatalogue, let release = try? published.withCatalogue(of: shardCount) else {
+      served[version] = published
       return
     }
-    served[published.version] = release.manifest
-    for (reference, bytes) in release.files { pages[DeliveryName.page(reference)] = bytes }
+    served[version] = release.manifest
+    for file in release.files { shards[file.shard.fileName] = file.bytes }
   }
 
   /// Makes deltas to a pack from versions before it: from most, but not from all. Some lead to a version in between.
-  private mutating func updates(to pack: ManifestPack, among packs: [ManifestPack]) -> PackUpdates? {
+  private mutating func deltas(to pack: ManifestPack, among packs: [ManifestPack]) -> [ManifestDelta] {
     var made: [ManifestDelta] = []
     if let base = packs.first(where: { $0.id == pack.basePack }), chance(4, in: 5) {
       let sha256 = digest("delta \(pack.id) over \(base.id) \(base.version)", pack.version)
@@ -145,10 +148,12 @@ struct DeliveryWorld {
         made.append(delta)
       }
     }
-    guard !made.isEmpty else { return nil }
-    made.sort { $0.sha256.lexicographicallyPrecedes($1.sha256) }
-    deltas[published.version, default: [:]][pack.id] = made
-    return PackUpdates(id: pack.id, deltas: made)
+    return made.sorted { $0.sha256.lexicographicallyPrecedes($1.sha256) }
+  }
+
+  /// Returns the deltas to a pack in a release.
+  private func deltas(to id: String, in version: UInt64) -> [ManifestDelta] {
+    offered[version]?.first { $0.id == id }?.deltas ?? []
   }
 
   /// Returns a delta, which is the same whenever it is listed. Some are larger than the pack itself, and are not to be taken.
@@ -160,16 +165,19 @@ struct DeliveryWorld {
 
   /// Returns the deltas that the files of an installation are, and the pack that they make; nil for a full pack.
   private func route(_ file: HandOver) -> (deltas: [ManifestDelta], pack: ManifestPack)? {
-    for (version, release) in deltas {
-      guard let last = release[file.id]?.first(where: { $0.sha256 == file.bytes.sha256 && $0.target == nil }),
-        let pack = offered[version]?.first(where: { $0.id == file.id })
-      else { continue }
-      guard let hop = file.hop else { return ([last], pack) }
-      if let first = release[file.id]?.first(where: { $0.sha256 == hop.sha256 && $0.target == last.bases[0] }) {
-        return ([first, last], pack)
-      }
+    // The version of a pack is that of the first release with it.
+    var entries: [ManifestPack] = []
+    while let pack = offered[file.bytes.version + UInt64(entries.count)]?.first(where: {
+      $0.id == file.id && $0.version == file.bytes.version
+    }) {
+      entries.append(pack)
     }
-    let isDelta = deltas.values.contains { $0[file.id]?.contains { $0.sha256 == file.bytes.sha256 } ?? false }
+    for pack in entries {
+      guard let last = pack.deltas.first(where: { $0.sha256 == file.bytes.sha256 && $0.target == nil }) else { continue }
+      guard let hop = file.hop else { return ([last], pack) }
+      if let first = pack.deltas.first(where: { $0.sha256 == hop.sha256 && $0.target == last.bases[0] }) { return ([first, last], pack) }
+    }
+    let isDelta = entries.contains { $0.deltas.contains { $0.sha256 == file.bytes.sha256 } }
     #expect(!isDelta && file.hop == nil, "\(file.id): deltas that do not make the pack are handed over")
     return nil
   }
@@ -195,7 +203,32 @@ struct DeliveryWorld {
     try Manifest(parsingSigned: signed.bytes.byteSpan.extracting(signed.signedBytes))
   }
 
-  private func folder(_ state: SharedState) -> PageFolder { PageFolder(state.pagesPath, files: state.files) }
+  private static func catalogue(_ files: MemoryFiles) -> Catalogue {
+    Catalogue("/catalogue", files: files, backend: CryptoBackends.standard)
+  }
+
+  /// Returns the search of an app, which reads the catalogue.
+  private static func search(_ catalogue: Catalogue, _ manifest: Manifest) -> SharedState.Search {
+    { (ids) throws(PackError) in try catalogue.lookUp(ids, in: manifest) }
+  }
+
+  /// Fetches the missing shards, as an app does before it plans: maybe not all of them, and maybe another file.
+  private mutating func fetch(of manifest: Manifest, to catalogue: Catalogue) throws(PackError) {
+    for number in try catalogue.missing(of: manifest) where chance(2, in: 3) {
+      guard let right = shards[manifest.catalogue[number].fileName] else { continue }
+      var bytes = right
+      if chance(1, in: 8), let other = pick(served[2 + random.next() % published.version]?.catalogue ?? []) {
+        bytes = shards[other.fileName] ?? right
+      }
+      do throws(PackError) {
+        try catalogue.keep(bytes, number, of: manifest)
+        count("fetched shard")
+      } catch {
+        guard error.code == .wrongShard, bytes != right else { throw error }
+        count("swapped shard")
+      }
+    }
+  }
 
   // MARK: Planning
 
@@ -219,13 +252,15 @@ struct DeliveryWorld {
     let freeSpace = chance(1, in: 4) ? random.next() % 100_000 : nil
     process(isApp: isApp) { (world, state, files) throws(PackError) in
       guard let manifest = try world.currentManifest(state) else { return }
+      let catalogue = Self.catalogue(files)
+      if isApp { try world.fetch(of: manifest, to: catalogue) }
       let planned = try state.plan(
         for: manifest,
         facts: DeliveryFacts(
           event, at: world.clock.secondsSince1970, device: knowsDevice ? world.device : nil,
           downloads: knowsSystem ? Set(world.downloads.keys) : nil, asked: wanted, allowance: allowance, freeSpace: freeSpace),
-        pages: world.folder(state))
-      world.check(planned.plan, of: manifest, event, knowsDevice: knowsDevice)
+        search: isApp ? Self.search(catalogue, manifest) : nil)
+      world.check(planned.plan, of: manifest, event, isApp: isApp, knowsDevice: knowsDevice)
       world.count("plan \(event)")
       world.lastPlan = planned.plan
       for download in planned.plan.downloads {
@@ -236,7 +271,7 @@ struct DeliveryWorld {
         for identifier in planned.plan.cancellations { world.downloads[identifier] = nil }
       }
       if isApp, world.chance(1, in: 3) { try state.discard(planned.plan.orphans) }
-      if isApp, planned.plan.awaitingPages.isEmpty, world.chance(1, in: 3) { try world.folder(state).free(exceptThoseOf: [manifest]) }
+      if isApp, world.chance(1, in: 3) { try catalogue.free(for: manifest) }
     }
   }
 
@@ -247,24 +282,23 @@ struct DeliveryWorld {
     downloads[DownloadIdentifier(id: id, bytes: bytes).description] = (id, bytes)
   }
 
-  private func check(_ plan: DeliveryPlan, of manifest: Manifest, _ event: DeliveryEvent, knowsDevice: Bool = true) {
+  private mutating func check(
+    _ plan: DeliveryPlan, of manifest: Manifest, _ event: DeliveryEvent, isApp: Bool = true, knowsDevice: Bool = true
+  ) {
     let packs = offered[manifest.version] ?? []
-    let inPages = Set(packs.map(\.id)).subtracting(manifest.packs.map(\.id))
+    let inCatalogue = Set(packs.map(\.id)).subtracting(manifest.packs.map(\.id))
     for pack in packs {
       let found = lists(of: pack.id, in: plan)
-      if inPages.contains(pack.id), found.isEmpty { continue }
+      if inCatalogue.contains(pack.id), found.isEmpty { continue }
       #expect(found.count == 1 && found != ["obsolete"], "\(pack.id) is in \(found)")
+      #expect(isApp || !inCatalogue.contains(pack.id), "an extension decides about \(pack.id)")
     }
-    #expect(plan.awaitingPages.allSatisfy { id in !manifest.packs.contains { $0.id == id } && lists(of: id, in: plan).isEmpty })
-    #expect(plan.handOver.allSatisfy { !DeliveryName.isPage($0.id) })
+    #expect(plan.undecided.allSatisfy { id in !manifest.packs.contains { $0.id == id } && lists(of: id, in: plan).isEmpty })
+    bases.formUnion(packs.filter { $0.delivery != .onDemand || asked.contains($0.id) }.compactMap(\.basePack))
     for download in plan.downloads {
-      if DeliveryName.isPage(download.id) {
-        #expect(pages[download.id].map { UInt64($0.count) } == download.bytes.size && !download.isEssential)
-        continue
-      }
       let pack = packs.first { $0.id == download.id }
       if download.isDelta {
-        let delta = deltas[manifest.version]?[download.id]?.first { $0.sha256 == download.bytes.sha256 && $0.size == download.bytes.size }
+        let delta = pack?.deltas.first { $0.sha256 == download.bytes.sha256 && $0.size == download.bytes.size }
         #expect(delta != nil && download.bytes.size < pack?.size ?? 0 && download.fallback == nil, "\(download.id): no such delta")
         #expect(download.url == (manifest.defaults.baseURL ?? "") + ManifestPack.publishedName(download.id, download.bytes.sha256))
         // The second of two deltas is downloaded when the first is here.
@@ -275,25 +309,26 @@ struct DeliveryWorld {
             ["incoming", "installing"].contains { disk.bytes(of: "/group/\($0)/\(name)") != nil }, "\(download.id): the first delta is gone"
           )
         } else if knowsDevice, let delta {
-          // Its base is there, or another pack that is downloaded, too.
+          // Its base is there, or another pack that is downloaded, too. A download that is repeated keeps the delta that was chosen before.
           let comes = packs.contains { $0.id == pack?.basePack && $0.contentRoot == delta.bases[0] && !lists(of: $0.id, in: plan).isEmpty }
+          let isRepeated = plan.changes.first { $0.id == download.id }?.before?.file == download.bytes
           #expect(
-            comes || base(download.id, of: delta, room: after?.hop == nil ? 1 : 2) != nil, "\(download.id): a delta without its base")
+            comes || isRepeated || base(download.id, of: delta, room: after?.hop == nil ? 1 : 2) != nil,
+            "\(download.id): a delta without its base")
         }
       } else {
         #expect(pack.map(PackBytes.init) == download.bytes)
       }
       #expect(!download.isEssential || event.permitsEssential && pack?.delivery == .essential)
-      let isBase = packs.contains { $0.basePack == download.id && ($0.delivery != .onDemand || asked.contains($0.id)) }
-      #expect(pack?.delivery != .onDemand || asked.contains(download.id) || isBase, "\(download.id) was never requested")
+      #expect(
+        pack?.delivery != .onDemand || asked.contains(download.id) || bases.contains(download.id), "\(download.id) was never requested")
     }
   }
 
   /// Checks that no full pack is downloaded in place of a delta without a reason that is told.
   private func checkFallbacks(of plan: DeliveryPlan, _ remark: String) {
-    let hasFailedPage = records().values.contains { DeliveryName.isPage($0.id) && ($0.attempts > 0 || $0.state.kind == .failed) }
-    for download in plan.downloads where !download.isDelta && !hasFailedPage {
-      let listed = hasPages ? deltas[published.version]?[download.id] ?? [] : []
+    for download in plan.downloads where !download.isDelta {
+      let listed = deltas(to: download.id, in: published.version)
       // A pack that stays packed cannot be read over an unpacked one.
       let held = device.filter { $0.id == download.id && !$0.isRejected }
       let install = offered[published.version]?.first { $0.id == download.id }?.install
@@ -323,14 +358,9 @@ struct DeliveryWorld {
     let path = "/system/\(fileNumber)"
     let isDamaged = chance(1, in: 8)
     let size = Int(download.bytes.size) + (chance(1, in: 12) ? 1 : 0)
-    var content = content(download.id, download.bytes)
+    var content = Self.content(download.bytes)
     content += [UInt8](repeating: 0, count: size - content.count)
     if isDamaged { content[content.count / 2] ^= 1 }
-    let isPage = DeliveryName.isPage(download.id)
-    if isPage, chance(1, in: 8) {
-      count("swapped page")
-      content = pages[pick(pages.keys.sorted())!]!
-    }
     disk.write(content, to: path)
     if chance(1, in: 20) {
       count("never delivered")
@@ -340,10 +370,8 @@ struct DeliveryWorld {
       process(isApp: isApp) { (world, state, _) throws(PackError) in
         _ = try state.park(path, asDownload: identifier)
         guard !isApp else { return }
-        var ours = ExtensionDelivery(state: state, verify: Self.check)
-        ours.pages = world.folder(state)
-        let answer = ours.downloads(after: identifier)
-        if answer != nil { world.count(isPage ? "followed page" : "followed delta") }
+        let answer = ExtensionDelivery(state: state, verify: Self.check).downloads(after: identifier)
+        if answer?.downloads.contains(where: { $0.id == download.id }) == true { world.count("followed delta") }
         if let refusal = answer?.refusal { throw refusal }
         for download in answer?.downloads ?? [] { world.hand(download.id, download.bytes) }
       }
@@ -351,8 +379,6 @@ struct DeliveryWorld {
     // The system removes a file that was not moved.
     disk.remove(path)
   }
-
-  private func content(_ id: String, _ bytes: PackBytes) -> [UInt8] { pages[id] ?? Self.content(bytes) }
 
   /// Returns the content of a valid file with these bytes.
   private static func content(_ bytes: PackBytes) -> [UInt8] {
@@ -437,14 +463,14 @@ struct DeliveryWorld {
 
   private mutating func purge() {
     count("purge")
-    switch random.next() % (hasPages ? 6 : 4) {
-    case 4: if let name = pick(disk.tree(below: "/group/pages").keys.sorted()) { disk.remove("/group/pages/\(name)") }
+    switch random.next() % (hasCatalogue ? 6 : 4) {
+    case 4: if let name = pick(disk.tree(below: "/catalogue").keys.sorted()) { disk.remove("/catalogue/\(name)") }
     case 5:
-      guard let name = pick(disk.tree(below: "/group/pages").keys.sorted()), var bytes = disk.bytes(of: "/group/pages/\(name)"),
+      guard let name = pick(disk.tree(below: "/catalogue").keys.sorted()), var bytes = disk.bytes(of: "/catalogue/\(name)"),
         !bytes.isEmpty
       else { return }
       bytes[bytes.count / 2] ^= 4
-      disk.write(bytes, to: "/group/pages/\(name)")
+      disk.write(bytes, to: "/catalogue/\(name)")
     case 0: if let index = device.indices.randomElement(using: &random) { device.remove(at: index) }
     case 1:
       if let name = pick(disk.tree(below: "/group").keys.filter { $0.hasPrefix("incoming/") }.sorted()) { disk.remove("/group/\(name)") }
@@ -529,26 +555,32 @@ struct DeliveryWorld {
     counts["settled", default: 0] += 1
     var plan = DeliveryPlan()
     let wanted = records().values.filter { $0.isWanted && $0.state.kind != .ready }.map(\.id)
-    for _ in 0..<(hasPages ? 10 : 6) {
+    for _ in 0..<10 {
       clock.advance(200_000)
-      let state = try SharedState.sample(MemoryFiles(disk), clock)
+      let files = MemoryFiles(disk)
+      let state = try SharedState.sample(files, clock)
       try state.recover()
       let manifest = try state.accept(document, verify: Self.check)
+      let catalogue = Self.catalogue(files)
+      for number in try catalogue.missing(of: manifest) {
+        try catalogue.keep(try #require(shards[manifest.catalogue[number].fileName]), number, of: manifest)
+      }
+      let search = Self.search(catalogue, manifest)
       func facts() -> DeliveryFacts {
         DeliveryFacts(.launch, at: clock.secondsSince1970, device: device, downloads: Set(downloads.keys))
       }
-      plan = try state.plan(for: manifest, facts: facts(), pages: folder(state)).plan
+      plan = try state.plan(for: manifest, facts: facts(), search: search).plan
       self.check(plan, of: manifest, .launch)
       checkFallbacks(of: plan, remark)
       for identifier in plan.cancellations { downloads[identifier] = nil }
       for download in plan.downloads { downloads[download.identifier.description] = (download.id, download.bytes) }
       for (identifier, download) in downloads {
-        disk.write(content(download.id, download.bytes), to: "/system/good")
+        disk.write(Self.content(download.bytes), to: "/system/good")
         _ = try state.park("/system/good", asDownload: identifier)
         disk.remove("/system/good")
       }
       downloads = [:]
-      plan = try state.plan(for: manifest, facts: facts(), pages: folder(state)).plan
+      plan = try state.plan(for: manifest, facts: facts(), search: search).plan
       for download in plan.downloads { downloads[download.identifier.description] = (download.id, download.bytes) }
       for file in plan.handOver {
         let paths = try #require(try state.beginInstall(file), "\(remark)")
@@ -577,9 +609,9 @@ struct DeliveryWorld {
         try state.forget(gone.id)
       }
       try state.discard(plan.orphans)
-      plan = try state.plan(for: manifest, facts: facts(), pages: folder(state)).plan
+      plan = try state.plan(for: manifest, facts: facts(), search: search).plan
     }
-    #expect(plan.awaitingPages.isEmpty, "\(remark): \(plan.awaitingPages) wait for pages")
+    #expect(plan.undecided.isEmpty, "\(remark): nothing is decided about \(plan.undecided)")
     #expect(plan.downloads.isEmpty && plan.underWay.isEmpty && plan.handOver.isEmpty && plan.installing.isEmpty, "\(remark): stuck")
     #expect(plan.obsolete.isEmpty && plan.orphans.isEmpty && plan.cancellations.isEmpty, "\(remark): left over")
     for pack in published.packs {
@@ -596,11 +628,10 @@ struct DeliveryWorld {
     }
     let state = try SharedState.sample(MemoryFiles(disk), clock)
     #expect(try state.content().files.isEmpty, "\(remark): files are left over")
-    #expect(try !state.content().records.contains { DeliveryName.isPage($0.id) }, "\(remark): records of pages are left over")
-    try folder(state).free(exceptThoseOf: [served[published.version]!])
-    let named = Set(served[published.version]!.pages.map(\.fileName))
-    let kept = disk.tree(below: "/group/pages").keys
-    #expect(kept.allSatisfy { named.contains($0) || !named.isEmpty && !$0.hasPrefix("index") }, "\(remark): pages are left over")
+    let manifest = served[published.version]!
+    try Self.catalogue(MemoryFiles(disk)).free(for: manifest)
+    let named = manifest.catalogue.enumerated().map { "\($0)-\(manifest.catalogue.count)-\($1.sha256.prefix(8).hex).shard" }
+    #expect(Set(disk.tree(below: "/catalogue").keys) == Set(named), "\(remark): shards are left over")
     // Replaced by a disk without deleted files, so that a long walk does not grow.
     let fresh = MemoryDisk(disk.kind)
     for (name, content) in disk.tree(below: "/") { if let content { fresh.write(content, to: "/\(name)") } }

@@ -3,9 +3,6 @@ import Testing
 
 @Suite("Deltas in delivery plans")
 struct DeltaPlanTests {
-  private static let page = PageReference(
-    kind: .updates, first: "a", count: 1, size: 300, contentSize: 500, sha256: [UInt8](repeating: 9, count: 32))
-
   /// A delta to version 2 of a pack.
   private func delta(_ id: String, from version: UInt64 = 1, size: UInt64 = 100) -> ManifestDelta {
     ManifestDelta(bases: [digest("root \(id)", version)], size: size, sha256: digest("delta \(id) \(version) \(size)", 2))
@@ -20,21 +17,19 @@ struct DeltaPlanTests {
   }
 
   /// Plans version 2 of pack `a`.
+  ///
+  /// - Parameter isUnknown: whether the pack is in a shard that is not here.
   private func plan(
     _ pack: ManifestPack = offer("a", 2), deltas: [ManifestDelta], records: [PackStatus] = [], device: [DevicePack]? = nil,
-    files: [WaitingFile] = [], downloads: Set<String>? = nil, isPageMissing: Bool = false, _ event: DeliveryEvent = .periodic,
+    files: [WaitingFile] = [], downloads: Set<String>? = nil, isUnknown: Bool = false, _ event: DeliveryEvent = .periodic,
     freeSpace: UInt64? = nil, allowance: Allowance? = nil
   ) -> DeliveryPlan {
-    var manifest = manifest(pack)
+    var pack = pack
+    pack.deltas = deltas
+    var manifest = isUnknown ? manifest() : manifest(pack)
     manifest.defaults = ManifestDefaults(baseURL: "https://cdn.example.com/b/")
-    manifest.pages = [Self.page]
-    var lookup = PageLookup()
-    if isPageMissing {
-      lookup.updates.unknown = ["a"]
-      lookup.updates.missing = [Self.page]
-    } else {
-      lookup.updates.deltas = ["a": deltas]
-    }
+    var lookup = CatalogueLookup()
+    if isUnknown { lookup.unknown = ["a"] }
     return DeliveryPlan(
       for: manifest, lookup, records: records, files: files,
       facts: DeliveryFacts(event, at: now, device: device, downloads: downloads, allowance: allowance, freeSpace: freeSpace))
@@ -97,6 +92,14 @@ struct DeltaPlanTests {
     #expect(change(in: gone)?.base == nil)
   }
 
+  @Test("an essential download is the full pack, and a delta where no essential download is permitted")
+  func essential() {
+    for (event, isDelta) in [(DeliveryEvent.install, false), (.update, false), (.periodic, true), (.launch, true)] {
+      let planned = plan(offer("a", 2, .essential), deltas: [delta("a")], device: [held("a")], event)
+      #expect(planned.downloads.map(\.isDelta) == [isDelta] && planned.downloads.map(\.isEssential) == [!isDelta])
+    }
+  }
+
   @Test("space and allowance are counted by the delta")
   func sizes() {
     let pack = offer("a", 2, size: 100_000)
@@ -136,9 +139,6 @@ struct DeltaPlanTests {
     let next = plan(deltas: [other], records: [scheduled], device: [held("a")])
     #expect(next.cancellations == [scheduled.identifier.description])
     #expect(next.downloads.map(\.bytes) == [file(other)])
-    // Without the page it is not known.
-    let waiting = plan(deltas: [], records: [scheduled], device: [held("a")], isPageMissing: true)
-    #expect(waiting.underWay == ["a"] && waiting.cancellations == [])
   }
 
   // MARK: Two deltas
@@ -216,25 +216,6 @@ struct DeltaPlanTests {
       #expect(next.downloads.map(\.bytes) == [bytes("a", 2)] && next.cancellations == [record.identifier.description])
       #expect(next.orphans == [DownloadIdentifier(id: "a", bytes: file(hops[0])).description])
     }
-    let unknown = plan(
-      deltas: [], records: [record], device: [held("a")], files: [waiting(hops[0])], downloads: [record.identifier.description],
-      isPageMissing: true)
-    #expect(unknown.underWay == ["a"] && unknown.orphans == [] && unknown.cancellations == [], "without the page it is not known")
-  }
-
-  @Test("without its page the second delta is not downloaded, and the first is kept; without hope for the page the full pack comes")
-  func hopWithoutPage() throws {
-    let hops = hops()
-    let scheduled = try #require(change(in: plan(deltas: hops, device: [held("a")], files: [waiting(hops[0])], downloads: [])))
-    guard case .became(let record) = scheduled.after(.forgotten, at: now) else { throw BadTest() }
-    let files = [waiting(hops[0])]
-    let planned = plan(deltas: [], records: [record], device: [held("a")], files: files, isPageMissing: true)
-    #expect(planned.reason(of: "a") == .updates && planned.orphans == [] && planned.downloads.map(\.id) == [DeliveryName.page(Self.page)])
-    var page = try #require(planned.changes.first { DeliveryName.isPage($0.id) }?.after)
-    guard case .became(let failed) = page.after(.downloadFailed(.server), at: now) else { throw BadTest() }
-    page = failed
-    let next = plan(deltas: [], records: [record, page], device: [held("a")], files: files, isPageMissing: true)
-    #expect(next.downloads.map(\.bytes) == [bytes("a", 2)] && next.orphans.count == 1)
   }
 
   @Test("a failed download of the second delta keeps the first, until the full pack takes their place")
@@ -286,6 +267,7 @@ struct DeltaPlanTests {
   private static func game(_ delivery: DeliveryClass = .prefetch, _ install: InstallMode = .packed, size: UInt64 = 1000) -> ManifestPack {
     var game = offer("a", 2, size: size, delivery, install)
     game.basePack = "e"
+    game.deltas = [overEngine]
     return game
   }
 
@@ -299,11 +281,8 @@ struct DeltaPlanTests {
   ) -> DeliveryPlan {
     var manifest = manifest([game] + [engine].compactMap(\.self))
     manifest.defaults = ManifestDefaults(baseURL: "https://cdn.example.com/b/")
-    manifest.pages = [Self.page]
-    var lookup = PageLookup()
-    lookup.updates.deltas = ["a": [Self.overEngine]]
     return DeliveryPlan(
-      for: manifest, lookup, records: records, files: files,
+      for: manifest, records: records, files: files,
       facts: DeliveryFacts(event, at: now, device: device, asked: asked, isForDevice: isFor))
   }
 
@@ -393,33 +372,36 @@ struct DeltaPlanTests {
     func plan(_ free: UInt64) -> DeliveryPlan {
       var manifest = manifest([Self.game(size: 20_000), offer("e")])
       manifest.defaults = ManifestDefaults(baseURL: "https://cdn.example.com/b/")
-      manifest.pages = [Self.page]
-      var lookup = PageLookup()
-      lookup.updates.deltas = ["a": [Self.overEngine]]
       return DeliveryPlan(
-        for: manifest, lookup, records: [], facts: DeliveryFacts(.launch, at: now, device: [engine], freeSpace: free))
+        for: manifest, records: [], facts: DeliveryFacts(.launch, at: now, device: [engine], freeSpace: free))
     }
     #expect(plan(20_480).downloads.map(\.isDelta) == [true] && plan(20_479).downloads == [])
   }
 
-  // MARK: The page
+  // MARK: Packs whose shard is not here
 
-  @Test("a pack waits for the page with the deltas, but an essential one does not")
-  func page() {
-    let planned = plan(deltas: [], device: [held("a")], isPageMissing: true)
-    #expect(planned.downloads.map(\.id) == [DeliveryName.page(Self.page)] && planned.reason(of: "a") == .updates)
-    let essential = plan(offer("a", 2, .essential), deltas: [], device: [held("a")], isPageMissing: true, .update)
-    #expect(essential.downloads.first?.bytes == bytes("a", 2) && essential.downloads.first?.isEssential == true)
-  }
-
-  @Test("once the page could not be fetched, nobody waits for it: the full pack is downloaded")
-  func failedPage() throws {
-    let planned = plan(deltas: [], device: [held("a")], isPageMissing: true)
-    var page = try #require(planned.changes.first { DeliveryName.isPage($0.id) }?.after)
-    guard case .became(let failed) = page.after(.downloadFailed(.server), at: now) else { throw BadTest() }
-    page = failed
-    let next = plan(deltas: [], records: [page], device: [held("a")], isPageMissing: true)
-    #expect(next.downloads.map(\.bytes) == [bytes("a", 2)])
+  @Test("while its shard is not here, a pack keeps the deltas that were chosen for it and their files, and no other is chosen")
+  func unknown() throws {
+    let hops = hops()
+    let files = [waiting(hops[0])]
+    let first = try #require(change(in: plan(deltas: hops, device: [held("a")])))
+    let second = try #require(change(in: plan(deltas: hops, device: [held("a")], files: files, downloads: [])))
+    let cases: [(record: PackStatus, files: [WaitingFile], isRunning: Bool)] = [
+      (first, [], true), (first, files, false), (second, files, true),
+    ]
+    for (record, files, isRunning) in cases {
+      let downloads: Set<String> = isRunning ? [record.identifier.description] : []
+      let planned = plan(deltas: [], records: [record], device: [held("a")], files: files, downloads: downloads, isUnknown: true)
+      #expect(planned.undecided == ["a"] && planned.downloads == [])
+      #expect(planned.orphans == [] && planned.cancellations == [])
+      let after = change(in: planned) ?? record
+      #expect(after.hop == record.hop && after.delta == record.delta && after.hasHop == record.hasHop)
+    }
+    // When the shard is here, it goes on.
+    let arrived = change(in: plan(deltas: [], records: [first], device: [held("a")], files: files, isUnknown: true))
+    #expect(arrived?.state == .toBeTransferred && arrived?.needsAnotherFile == true)
+    let next = plan(deltas: hops, records: [try #require(arrived)], device: [held("a")], files: files)
+    #expect(next.downloads.map(\.bytes) == [file(hops[1])] && next.orphans == [])
   }
 
   // MARK: Falling back

@@ -1,2 +1,1 @@
 @_exported import PackBuild
-@_exported import PackPages

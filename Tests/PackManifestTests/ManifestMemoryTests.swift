@@ -52,13 +52,13 @@ struct ManifestMemoryTests {
     #expect(memory.accepted?.packVersions == ["a": 3])
   }
 
-  // MARK: Packs in pages
+  // MARK: Packs in the catalogue
 
-  /// A manifest that has pages, in which a pack may be.
-  private func paged(_ version: UInt64, packs: [ManifestPack] = [], by keys: [UInt8] = [0]) throws -> VerifiedManifest {
+  /// A manifest that has a catalogue, in which a pack may be.
+  private func catalogued(_ version: UInt64, packs: [ManifestPack] = [], by keys: [UInt8] = [0]) throws -> VerifiedManifest {
     var manifest = Manifest.sample(version: version, packs: packs)
     manifest.defaults.baseURL = "https://cdn.example.com/packs/"
-    manifest.pages = [PageReference(kind: .packs, first: "a", count: 1, size: 9, contentSize: 9, sha256: [UInt8](repeating: 7, count: 32))]
+    manifest.catalogue = [Shard(size: 9, contentSize: 9, maxCount: 1, sha256: [UInt8](repeating: 7, count: 32))]
     var trusted: [SigningPublicKey] = []
     for key in keys { trusted.append(try signingKey(key).publicKey) }
     return try sign(manifest, by: keys).verify(trusting: trusted)
@@ -69,35 +69,35 @@ struct ManifestMemoryTests {
     return error.map { $0.code == .manifestRollback && $0.advice == .fetchManifestAgain } ?? false
   }
 
-  @Test("a pack in a page is refused if a higher version was installed, and forgotten when the device no longer has it")
+  @Test("a pack in the catalogue is refused if a higher version was installed, and forgotten when the device no longer has it")
   func installedVersions() throws {
     var memory = ManifestMemory(trusting: try keys(0))
-    try memory.accept(paged(1))
+    try memory.accept(catalogued(1))
     #expect(!isRefused(.sample("a", version: 1), by: memory))
     memory.note(.sample("a", version: 3))
     memory.note(.sample("a", version: 2))
     #expect(isRefused(.sample("a", version: 2), by: memory))
     #expect(!isRefused(.sample("a", version: 3), by: memory) && !isRefused(.sample("b", version: 1), by: memory))
-    try memory.accept(paged(2), keeping: ["a", "b"])
+    try memory.accept(catalogued(2), keeping: ["a", "b"])
     #expect(isRefused(.sample("a", version: 2), by: memory))
     // A manifest that lists it itself does not change that, and needs no such record of its own packs.
-    try memory.accept(paged(3, packs: [.sample("a", version: 2)]), keeping: ["a"])
+    try memory.accept(catalogued(3, packs: [.sample("a", version: 2)]), keeping: ["a"])
     #expect(isRefused(.sample("a", version: 2), by: memory))
     memory.note(.sample("a", version: 9))
     #expect(!isRefused(.sample("a", version: 8), by: memory))
-    try memory.accept(paged(4), keeping: ["b"])
+    try memory.accept(catalogued(4), keeping: ["b"])
     #expect(!isRefused(.sample("a", version: 1), by: memory))
     #expect(memory.accepted?.installed == [])
   }
 
-  @Test("a pack that moves from the manifest into a page keeps its version if the device has it")
+  @Test("a pack that moves from the manifest into its catalogue keeps its version if the device has it")
   func moved() throws {
     var memory = ManifestMemory(trusting: try keys(0))
-    try memory.accept(paged(1, packs: [.sample("a", version: 5), .sample("b", version: 5)]))
+    try memory.accept(catalogued(1, packs: [.sample("a", version: 5), .sample("b", version: 5)]))
     var other = memory
-    try memory.accept(paged(2), keeping: ["a"])
+    try memory.accept(catalogued(2), keeping: ["a"])
     #expect(isRefused(.sample("a", version: 4), by: memory) && !isRefused(.sample("b", version: 4), by: memory))
-    // Without pages, a pack that is no longer listed was dropped.
+    // Without a catalogue, a pack that is no longer listed was dropped.
     try other.accept(verified(2, packs: []), keeping: ["a"])
     #expect(!isRefused(.sample("a", version: 4), by: other))
   }
@@ -105,9 +105,9 @@ struct ManifestMemoryTests {
   @Test("an installed version counts as long as enough of the keys that vouched for it")
   func vouching() throws {
     var memory = ManifestMemory(trusting: try keys(0, 1))
-    try memory.accept(paged(1, by: [0]))
+    try memory.accept(catalogued(1, by: [0]))
     memory.note(.sample("a", version: 2))
-    try memory.accept(paged(2, by: [1]), keeping: ["a"])
+    try memory.accept(catalogued(2, by: [1]), keeping: ["a"])
     memory.note(.sample("a", version: 9))
     #expect(
       memory.accepted?.installed.map(\.versions) == [["a": 9], ["a": 2]]
@@ -117,7 +117,7 @@ struct ManifestMemoryTests {
     var repaired = ManifestMemory(memory.accepted, trusting: try keys(0))
     #expect(repaired.accepted == nil)
     #expect(isRefused(.sample("a", version: 1), by: repaired) && !isRefused(.sample("a", version: 2), by: repaired))
-    try repaired.accept(paged(1, by: [0]), keeping: ["a"])
+    try repaired.accept(catalogued(1, by: [0]), keeping: ["a"])
     #expect(isRefused(.sample("a", version: 1), by: repaired))
     #expect(repaired.accepted?.installed.map(\.versions) == [["a": 2]])
     let fresh = ManifestMemory(memory.accepted, trusting: try keys(2))
@@ -127,7 +127,7 @@ struct ManifestMemoryTests {
   @Test("the memory of installed versions has a limit, and known ones still get higher")
   func limit() throws {
     var memory = ManifestMemory(trusting: try keys(0))
-    try memory.accept(paged(1))
+    try memory.accept(catalogued(1))
     for number in 0...ManifestMemory.Accepted.installedLimit { memory.note(.sample("p\(number)", version: 2)) }
     #expect(memory.accepted?.installed.first?.versions.count == ManifestMemory.Accepted.installedLimit)
     #expect(isRefused(.sample("p0", version: 1), by: memory))

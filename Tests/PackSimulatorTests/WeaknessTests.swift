@@ -215,6 +215,8 @@ private struct TestDevice {
   func launch() async throws {
     let app = try await app()
     _ = try await app.start()
+    // As after their download: those of the accepted manifest.
+    for number in 1...3 { try await app.store.takeShards(from: releases.directory("release-\(number)")) }
     let plan = try await app.plan(downloads: [])
     for installation in try await app.install(plan) {
       guard let installed = installation.installed else { continue }

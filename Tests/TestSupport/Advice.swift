@@ -2,8 +2,8 @@ extension PackError.Advice {
   /// One of each case.
   package static let samples: [Self] = [
     .fetchAgain, .fetchManifestAgain, .fetchFromTrustedPlace, .tryAgain, .connect, .checkClock, .updateApp, .freeSpace(bytes: 4096),
-    .makeRoom(bytes: 1), .giveKey(KeyID([1, 2, 3, 4, 5, 6, 7, 8])), .acceptManifest, .fetchPages(["packs-0123456789abcdef.page"]), .install,
-    .activate, .closePack, .reconcileStore,
+    .makeRoom(bytes: 1), .giveKey(KeyID([1, 2, 3, 4, 5, 6, 7, 8])), .acceptManifest, .fetchShards(["catalogue-0123456789abcdef.shard"]),
+    .install, .activate, .closePack, .reconcileStore,
     .chooseEntry, .chooseBase, .fetchFullPack,
     .chooseFile, .chooseDirectory, .renewManifest, .raiseManifestVersion, .publishNewVersion, .copyKeyAgain, .askForCopy,
     .giveKeyText(prefix: "pkk1-", insteadOf: "pks1-"), .giveTrustedKeys, .developer("call it once"),
@@ -14,7 +14,7 @@ extension PackError.Advice {
     switch self {
     case .fetchAgain, .fetchManifestAgain, .fetchFromTrustedPlace, .tryAgain, .connect, .checkClock, .updateApp, .freeSpace, .makeRoom,
       .giveKey,
-      .acceptManifest, .fetchPages, .install, .activate, .closePack, .reconcileStore, .chooseEntry, .chooseBase, .fetchFullPack,
+      .acceptManifest, .fetchShards, .install, .activate, .closePack, .reconcileStore, .chooseEntry, .chooseBase, .fetchFullPack,
       .chooseFile,
       .chooseDirectory,
       .renewManifest,

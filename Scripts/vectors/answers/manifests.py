@@ -1,18 +1,17 @@
-"""The known answers of manifests and pages (FORMAT.md §9)."""
+"""The known answers of manifests and catalogues (FORMAT.md §9)."""
 
 from vectors.cases.lines import small_order_points
 from vectors.cases.manifests.samples import SEED, kat_signed, sample_entries, sample_updates, signed_with
 from vectors.format.canonical_json import canonical_json
 from vectors.format.ed25519 import P, public_key
-from vectors.format.limits import MAX_PAGE
 from vectors.format.manifest import make_manifest, read_manifest
-from vectors.format.pages import cut_pages, end_of_page, make_pages, page_content, page_keys, page_name, read_page
 from vectors.format.primitives import label, sha256
+from vectors.format.shards import cut_catalogue, make_catalogue, read_shard, shard_content, shard_name
 from vectors.format.signatures import key_id_of, root_id_of, sign_manifest
 
-PAGE_STARTS = [0, 87, 226, 303, 479, 563, 641, 779, 887, 954]
-UPDATE_STARTS = [0, 87, 185]
-TAG_STARTS = ["all\\tlevel-000000", "all\\tlevel-000579", "world-3\\tlevel-000190"]
+LENGTH, DIGEST = 313511, "728afb7e76e96f7defdffcd963eadbed04362ee2ded83fcfc95ab06043c2a327"
+DELTAS_LENGTH, DELTAS_DIGEST = 1947448, "fbe4396e40972668675c7b423b254c4141dd882e60f88f5314e7515476b68e37"
+COUNTS = [32, 22, 37, 18, 21, 25, 22, 23]
 
 
 def answers_manifest(a):
@@ -45,48 +44,28 @@ def answers_manifest(a):
         a.equal("§9.2 small order", y, want)
 
 
-def answers_pages(a):
+def answers_catalogue(a):
     """§9.7"""
     few = sample_entries(1000)
-    runs = cut_pages("packs", few)
-    a.equal("§9.7 pages of packs", [int(page_keys("packs", run)[0][-6:]) for run in runs], PAGE_STARTS)
-    pairs = sorted((tag, pack["id"]) for pack in few for tag in pack["tags"])
-    cuts = cut_pages("tags", pairs)
-    a.equal("§9.7 pages of tags", ["\\t".join(run[0]) for run in cuts], TAG_STARTS)
-    content = b"".join(page_content(kind, run) for kind, pages in (("packs", runs), ("tags", cuts)) for run in pages)
-    a.equal("§9.7 length", len(content), 344240)
-    a.equal("§9.7 SHA-256", sha256(content), "09a1135de3c4cfefe6ad31c7606393d92c24c1fad2cf1600ed782be11094f2a8")
-    runs = cut_pages("updates", sample_updates(200))
-    a.equal("§9.7 pages of updates", [int(page_keys("updates", run)[0][-6:]) for run in runs], UPDATE_STARTS)
-    content = b"".join(page_content("updates", run) for run in runs)
-    a.equal("§9.7 length of updates", len(content), 1889199)
-    a.equal("§9.7 SHA-256 of updates", sha256(content), "9e56318453f6cdf00b31155561e61889ed3d1ed6a358e20b12d6bb3178ef620a")
+    shards = cut_catalogue(few)
+    a.equal("§9.7 one shard", len(shards), 1)
+    content = shard_content(shards[0])
+    a.equal("§9.7 length", len(content), LENGTH)
+    a.equal("§9.7 SHA-256", sha256(content).hex(), DIGEST)
+    shards = cut_catalogue(sample_updates(200))
+    a.equal("§9.7 shards with deltas", [len(entries) for entries in shards], COUNTS)
+    content = b"".join(map(shard_content, shards))
+    a.equal("§9.7 length with deltas", len(content), DELTAS_LENGTH)
+    a.equal("§9.7 SHA-256 with deltas", sha256(content).hex(), DELTAS_DIGEST)
     if a.document:
-        for text in (*(f"`{text}`" for text in TAG_STARTS), ",".join(map(str, PAGE_STARTS)), ",".join(map(str, UPDATE_STARTS)), "344240bytes", "1889199bytes"):
+        for text in (f"{LENGTH}bytes", DIGEST, f"{DELTAS_LENGTH}bytes", DELTAS_DIGEST, ",".join(map(str, COUNTS))):
             a.equal("§9.7 in the document", text in a.document, True)
-    # A page may have 2^20 bytes, and not one more.
-    full = sample_updates(UPDATE_STARTS[2])[UPDATE_STARTS[1]:]
-    missing = MAX_PAGE - len(page_content("updates", full))
-    for delta in (delta for entry in full for delta in entry["deltas"]):
-        more = min(missing, 13)
-        delta["size"] *= 10**more
-        missing -= more
-    a.equal("§9.7 a full page", (len(page_content("updates", full)), len(cut_pages("updates", full))), (MAX_PAGE, 1))
-    full[-1]["deltas"][-1]["size"] *= 10
-    a.equal("§9.7 a page that would be too large", list(map(len, cut_pages("updates", full))), [len(full) - 1, 1])
-    # What is made is found again, through index pages too.
-    packs, updates = sample_entries(9000), sample_updates(9000, 2)
-    references, files = make_pages(packs, updates)
-    signed = signed_with(*references)
-    a.equal("§9.7 index pages", {r.get("of") for r in references}, {"packs", "tags", "updates"})
-    found, deltas = [], []
-    for i, reference in enumerate(references):
-        end = end_of_page(references, i)
-        pages = read_page(files[page_name(reference)], reference, end, signed)
-        for j, page in enumerate(pages):
-            below = pages[j + 1]["first"] if j + 1 < len(pages) else end
-            entries = read_page(files[page_name(page)], page, below, signed)
-            found += page_keys(page["kind"], entries)
-            deltas += entries if page["kind"] == "updates" else ()
-    a.equal("§9.7 keys", len(found), 36000)
-    a.equal("§9.7 updates", deltas == updates, True)
+    # The number of shards never falls.
+    a.equal("§9.7 as many as before", len(cut_catalogue(few, 8)), 8)
+    # What is made is found again.
+    packs = sample_updates(3000, 2)
+    shards, files = make_catalogue(packs)
+    signed = signed_with(*shards)
+    found = [entry for index, shard in enumerate(shards) for entry in read_shard(files[shard_name(shard)], index, signed)]
+    a.equal("§9.7 ids", sorted(entry["id"] for entry in found), [entry["id"] for entry in packs])
+    a.equal("§9.7 deltas", sorted(map(repr, (entry["deltas"] for entry in found))), sorted(map(repr, (entry["deltas"] for entry in packs))))

@@ -8,9 +8,9 @@ from vectors.cases.deltas.valid import valid_deltas
 from vectors.cases.deltas.vector import base_names, check_delta_vector, delta_vector_bytes, parse_delta_vector
 from vectors.cases.files import empty_folder, read_files, write_file
 from vectors.cases.lines import CASE_FILES, case_lines, check_case_line
+from vectors.cases.manifests.catalogues import catalogue_manifests
 from vectors.cases.manifests.damaged import damaged_manifests
 from vectors.cases.manifests.keys import keys_manifests
-from vectors.cases.manifests.references import page_manifests
 from vectors.cases.manifests.rfc8785 import rfc8785_manifests
 from vectors.cases.manifests.signed import unsupported_manifests, untrusted_manifests, valid_manifests
 from vectors.cases.manifests.vector import check_manifest_vector, manifest_vector_bytes, parse_manifest_vector
@@ -21,9 +21,9 @@ from vectors.cases.packs.refused import refused_vectors
 from vectors.cases.packs.tars import hostile_tars
 from vectors.cases.packs.valid import valid_vectors
 from vectors.cases.packs.vector import check_vector, parse_vector, vector_bytes
-from vectors.cases.pages.packs import damaged_pages, valid_pages
-from vectors.cases.pages.updates import damaged_updates, valid_updates
-from vectors.cases.pages.vector import check_page_vector, page_vector_bytes, parse_page_vector
+from vectors.cases.shards.deltas import damaged_deltas_in_entries, valid_deltas_in_entries
+from vectors.cases.shards.packs import damaged_shards, valid_shards
+from vectors.cases.shards.vector import check_shard_vector, parse_shard_vector, shard_vector_bytes
 from vectors.format.errors import Problem
 
 # The folders of each kind of vectors, and what makes the vectors in each.
@@ -33,9 +33,9 @@ PACKS = {
     "hostile": lambda: [*hostile_payloads(), *hostile_tars()],
     "others": lambda: [*age_vectors(), *zstd_vectors(), *archive_vectors()],
 }
-MANIFESTS = {"manifest": lambda: [*valid_manifests(), *untrusted_manifests(), *damaged_manifests(), *page_manifests(), *unsupported_manifests(),
+MANIFESTS = {"manifest": lambda: [*valid_manifests(), *untrusted_manifests(), *damaged_manifests(), *catalogue_manifests(), *unsupported_manifests(),
                                   *rfc8785_manifests(), *keys_manifests()]}
-PAGES = {"pages": lambda: [*valid_pages(), *damaged_pages(), *valid_updates(), *damaged_updates()]}
+SHARDS = {"shards": lambda: [*valid_shards(), *damaged_shards(), *valid_deltas_in_entries(), *damaged_deltas_in_entries()]}
 DELTAS = {"deltas/valid": lambda: [*valid_deltas()], "deltas/hostile": lambda: [*hostile_deltas()]}
 BASES = "deltas/bases"
 
@@ -48,8 +48,8 @@ def command_make(arguments):
     for folder, make in MANIFESTS.items():
         count, _ = write_vectors(place, folder, ".manifest-vector", make(), manifest_vector_bytes)
         print(f"{folder}: {count} vectors")
-    for folder, make in PAGES.items():
-        count, _ = write_vectors(place, folder, ".page-vector", make(), page_vector_bytes, has_other_files=False)
+    for folder, make in SHARDS.items():
+        count, _ = write_vectors(place, folder, ".shard-vector", make(), shard_vector_bytes, has_other_files=False)
         print(f"{folder}: {count} vectors")
     make_deltas(place)
     for name, cases, _ in CASE_FILES:
@@ -83,10 +83,10 @@ def command_check(arguments):
     place, verbose = arguments.directory, arguments.verbose
     parse_delta = partial(parse_delta_vector, packs=os.path.join(place, BASES))
     count = failures = 0
-    # Folders of pages and deltas have no other files, so there each is read.
+    # Folders of shards and deltas have no other files, so there each is read.
     for kind, suffix, parse, check in (
             (PACKS, ".vector", parse_vector, check_vector), (MANIFESTS, ".manifest-vector", parse_manifest_vector, check_manifest_vector),
-            (PAGES, "", parse_page_vector, check_page_vector), (DELTAS, "", parse_delta, check_delta_vector)):
+            (SHARDS, "", parse_shard_vector, check_shard_vector), (DELTAS, "", parse_delta, check_delta_vector)):
         for folder in kind:
             for name, data in read_files(os.path.join(place, folder), suffix):
                 count += 1

@@ -4,6 +4,7 @@ import calendar
 import re
 
 from vectors.format.errors import require
+from vectors.format.limits import MAX_DELTAS
 
 
 def is_time(text):
@@ -41,7 +42,12 @@ PACK_VALUES = {
     "url": matches(rf"https://(?![:@/?])(?:(?![@/?]){URL_CHARACTER})+([/?]{URL_CHARACTER}*)?"),
 }
 OPTIONAL_PACK_VALUES = {"basePack": PACK_VALUES["id"], "created": is_time, "description": is_text, "name": is_text, "tags": is_texts,
-                        "language": matches("(?s).+"), "platforms": is_texts}
+                        "language": matches("(?s).+"), "platforms": is_texts,
+                        "deltas": lambda value: isinstance(value, list) and 1 <= len(value) <= MAX_DELTAS}
+DELTA_VALUES = {"bases": lambda value: is_texts(value) and 1 <= len(value) <= 4 and all(map(PACK_VALUES["contentRoot"], value))
+                and len(set(value)) == len(value),
+                "sha256": PACK_VALUES["sha256"], "size": lambda value: is_integer(value) and value > 0}
+OPTIONAL_DELTA_VALUES = {"target": PACK_VALUES["contentRoot"]}
 DEFAULT_VALUES = {"base": matches(rf"https://(?![:@/?])(?:(?![@/?]){URL_CHARACTER})+/(?:(?!\?){URL_CHARACTER})*(?<=/)"),
                   "keyId": PACK_VALUES["keyId"]}
 SIGNED_VALUES = {"expires": is_time, "packs": lambda value: isinstance(value, list), "version": is_integer}
@@ -53,6 +59,15 @@ def check_keys(value, required, optional, what):
         require(key in value, f"{what} has no {key}")
     for key, test in {**required, **optional}.items():
         require(key not in value or test(value[key]), f"{what} has another {key}: {value.get(key)}")
+
+
+def check_deltas(deltas):
+    """§9.3: the deltas to a pack."""
+    for delta in deltas:
+        check_keys(delta, DELTA_VALUES, OPTIONAL_DELTA_VALUES, "a delta")
+        require(delta.get("target") not in delta["bases"], "a delta that makes one of its bases")
+    digests = [delta["sha256"] for delta in deltas]
+    require(all(a < b for a, b in zip(digests, digests[1:])), "the order of the deltas")
 
 
 def read_pack_entry(pack, signed, implied=None):
@@ -70,4 +85,6 @@ def read_pack_entry(pack, signed, implied=None):
         require(pack.get(key) != [], f"empty {key}")
     require(pack.get("name") != pack["id"], "a name that is the id")
     require(pack.get("basePack") != pack["id"], "a pack that is its own base")
+    require("base" in signed or "deltas" not in pack, "deltas without a base")
+    check_deltas(pack.get("deltas", ()))
     return {**said, **pack}

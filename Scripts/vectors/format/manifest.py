@@ -4,8 +4,8 @@ from vectors.format.canonical_json import canonical_json, parse_canonical
 from vectors.format.entries import BUDGET_KEYS, DEFAULT_VALUES, SIGNED_VALUES, check_keys, is_integer, is_time, read_pack_entry
 from vectors.format.errors import require
 from vectors.format.keys_document import KeysDocument, split_keys
-from vectors.format.limits import MAX_MANIFEST, MAX_REFERENCES
-from vectors.format.pages import check_references
+from vectors.format.limits import MAX_MANIFEST
+from vectors.format.shards import check_catalogue
 from vectors.format.signatures import check_signatures, in_order, outer_bytes, read_outer, sign_manifest
 
 SCHEMA = "pack-manifest/1"
@@ -42,8 +42,7 @@ def read_manifest(data, trusted, embedded=None, newest=None):
         read_pack_entry(pack, value)
     ids = [pack["id"] for pack in value["packs"]]
     require(len(set(ids)) == len(ids), "an id stands twice")
-    if "pages" in value:
-        check_references(value["pages"])
-        require(len(value["pages"]) <= MAX_REFERENCES, f"{len(value['pages'])} pages")
-        require("base" in value, "pages without a base")
+    if "catalogue" in value:
+        check_catalogue(value["catalogue"])
+        require("base" in value, "a catalogue without a base")
     return value, signers

@@ -49,8 +49,7 @@
         return
       }
       let state = try SharedState(group: group, policy: policy, logger: options.logger)
-      let pages = PageFolder(state.pagesPath)
-      let store = try await Self.store(in: directory, trusting: trusted, keys: keys, pages: pages, options)
+      let store = try await Self.store(in: directory, trusting: trusted, keys: keys, options)
       let delivery = AppDelivery(state: state, store: store, isForDevice: options.isForDevice)
       let downloads = BackgroundDownloads(group: group, state: state, logger: options.logger)
       try await self.init(

@@ -23,8 +23,8 @@
       let (updates, continuation) = AsyncStream.makeStream(of: [PackLibrary.Offer].self, bufferingPolicy: .bufferingNewest(1))
       let changes = library.loop.changes.listen()
       listening = Task {
-        continuation.yield(await library.offers())
-        for await _ in changes { continuation.yield(await library.offers()) }
+        continuation.yield(await library.offers().packs)
+        for await _ in changes { continuation.yield(await library.offers().packs) }
         continuation.finish()
       }
       Task { [weak self] in
@@ -54,7 +54,7 @@
       } catch {
         if error.code != .cancelled { problem = error }
       }
-      offers = await library.offers()
+      offers = await library.offers().packs
     }
   }
 #endif

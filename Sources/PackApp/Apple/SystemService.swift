@@ -28,8 +28,7 @@
       _ = await downloads.hand(plan)
       // The plan's own downloads start in the foreground if somebody waits for them. Those that the system has already, from the extension or from before
       // somebody waited, start when the system decides, unless they are moved.
-      let isPageAwaited = !asked.isDisjoint(with: plan.awaitingPages)
-      for id in plan.underWay where asked.contains(id) || isPageAwaited && DeliveryName.isPage(id) {
+      for id in plan.underWay where asked.contains(id) {
         guard let record = try await WorkerPool.settled({ [delivery] () throws(PackError) in try delivery.state.status(of: id) }) else {
           continue
         }

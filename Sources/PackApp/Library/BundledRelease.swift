@@ -18,10 +18,9 @@ struct BundledRelease: Sendable {
     (try? SystemFiles().status(of: directory.appendingPathComponent(pack.fileName).path, in: nil, following: .followed))?.kind == .file
   }
 
-  /// Returns a page that the app contains, under its name in deliveries. It may be another file: its reader checks it.
-  func page(named name: String) -> [UInt8]? {
-    try? SystemFiles().contents(
-      of: directory.appendingPathComponent(String(name.dropFirst())).path, limit: Int(PageReference.largestContentSize) + 1 << 12)
+  /// Returns a shard of a catalogue that the app contains, or nil. It may be another file: its reader checks it.
+  func file(of shard: Shard) -> [UInt8]? {
+    try? SystemFiles().contents(of: directory.appendingPathComponent(shard.fileName).path, limit: Int(shard.size))
   }
 
   /// Installs a pack that the app contains, if the app has exactly these bytes.

@@ -1,13 +1,24 @@
 /// The loop behind a library: after each event it makes a plan, installs the files that wait, and hands the rest to the download service.
 actor LibraryLoop {
-  /// Returns the signed manifest that the server has now.
-  typealias ManifestSource = @Sendable () async throws(PackError) -> [UInt8]
+  /// A small file on the server, which is fetched whole.
+  enum ServerFile: Sendable {
+    /// The signed manifest.
+    case manifest
+    /// A shard of its catalogue, of exactly this size in bytes.
+    case shard(address: String, size: Int)
+  }
+
+  /// Returns a file that the server has now.
+  typealias Source = @Sendable (ServerFile) async throws(PackError) -> [UInt8]
   typealias Status = PackLibrary.Status
 
   /// A change of a pack's status.
   struct Change: Sendable {
     let id: String
     let status: Status
+
+    /// More of the catalogue is known. No pack has this name.
+    static let ofCatalogue = Change(id: "", status: .absent)
   }
 
   nonisolated let delivery: AppDelivery
@@ -17,7 +28,7 @@ actor LibraryLoop {
   nonisolated let exports: FileExports
 
   private let service: any DownloadService
-  private let manifestSource: ManifestSource
+  private let source: Source
   private let bundled: BundledRelease?
   private let confirmsVersions: Bool
   private let isForDevice: @Sendable (ManifestPack) -> Bool
@@ -40,8 +51,16 @@ actor LibraryLoop {
   private var failures: [String: PackError] = [:]
   /// The packs of which the app contains other bytes than those of the manifest.
   private var foreign: Set<String> = []
-  /// The packs whose pages were missing for the last plan.
-  private var awaitingPages: Set<String> = []
+  /// The packs whose shards were missing for the last plan.
+  private var undecided: Set<String> = []
+  /// Whether somebody listed the packs, so that all shards are fetched.
+  private var isListed = false
+  /// The fetching of shards, which goes on until none is missing. Nil if none is wanted.
+  private var fetching: Task<Void, Never>?
+  /// The packs that the last attempt to fetch shards was for, and whether it was for all. Nil while it runs.
+  private var fetched: (ids: Set<String>, isListed: Bool)?
+  /// The number of attempts to fetch a shard that failed, one after the other.
+  private var fetchFailures = 0
   private var hasNetwork = true
   private var running: Task<Void, Never>?
   private var retry: Task<Void, Never>?
@@ -53,7 +72,7 @@ actor LibraryLoop {
 
   init(
     _ delivery: AppDelivery, service: any DownloadService, bundled: BundledRelease?, exports: FileExports, confirmsVersions: Bool,
-    isForDevice: @escaping @Sendable (ManifestPack) -> Bool, manifestSource: @escaping ManifestSource,
+    isForDevice: @escaping @Sendable (ManifestPack) -> Bool, source: @escaping Source,
     sleep: @escaping @Sendable (_ seconds: UInt64) async -> Void, idle: (@Sendable () async -> Void)?
   ) {
     self.delivery = delivery
@@ -62,7 +81,7 @@ actor LibraryLoop {
     self.exports = exports
     self.confirmsVersions = confirmsVersions
     self.isForDevice = isForDevice
-    self.manifestSource = manifestSource
+    self.source = source
     self.sleep = sleep
     self.idle = idle
   }
@@ -108,6 +127,7 @@ actor LibraryLoop {
     isStopped = true
     running?.cancel()
     retry?.cancel()
+    fetching?.cancel()
     compaction?.cancel()
   }
 
@@ -116,13 +136,14 @@ actor LibraryLoop {
   func refresh() async throws(PackError) -> Bool {
     let isChanged = try await adoptPublished()
     try await bring()
+    if isListed, try await fetchShards() { try await bring() }
     return isChanged
   }
 
   /// Accepts the manifest that the server has now. Returns whether it is a newer one.
   private func adoptPublished() async throws(PackError) -> Bool {
     let before = await delivery.store.manifest?.manifest.version
-    try await delivery.adopt(try await manifestSource())
+    try await delivery.adopt(try await source(.manifest))
     let after = await delivery.store.manifest?.manifest.version
     if before != after { foreign = [] }
     return before != after
@@ -133,11 +154,106 @@ actor LibraryLoop {
     if await delivery.store.manifest == nil { _ = try await adoptPublished() }
     let lookup = try await delivery.lookup([id])
     if let refusal = lookup.refusal { throw refusal }
-    // If the page is missing, it is fetched first, like a pack.
-    guard lookup.unknown.isEmpty, !lookup.packs.contains(where: isForDevice) else { return }
+    // If the shard is missing, it is fetched first.
+    guard lookup.unknown.isEmpty, !lookup.packs.values.contains(where: isForDevice) else { return }
     throw PackError(
       .unknownPack, "the manifest has no pack '\(printable(id.utf8))' for this device",
       advice: .developer("check the name, or publish a manifest that has the pack"))
+  }
+
+  // MARK: The catalogue
+
+  /// Fetches the shards that a plan or a list lacks, in the background, until none is missing. A failure is followed by another attempt, with growing
+  /// delays. After each third, the manifest is asked first: a newer release may have replaced it.
+  ///
+  /// - Parameter isAtOnce: Whether a delay is cut short, as it is for a pack that no attempt was for.
+  private func fetchShardsLater(isAtOnce: Bool = false) {
+    guard !isStopped else { return }
+    if fetching != nil {
+      guard let fetched else { return }
+      let isNew = isListed && !fetched.isListed || !undecided.union(waiting.keys).isSubset(of: fetched.ids)
+      guard isAtOnce || isNew else { return }
+      fetching?.cancel()
+      self.fetched = nil
+    }
+    fetching = Task { [weak self, sleep] in
+      while let seconds = await self?.fetchNext() {
+        if seconds > 0 { await sleep(seconds) }
+        if Task.isCancelled { return }
+      }
+    }
+  }
+
+  /// - Returns: The number of seconds after which the next attempt follows. Nil if there is nothing to fetch.
+  private func fetchNext() async -> UInt64? {
+    fetched = nil
+    do throws(PackError) {
+      if fetchFailures > 0, fetchFailures % 3 == 0 { _ = try await adoptPublished() }
+      let isChanged = try await fetchShards()
+      fetchFailures = 0
+      guard isChanged else {
+        if !Task.isCancelled { fetching = nil }
+        return nil
+      }
+      try? await bring()
+      return 0
+    } catch {
+      // Another attempt has taken its place.
+      guard error.code != .cancelled else { return nil }
+      // Others may have arrived.
+      try? await bring()
+      let awaited = undecided.intersection(waiting.keys)
+      fetched = (undecided.union(waiting.keys), isListed)
+      guard Self.isTemporary(error) || [.wrongShard, .limitExceeded].contains(error.code) else {
+        for id in awaited { failures[id] = error }
+        for id in awaited { await report(id) }
+        fetching = nil
+        return nil
+      }
+      fetchFailures += 1
+      retrying.formUnion(awaited)
+      for id in awaited { await report(id) }
+      return min(1 << UInt64(min(fetchFailures, 12) - 1), awaited.isEmpty ? 3600 : Self.lookInterval)
+    }
+  }
+
+  /// Fetches the shards that are missing now.
+  ///
+  /// - Returns: Whether there were any.
+  private func fetchShards() async throws(PackError) -> Bool {
+    guard let manifest = await delivery.store.manifest?.manifest, !manifest.catalogue.isEmpty else { return false }
+    let ids = isListed ? nil : undecided.union(waiting.keys)
+    let catalogue = delivery.store.catalogue
+    let missing = try await WorkerPool.settled { () throws(PackError) in
+      if let ids { return try catalogue.lookUp(ids, in: manifest).missing }
+      return try catalogue.missing(of: manifest)
+    }
+    var (isChanged, failure): (Bool, PackError?) = (false, nil)
+    // Shards without a pack are one file.
+    for (shard, numbers) in Dictionary(grouping: missing, by: { manifest.catalogue[$0] }).sorted(by: { $0.value[0] < $1.value[0] }) {
+      do throws(PackError) {
+        if let bytes = bundled?.file(of: shard), (try? await keep(bytes, numbers, of: manifest)) != nil {
+          isChanged = true
+          continue
+        }
+        let address = (manifest.defaults.baseURL ?? "") + shard.fileName
+        try await keep(try await source(.shard(address: address, size: Int(shard.size))), numbers, of: manifest)
+        isChanged = true
+      } catch {
+        // One that cannot be had must not hold up packs in others.
+        guard error.code != .cancelled, error.code != .offline else { throw error }
+        failure = failure ?? error
+      }
+    }
+    if isChanged { changes.tell(.ofCatalogue) }
+    if let failure { throw failure }
+    return isChanged
+  }
+
+  private func keep(_ bytes: [UInt8], _ numbers: [Int], of manifest: Manifest) async throws(PackError) {
+    try await WorkerPool.settled { [catalogue = delivery.store.catalogue] () throws(PackError) in
+      for number in numbers { try catalogue.keep(bytes, number, of: manifest) }
+    }
   }
 
   // MARK: Making packs usable
@@ -180,7 +296,7 @@ actor LibraryLoop {
     try await locks.lock("pack/\(id)")
     defer { locks.unlock("pack/\(id)") }
     let store = delivery.store
-    let offered = try? await delivery.entry(id)
+    let offered = try? await delivery.lookup([id]).packs[id]
     let versions = try await store.installed().filter { $0.id == id }
     if let offered, let newest = versions.first(where: { $0.sha256 == offered.sha256 }), newest.state == .installed {
       do throws(PackError) {
@@ -292,7 +408,6 @@ actor LibraryLoop {
     switch event {
     case .changed:
       try? await bring()
-    case .progress(let id, _, _) where DeliveryName.isPage(id): break
     case .progress(let id, let received, let size):
       let isResumed = retrying.remove(id) != nil
       let fraction = size == 0 ? 0 : min(1, Double(received) / Double(size))
@@ -301,29 +416,23 @@ actor LibraryLoop {
       progress[id] = fraction
       await report(id)
     case .retrying(let id):
-      for id in affected(by: id) {
-        retrying.insert(id)
-        await report(id)
-      }
+      retrying.insert(id)
+      await report(id)
     case .failed(let id, let error):
-      let ids = affected(by: id)
-      for id in ids {
-        progress[id] = nil
-        if !Self.isTemporary(error) { failures[id] = error }
-        retrying.insert(id)
-      }
+      progress[id] = nil
+      if !Self.isTemporary(error) { failures[id] = error }
+      retrying.insert(id)
       try? await bring()
-      for id in ids { await report(id) }
+      await report(id)
     case .network(let isAvailable):
       guard hasNetwork != isAvailable else { return }
       hasNetwork = isAvailable
       for id in waiting.keys { await report(id) }
+      if isAvailable, fetchFailures > 0 {
+        fetchFailures = 0
+        fetchShardsLater(isAtOnce: true)
+      }
     }
-  }
-
-  /// Returns the packs that a download is for: the pack itself, or all that somebody waits for and that need the page.
-  private func affected(by download: String) -> Set<String> {
-    DeliveryName.isPage(download) ? awaitingPages.intersection(waiting.keys) : [download]
   }
 
   /// Whether a later attempt may succeed without anybody doing something about it.
@@ -366,12 +475,9 @@ actor LibraryLoop {
     guard await delivery.store.manifest != nil else { return }
     let asked = Set(waiting.keys)
     var plan = try await delivery.plan(asked: now, downloads: await service.underWay())
-    // A page of the app may lead to a further page, and that to packs.
-    for _ in 0..<3 {
-      guard try await installBundled(&plan) else { break }
-      plan = try await delivery.plan(asked: now, downloads: await service.underWay())
-    }
-    awaitingPages = Set(plan.awaitingPages)
+    if try await installBundled(&plan) { plan = try await delivery.plan(asked: now, downloads: await service.underWay()) }
+    undecided = Set(plan.undecided)
+    if !undecided.isEmpty { fetchShardsLater() }
     for download in plan.downloads { progress[download.id] = nil }
     for file in plan.handOver { changes.tell(Change(id: file.id, status: .installing)) }
     // Its file takes space, and holds versions that may go.
@@ -386,28 +492,28 @@ actor LibraryLoop {
     _ = try? await delivery.tidy(plan)
     var delay: UInt64?
     for postponement in plan.postponed {
-      for id in affected(by: postponement.id) where asked.contains(id) {
-        switch plan.cause(of: postponement) {
-        case .failed(_, secondsLeft: let seconds?):
-          retrying.insert(id)
-          delay = min(delay ?? seconds, seconds)
-        case .failed(let reason, secondsLeft: nil):
-          failures[id] = PackError(.versionFailed, "pack '\(id)' failed on this device: \(reason.text)", advice: .publishNewVersion)
-        case .space(let needed, let free):
-          failures[id] = PackError(
-            .noSpace, "pack '\(id)' needs \(needed) bytes, but \(free) are free", advice: .freeSpace(bytes: needed.less(free)))
-        case .manifestExpired:
-          failures[id] = PackError(.manifestExpired, "the manifest has expired", advice: .renewManifest)
-        case .notAsked:
-          // Its record was lost, or the system removed the pack right after its installation.
-          requested.insert(id)
-          delay = min(delay ?? 1, 1)
-        case .cancelled, .beforeLaunch, .allowance, .updates, .base: break
-        }
+      let id = postponement.id
+      guard asked.contains(id) else { continue }
+      switch plan.cause(of: postponement) {
+      case .failed(_, secondsLeft: let seconds?):
+        retrying.insert(id)
+        delay = min(delay ?? seconds, seconds)
+      case .failed(let reason, secondsLeft: nil):
+        failures[id] = PackError(.versionFailed, "pack '\(id)' failed on this device: \(reason.text)", advice: .publishNewVersion)
+      case .space(let needed, let free):
+        failures[id] = PackError(
+          .noSpace, "pack '\(id)' needs \(needed) bytes, but \(free) are free", advice: .freeSpace(bytes: needed.less(free)))
+      case .manifestExpired:
+        failures[id] = PackError(.manifestExpired, "the manifest has expired", advice: .renewManifest)
+      case .notAsked:
+        // Its record was lost, or the system removed the pack right after its installation.
+        requested.insert(id)
+        delay = min(delay ?? 1, 1)
+      case .cancelled, .beforeLaunch, .allowance, .base: break
       }
     }
-    if await delivery.store.manifest?.manifest.pages.isEmpty == false {
-      // Only a page that has arrived says that there is no such pack.
+    if await delivery.store.manifest?.manifest.catalogue.isEmpty == false {
+      // Only a shard that has arrived says that there is no such pack.
       for id in asked {
         do throws(PackError) {
           try await check(id)
@@ -436,14 +542,8 @@ actor LibraryLoop {
     guard let bundled else { return false }
     let names = plan.downloads.map(\.id).filter { !foreign.contains($0) }
     var isChanged = false
-    for name in names where DeliveryName.isPage(name) {
-      // Tried once: a plan needs it again only if it was removed from the device.
-      foreign.insert(name)
-      guard let bytes = bundled.page(named: name) else { continue }
-      if try await delivery.keepPage(named: name, bytes, for: plan.awaitingPages) { isChanged = true }
-    }
-    for pack in try await delivery.lookup(names.filter { !DeliveryName.isPage($0) }).packs {
-      guard bundled.contains(pack) else { continue }
+    let entries = try await delivery.lookup(Set(names)).packs
+    for pack in names.compactMap({ entries[$0] }) where bundled.contains(pack) {
       changes.tell(Change(id: pack.id, status: .installing))
       do throws(PackError) {
         guard try await bundled.install(pack, in: delivery.store) else {
@@ -538,28 +638,17 @@ actor LibraryLoop {
     return .ready(version: version)
   }
 
-  /// The packs of the manifest itself, and those in its pages that the device has or is to have.
-  private func listed() async -> [ManifestPack] {
-    guard let manifest = await delivery.store.manifest?.manifest else { return [] }
-    guard !manifest.pages.isEmpty else { return manifest.packs }
-    var ids = Set(waiting.keys)
-    ids.formUnion((try? await delivery.store.installed().map(\.id)) ?? [])
-    let state = delivery.state
-    let records = (try? await WorkerPool.settled { () throws(PackError) in try state.content().records }) ?? []
-    ids.formUnion(records.filter { !$0.isIdle }.map(\.id))
-    ids.subtract(manifest.packs.map(\.id))
-    let further = (try? await delivery.lookup(ids.sorted()).packs) ?? []
-    return manifest.packs + further.sorted { $0.id < $1.id }
-  }
-
-  func offers() async -> [PackLibrary.Offer] {
+  func offers() async -> PackLibrary.Offers {
+    isListed = true
+    guard let listing = try? await delivery.store.listing() else { return PackLibrary.Offers(packs: [], isComplete: false) }
+    if !listing.missing.isEmpty { fetchShardsLater() }
     var offers: [PackLibrary.Offer] = []
-    for pack in await listed() where isForDevice(pack) {
+    for pack in listing.packs where isForDevice(pack) {
       offers.append(
         PackLibrary.Offer(
           id: pack.id, name: pack.name.isEmpty ? pack.id : pack.name, description: pack.description, downloadSize: pack.size,
           installSize: pack.installSize, status: await status(of: pack.id)))
     }
-    return offers
+    return PackLibrary.Offers(packs: offers, isComplete: listing.isComplete)
   }
 }

@@ -16,25 +16,21 @@ extension PackLibrary {
   public convenience init(
     directory: URL, manifest: URL, trusting trusted: [String], keys: some KeyProvider, options: Options = Options()
   ) async throws(PackError) {
-    let path = directory.appendingPathComponent("state").path
-    let pages = PageFolder(SharedState.pagesPath(in: path))
-    let store = try await Self.store(in: directory, trusting: trusted, keys: keys, pages: pages, options)
+    let store = try await Self.store(in: directory, trusting: trusted, keys: keys, options)
     let queue = try await DownloadQueue(
       root: directory.appendingPathComponent("downloads").path, transport: URLSessionTransport(), logger: options.logger)
-    let state = try SharedState(directory: path, logger: options.logger)
+    let state = try SharedState(directory: directory.appendingPathComponent("state").path, logger: options.logger)
     let delivery = AppDelivery(state: state, store: store, queue: queue, isForDevice: options.isForDevice)
     try await self.init(
       delivery, service: QueueService(delivery: delivery, queue: queue), manifest: manifest, exports: Self.exports(of: directory), options)
   }
 
-  /// - Parameter pages: The pages that app and extension share.
   static func store(
-    in directory: URL, trusting trusted: [String], keys: some KeyProvider, pages: PageFolder, _ options: Options
+    in directory: URL, trusting trusted: [String], keys: some KeyProvider, _ options: Options
   ) async throws(PackError) -> AssetStore {
     try await AssetStore(
       root: directory.appendingPathComponent("packs").path, keys: keys, trusting: TrustedKeys(texts: trusted),
-      lowestVersion: options.lowestManifestVersion,
-      policy: options.store, device: options.device, pages: pages, logger: options.logger)
+      lowestVersion: options.lowestManifestVersion, policy: options.store, device: options.device, logger: options.logger)
   }
 
   static func exports(of directory: URL) -> FileExports {
@@ -45,18 +41,23 @@ extension PackLibrary {
     _ delivery: AppDelivery, service: any DownloadService, manifest: URL, exports: FileExports, _ options: Options
   ) async throws(PackError) {
     let session = ContentSession()
-    try await self.init(delivery, service: service, exports: exports, options) { () throws(PackError) in
+    try await self.init(delivery, service: service, exports: exports, options) { (file) throws(PackError) in
+      let (address, limit, subject) =
+        switch file {
+        case .manifest: (manifest.absoluteString, Manifest.largestSize, "there is no manifest")
+        case .shard(let address, let size): (address, size, "there is no catalogue")
+        }
       do throws(ContentFailure) {
-        switch try await session.content(at: manifest.absoluteString, ContentRequest(sizeLimit: Manifest.largestSize)) {
+        switch try await session.content(at: address, ContentRequest(sizeLimit: limit)) {
         case .content(let bytes, _): return bytes
         // Without a known version, a server has no reason to answer so.
         case .unchanged: throw .transfer(.malformedResponse)
         }
       } catch {
         switch error {
-        case .transfer(.offline): throw PackError(.offline, "there is no manifest: \(error.error.message)", advice: .connect)
+        case .transfer(.offline): throw PackError(.offline, "\(subject): \(error.error.message)", advice: .connect)
         case .transfer(.cancelled), .other: throw error.error
-        case .transfer: throw PackError(.downloadFailed, "there is no manifest: \(error.error.message)", advice: .tryAgain)
+        case .transfer: throw PackError(.downloadFailed, "\(subject): \(error.error.message)", advice: .tryAgain)
         }
       }
     }
@@ -65,17 +66,17 @@ extension PackLibrary {
   /// - Parameters:
   ///   - sleep: Waits before a retry that a plan put off.
   ///   - idle: Waits before packs are rewritten.
-  ///   - source: Returns the signed manifest that the server has now.
+  ///   - source: Returns a file that the server has now.
   convenience init(
     _ delivery: AppDelivery, service: any DownloadService, exports: FileExports, _ options: Options,
     sleep: @escaping @Sendable (_ seconds: UInt64) async -> Void = { try? await Task.sleep(for: .seconds(Int64(clamping: $0))) },
     idle: @escaping @Sendable () async -> Void = { try? await Task.sleep(for: .seconds(60)) },
-    source: @escaping LibraryLoop.ManifestSource
+    source: @escaping LibraryLoop.Source
   ) async throws(PackError) {
     let bundled = try options.bundled.map { (directory) throws(PackError) in try BundledRelease(directory) }
     let loop = LibraryLoop(
       delivery, service: service, bundled: bundled, exports: exports, confirmsVersions: options.confirmsVersions,
-      isForDevice: { [store = delivery.store] in store.device.accepts($0) && options.isForDevice($0) }, manifestSource: source,
+      isForDevice: { [store = delivery.store] in store.device.accepts($0) && options.isForDevice($0) }, source: source,
       sleep: sleep,
       idle: options.compactsPacks ? idle : nil)
     try await loop.start()

@@ -93,6 +93,15 @@ public final class PackLibrary: Sendable {
     public let status: Status
   }
 
+  /// The packs that the manifest offers for this device.
+  public struct Offers: Sendable {
+    /// Those of the manifest itself in its order, then the packs on demand in ascending order of their names.
+    public let packs: [Offer]
+    /// Whether all packs are known. If not, there is no manifest yet, or parts of its catalogue are not on the device; instead of each missing part, the
+    /// list has what an earlier release had there.
+    public let isComplete: Bool
+  }
+
   init(_ loop: LibraryLoop) {
     store = loop.delivery.store
     self.loop = loop
@@ -131,15 +140,16 @@ public final class PackLibrary: Sendable {
     return stream
   }
 
-  /// Returns the packs that the accepted manifest offers for this device, in its order. Empty if there is no manifest yet.
+  /// Returns the packs that the accepted manifest offers for this device, as far as they are known.
   ///
-  /// If a release has so many packs on demand that pages list them, those that the device neither has nor requested are left out. ``ensure(_:)`` finds all
-  /// of them by name.
-  public func offers() async -> [Offer] {
+  /// If the list is not complete, the first call starts to fetch what is missing, and ``refresh()`` waits for it. ``ensure(_:)`` finds a pack by its name in
+  /// any case. Takes 1 KB of memory for each pack.
+  public func offers() async -> Offers {
     await loop.offers()
   }
 
-  /// Fetches the manifest, accepts it if it is newer, and starts the downloads that it requires.
+  /// Fetches the manifest, accepts it if it is newer, and starts the downloads that it requires. After a call of ``offers()``, also fetches what is missing of
+  /// the list.
   ///
   /// - Returns: Whether the manifest changed.
   /// - Throws: ``PackError/Code/offline``, ``PackError/Code/downloadFailed``, or the reason why the manifest is refused. The last accepted manifest stays.

@@ -11,12 +11,10 @@ package struct ComparedRelease: Sendable {
   /// The directories in which files of packs may be, in the order in which they are looked for.
   private let directories: [String]
 
-  /// What a manifest and its pages say.
+  /// What a manifest and its catalogue say.
   package struct Offer: Sendable {
     /// The entries of all packs.
     package let entries: [ManifestPack]
-    /// The deltas to packs, by the ids of these.
-    package let deltas: [String: [ManifestDelta]]
     /// The size of the manifest in bytes.
     package let manifestSize: UInt64
     /// When the manifest was signed, if it says so.
@@ -25,10 +23,10 @@ package struct ComparedRelease: Sendable {
     package let expires: ManifestTime
   }
 
-  /// Reads the manifest of a release and its pages. Signatures are not checked.
+  /// Reads the manifest of a release and its catalogue. Signatures are not checked.
   ///
   /// - Parameter target: the directory that `packer build` made, or the manifest in it.
-  /// - Throws: ``PackError/Code/damagedManifest``, or as ``ReleaseCatalogue/init(_:in:kinds:files:)``.
+  /// - Throws: ``PackError/Code/damagedManifest``, or as ``ReleaseCatalogue/init(_:in:files:)``.
   package init(reading target: String) throws(PackError) {
     let folder = ReleaseFolder(target)
     let signed = try SignedManifest.read(folder.manifestPath)
@@ -48,8 +46,7 @@ package struct ComparedRelease: Sendable {
         settings: "", created: entry.created ?? manifest.issued ?? manifest.expires)
     }.sorted { $0.id.precedes($1.id) }
     offer = Offer(
-      entries: catalogue.packs, deltas: Dictionary(catalogue.updates.map { ($0.id, $0.deltas) }) { first, _ in first },
-      manifestSize: UInt64(signed.bytes.count), issued: manifest.issued, expires: manifest.expires)
+      entries: catalogue.packs, manifestSize: UInt64(signed.bytes.count), issued: manifest.issued, expires: manifest.expires)
     directories = [directory]
   }
 

@@ -85,14 +85,14 @@ package struct Comparison: Sendable {
   /// What players with the release before download. Nil if one side is no release.
   private var update: ReleaseUpdate? {
     guard case .release(let old) = before, let offer else { return nil }
-    return ReleaseUpdate(from: old.manifestVersion, having: old.packs, to: offer.entries, by: offer.deltas)
+    return ReleaseUpdate(from: old.manifestVersion, having: old.packs, to: offer.entries)
   }
 
   /// Returns what players of the release before, and of all others that they may have, download.
   private func downloads(_ first: ReleaseUpdate?) throws(PackError) -> [ReleaseUpdate] {
     guard let offer, case .release(let new) = after else { return [] }
     var updates = first.map { [$0] } ?? []
-    for update in try history?.updates(to: offer.entries, by: offer.deltas) ?? []
+    for update in try history?.updates(to: offer.entries) ?? []
     where update.manifest < new.manifestVersion && !updates.contains(update) {
       updates.append(update)
     }
@@ -301,7 +301,7 @@ package struct Comparison: Sendable {
     guard let update, case .release(let release) = self.after else { return nil }
     if update.deltas == 0 { return Costs(sizes: after.items.map { $0.packedSize ?? 0 }, rest: after.restSize) }
     guard update.deltas == 1 else { return Costs(obstacle: "players download \(update.deltas) deltas") }
-    let delta = (offer?.deltas[update.id] ?? []).first { delta in
+    let delta = (offer?.entries.first { $0.id == update.id }?.deltas ?? []).first { delta in
       delta.size == update.size && delta.target == nil && delta.bases == [base?.contentRoot ?? []]
     }
     guard let delta, let base, let new = pair.after?.released else { return Costs(obstacle: "the delta is over another pack") }

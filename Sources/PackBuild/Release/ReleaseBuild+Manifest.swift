@@ -18,7 +18,7 @@ extension ReleaseBuild {
     }
     let budget = InstallBudget(essentialDownloadAllowance: 1, downloadAllowance: 1, essentialMaxInstallSize: 1, maxInstallSize: 1)
     let defaults = defaults(of: entries)
-    if !paged(entries).isEmpty { entries.removeAll { $0.delivery == .onDemand } }
+    entries.removeAll(where: isInCatalogue)
     let manifest = Manifest(version: 1, issued: time.now, expires: time.now, budget: budget, defaults: defaults, packs: entries)
     try Self.check(manifestSize: try manifest.signedBytes().count, packs: entries.count, isLeast: true)
   }
@@ -46,14 +46,12 @@ extension ReleaseBuild {
     _ packs: [MadePack], _ entries: [ManifestPack], _ outcomes: [UpdateOutcome], _ trust: ReleaseTrust, lock: ReleaseLock,
     existing: ExistingRelease?
   ) throws(PackError) -> ReleaseDescription {
-    let paged = paged(entries)
     let defaults = defaults(of: entries)
-    let updates = Self.listed(outcomes)
-    let pages = try assemble(paged, updates, defaults, existing)
+    let catalogue = try assemble(entries.filter(isInCatalogue), defaults, lock, existing)
     var manifest = Manifest(
       version: 1, issued: time.now, expires: time.now, budget: nil, defaults: defaults,
-      packs: paged.isEmpty ? entries : entries.filter { $0.delivery != .onDemand })
-    manifest.pages = pages.references
+      packs: entries.filter { !isInCatalogue($0) })
+    manifest.catalogue = catalogue.shards
     let ceiling = try ManifestReserve.size(
       for: manifest, keysSize: trust.documents.reduce(0) { $0 + $1.bytes.count }, configured: configuration.manifestCeiling)
     let parts = try ReleaseBudget.byPlatform(packs: entries, manifestCeiling: ceiling, headroom: configuration.headroom)
@@ -64,7 +62,7 @@ extension ReleaseBuild {
     let term = try term(contentDigest, lock: lock, existing: existing)
     (manifest.version, manifest.issued, manifest.expires) = (term.version, term.issued, term.expires)
     return ReleaseDescription(
-      packs: packs, entries: entries, outcomes: outcomes, updates: updates, pages: pages, manifest: manifest, contentDigest: contentDigest,
+      packs: packs, entries: entries, outcomes: outcomes, catalogue: catalogue, manifest: manifest, contentDigest: contentDigest,
       term: term, budget: budget, parts: parts.map { BudgetReport.Part(platforms: $0.platforms, packs: $0.packs, budget: $0.budget) },
       ceiling: ceiling)
   }

@@ -50,31 +50,26 @@ extension ReleaseBuild {
       hint: "bring the files back, for example from where they were uploaded")
   }
 
-  /// Returns entries with the names of the other packs over which there are deltas to them.
-  static func naming(bases outcomes: [UpdateOutcome], in entries: [ManifestPack]) -> [ManifestPack] {
+  /// Returns entries with the deltas to them, and with the names of the other packs over which there are any.
+  static func listing(_ outcomes: [UpdateOutcome], in entries: [ManifestPack]) -> [ManifestPack] {
+    var deltas: [String: [ManifestDelta]] = [:]
+    for outcome in outcomes {
+      if let delta = outcome.delta { deltas[outcome.update.id, default: []].append(delta) }
+    }
     let published = outcomes.filter { $0.delta != nil && $0.update.basePack != nil }
     let bases = Dictionary(published.map { ($0.update.id, $0.update.basePack) }) { first, _ in first }
     return entries.map { entry in
       var entry = entry
       entry.basePack = bases[entry.id] ?? nil
+      entry.deltas = (deltas[entry.id] ?? []).sorted { $0.sha256.lexicographicallyPrecedes($1.sha256) }
       return entry
     }
-  }
-
-  /// Returns the deltas as pages list them.
-  static func listed(_ outcomes: [UpdateOutcome]) -> [PackUpdates] {
-    var deltas: [String: [ManifestDelta]] = [:]
-    for outcome in outcomes {
-      if let delta = outcome.delta { deltas[outcome.update.id, default: []].append(delta) }
-    }
-    return deltas.map { id, deltas in PackUpdates(id: id, deltas: deltas.sorted { $0.sha256.lexicographicallyPrecedes($1.sha256) }) }
-      .sorted { $0.id.precedes($1.id) }
   }
 
   /// The share of the full pack that a delta must save, in hundredths of a percent.
   var worth: UInt64 { configuration.updates?.worth ?? 0 }
 
-  /// The fewest bytes that a delta must save: its entry in a page takes 250, and devices read the entries of many.
+  /// The fewest bytes that a delta must save: its entry takes 250, and devices read the entries of many.
   static let leastSaving: UInt64 = 4096
 
   /// Whether deltas of `size` bytes save enough of a pack to be made.

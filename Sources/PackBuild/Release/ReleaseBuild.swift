@@ -108,7 +108,7 @@ package struct ReleaseBuild: Sendable {
       let outcomes = try await deltas.updates(to: made, from: editions)
       try cached?.finish()
       remarks += cache?.takeRemarks() ?? []
-      entries = Self.naming(bases: outcomes, in: entries)
+      entries = Self.listing(outcomes, in: entries)
       if let remark = lackingFiles(outcomes.map(\.update)) { remarks.append(remark) }
       let release = try release(made, entries, outcomes, trust, lock: lock, existing: existing)
       let signed = try sign(release, signers, trust, existing)
@@ -120,8 +120,7 @@ package struct ReleaseBuild: Sendable {
       let record = release.record(
         signed, rootKeyID: configuration.perPackKeys ? "\(key.id)" : nil, signers: signers.map(\.publicKey.text), files: staged.names)
       try staged.write(record.document, to: BuildRecord.fileName)
-      let downloads =
-        try history?.updates(to: entries, by: Dictionary(release.updates.map { ($0.id, $0.deltas) }) { first, _ in first }) ?? []
+      let downloads = try history?.updates(to: entries) ?? []
       // Checked again: a file that was added meanwhile would be removed.
       _ = try ExistingRelease.look(at: output, files: files)
       try Task.checkpoint()

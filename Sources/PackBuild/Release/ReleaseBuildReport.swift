@@ -122,8 +122,8 @@ package struct ReleaseBuildReport: Sendable {
     package let manifest: Manifest
     /// The size of its document in bytes.
     package let manifestSize: UInt64
-    /// The number of its pages, index pages included.
-    package let pages: Int
+    /// The number of shards of its catalogue.
+    package let shards: Int
     /// Whether it equals the manifest of the earlier build byte for byte.
     package let isManifestUnchanged: Bool
     /// The ids of the keys that it is signed with, ascending.

@@ -1,12 +1,10 @@
 /// A release as its manifest describes it, before it is signed or written.
 struct ReleaseDescription {
   let packs: [MadePack]
-  /// What the manifest and its pages say of each pack.
+  /// What the manifest and its catalogue say of each pack.
   let entries: [ManifestPack]
   let outcomes: [UpdateOutcome]
-  /// The deltas as pages list them.
-  let updates: [PackUpdates]
-  let pages: PageAssembly
+  let catalogue: CatalogueAssembly
   let manifest: Manifest
   /// SHA-256 of the signed bytes without version and term.
   let contentDigest: [UInt8]
@@ -54,7 +52,7 @@ struct ReleaseDescription {
 
   func report(_ signed: SignedRelease) -> ReleaseBuildReport.Release {
     ReleaseBuildReport.Release(
-      manifest: manifest, manifestSize: signed.size, pages: pages.files.count, isManifestUnchanged: signed.isUnchanged,
+      manifest: manifest, manifestSize: signed.size, shards: catalogue.files.count, isManifestUnchanged: signed.isUnchanged,
       signers: signed.document.signatures.map(\.keyID), budget: budget, manifestCeiling: ceiling)
   }
 }

@@ -70,7 +70,7 @@ package struct ReleaseRecording: Sendable {
   ///
   /// - Throws: ``PackError/Code/releaseConflict`` if the lock file has other values for the same version, or a higher version.
   package func record(_ app: App? = nil) throws(PackError) -> Report {
-    let record = try checkedRecord()
+    let (record, shards) = try checkedRecord()
     // Held to the end, so that a second recording sees what the first one wrote.
     let turn = try RecordingTurn(lockPath, files: files)
     defer { withExtendedLifetime(turn) {} }
@@ -82,7 +82,7 @@ package struct ReleaseRecording: Sendable {
         "manifest \(record.manifest.version) in \(dist) is older than manifest \(app.firstManifest), which app \(app.title) knows",
         hint: "get the newest lock file, then build again with 'packer build'")
     }
-    lock.released = try release(record, after: before.released)
+    lock.released = try release(record, shards, after: before.released)
     if let app {
       for var plist in app.plists {
         if plist.isImplied, before.apps.contains(where: { $0.version == app.version && $0.platform == nil }) { plist.platform = nil }
@@ -137,7 +137,7 @@ package struct ReleaseRecording: Sendable {
   // MARK: The release
 
   /// Reads the build record, and compares it with the manifest and the pack files.
-  private func checkedRecord() throws(PackError) -> BuildRecord {
+  private func checkedRecord() throws(PackError) -> (BuildRecord, shards: Int) {
     let record: BuildRecord
     do throws(PackError) {
       record = try BuildRecord.read(in: dist, files: files)
@@ -172,12 +172,12 @@ package struct ReleaseRecording: Sendable {
       }
       try checkFile(pack.file, size: pack.size, sha256: pack.sha256)
     }
-    for updates in catalogue.updates {
-      for delta in updates.deltas {
-        try checkFile(ManifestPack.publishedName(updates.id, delta.sha256), size: delta.size, sha256: delta.sha256)
+    for pack in catalogue.packs {
+      for delta in pack.deltas {
+        try checkFile(ManifestPack.publishedName(pack.id, delta.sha256), size: delta.size, sha256: delta.sha256)
       }
     }
-    return record
+    return (record, manifest.manifest.catalogue.count)
   }
 
   /// Compares a file of the release with what the build made.
@@ -205,7 +205,7 @@ package struct ReleaseRecording: Sendable {
 
   /// Returns the release as the lock file stores it.
   private func release(
-    _ record: BuildRecord, after before: ReleaseLock.Release?
+    _ record: BuildRecord, _ shards: Int, after before: ReleaseLock.Release?
   ) throws(PackError) -> ReleaseLock.Release {
     let manifest = record.manifest
     if let before {
@@ -246,7 +246,8 @@ package struct ReleaseRecording: Sendable {
     packs.sort { $0.id.utf8.lexicographicallyPrecedes($1.id.utf8) }
     var release = ReleaseLock.Release(
       manifestVersion: manifest.version, signedDigest: manifest.signedDigest, contentDigest: manifest.contentDigest,
-      issued: manifest.issued, expires: manifest.expires, rootKeyID: record.rootKeyID, packs: packs, recorded: before?.recorded)
+      issued: manifest.issued, expires: manifest.expires, rootKeyID: record.rootKeyID, packs: packs, recorded: before?.recorded,
+      shards: max(before?.shards ?? 1, shards))
     // A release that is recorded again keeps the note of its first recording.
     if release != before { release.recorded = origin }
     return release

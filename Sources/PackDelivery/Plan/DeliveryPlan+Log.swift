@@ -13,7 +13,7 @@ extension DeliveryPlan {
     if !reasons.isEmpty {
       values.append(.public("postponed", reasons.sorted { $0.key < $1.key }.map { "\($0.key):\($0.value)" }.joined(separator: ",")))
     }
-    if !awaitingPages.isEmpty { values.append(.public("awaitingPages", awaitingPages.count)) }
+    if !undecided.isEmpty { values.append(.public("undecided", undecided.count)) }
     let deltas = downloads.count(where: \.isDelta)
     if deltas > 0 { values.append(.public("deltas", deltas)) }
     // Without this, deltas that never work would not be noticed.
@@ -34,7 +34,6 @@ extension Postponement.Reason {
     case .allowance: "allowance"
     case .space: "space"
     case .failed: "failed"
-    case .updates: "updates"
     case .base: "base"
     case .manifestExpired: "manifest-expired"
     }

@@ -1,8 +1,8 @@
 /// A plan for bringing the packs of a manifest to the device. A plan is a value: making it fetches, changes and removes nothing.
 ///
 /// Every pack that the manifest offers to this device is in exactly one of ``downloads``, ``underWay``, ``handOver``, ``installing``, ``ready`` and
-/// ``postponed``. Packs in pages (FORMAT.md §9.7) are in them if the app asked for them or the device has something of them, and only once their page
-/// is on the device. Missing pages are downloaded like packs, under the name `~` and their file name.
+/// ``postponed``. Packs of its catalogue (FORMAT.md §9.7) are in them if the app asked for them or the device has something of them, and only once their
+/// shard is on the device.
 public struct DeliveryPlan: Hashable, Sendable {
   /// The downloads to hand to the system, the most urgent first: essential packs, then requested packs, then all others, each in the order of the
   /// manifest.
@@ -19,10 +19,8 @@ public struct DeliveryPlan: Hashable, Sendable {
   public internal(set) var postponed: [Postponement] = []
   /// The packs that the manifest no longer offers. They are listed but not removed.
   public internal(set) var obsolete: [ObsoletePack] = []
-  /// The packs of which nothing is decided, because a page is missing or not valid. Nothing of them is changed.
-  package internal(set) var awaitingPages: [String] = []
-  /// The pages that the root of its manifest names.
-  package internal(set) var rootPages: [PageReference] = []
+  /// The packs of which nothing is decided, because their shard is missing or not valid, or is not read in this process. Nothing of them is changed.
+  package internal(set) var undecided: [String] = []
   /// The identifiers of downloads that are no longer needed.
   public internal(set) var cancellations: [String] = []
   /// The identifiers of files in the shared directory that are no longer needed. They are kept until ``SharedState/discard(_:)``.
@@ -60,12 +58,12 @@ public struct DeliveryPlan: Hashable, Sendable {
   public init(
     for manifest: Manifest, records: [PackStatus], files: [WaitingFile] = [], facts: DeliveryFacts, policy: DeliveryPolicy = .init()
   ) {
-    self.init(for: manifest, PageLookup(), records: records, files: files, facts: facts, policy: policy)
+    self.init(for: manifest, CatalogueLookup(), records: records, files: files, facts: facts, policy: policy)
   }
 
-  /// - Parameter lookup: what the pages on the device say about packs that are not in the manifest itself.
+  /// - Parameter lookup: what the shards on the device say of packs that are not in the manifest itself.
   package init(
-    for manifest: Manifest, _ lookup: PageLookup, records: [PackStatus], files: [WaitingFile] = [], facts: DeliveryFacts,
+    for manifest: Manifest, _ lookup: CatalogueLookup, records: [PackStatus], files: [WaitingFile] = [], facts: DeliveryFacts,
     policy: DeliveryPolicy = .init()
   ) {
     var planning = Planning(manifest, lookup, records, files, facts, policy)
@@ -97,7 +95,7 @@ public struct DeliveryPlan: Hashable, Sendable {
   }
 
   private func isNamed(_ id: String) -> Bool {
-    ready.contains(id) || installing.contains(id) || awaitingPages.contains(id) || postponed.contains { $0.id == id }
+    ready.contains(id) || installing.contains(id) || undecided.contains(id) || postponed.contains { $0.id == id }
       || obsolete.contains { $0.id == id }
   }
 }

@@ -14,7 +14,7 @@ struct PackBases {
   ///   - records: The records before the plan, by name.
   ///   - device: What the store reports, by name.
   init(
-    _ packs: ArraySlice<ManifestPack>, _ lookup: PageLookup, _ records: [String: PackStatus], _ device: [String: [DevicePack]],
+    _ packs: [ManifestPack], _ records: [String: PackStatus], _ device: [String: [DevicePack]],
     _ facts: DeliveryFacts
   ) {
     let above = packs.filter { $0.basePack != nil }
@@ -34,12 +34,11 @@ struct PackBases {
       guard record.map({ $0.state.kind == .notLoaded && $0.fallback == nil }) ?? true else { continue }
       let isWanted = pack.delivery != .onDemand || facts.asked.contains(pack.id) || records[pack.id]?.isWanted == true
       guard isWanted, let cost = Self.cost(of: base, records[base.id], device[base.id], facts) else { continue }
-      let deltas = lookup.updates.deltas[pack.id] ?? []
       // A delta over a version of the pack itself is not put off.
       let own = facts.device == nil ? records[pack.id]?.base.map { [$0] } ?? [] : device[pack.id, default: []].compactMap(\.contentRoot)
       let room = Dictionary((own + roots(below: pack)).map { ($0, 1) }) { first, _ in first }
-      guard UpdateRoute.cheapest(to: pack, over: room, by: deltas) == nil,
-        let delta = UpdateRoute.cheapest(to: pack, over: [base.contentRoot: 1], by: deltas), delta.size.adding(cost) < pack.size
+      guard UpdateRoute.cheapest(to: pack, over: room) == nil,
+        let delta = UpdateRoute.cheapest(to: pack, over: [base.contentRoot: 1]), delta.size.adding(cost) < pack.size
       else { continue }
       awaited[pack.id] = base.contentRoot
       if cost > 0 {

@@ -1,8 +1,8 @@
 /// A download to hand to the system.
 public struct PlannedDownload: Hashable, Sendable {
-  /// The name of the pack, or `~` and the file name of a page of the manifest.
+  /// The name of the pack.
   public let id: String
-  /// The bytes to download: those of the pack, of a delta to it, or of a page. The size is exact: the system refuses a file of another size.
+  /// The bytes to download: those of the pack, or of a delta to it. The size is exact: the system refuses a file of another size.
   public let bytes: PackBytes
   /// The URL of the file.
   public let url: String

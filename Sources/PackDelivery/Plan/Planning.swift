@@ -2,21 +2,14 @@
 struct Planning {
   private(set) var plan = DeliveryPlan()
 
-  /// The missing pages, and then the packs that are offered.
+  /// The packs that are offered.
   private let packs: [ManifestPack]
-  private let pageCount: Int
-  /// What is known of the deltas to packs that are to be updated.
-  private let updates: UpdateLookup
-  /// The names of the missing pages of deltas.
-  private let updatePages: Set<String>
   /// The packs whose files are deltas over packs that are not installed yet.
   private var waiting: Set<String> = []
-  /// Whether one of those pages could not be fetched. Then no pack waits for them.
-  private var hasFailedPage = false
   private let defaults: ManifestDefaults
   /// The packs of which it is not known yet whether they are offered.
   private let unknown: Set<String>
-  private let hasPages: Bool
+  private let hasCatalogue: Bool
   /// The packs over which others may be read, by name.
   private let bases: PackBases
   private let facts: DeliveryFacts
@@ -42,32 +35,26 @@ struct Planning {
   }
 
   init(
-    _ manifest: Manifest, _ lookup: PageLookup, _ records: [PackStatus], _ files: [WaitingFile], _ facts: DeliveryFacts,
+    _ manifest: Manifest, _ lookup: CatalogueLookup, _ records: [PackStatus], _ files: [WaitingFile], _ facts: DeliveryFacts,
     _ policy: DeliveryPolicy
   ) {
-    let pages = (lookup.missing + lookup.updates.missing).map { ManifestPack(page: $0, base: manifest.defaults.baseURL ?? "") }
-    // Pages come first, because packs wait for them.
-    packs = pages.isEmpty && lookup.packs.isEmpty ? manifest.packs : pages + manifest.packs + lookup.packs
-    pageCount = pages.count
-    updates = lookup.updates
-    updatePages = Set(lookup.updates.missing.map(DeliveryName.page))
+    packs = lookup.packs.isEmpty ? manifest.packs : manifest.packs + lookup.packs.values.sorted { $0.id.precedes($1.id) }
     defaults = manifest.defaults
     unknown = lookup.unknown
-    hasPages = !manifest.pages.isEmpty
+    hasCatalogue = !manifest.catalogue.isEmpty
     self.facts = facts
     self.policy = policy
     isExpired = facts.time >= manifest.expires.secondsSince1970
     self.records.reserveCapacity(records.count)
     for record in records { self.records[record.id] = record }
     for pack in facts.device ?? [] { device[pack.id, default: []].append(pack) }
-    bases = PackBases(packs.dropFirst(pages.count), lookup, self.records, device, facts)
+    bases = PackBases(packs, self.records, device, facts)
     for file in files { self.files[file.identifier.description] = file }
     plan.allowance = facts.allowance
-    plan.rootPages = manifest.pages
   }
 
   mutating func run() {
-    for (index, pack) in packs.enumerated() where index < pageCount || facts.isForDevice(pack) { consider(pack, index) }
+    for (index, pack) in packs.enumerated() where facts.isForDevice(pack) { consider(pack, index) }
     for id in unknown.sorted() { wait(id) }
     for urgency in 0...2 {
       for candidate in candidates where candidate.urgency == urgency { admit(candidate) }
@@ -75,7 +62,7 @@ struct Planning {
     candidates = []
     let gone = Set(records.keys).union(device.filter { !$0.value.allSatisfy(\.isRejected) }.keys)
     for id in gone.sorted() {
-      if DeliveryName.isPage(id) || hasPages && isSpent(id) { drop(id) } else { retire(id) }
+      if hasCatalogue && isSpent(id) { drop(id) } else { retire(id) }
     }
     findStrays()
   }
@@ -121,11 +108,7 @@ struct Planning {
       apply(.asked, to: &status)
     }
     meetSystem(identifier, &status)
-    if index < pageCount { askForPage(&status) }
-    if updatePages.contains(pack.id), status.state.kind == .failed || status.attempts > 0 { hasFailedPage = true }
     if case .failed(let reason) = status.state, isDue(status, reason, isRejected) { apply(.retryDue, to: &status) }
-    // A download that came to nothing: whether the delta is still offered is not known without the page.
-    if status.state.kind == .notLoaded, updates.unknown.contains(pack.id), !(status.hasHop && mayWaitForPage(pack)) { status.dropDeltas() }
     // A download of the full pack that came to nothing: a delta may be offered by now, or its base be there.
     if !hasChosen, status.state.kind == .notLoaded, status.delta == nil { chooseFile(of: pack, over: usable, &status) }
     place(pack, index, before, status, isRejected: isRejected)
@@ -141,7 +124,7 @@ struct Planning {
   /// The content root over which the file of a pack with a base is a delta. Nil for a full pack, or if that is not known.
   private func rootBelow(_ pack: ManifestPack, _ status: PackStatus) -> [UInt8]? {
     guard facts.device != nil, pack.basePack != nil, let delta = status.hop ?? status.delta else { return nil }
-    return updates.deltas[pack.id]?.first { $0.sha256 == delta.sha256 && $0.size == delta.size }?.bases.first
+    return pack.deltas.first { $0.sha256 == delta.sha256 && $0.size == delta.size }?.bases.first
   }
 
   /// The identifier of a status's file, if there is anything to compare it with.
@@ -223,9 +206,6 @@ struct Planning {
       reserve(pack, status)
       if waiting.contains(pack.id), let base = pack.basePack {
         plan.postponed.append(Postponement(id: pack.id, reason: .base(base)))
-      } else if index < pageCount {
-        // It arrived after this plan took the pages. The next plan takes it.
-        plan.underWay.append(pack.id)
       } else if isExpired {
         plan.postponed.append(Postponement(id: pack.id, reason: .manifestExpired))
       } else {
@@ -255,7 +235,6 @@ struct Planning {
     _ pack: ManifestPack, _ status: PackStatus, _ idle: IdleReason, _ isRejected: Bool
   ) -> Postponement.Reason? {
     if isRejected { return .failed(.rejected, secondsLeft: nil) }
-    if isAwaitingUpdates(pack, status) { return .updates }
     if pack.delivery == .onDemand, !status.isWanted { return .notAsked }
     if idle == .cancelled, !(pack.delivery == .essential && facts.event.permitsEssential) { return .cancelled }
     if idle.waitsForLaunch, facts.allowance != nil { return .beforeLaunch(idle) }
@@ -319,20 +298,20 @@ struct Planning {
   /// files while the manifest offers them.
   private mutating func chooseFile(of pack: ManifestPack, over held: [DevicePack], _ status: inout PackStatus) {
     guard status.state != .ready, status.state != .installing, status.fallback == nil else { return }
-    let offered = updates.deltas[pack.id] ?? []
     if let delta = status.delta {
       let isOffered = [status.hop, delta].allSatisfy { file in
-        file.map { file in offered.contains { $0.sha256 == file.sha256 && $0.size == file.size } } ?? true
+        file.map { file in pack.deltas.contains { $0.sha256 == file.sha256 && $0.size == file.size } } ?? true
       }
       let isComing = status.state.isUnderWay || status.state == .toBeTransferred
       let isLost = status.hop.map { status.hasHop && !isHere($0, status.id) } ?? false
-      // Without the page it is not known. The store decides when the file is here.
-      if isComing || status.hasHop, !isLost, isOffered || updates.unknown.contains(pack.id) { return }
+      if isComing || status.hasHop, !isLost, isOffered { return }
       if status.state.isUnderWay { plan.cancellations.append(status.identifier.description) }
       if isComing { apply(status.state.isUnderWay ? .forgotten : .purged, to: &status) }
       status.dropDeltas()
     }
     guard status.state.kind == .notLoaded || status.state.kind == .failed, !isHere(PackBytes(pack), status.id) else { return }
+    // An essential download depends on nothing, because only this event permits it.
+    if pack.delivery == .essential, facts.event.permitsEssential { return }
     var room: [[UInt8]: Int] = [:]
     // A pack that stays packed cannot be read over an unpacked one.
     let isUnpacked = mode(of: pack, status) == .unpacked
@@ -341,21 +320,11 @@ struct Planning {
     }
     if facts.device == nil, isUnpacked || status.mode == .packed, let base = status.base { room[base] = status.room }
     for root in bases.roots(below: pack) + [bases.awaited[pack.id]].compactMap(\.self) where room[root] == nil { room[root] = 1 }
-    var route = (UpdateRoute.cheapest(to: pack, over: room, by: offered)?.deltas ?? []).map {
+    var route = (UpdateRoute.cheapest(to: pack, over: room)?.deltas ?? []).map {
       PackBytes(version: pack.version, size: $0.size, sha256: $0.sha256)
     }
     status.delta = route.popLast()
     status.hop = route.popLast()
-  }
-
-  /// Whether a pack waits for the page with the deltas to it. An essential download is not put off for that, because only this event permits it.
-  private func isAwaitingUpdates(_ pack: ManifestPack, _ status: PackStatus) -> Bool {
-    let isUnknown = updates.unknown.contains(pack.id) || pack.basePack.map(unknown.contains) ?? false
-    return isUnknown && (status.delta == nil || status.hasHop) && status.fallback == nil && mayWaitForPage(pack)
-  }
-
-  private func mayWaitForPage(_ pack: ManifestPack) -> Bool {
-    !hasFailedPage && !(pack.delivery == .essential && facts.event.permitsEssential)
   }
 
   private mutating func keepFiles(of status: PackStatus) {
@@ -368,20 +337,14 @@ struct Planning {
     !files.isEmpty && files[DownloadIdentifier(id: id, bytes: bytes).description]?.size == bytes.size
   }
 
-  // MARK: Pages, and packs that wait for them
+  // MARK: Packs whose shard is not here
 
-  /// Requests a page, because packs on the device or requested packs are in it. While somebody waits for one, a page that failed is tried again.
-  private func askForPage(_ status: inout PackStatus) {
-    let isAwaited = !facts.asked.isDisjoint(with: unknown)
-    if !status.isWanted || isAwaited && status.state.kind == .failed { apply(.asked, to: &status) }
-  }
-
-  /// Keeps everything of a pack whose page is not here, and records whether it is requested.
+  /// Keeps everything of a pack, and records whether it is requested.
   private mutating func wait(_ id: String) {
     let before = records.removeValue(forKey: id)
     let held = (device.removeValue(forKey: id) ?? []).filter { !$0.isRejected }
     neededFiles.formUnion(files.values.filter { $0.identifier.id == id }.map(\.identifier.description))
-    plan.awaitingPages.append(id)
+    plan.undecided.append(id)
     let isAsked = facts.asked.contains(id)
     guard var status = before ?? (isAsked ? PackStatus(id: id, bytes: .unknown, at: facts.time) : nil) else { return }
     if isAsked, status.state == .obsolete { apply(.offered(status.bytes), to: &status) }
@@ -394,7 +357,7 @@ struct Planning {
     note(before, status)
   }
 
-  /// Whether the device has nothing of a pack, and it is not wanted. Its page is not read, so that pages of packs that were removed are not needed.
+  /// Whether the device has nothing of a pack, and it is not wanted. Its shard is not read, so that those of packs that were removed are not needed.
   private func isSpent(_ id: String) -> Bool {
     guard let record = records[id], record.isIdle else { return false }
     return device[id]?.allSatisfy(\.isRejected) ?? true && !files.values.contains { $0.identifier.id == id }

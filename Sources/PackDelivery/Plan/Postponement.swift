@@ -20,8 +20,6 @@ public struct Postponement: Hashable, Sendable {
     case space(needed: UInt64, free: UInt64)
     /// It failed. The next attempt is due after this number of seconds. Nil: not before the manifest offers other bytes.
     case failed(FailureReason, secondsLeft: UInt64?)
-    /// The page with the deltas to it is fetched first.
-    case updates
     /// Its file is here, and the pack with this name is installed first, because the file is a delta over it.
     case base(String)
     /// The manifest has expired, so nothing new may be installed from it.

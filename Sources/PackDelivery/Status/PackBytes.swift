@@ -14,7 +14,7 @@ public struct PackBytes: Hashable, Sendable {
     self.sha256 = sha256
   }
 
-  /// What a record has for a pack that was requested before its page arrived. No pack has it, because no SHA-256 is known that is zero.
+  /// What a record has for a pack that was requested before its shard arrived. No pack has it, because no SHA-256 is known that is zero.
   static let unknown = PackBytes(version: 0, size: 0, sha256: [UInt8](repeating: 0, count: 32))
 
   /// Creates the value for a pack of a manifest.

@@ -58,7 +58,7 @@ extension PackStatus {
       return String(decoding: line.dropFirst(key.utf8.count + 1), as: UTF8.self)
     }
     func truth(_ text: String?) -> Bool? { text == "yes" ? true : text == "no" ? false : nil }
-    guard let pack = value("pack"), DeliveryName.isLegal(pack),
+    guard let pack = value("pack"), (try? PackName(pack)) != nil,
       let version = value("version").flatMap({ UInt64($0) }), let size = value("size").flatMap({ UInt64($0) }),
       let sha256 = value("sha256").flatMap({ [UInt8](hex: $0, count: 32) }), let state = value("state").flatMap(DeliveryState.init),
       let since = value("since").flatMap({ Int64($0) }), let attempts = value("attempts").flatMap({ UInt32($0) }),

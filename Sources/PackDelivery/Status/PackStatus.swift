@@ -2,7 +2,7 @@
 ///
 /// It is about one version of the pack, the one that the manifest offered last. The store keeps track of an older version that is still installed.
 public struct PackStatus: Hashable, Sendable {
-  /// The name of the pack, or of a page that is being downloaded: `~` and its file name.
+  /// The name of the pack.
   public let id: String
   /// The bytes that the status is about.
   public internal(set) var bytes: PackBytes

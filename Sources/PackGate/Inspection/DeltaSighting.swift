@@ -1,8 +1,8 @@
-/// One inspected delta that the pages list.
+/// One inspected delta that the manifest lists.
 struct DeltaSighting: Sendable {
   /// The id of the pack.
   var id: String
-  /// What the page says about it.
+  /// What the entry of the pack says about it.
   var delta: ManifestDelta
   /// Its expected path, starting with the path that the caller gave for the release.
   var path: String
@@ -25,10 +25,10 @@ struct DeltaSighting: Sendable {
   /// Why it was not opened over its base, although that was asked for; nil if it was.
   var unproven: String?
 
-  /// Whether its bytes are not those of the page. False for a file of another size, which is a finding of its own.
+  /// Whether its bytes are not those that the entry names. False for a file of another size, which is a finding of its own.
   var isChanged: Bool { size == delta.size && sha256.map { $0 != delta.sha256 } ?? false }
 
-  /// Whether its size and digest are those of the page.
+  /// Whether its size and digest are those that the entry names.
   var isPublished: Bool { size == delta.size && sha256 == delta.sha256 }
 
   /// What it is called in messages.

@@ -2,7 +2,7 @@ extension Facts {
   /// Returns what is expected at the server.
   ///
   /// - Parameter place: the folder that is asked in place of the one that the manifest names; nil for that one.
-  /// - Throws: the error of a page, a record or an address.
+  /// - Throws: the error of a shard, a record or an address.
   func livePlan(at place: LiveAddress?, files: any FileSystem) throws(PackError) -> LivePlan {
     guard let content = manifest.manifest else { throw PackError(.damagedManifest, of: manifest.path, "cannot be read") }
     let catalogue = try ReleaseCatalogue(content, in: setting.directory, files: files)
@@ -22,8 +22,6 @@ extension Facts {
       found.append(
         LiveFile(
           kind: .pack, url: try address(pack.url), pack: pack.id, size: pack.size, sha256: pack.sha256, path: local(pack.fileName)))
-    }
-    for pack in catalogue.updates {
       for delta in pack.deltas {
         let name = ManifestPack.publishedName(pack.id, delta.sha256)
         found.append(
@@ -31,10 +29,10 @@ extension Facts {
             kind: .delta, url: try address(base + name), pack: pack.id, size: delta.size, sha256: delta.sha256, path: local(name)))
       }
     }
-    for page in catalogue.pages {
+    for shard in content.catalogue {
       found.append(
         LiveFile(
-          kind: .page, url: try address(base + page.fileName), size: page.size, sha256: page.sha256, path: local(page.fileName)))
+          kind: .shard, url: try address(base + shard.fileName), size: shard.size, sha256: shard.sha256, path: local(shard.fileName)))
     }
     var known = Set(found.map(\.url))
     found.removeAll { known.remove($0.url) == nil }

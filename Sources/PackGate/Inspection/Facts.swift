@@ -3,7 +3,7 @@ struct Facts: Sendable {
   var setting: Setting
   var contentKeys: ContentKeys
   var manifest: ManifestSighting
-  var pages = PagesSighting()
+  var catalogue = CatalogueSighting()
   var beside = Beside()
   /// The pack files, one for each entry in the order of ``entries``; empty if files were not inspected.
   var packs: [PackSighting] = []
@@ -32,8 +32,8 @@ struct Facts: Sendable {
   /// The rules that are required, but cannot be checked.
   var unchecked: [ReleaseReport.RuleOutcome] = []
 
-  /// The entries of the manifest and its pages; empty if it could not be read.
-  var entries: [ManifestPack] { pages.packs ?? manifest.manifest?.packs ?? [] }
+  /// The entries of the manifest and its catalogue; empty if it could not be read.
+  var entries: [ManifestPack] { catalogue.packs ?? manifest.manifest?.packs ?? [] }
 
   /// The downloader extensions of the built app.
   var downloaders: [BuiltApp.Bundle] { app?.downloaders(.init(configuration, plist)) ?? [] }
@@ -146,7 +146,7 @@ struct GivenKey: Fact {
 
 extension ManifestSighting: Fact { static let source = FactSource { $0.manifest } }
 
-/// A manifest that could be read, with the entries of the pages that could be read.
+/// A manifest that could be read, with the entries of the shards that could be read.
 struct Listing: Fact {
   /// The path of the manifest, as the caller named it.
   let path: String
@@ -154,8 +154,8 @@ struct Listing: Fact {
   let size: UInt64
   let content: Manifest
   let entries: [ManifestPack]
-  /// Its pages, index pages included.
-  let pages: [PageSighting]
+  /// The shards of its catalogue.
+  let shards: [ShardSighting]
   /// The keys documents in it, not verified.
   let keysDocuments: [[UInt8]]
 
@@ -163,7 +163,7 @@ struct Listing: Fact {
     let document = facts.manifest
     guard let content = document.manifest else { return nil }
     return Listing(
-      path: document.path, size: document.size, content: content, entries: facts.entries, pages: facts.pages.all,
+      path: document.path, size: document.size, content: content, entries: facts.entries, shards: facts.catalogue.shards,
       keysDocuments: document.keysDocuments)
   }
 
@@ -193,22 +193,19 @@ struct Listing: Fact {
   }
 }
 
-/// What depends on all pages of the manifest, if it has any: which files it does not list, and which deltas.
-struct Pages: Fact {
-  /// The deltas that the pages list, in their order.
+/// What depends on the whole catalogue of the manifest, if it has one: which files it does not list, and which deltas.
+struct WholeCatalogue: Fact {
+  /// The deltas of all packs, in their order.
   let deltas: [DeltaSighting]
-  /// How the pages of tags differ from the tags of the packs; nil if they do not.
-  let tagFault: String?
   /// Pack files in the directory that are not in the manifest.
   let strayPacks: [String]
-  /// Pages in the directory that are not in the manifest.
-  let strayPages: [String]
+  /// Shards in the directory that are not in the manifest.
+  let strayShards: [String]
 
-  static let source = FactSource(.pages) { facts -> Pages? in
-    guard facts.pages.all.allSatisfy(\.isRead) else { return nil }
-    return Pages(
-      deltas: facts.updates.deltas, tagFault: facts.pages.tagFault, strayPacks: facts.beside.strayPacks, strayPages: facts.beside.strayPages
-    )
+  static let source = FactSource(.catalogue) { facts -> WholeCatalogue? in
+    guard facts.catalogue.isRead else { return nil }
+    return WholeCatalogue(
+      deltas: facts.updates.deltas, strayPacks: facts.beside.strayPacks, strayShards: facts.beside.strayShards)
   }
 }
 
@@ -216,7 +213,7 @@ extension Beside: Fact {
   static let source = FactSource(.manifest) { facts in facts.manifest.manifest.map { _ in facts.beside } }
 }
 
-/// The pack files that the manifest names, and the deltas that its pages do.
+/// The pack files and deltas that the manifest names.
 struct Files: Fact {
   let entries: [ManifestPack]
   private let packs: [PackSighting]

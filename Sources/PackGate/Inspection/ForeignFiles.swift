@@ -42,7 +42,7 @@ struct ForeignFilesSearch {
   let place: ReleaseInspection.Place
   /// All packs of the release.
   let packs: [ManifestPack]
-  /// The names of the files of packs and pages.
+  /// The names of the files of packs and shards.
   let published: Set<String>
   let files: any FileSystem
   let isQuick: Bool
@@ -88,7 +88,7 @@ struct ForeignFilesSearch {
         for inner in try files.names(at: path, .directoryUnlinked) where !expected.contains(inner) {
           try add("\(path)/\(inner)", inner, &result, &candidates)
         }
-      } else if !name.hasSuffix(".pack") && !name.hasSuffix(PageReference.fileExtension) || kind == .directory {
+      } else if !name.hasSuffix(".pack") && !name.hasSuffix(Shard.fileExtension) || kind == .directory {
         try add(path, name, &result, &candidates)
       }
     }

@@ -23,21 +23,16 @@ struct ReleaseInspection: Sendable {
       keys: try options.configuration?.keysFile.map { (path) throws(PackError) in try KeysSighting(path) }, lock: lock,
       published: options.published, configuration: options.configuration)
     guard let manifest = facts.manifest.manifest else { return facts }
-    var updates: [PackUpdates] = []
-    if !manifest.pages.isEmpty {
-      let reading = try PageReading(manifest, in: place, files: files)
-      facts.pages = reading.sighting
-      updates = reading.updates
-    }
+    facts.catalogue = try CatalogueSighting(manifest, in: place, files: files)
     let entries = facts.entries
     facts.configuration = try configuration(for: entries)
     facts.hasSources = facts.configuration?.packs.contains { isDirectory($0.root) } ?? false
     facts.contentKeys.roots = roots(entries, lock, in: place)
     guard options.looksAtFiles else { return facts }
-    facts.beside = try beside(manifest, entries, facts.pages.all, updates, in: place)
+    facts.beside = try beside(manifest, entries, in: place)
     let survey = ContentSurvey()
     (facts.packs, facts.contents) = try await packs(entries, facts.configuration, in: place, survey, progress: progress)
-    facts.updates = try look(at: updates, entries, lock, in: place)
+    facts.updates = try updates(entries, lock, in: place)
     facts.shared = survey.shared(ids: entries.map(\.id))
     return facts
   }
@@ -59,12 +54,10 @@ struct ReleaseInspection: Sendable {
   }
 
   /// Inspects what is in the directory beside the files of the release.
-  private func beside(
-    _ manifest: Manifest, _ entries: [ManifestPack], _ pages: [PageSighting], _ updates: [PackUpdates], in place: Place
-  ) throws(PackError) -> Beside {
+  private func beside(_ manifest: Manifest, _ entries: [ManifestPack], in place: Place) throws(PackError) -> Beside {
     let names = try files.names(at: place.directory)
-    let deltas = updates.flatMap { pack in pack.deltas.map { ManifestPack.publishedName(pack.id, $0.sha256) } }
-    let published = Set(entries.map(\.fileName) + deltas).union(pages.map(\.reference.fileName))
+    let deltas = entries.flatMap { pack in pack.deltas.map { ManifestPack.publishedName(pack.id, $0.sha256) } }
+    let published = Set(entries.map(\.fileName) + deltas + manifest.catalogue.map(\.fileName))
     func strays(_ suffix: String) -> [String] {
       names.filter { $0.hasSuffix(suffix) && !published.contains($0) }.map { place.path($0) }
     }
@@ -72,7 +65,7 @@ struct ReleaseInspection: Sendable {
       place: place, packs: entries, published: published, files: files, isQuick: options.isQuick)
     let companions = CompanionReading.all(names: names, place: place, manifest: manifest, packs: entries, files: files)
     var beside = try search.run(names: names, key: key)
-    (beside.strayPacks, beside.strayPages) = (strays(".pack"), strays(PageReference.fileExtension))
+    (beside.strayPacks, beside.strayShards) = (strays(".pack"), strays(Shard.fileExtension))
     let managed = try search.managed(names: names)
     beside.companions = companions + (managed.map { [$0] } ?? [])
     beside.lacksPackageInput = managed == nil && options.configuration.map { $0.hosting != .unmanaged } ?? false
@@ -80,14 +73,12 @@ struct ReleaseInspection: Sendable {
   }
 
   /// Inspects the deltas, and what players of recorded releases download.
-  private func look(
-    at updates: [PackUpdates], _ entries: [ManifestPack], _ lock: ReleaseLock?, in place: Place
-  ) throws(PackError) -> UpdateInspection.Result {
+  private func updates(_ entries: [ManifestPack], _ lock: ReleaseLock?, in place: Place) throws(PackError) -> UpdateInspection.Result {
     var history: ReleaseHistory?
     if let lock, let configuration = options.configuration { history = ReleaseHistory(lock, configuration, files: files) }
     let inspection = UpdateInspection(
       place: place, entries: entries, key: key, isQuick: options.isQuick, files: files, history: history)
-    return try inspection.run(updates)
+    return try inspection.run()
   }
 
   /// Returns the configuration. Where `each` finds no directory, because the release is checked without its sources, it has the packs of the release.

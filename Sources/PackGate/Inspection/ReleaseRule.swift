@@ -135,8 +135,8 @@ package enum ReleaseInput: String, Hashable, Sendable, CaseIterable {
   case manifest
   /// The files beside the manifest.
   case files = "pack files"
-  /// All pages of the manifest, if it has any.
-  case pages
+  /// All shards of the catalogue, if the manifest has one.
+  case catalogue
   /// The content key.
   case key = "content key"
   /// All bytes of the packs, which `--quick` does not read, and which a key that opens none of them does not show.
@@ -165,7 +165,7 @@ package enum ReleaseInput: String, Hashable, Sendable, CaseIterable {
     switch self {
     case .manifest: "no readable manifest"
     case .files: "no pack files"
-    case .pages: "not all pages can be read"
+    case .catalogue: "not all shards can be read"
     case .key: "no content key (--key REF)"
     case .payload: "pack contents not read (--quick, or another key)"
     case .plist: "no Info.plist (--plist FILE)"

@@ -150,22 +150,12 @@ struct PackContents: Sendable {
   }
 }
 
-/// The inspected pages of a manifest.
-struct PagesSighting: Sendable {
-  /// All pages, index pages included, in the order of the manifest.
-  var all: [PageSighting] = []
-  /// The packs of the manifest and of all pages that could be read; nil if the manifest has no pages.
-  var packs: [ManifestPack]?
-  /// How the pages of tags differ from the tags of the packs; nil if they do not.
-  var tagFault: String?
-}
-
 /// What is in the directory beside the manifest and the files that it names.
 struct Beside: Sendable {
   /// Pack files that are not in the manifest.
   var strayPacks: [String] = []
-  /// Pages that are not in the manifest.
-  var strayPages: [String] = []
+  /// Shards that are not in the manifest.
+  var strayShards: [String] = []
   /// What else does not belong to the release, in the order of the names.
   var foreign: [ForeignFiles] = []
   /// The secrets among it. A single file that is one is not in ``foreign``.

@@ -19,9 +19,8 @@ struct UpdateInspection {
   }
 
   /// - Throws: the error of a record that cannot be read, or of cancellation. Faults of deltas are part of the result.
-  func run(_ updates: [PackUpdates]) throws(PackError) -> Result {
+  func run() throws(PackError) -> Result {
     var result = Result()
-    let deltas = Dictionary(updates.map { ($0.id, $0.deltas) }) { first, _ in first }
     var paths: [[UInt8]: [String]] = [:]
     for entry in entries { paths[entry.contentRoot, default: []].append(place.path(entry.fileName)) }
     var editions: [String: [ReleaseHistory.Edition]] = [:]
@@ -29,17 +28,16 @@ struct UpdateInspection {
       editions = try history.editions(besides: entries.map { ($0.id, []) })
       if try history.isRecorded() { result.recordedRoots = Set(editions.values.joined().map(\.pack.contentRoot)) }
       for edition in editions.values.joined() { paths[edition.pack.contentRoot, default: []] += places(of: edition.pack, history) }
-      result.downloads = try history.updates(to: entries, by: deltas)
+      result.downloads = try history.updates(to: entries)
     }
-    let known = Dictionary(entries.map { ($0.id, $0) }) { first, _ in first }
-    for pack in updates {
-      for delta in pack.deltas { result.deltas.append(try look(at: delta, to: pack.id, known[pack.id], paths)) }
+    for entry in entries {
+      for delta in entry.deltas { result.deltas.append(try look(at: delta, to: entry.id, paths)) }
     }
     guard !isQuick else { return result }
     for entry in entries {
       guard let edition = editions[entry.id]?.first(where: { $0.pack.contentRoot != entry.contentRoot }) else { continue }
       let room = [edition.pack.contentRoot: 2]
-      let download = UpdateRoute.cheapest(to: entry, over: room, by: deltas[entry.id] ?? [])?.size ?? entry.size
+      let download = UpdateRoute.cheapest(to: entry, over: room)?.size ?? entry.size
       result.burdens += try burdens(of: entry, since: edition.pack, download: download, paths)
     }
     return result
@@ -52,9 +50,7 @@ struct UpdateInspection {
 
   // MARK: Deltas
 
-  private func look(
-    at delta: ManifestDelta, to id: String, _ entry: ManifestPack?, _ paths: [[UInt8]: [String]]
-  ) throws(PackError) -> DeltaSighting {
+  private func look(at delta: ManifestDelta, to id: String, _ paths: [[UInt8]: [String]]) throws(PackError) -> DeltaSighting {
     let path = place.path(ManifestPack.publishedName(id, delta.sha256))
     var sighting = DeltaSighting(id: id, delta: delta, path: path)
     guard PathParts(path) != nil else { return sighting }

@@ -112,7 +112,7 @@ enum LiveJudgement {
     return faults
   }
 
-  /// Returns the faults of the header fields with a pack, a delta or a page.
+  /// Returns the faults of the header fields with a pack, a delta or a shard.
   static func faults(of answer: LiveAnswer, url: String, pack: String?) -> [LiveFault] {
     var faults: [LiveFault] = []
     func add(_ kind: LiveFault.Kind, _ message: String, isLesser: Bool = false, actual: UInt64? = nil, limit: UInt64? = nil) {

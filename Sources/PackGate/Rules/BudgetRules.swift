@@ -56,7 +56,7 @@ enum BudgetRules {
   static let manifestCeiling = ReleaseRule(
     "PK3005", "the manifest is larger than the space reserved for it", phone: .outOfAllowance,
     what: """
-      The manifest is not larger than manifestCeiling in packer.yml, which every budget includes; with pages, 'packer build' reserves more if \
+      The manifest is not larger than manifestCeiling in packer.yml, which every budget includes; with a catalogue, 'packer build' reserves more if \
       it is needed. From 80 % on, this is a warning.
       """,
     onPhone: "The manifest counts against the essential allowance. If it is too large, its download fails with 203, and no pack comes.",

@@ -63,7 +63,7 @@ enum ConfigurationRules {
       "The manifest has exactly the packs of packer.yml, with the same delivery, install mode, tags, platforms, language and kind of key, and the budget that follows from manifestCeiling and headroom.",
     onPhone: "Players get the packs of an earlier configuration: a pack may be missing, or be fetched at the wrong time.",
     remedy: "Run 'packer build'."
-  ) { (listing: Listing, pages: Pages, configuration: PackerConfiguration, keys: ContentKeys) -> [Finding] in
+  ) { (listing: Listing, catalogue: WholeCatalogue, configuration: PackerConfiguration, keys: ContentKeys) -> [Finding] in
     var findings: [Finding] = []
     let entries = Dictionary(listing.entries.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
     for pack in configuration.packs {
@@ -101,10 +101,10 @@ enum ConfigurationRules {
       findings.append(
         Finding("it is in the manifest, but not in \(configuration.path)", pack: entry.id, file: configuration.path, hint: "packer build"))
     }
-    if configuration.updates == nil, let delta = pages.deltas.first {
+    if configuration.updates == nil, let delta = catalogue.deltas.first {
       findings.append(
         Finding(
-          "it lists \(pages.deltas.count == 1 ? "a delta" : "\(pages.deltas.count) deltas"), but \(configuration.path) turns them off",
+          "it lists \(catalogue.deltas.count == 1 ? "a delta" : "\(catalogue.deltas.count) deltas"), but \(configuration.path) turns them off",
           pack: delta.id, file: configuration.path, hint: "packer build"))
     }
     return findings + budget(listing, configuration)

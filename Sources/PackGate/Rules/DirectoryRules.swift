@@ -1,7 +1,7 @@
-/// Rules about the pages, and about what is beside the packs.
+/// Rules about the shards of the catalogue, and about what is beside the packs.
 enum DirectoryRules {
   static let all: [ReleaseRule] = [
-    companion, foreignFile, uploadedSecret, linkedFile, missingPage, wrongPage, strayPage, tagPages,
+    companion, foreignFile, uploadedSecret, linkedFile, missingShard, wrongShard, strayShard,
   ]
 
   static let companion = ReleaseRule(
@@ -15,7 +15,7 @@ enum DirectoryRules {
       other packs, or there is nothing to make them from.
       """,
     remedy: "Run 'packer build', with --ba-package if packs are managed, which writes all of them together."
-  ) { (listing: Listing, _: Pages, configuration: PackerConfiguration?, beside: Beside) -> [Finding] in
+  ) { (listing: Listing, _: WholeCatalogue, configuration: PackerConfiguration?, beside: Beside) -> [Finding] in
     var findings = beside.companions.compactMap { companion -> Finding? in
       guard let first = companion.disagreements.first else { return nil }
       return Finding(
@@ -79,57 +79,48 @@ enum DirectoryRules {
     }
   }
 
-  static let missingPage = ReleaseRule(
-    "PK2021", "a page of the manifest is missing", phone: .notFound,
-    what: "Every page that the manifest or an index page names is in the same directory.",
-    onPhone: "The download of the page fails with 404, and the app finds none of its packs.",
-    remedy: "Run 'packer build', and upload the whole directory: packs and pages first, the manifest last."
+  static let missingShard = ReleaseRule(
+    "PK2021", "a shard of the catalogue is missing", phone: .notFound,
+    what: "Every shard that the manifest names is in the same directory.",
+    onPhone: "The download of the shard fails with 404, and the app finds none of its packs.",
+    remedy: "Run 'packer build', and upload the whole directory: packs and shards first, the manifest last."
   ) { (listing: Listing) -> [Finding] in
-    listing.pages.filter { $0.size == nil }.map { page in
+    listing.shards.filter { $0.size == nil }.map { sighting in
       Finding(
-        "\(page.path) \(page.absence), but the manifest names it", file: page.path, limit: page.reference.size, hint: "packer build")
+        "\(sighting.path) \(sighting.absence), but the manifest names it", file: sighting.path, limit: sighting.shard.size,
+        hint: "packer build")
     }
   }
 
-  static let wrongPage = ReleaseRule(
-    "PK2022", "a page is not the one that the manifest names", .error, .damaged,
+  static let wrongShard = ReleaseRule(
+    "PK2022", "a shard is not the one that the manifest names", .error, .damaged,
     what: """
-      Every page has the size and the SHA-256 of its reference, expands to the size that this says, at most 1 MiB, and lists in ascending \
-      order what belongs in it.
+      Every shard has the size and the SHA-256 of its reference, expands to the size that this says, at most 1 MiB, and lists in ascending \
+      order the packs that belong in it.
       """,
-    onPhone: "The app refuses the page, and finds none of its packs.",
-    remedy: "Run 'packer build' and upload all of it; never replace a published page with another one of the same name."
+    onPhone: "The app refuses the shard, and finds none of its packs.",
+    remedy: "Run 'packer build' and upload all of it; never replace a published shard with another one of the same name."
   ) { (listing: Listing) -> [Finding] in
-    listing.pages.compactMap { page in
-      guard let failure = page.failure, let size = page.size else { return nil }
-      let (name, message) = (page.reference.fileName, failure.message)
-      // A page that cannot be read may still be the right one.
-      let kind: FindingKind = failure.code == .cannotRead ? .other : size < page.reference.size ? .truncated : .damaged
+    listing.shards.compactMap { sighting in
+      guard let failure = sighting.failure, let size = sighting.size else { return nil }
+      let (name, message) = (sighting.shard.fileName, failure.message)
+      // A shard that cannot be read may still be the right one.
+      let kind: FindingKind = failure.code == .cannotRead ? .other : size < sighting.shard.size ? .truncated : .damaged
       return Finding(
-        message.hasPrefix(name) ? page.path + message.dropFirst(name.count) : failure.about(page.path).message,
-        kind: kind, file: page.path, actual: size, limit: page.reference.size, hint: "packer build")
+        message.hasPrefix(name) ? sighting.path + message.dropFirst(name.count) : failure.about(sighting.path).message,
+        kind: kind, file: sighting.path, actual: size, limit: sighting.shard.size, hint: "packer build")
     }
   }
 
-  static let strayPage = ReleaseRule(
-    "PK2023", "a page is not in the manifest",
-    what: "The manifest or an index page names every .page file in the directory.",
+  static let strayShard = ReleaseRule(
+    "PK2023", "a shard is not in the manifest",
+    what: "The manifest names every .shard file in the directory.",
     onPhone: "The file is uploaded and served, but never downloaded.",
     remedy: "Run 'packer build', which rewrites the directory, or remove the file."
-  ) { (_: Listing, pages: Pages) -> [Finding] in
-    pages.strayPages.map { path in
+  ) { (_: Listing, catalogue: WholeCatalogue) -> [Finding] in
+    catalogue.strayShards.map { path in
       Finding("\(path) is not in the manifest", file: path, hint: "rm \(ShellWord.path(path))")
     }
-  }
-
-  static let tagPages = ReleaseRule(
-    "PK2024", "the pages of tags differ from the tags of the packs", .error, .damaged,
-    what: "The pages of tags list each pack of the pages under each of its tags, and nothing else.",
-    onPhone: "An app that requests a tag misses packs, or refuses the pages.",
-    remedy: "Run 'packer build', which makes all pages together."
-  ) { (listing: Listing, pages: Pages) -> Finding? in
-    guard let fault = pages.tagFault else { return nil }
-    return Finding(fault, file: listing.path, hint: "packer build")
   }
 
   /// The largest number of names that have findings of their own.

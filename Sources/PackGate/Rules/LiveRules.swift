@@ -8,7 +8,7 @@ enum LiveRules {
       remedy: "Publish the manifest after all other files, with 'packer publish', and have caches drop the old one."),
     rule(
       .missing, "PK7002", "a file of the release is not at the server", phone: .notFound,
-      what: "The server answers 200 for the manifest, and for every pack, delta and page of the release, after several attempts.",
+      what: "The server answers 200 for the manifest, and for every pack, delta and shard of the release, after several attempts.",
       onPhone: "The pack cannot be downloaded. Without a delta, devices download the full pack; without the manifest, nothing.",
       remedy: "Upload what is missing with 'packer publish', and check what the server allows to be read."),
     rule(
@@ -31,7 +31,7 @@ enum LiveRules {
       remedy: "Run 'packer publish' again, which compares and uploads it, and have caches drop the other one."),
     rule(
       .encoding, "PK7006", "the server compresses files", phone: .sizeMismatch,
-      what: "Packs, deltas, pages and the manifest come without Content-Encoding, although devices allow gzip.",
+      what: "Packs, deltas, shards and the manifest come without Content-Encoding, although devices allow gzip.",
       onPhone: "The size is not the one declared, and an interrupted download cannot continue.",
       remedy: "Switch compression off for these files, at the server and at the CDN."),
     rule(
@@ -69,12 +69,12 @@ enum LiveRules {
       remedy: "Upload them again from 'released', and delete packs only after the manifests that name them have expired."),
     rule(
       .type, "PK7013", "a file has a type that suggests text", .warning,
-      what: "The Content-Type of packs, deltas and pages is not one of texts, and that of the manifest is not one of web pages.",
+      what: "The Content-Type of packs, deltas and shards is not one of texts, and that of the manifest is not one of web pages.",
       onPhone: "Networks and CDNs may compress or change the file.",
-      remedy: "Serve *.pack and *.page as application/octet-stream."),
+      remedy: "Serve *.pack and *.shard as application/octet-stream."),
     rule(
       .shortCaching, "PK7014", "caches keep packs only for a short time", .warning,
-      what: "Caches may keep packs, deltas and pages for a day or longer. A file without a time is a note.",
+      what: "Caches may keep packs, deltas and shards for a day or longer. A file without a time is a note.",
       onPhone: "Downloads come from further away, and take longer.",
       remedy: "Serve them with 'Cache-Control: public, max-age=31536000, immutable': a name never gets other bytes."),
     rule(

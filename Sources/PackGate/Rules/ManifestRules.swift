@@ -147,11 +147,11 @@ enum ManifestRules {
   static let manifestSize = ReleaseRule(
     "PK6001", "the manifest is large", .warning,
     what: """
-      The manifest, without its pages, is below 80 % of the 1 MiB that clients read (about 2000 packs); from 256 KiB on, this is a note.
+      The manifest, without its catalogue's shards, is below 80 % of the 1 MiB that clients read (about 2000 packs); from 256 KiB on, this is a note.
       """,
     onPhone:
       "The extension has only a few megabytes of memory to read it. Clients refuse a manifest above 1 MiB, and 'packer build' never makes one.",
-    remedy: "Make packs onDemand: more than 64 of them are in pages. Or merge small packs, or shorten tags and descriptions."
+    remedy: "Make packs onDemand, which are in the catalogue, or merge small packs, or shorten tags and descriptions."
   ) { (listing: Listing) -> Finding? in
     let (size, largest) = (listing.size, UInt64(Manifest.largestSize))
     let isNear = size >= largest / 5 * 4

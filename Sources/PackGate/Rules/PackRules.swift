@@ -7,7 +7,7 @@ enum PackRules {
 
   static let missingPack = ReleaseRule(
     "PK2001", "a pack of the manifest is missing", phone: .notFound,
-    what: "Every pack of the manifest, and every delta of its pages, is in the same directory, named after the last component of its URL.",
+    what: "Every pack of the manifest, and every delta, is in the same directory, named after the last component of its URL.",
     onPhone:
       "The download fails with 404, and the app does not have the pack at its first launch. For a delta it then downloads the full pack.",
     remedy: "Run 'packer build', and upload the whole directory: packs first, the manifest last."
@@ -19,7 +19,8 @@ enum PackRules {
     }
       + files.deltas.filter { $0.size == nil }.map { sighting in
         Finding(
-          "\(sighting.title) \(sighting.absence), but a page names it", pack: sighting.id, file: sighting.path, limit: sighting.delta.size,
+          "\(sighting.title) \(sighting.absence), but the manifest names it", pack: sighting.id, file: sighting.path,
+          limit: sighting.delta.size,
           hint: "packer build")
       }
   }
@@ -29,15 +30,15 @@ enum PackRules {
     what: "Every .pack file in the directory is listed in the manifest.",
     onPhone: "The file is uploaded and served, but never downloaded. Often it was meant to be in the manifest.",
     remedy: "Run 'packer build', which rewrites the directory, or remove the file."
-  ) { (_: Files, pages: Pages) -> [Finding] in
-    pages.strayPacks.map { path in
+  ) { (_: Files, catalogue: WholeCatalogue) -> [Finding] in
+    catalogue.strayPacks.map { path in
       Finding("\(path) is not in the manifest", file: path, hint: "rm \(ShellWord.path(path))")
     }
   }
 
   static let packSize = ReleaseRule(
     "PK2003", "the size of a pack is not the one in the manifest", .error, .damaged, phone: .sizeMismatch,
-    what: "The size of every pack file, deltas included, is exactly the one in the manifest or page.",
+    what: "The size of every pack file, deltas included, is exactly the one in the manifest.",
     onPhone: "If the server sends more or fewer bytes than declared, a download may fail, and an essential download always fails.",
     remedy: "Run 'packer build' and upload all of it. A shorter file was truncated in transfer."
   ) { (files: Files) -> [Finding] in
@@ -52,14 +53,14 @@ enum PackRules {
         guard let size = sighting.size, size != sighting.delta.size else { return nil }
         let sizes = SizeText.pair(size, sighting.delta.size)
         return Finding(
-          "\(sighting.title) is \(sizes.0), but its page says \(sizes.1)", kind: size < sighting.delta.size ? .truncated : .damaged,
+          "\(sighting.title) is \(sizes.0), but the manifest says \(sizes.1)", kind: size < sighting.delta.size ? .truncated : .damaged,
           pack: sighting.id, file: sighting.path, actual: size, limit: sighting.delta.size, hint: "packer build")
       }
   }
 
   static let packDigest = ReleaseRule(
     "PK2004", "the SHA-256 of a pack is not the one in the manifest", .error, .damaged,
-    what: "The SHA-256 of every pack file, deltas included, is the one in the manifest or page.",
+    what: "The SHA-256 of every pack file, deltas included, is the one in the manifest.",
     onPhone: "The download succeeds, but the app refuses to install the pack. Instead of a delta it then downloads the full pack.",
     remedy: "Run 'packer build' and upload all of it; never replace a published file with another one of the same name."
   ) { (files: Files) -> [Finding] in
@@ -72,7 +73,7 @@ enum PackRules {
       + files.deltas.compactMap { sighting -> Finding? in
         guard sighting.isChanged, let digest = sighting.sha256 else { return nil }
         return Finding(
-          "\(sighting.title) has the SHA-256 \(digest.hex), but its page says \(sighting.delta.sha256.hex)", pack: sighting.id,
+          "\(sighting.title) has the SHA-256 \(digest.hex), but the manifest says \(sighting.delta.sha256.hex)", pack: sighting.id,
           file: sighting.path, hint: "packer build")
       }
   }
@@ -95,7 +96,7 @@ enum PackRules {
         hint: setting.wording(failure) ?? files.rebuild(entry.id))
     }
       + files.deltas.compactMap { sighting -> Finding? in
-        // Other bytes than those of the page are a finding of PK2003 or PK2004.
+        // Other bytes than the manifest names are a finding of PK2003 or PK2004.
         guard let failure = sighting.failure, codes.contains(failure.code), sighting.isPublished else { return nil }
         return Finding(
           failure.message, pack: sighting.id, file: sighting.path, details: failure.details,
@@ -134,7 +135,7 @@ enum PackRules {
     }
       + files.deltas.compactMap { sighting -> Finding? in
         guard let failure = sighting.failure, !told.contains(failure.code), failure.code != .wrongBase else { return nil }
-        // Other bytes than those of the page are another finding, but of a file that cannot be read no bytes are known.
+        // Other bytes than the manifest names are another finding, but of a file that cannot be read no bytes are known.
         guard sighting.isPublished || failure.code == .cannotRead && sighting.sha256 == nil else { return nil }
         return Finding(failure.message, pack: sighting.id, file: sighting.path, hint: setting.wording(failure))
       }

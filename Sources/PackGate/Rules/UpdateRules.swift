@@ -8,19 +8,15 @@ enum UpdateRules {
     "PK2025", "a file is not the delta that the manifest names", .error, .damaged,
     what: """
       Every listed delta is a delta to the pack of its id, with the pack's version and key. Opened over its base, it makes the content of \
-      the pack, or the content that the page says.
+      the pack, or the content that the entry says.
       """,
     onPhone: "The app refuses the delta, downloads the full pack instead, and says so.",
     remedy: "Run 'packer build' and upload all of it; never copy one pack over another."
-  ) { (files: Files, _: Pages) -> [Finding] in
+  ) { (files: Files, _: WholeCatalogue) -> [Finding] in
     let entries = Dictionary(files.entries.map { ($0.id, $0) }) { first, _ in first }
     return files.deltas.compactMap { sighting in
-      guard let entry = entries[sighting.id] else {
-        return Finding(
-          "\(sighting.title) is for a pack that the manifest does not list", pack: sighting.id, file: sighting.path, hint: "packer build")
-      }
-      // Other bytes than those of the page are another finding.
-      guard sighting.isPublished else { return nil }
+      // Other bytes than the entry names are another finding.
+      guard let entry = entries[sighting.id], sighting.isPublished else { return nil }
       let differences = differences(sighting, entry)
       guard let first = differences.first else { return nil }
       return Finding(
@@ -34,7 +30,7 @@ enum UpdateRules {
     what: "The packs over which deltas are read are beside the manifest, or in the directory that 'updates.packs' of packer.yml names.",
     onPhone: "Nothing, if the delta is sound: it was checked when it was made. A device that cannot use it downloads the full pack.",
     remedy: "Verify on a machine with the directory in which 'packer release record' keeps the packs of releases."
-  ) { (files: Files, _: Pages, _: Payload) -> [Finding] in
+  ) { (files: Files, _: WholeCatalogue, _: Payload) -> [Finding] in
     files.deltas.compactMap { sighting in
       guard let reason = sighting.unproven else { return nil }
       return Finding("\(sighting.title) was not checked: \(reason)", pack: sighting.id, file: sighting.path)
@@ -46,9 +42,9 @@ enum UpdateRules {
     what: "Every listed delta is smaller than the pack that it leads to.",
     onPhone: "No device downloads the delta, because the pack is the shorter way.",
     remedy: "Run 'packer build', which lists only deltas that save at least 'updates.worth' of packer.yml."
-  ) { (listing: Listing, pages: Pages) -> [Finding] in
+  ) { (listing: Listing, catalogue: WholeCatalogue) -> [Finding] in
     let sizes = Dictionary(listing.entries.map { ($0.id, $0.size) }) { first, _ in first }
-    return pages.deltas.compactMap { sighting in
+    return catalogue.deltas.compactMap { sighting in
       guard let size = sizes[sighting.id], sighting.delta.size >= size else { return nil }
       let texts = SizeText.pair(sighting.delta.size, size)
       return Finding(
@@ -66,7 +62,7 @@ enum UpdateRules {
       """,
     onPhone: "Players wait longer for the update, on a connection that may cost them money.",
     remedy: "Change less, or make the changes smaller ('packer explain PK6012'), or raise 'updates.largestUpdate'."
-  ) { (_: Listing, _: Pages, releases: RecordedReleases, configuration: PackerConfiguration) -> [Finding] in
+  ) { (_: Listing, _: WholeCatalogue, releases: RecordedReleases, configuration: PackerConfiguration) -> [Finding] in
     guard let limit = configuration.updates?.largest else { return [] }
     return releases.downloads.compactMap { update in
       guard update.size > limit, let largest = update.largest else { return nil }
@@ -88,8 +84,8 @@ enum UpdateRules {
     onPhone: "No device downloads the delta. It takes space on the server.",
     remedy:
       "Run 'packer build', which makes deltas only from recorded releases. If players have that content, restore the record of their release."
-  ) { (listing: Listing, pages: Pages, releases: RecordedReleases, _: PackerConfiguration) -> [Finding] in
-    deadEnds(pages) + withoutBase(pages, listing, releases)
+  ) { (listing: Listing, catalogue: WholeCatalogue, releases: RecordedReleases, _: PackerConfiguration) -> [Finding] in
+    deadEnds(catalogue) + withoutBase(catalogue, listing, releases)
   }
 
   static let updateBurden = ReleaseRule(
@@ -103,7 +99,7 @@ enum UpdateRules {
       Put the files of an archive into the pack, which compresses them itself. Keep the encoded files of the last release where their sources \
       did not change. Write times and build numbers into one file.
       """
-  ) { (_: Files, _: Pages, _: Payload, releases: RecordedReleases, _: PackerConfiguration) -> [Finding] in
+  ) { (_: Files, _: WholeCatalogue, _: Payload, releases: RecordedReleases, _: PackerConfiguration) -> [Finding] in
     releases.burdens.map { burden in
       Finding(
         message(burden), pack: burden.id, actual: burden.download, details: burden.paths.count > 1 ? Array(burden.paths.prefix(20)) : [],
@@ -139,9 +135,9 @@ enum UpdateRules {
     }
   }
 
-  private static func deadEnds(_ pages: Pages) -> [Finding] {
-    let known = Dictionary(grouping: pages.deltas, by: \.id)
-    return pages.deltas.compactMap { sighting in
+  private static func deadEnds(_ catalogue: WholeCatalogue) -> [Finding] {
+    let known = Dictionary(grouping: catalogue.deltas, by: \.id)
+    return catalogue.deltas.compactMap { sighting in
       guard let target = sighting.delta.target else { return nil }
       guard known[sighting.id]?.contains(where: { $0.delta.target == nil && $0.delta.bases == [target] }) != true else { return nil }
       return Finding(
@@ -150,11 +146,11 @@ enum UpdateRules {
     }
   }
 
-  private static func withoutBase(_ pages: Pages, _ listing: Listing, _ releases: RecordedReleases) -> [Finding] {
+  private static func withoutBase(_ catalogue: WholeCatalogue, _ listing: Listing, _ releases: RecordedReleases) -> [Finding] {
     guard let recorded = releases.roots else { return [] }
     let known = recorded.union(listing.entries.map(\.contentRoot))
-    return pages.deltas.compactMap { sighting in
-      let made = Set(pages.deltas.filter { $0.id == sighting.id }.compactMap(\.delta.target))
+    return catalogue.deltas.compactMap { sighting in
+      let made = Set(catalogue.deltas.filter { $0.id == sighting.id }.compactMap(\.delta.target))
       guard let root = sighting.delta.bases.first(where: { !known.contains($0) && !made.contains($0) }) else { return nil }
       return Finding(
         "\(sighting.title) is read over content \(root.prefix(8).hex), which no recorded release has", pack: sighting.id,

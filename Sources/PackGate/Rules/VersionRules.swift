@@ -113,7 +113,7 @@ enum VersionRules {
       Put it back into packer.yml: a folder may be missing from the checkout. If no app version in use requests it, accept the finding with \
       'ignore' in packer.yml, or record the release.
       """
-  ) { (listing: Listing, _: Pages, releases: RecordedReleases) -> [Finding] in
+  ) { (listing: Listing, _: WholeCatalogue, releases: RecordedReleases) -> [Finding] in
     let offered = Set(listing.entries.map(\.id))
     return releases.packs.filter { !$0.isRemoved && !offered.contains($0.id) }.map { pack in
       Finding(

@@ -7,10 +7,10 @@ public struct ManifestMemory: Hashable, Sendable {
   /// The manifest that was accepted last, which has the highest version.
   public private(set) var accepted: Accepted?
 
-  /// The versions of packs in pages that were installed.
+  /// The versions of packs in the catalogue that were installed.
   private var installed: [Installed] = []
 
-  /// The versions of packs in pages that were installed from manifests with the same signers.
+  /// The versions of packs in the catalogue that were installed from manifests with the same signers.
   public struct Installed: Hashable, Sendable {
     /// The ids of the trusted keys that signed these manifests, in ascending order.
     public var signers: [String]
@@ -34,7 +34,7 @@ public struct ManifestMemory: Hashable, Sendable {
     public var signers: [String]
     /// The versions of its packs, by id.
     public var packVersions: [String: UInt64]
-    /// The versions of packs in pages that were installed from this and earlier manifests, in ascending order of the signers.
+    /// The versions of packs in the catalogue that were installed from this and earlier manifests, in ascending order of the signers.
     public var installed: [Installed]
 
     /// The largest number of versions in ``installed``. With the longest ids they take 700 kB.
@@ -108,7 +108,7 @@ public struct ManifestMemory: Hashable, Sendable {
     }
   }
 
-  /// Throws if a pack of the accepted manifest is older than one that was installed from a page. Checks packs that are found in pages, which are not
+  /// Throws if a pack of the accepted manifest is older than one that was installed from its catalogue. Checks packs that are found there, which are not
   /// at hand when the manifest is accepted. Changes nothing.
   ///
   /// - Throws: ``PackError/Code/manifestRollback``
@@ -119,7 +119,7 @@ public struct ManifestMemory: Hashable, Sendable {
       advice: .fetchManifestAgain)
   }
 
-  /// Records that the accepted manifest lists a pack in a page, and that it is installed or being installed.
+  /// Records that the accepted manifest lists a pack in its catalogue, and that it is installed or being installed.
   package mutating func note(_ pack: ManifestPack) {
     guard let accepted, accepted.packVersions[pack.id] == nil else { return }
     note(pack.id, pack.version, accepted.signers)
@@ -155,8 +155,8 @@ public struct ManifestMemory: Hashable, Sendable {
       let versions = group.versions.filter { ids.contains($0.key) }
       return versions.isEmpty ? nil : Installed(signers: group.signers, versions: versions)
     }
-    if let accepted, !candidate.manifest.pages.isEmpty {
-      // A pack that the manifest no longer lists itself may be in a page now.
+    if let accepted, !candidate.manifest.catalogue.isEmpty {
+      // A pack that the manifest no longer lists itself may be in its catalogue now.
       for (id, version) in accepted.packVersions where packVersions[id] == nil && ids.contains(id) { note(id, version, accepted.signers) }
     }
     accepted = Accepted(

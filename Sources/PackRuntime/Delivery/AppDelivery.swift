@@ -10,12 +10,6 @@ public actor AppDelivery {
   public nonisolated let store: AssetStore
   /// The queue that downloads while the app runs. Nil if the app hands plans to the system itself.
   public nonisolated let queue: DownloadQueue?
-  /// The pages that app and extension share.
-  private nonisolated let pages: KnownPages
-  /// The packs whose pages the store has, if it has its own.
-  private var shown: (pages: [PageReference], ids: Set<String>) = ([], [])
-  /// The pages of the manifest for which other pages were freed last. Nil if none were freed in this process.
-  private var freedFor: [PageReference]?
   private let isForDevice: @Sendable (ManifestPack) -> Bool
   /// Serializes the changes of the group in the queue.
   private let fetching = KeyedLock<String>()
@@ -38,33 +32,32 @@ public actor AppDelivery {
     self.store = store
     self.queue = queue
     self.isForDevice = isForDevice
-    pages = KnownPages(PageFolder(state.pagesPath, files: state.files))
   }
 
   // MARK: Packs of the manifest
 
-  /// Finds packs by name in the accepted manifest, and in its pages as far as they are on the device. Nothing is found without a manifest.
-  package func lookup(_ ids: [String]) async throws(PackError) -> PageLookup {
-    guard let manifest = await store.manifest?.manifest else { return PageLookup() }
-    let listed = Set(ids).intersection(manifest.packs.map(\.id))
-    let rest = manifest.pages.isEmpty ? [] : ids.filter { !listed.contains($0) }
-    var lookup = PageLookup()
-    if !rest.isEmpty {
-      lookup = try await blocking { [pages] (_) throws(PackError) in try pages.lookup(rest, in: manifest) }
-    }
-    lookup.packs = manifest.packs.filter { listed.contains($0.id) } + lookup.packs
-    return lookup
+  /// Finds packs by name in the accepted manifest, and in its catalogue as far as it is on the device. Nothing is found without a manifest.
+  package func lookup(_ ids: Set<String>) async throws(PackError) -> CatalogueLookup {
+    guard await store.manifest != nil else { return CatalogueLookup() }
+    return try await store.lookUp(ids)
   }
 
-  /// Finds one pack in the same way. Returns nil if there is none, or its page is not on the device.
-  package func entry(_ id: String) async throws(PackError) -> ManifestPack? { try await lookup([id]).packs.first }
-
-  /// Adds a page that the app has in another way.
+  /// Downloads the parts of the accepted manifest's catalogue that are missing to find some packs, or all of them, through the queue, which must be
+  /// running. A plan that needs them has nothing about those packs (``plan(asked:downloads:freeSpace:)``); make another one afterwards.
   ///
-  /// - Returns: Whether it is the page with this name that was missing.
-  package func keepPage(named name: String, _ bytes: [UInt8], for ids: [String]) async throws(PackError) -> Bool {
-    guard let reference = try await lookup(ids).missing.first(where: { DeliveryName.page($0) == name }) else { return false }
-    return try await blocking { [pages] (_) throws(PackError) in try pages.take(bytes, as: reference) == nil }
+  /// An app without a queue fetches them with ``PackLibrary``.
+  ///
+  /// - Parameter ids: The names of the packs. If nil, all packs.
+  /// - Throws: ``PackError/Code/usage`` if there is no queue, ``PackError/Code/noManifest``, ``PackError/Code/offline``,
+  ///   ``PackError/Code/downloadFailed``, ``PackError/Code/digestMismatch``, ``PackError/Code/noSpace``, ``PackError/Code/cancelled``.
+  public func fetchCatalogue(for ids: Set<String>? = nil) async throws(PackError) {
+    guard let queue else { throw noQueue }
+    try await CatalogueFetch(store: store, queue: queue).run(for: ids)
+  }
+
+  private nonisolated var noQueue: PackError {
+    PackError(
+      .usage, "there is no queue to fetch with", advice: .developer("pass AppDelivery a DownloadQueue, or hand the plan to the system"))
   }
 
   // MARK: The start of the app
@@ -142,8 +135,6 @@ public actor AppDelivery {
     var known = downloads
     if downloads != nil { known?.formUnion(try await queued()) }
     try await parkFinished()
-    if let manifest = await store.manifest?.manifest, !manifest.pages.isEmpty { try await takePages(of: manifest, for: asked) }
-    let update = try await updatePlan()
     guard let manifest = await store.manifest?.manifest else {
       throw PackError(.noManifest, "no manifest was accepted yet", advice: .acceptManifest)
     }
@@ -152,38 +143,16 @@ public actor AppDelivery {
         id: $0.id, version: $0.version, sha256: $0.sha256, mode: $0.mode, isRejected: $0.state == .failed, contentRoot: $0.contentRoot,
         room: $0.deltaRoom)
     }
-    if let update {
-      // The store remembers failed versions for longer than it keeps their content.
-      device += update.failed.map { DevicePack(id: $0.id, version: $0.version, sha256: $0.sha256, mode: $0.install, isRejected: true) }
+    // The store remembers failed versions for longer than it keeps their content.
+    device += try await store.plan().failed.map {
+      DevicePack(id: $0.id, version: $0.version, sha256: $0.sha256, mode: $0.install, isRejected: true)
     }
     let facts = DeliveryFacts(
       .launch, at: state.time, device: device, downloads: known, asked: asked, freeSpace: freeSpace
     ) { [profile = store.device, isForDevice] pack in profile.accepts(pack) && isForDevice(pack) }
-    return try await blocking { [pages] (state) throws(PackError) in try state.plan(for: manifest, facts: facts, pages: pages).plan }
-  }
-
-  /// Returns the store's plan. Nil if a page breaks a rule, which must not hold up packs in others.
-  private func updatePlan() async throws(PackError) -> UpdatePlan? {
-    do throws(PackError) {
-      return try await store.plan()
-    } catch {
-      guard error.code == .damagedManifest else { throw error }
-      return nil
+    return try await blocking { [catalogue = store.catalogue] (state) throws(PackError) in
+      try state.plan(for: manifest, facts: facts) { (ids) throws(PackError) in try catalogue.lookUp(ids, in: manifest) }.plan
     }
-  }
-
-  /// Takes the pages that arrived. If the store has its own folder of pages, gives it those of the packs that it is to install.
-  private func takePages(of manifest: Manifest, for asked: Set<String>) async throws(PackError) {
-    let installed = Set(try await store.installed().map(\.id))
-    let ids = try await blocking { [pages] (state) throws(PackError) in
-      try state.packs(of: manifest, for: asked.union(installed), pages: pages).map(\.id)
-    }
-    guard store.pages.path != pages.folder.path else { return }
-    if shown.pages != manifest.pages { shown = (manifest.pages, []) }
-    let fresh = Set(ids).subtracting(shown.ids)
-    guard !fresh.isEmpty else { return }
-    try await store.takePages(for: fresh, from: pages.folder)
-    shown.ids.formUnion(fresh)
   }
 
   // MARK: Installing
@@ -216,16 +185,9 @@ public actor AppDelivery {
       }
       let installed: InstalledPack
       do throws(PackError) {
-        // What lists the deltas to the pack, if the store has its own folder of pages.
-        if store.pages.path != pages.folder.path { try await store.takePages(for: [file.id], from: pages.folder) }
         installed = try await store.install(paths, as: file.id, taking: .moving, mode: file.mode, progress: progress)
       } catch {
         let status = try await finish(file, Self.outcome(of: error))
-        if error.code == .missingPages {
-          // The next plan fetches what was removed from the device.
-          pages.forget()
-          shown = ([], [])
-        }
         guard error.code != .cancelled else { throw error }
         installations.append(Installation(id: file.id, installed: nil, failure: error, status: status))
         continue
@@ -245,7 +207,7 @@ public actor AppDelivery {
   package static func outcome(of error: PackError) -> SharedState.InstallOutcome {
     switch error.code {
     case .noSpace, .quotaExceeded, .noKey, .wrongKey, .notWrapped, .noUsableKey, .malformedKey, .storeBusy, .cancelled, .noManifest,
-      .manifestExpired, .keysExpired, .manifestRollback, .unknownPack, .missingPages, .damagedManifest, .cannotRead, .cannotWrite,
+      .manifestExpired, .keysExpired, .manifestRollback, .unknownPack, .catalogueNotAvailable, .damagedManifest, .cannotRead, .cannotWrite,
       .inUse, .unsupported, .damagedStore, .sourceChanged, .internalError:
       .putOff
     case .versionFailed: .failed(.rejected)
@@ -284,22 +246,7 @@ public actor AppDelivery {
       try await blocking { (state) throws(PackError) in _ = try state.forget(pack.id) }
       tidied.removed.append(pack.id)
     }
-    if plan.awaitingPages.isEmpty { try await freePages(plan) }
     return tidied
-  }
-
-  /// Removes pages that no accepted manifest names any more. Not before the index pages of a new manifest are here, because most of what they list
-  /// stays: a plan for an older manifest than the accepted one removes nothing.
-  private func freePages(_ plan: DeliveryPlan) async throws(PackError) {
-    guard plan.rootPages != freedFor, let manifest = await store.manifest?.manifest, manifest.pages == plan.rootPages else { return }
-    try await blocking { [pages] (state) throws(PackError) in
-      // The extension may have accepted a newer manifest than the store. What it names is kept whether its signature is still trusted or not.
-      let last = try? state.lastManifest { (document) throws(PackError) in
-        try Manifest(parsingSigned: document.bytes.byteSpan.extracting(document.signedBytes))
-      }
-      try pages.folder.free(exceptThoseOf: [manifest, last].compactMap { $0 })
-    }
-    freedFor = manifest.pages
   }
 
   // MARK: Downloading
@@ -308,10 +255,7 @@ public actor AppDelivery {
   ///
   /// - Throws: ``PackError/Code/usage`` if there is no queue.
   public func fetch(_ plan: DeliveryPlan) async throws(PackError) {
-    guard let queue else {
-      throw PackError(
-        .usage, "there is no queue to fetch with", advice: .developer("pass AppDelivery a DownloadQueue, or hand the plan to the system"))
-    }
+    guard let queue else { throw noQueue }
     // One call at a time, so that a call does not lose requests while another one rebuilds the group.
     try await fetching.lock(Self.group)
     defer { fetching.unlock(Self.group) }
@@ -389,8 +333,6 @@ public actor AppDelivery {
       let hasArrived =
         switch states[identifier] {
         case .toBeTransferred, .installing, .ready: true
-        // A page has no record after it was taken.
-        case nil: DownloadIdentifier(identifier).map { DeliveryName.isPage($0.id) } ?? false
         default: false
         }
       if hasArrived { _ = try await inQueue(identifier) { (queue, id) throws(PackError) in try await queue.cancel(id) } }

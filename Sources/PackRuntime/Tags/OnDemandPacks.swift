@@ -45,18 +45,11 @@ public actor OnDemandPacks {
 
   /// Returns the tags of the accepted manifest's packs for this device, with their delivery classes. Needs no network.
   ///
-  /// If a release has so many packs on demand that pages list them, the tags and packs of those pages are included that are on the device. A
-  /// ``TagRequest`` finds the packs of all tags, and fetches the pages that list them.
+  /// Packs on demand are included as far as the manifest's catalogue is on the device. A ``TagRequest`` finds the packs of all tags: it fetches what is
+  /// missing.
   ///
   /// - Throws: ``PackError/Code/noManifest``, ``PackError/Code/cannotRead``
-  public func catalog() async throws(PackError) -> TagCatalog {
-    let manifest = try await store.requiredManifest()
-    guard !manifest.pages.isEmpty else { return TagCatalog(manifest.packs.filter(isOffered)) }
-    let listed = try await WorkerPool.settled { [pages = store.pages] () throws(PackError) in try pages.listed(by: manifest) }
-    let packs = manifest.packs + listed.packs
-    let known = Set(packs.map(\.id))
-    return TagCatalog(packs.filter(isOffered), further: Set(listed.tags.lazy.filter { !known.contains($0.id) }.map(\.tag)))
-  }
+  public func catalog() async throws(PackError) -> TagCatalog { TagCatalog(try await store.listing().packs.filter(isOffered)) }
 
   private func isOffered(_ pack: ManifestPack) -> Bool { store.device.accepts(pack) && isForDevice(pack) }
 
@@ -76,15 +69,15 @@ public actor OnDemandPacks {
 
   /// Returns the packs that have any of the tags.
   ///
-  /// - Parameter request: The request that fetches missing pages of the manifest. If nil, none are fetched.
-  /// - Returns: Nil if pages are missing.
+  /// - Parameter request: The request that fetches what is missing of the manifest's catalogue. If nil, nothing is fetched.
+  /// - Returns: Nil if parts of the catalogue are missing.
   func goal(of tags: Set<String>, fetchingFor request: TagRequest? = nil) async throws(PackError) -> Goal? {
     let manifest = try await store.requiredManifest()
     if manifest.version != tidiedVersion { try await tidy(by: manifest) }
     return try await goal(of: tags, in: manifest, fetchingFor: request)
   }
 
-  /// Finds the packs of a request, and fetches the pages of the manifest that list them. The queue must be running.
+  /// Finds the packs of a request, and fetches the parts of the manifest's catalogue that list them. The queue must be running.
   ///
   /// - Throws: as ``TagRequest/begin()``.
   package func packs(of request: TagRequest) async throws(PackError) -> [ManifestPack] {
@@ -92,43 +85,30 @@ public actor OnDemandPacks {
   }
 
   private func goal(of tags: Set<String>, in manifest: Manifest, fetchingFor request: TagRequest?) async throws(PackError) -> Goal? {
-    var further: [String: ManifestPack] = [:]
-    if manifest.pages.contains(where: { $0.kind == .tags }) {
-      for tag in tags.sorted() {
-        guard let found = try await packs(taggedWith: tag, in: manifest, fetchingFor: request) else { return nil }
-        for pack in found { further[pack.id] = pack }
-      }
-      for pack in manifest.packs { further[pack.id] = nil }
+    var listing = try await listing(of: manifest)
+    if !listing.missing.isEmpty {
+      guard let request else { return nil }
+      try await CatalogueFetch(store: store, queue: queue, waitsForNetwork: request.waitsForNetwork).run(for: nil)
+      listing = try await self.listing(of: manifest)
+      // Another manifest was accepted meanwhile, and its catalogue was fetched.
+      guard listing.missing.isEmpty else { throw .missing(listing.missing, of: manifest, for: Self.names(of: tags)) }
     }
-    let packs = manifest.packs + further.values.sorted { $0.id < $1.id }
+    if let refusal = listing.refusal { throw refusal }
     // A tag whose packs are all for other devices is valid, but has no packs here.
-    try TagCatalog(packs).check(tags)
-    return Goal(
-      manifestVersion: manifest.version, packs: packs.filter { isOffered($0) && !tags.isDisjoint(with: $0.tags) })
+    try TagCatalog(listing.packs).check(tags)
+    return Goal(manifestVersion: manifest.version, packs: listing.packs.filter { isOffered($0) && !tags.isDisjoint(with: $0.tags) })
   }
 
-  /// The largest number of rounds of a search by tag: two files lead to the ids, and two to the packs.
-  private static let mostRounds = 4
-
-  private func packs(
-    taggedWith tag: String, in manifest: Manifest, fetchingFor request: TagRequest?
-  ) async throws(PackError) -> [ManifestPack]? {
-    let (search, pages) = (PageSearch(manifest), store.pages)
-    for _ in 0...Self.mostRounds {
-      let finding = try await WorkerPool.settled { () throws(PackError) in try search.packs(taggedWith: tag, in: pages.intact) }
-      switch finding {
-      case .found(let packs): return packs
-      case .needs(let missing):
-        guard let request else { return nil }
-        try await PageFetch(request: request, packs: self, base: manifest.defaults.baseURL ?? "").run(missing)
-      }
-    }
-    throw PackError(.cannotRead, of: pages.path, "loses the pages that are put there", advice: .tryAgain)
+  private func listing(of manifest: Manifest) async throws(PackError) -> Catalogue.Listing {
+    try await WorkerPool.settled { [catalogue = store.catalogue] () throws(PackError) in try catalogue.listing(of: manifest) }
   }
+
+  private static func names(of tags: Set<String>) -> String { tags.sorted().map { "'\(printable($0.utf8))'" }.joined(separator: ", ") }
 
   /// Throws if a new manifest changed which packs or bytes the tags belong to.
   ///
-  /// - Parameter request: The request that fetches missing pages of the new manifest. If nil, a manifest whose pages are missing counts as changed.
+  /// - Parameter request: The request that fetches what is missing of the new manifest's catalogue. If nil, a manifest of which something is missing counts
+  ///   as changed.
   /// - Throws: ``PackError/Code/manifestChanged``
   func check(_ goal: Goal, of tags: Set<String>, fetchingFor request: TagRequest? = nil) async throws(PackError) {
     let manifest = try await store.requiredManifest()
@@ -137,12 +117,12 @@ public actor OnDemandPacks {
     do throws(PackError) {
       if let now = try await self.goal(of: tags, in: manifest, fetchingFor: request), now.isSame(as: goal) { return }
     } catch {
-      // Without the pages it is not known whether anything changed.
+      // Without the catalogue it is not known whether anything changed.
       if request != nil, error.code != .unknownTag { throw error }
     }
-    let names = tags.sorted().map { "'\(printable($0.utf8))'" }.joined(separator: ", ")
     throw PackError(
-      .manifestChanged, "manifest version \(manifest.version) was accepted during the request for \(names), and changes its packs",
+      .manifestChanged,
+      "manifest version \(manifest.version) was accepted during the request for \(Self.names(of: tags)), and changes its packs",
       advice: .tryAgain)
   }
 
@@ -157,22 +137,11 @@ public actor OnDemandPacks {
   }
 
   /// Returns the entries of packs that come in fewer bytes as deltas, with the URL, size and SHA-256 of the delta, by id.
-  ///
-  /// - Parameter request: The request that fetches missing pages of the manifest. If they cannot be fetched, the packs come as a whole.
-  func files(of packs: [ManifestPack], fetchingFor request: TagRequest) async throws(PackError) -> [String: ManifestPack] {
+  func files(of packs: [ManifestPack]) async throws(PackError) -> [String: ManifestPack] {
     let defaults = try await store.requiredManifest().defaults
-    var routes = try await store.routes(to: packs, hops: 1)
-    for _ in 0..<2 where !routes.missing.isEmpty {
-      do throws(PackError) {
-        try await PageFetch(request: request, packs: self, base: defaults.baseURL ?? "").run(routes.missing)
-      } catch {
-        guard error.code != .cancelled else { throw error }
-        break
-      }
-      routes = try await store.routes(to: packs, hops: 1)
-    }
+    let routes = try await store.routes(to: packs, hops: 1)
     var files: [String: ManifestPack] = [:]
-    for pack in packs { files[pack.id] = routes.byID[pack.id]?.deltas.first.map { pack.fetched(as: $0, defaults) } }
+    for pack in packs { files[pack.id] = routes[pack.id]?.deltas.first.map { pack.fetched(as: $0, defaults) } }
     return files
   }
 
@@ -315,15 +284,15 @@ public actor OnDemandPacks {
     var unknown: Set<String> = []
     let groups = await queue.groups
     if let manifest {
-      let ids = groups.compactMap { DownloadID(onDemandGroup: $0)?.id }.filter { !DeliveryName.isPage($0) }
-      let (lookup, updates) = try await WorkerPool.settled { [pages = store.pages] () throws(PackError) in
-        (try pages.lookup(ids, in: manifest), try pages.updates(to: ids, in: manifest))
+      let ids = Set(groups.compactMap { DownloadID(onDemandGroup: $0)?.id })
+      let lookup = try await WorkerPool.settled { [catalogue = store.catalogue] () throws(PackError) in
+        try catalogue.lookUp(ids, in: manifest)
       }
-      for pack in manifest.packs + lookup.packs {
-        let deltas = (updates.deltas[pack.id] ?? []).map { pack.fetched(as: $0, manifest.defaults) }
+      for pack in lookup.packs.values {
+        let deltas = pack.deltas.map { pack.fetched(as: $0, manifest.defaults) }
         for file in deltas + [pack] { wanted[DownloadID(onDemand: file).group] = pack }
       }
-      unknown = lookup.unknown.union(updates.unknown)
+      unknown = lookup.unknown
     }
     for group in groups {
       guard let id = DownloadID(onDemandGroup: group) else { continue }

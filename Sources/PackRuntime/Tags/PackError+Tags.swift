@@ -9,8 +9,13 @@ extension PackError.Code {
 
 extension TransferFailure {
   /// Returns the error for the request that needed the pack.
-  package func error(of pack: String) -> PackError {
-    let front = "\(Self.subject(pack)) was not downloaded: "
+  package func error(of pack: String) -> PackError { error(on: "pack '\(pack)'") }
+
+  /// Returns the error for the request that needed a shard of the catalogue.
+  func error(ofShard name: String) -> PackError { error(on: "part '\(name)' of the catalogue") }
+
+  private func error(on subject: String) -> PackError {
+    let front = "\(subject) was not downloaded: "
     return switch self {
     case .offline: PackError(.offline, front + "there is no network", advice: .connect)
     case .unreachable: PackError(.downloadFailed, front + "its server cannot be reached")
@@ -28,7 +33,7 @@ extension TransferFailure {
       PackError(
         .digestMismatch, front + "the SHA-256 of the file on its server differs from the manifest",
         advice: .developer("publish the pack file that the manifest names"))
-    case .noSpace(let needed, let free): Self.noSpace(of: pack, missing: needed.less(free))
+    case .noSpace(let needed, let free): Self.noSpace(on: subject, missing: needed.less(free))
     case .cannotWrite: PackError(.cannotWrite, front + "its file could not be written")
     case .forgotten: PackError(.downloadFailed, front + "the system lost the download")
     case .refused(let code): PackError(.downloadFailed, front + "the system's download service refused it with code \(code)")
@@ -37,12 +42,12 @@ extension TransferFailure {
     }
   }
 
-  private static func subject(_ name: String) -> String { DeliveryName.isPage(name) ? "page '\(name.dropFirst())'" : "pack '\(name)'" }
-
   /// Returns the error for a download for which not enough space can be freed.
-  static func noSpace(of pack: String, missing: UInt64) -> PackError {
+  static func noSpace(of pack: String, missing: UInt64) -> PackError { noSpace(on: "pack '\(pack)'", missing: missing) }
+
+  private static func noSpace(on subject: String, missing: UInt64) -> PackError {
     PackError(
-      .noSpace, "\(subject(pack)) was not downloaded: \(missing) bytes are missing on the volume",
+      .noSpace, "\(subject) was not downloaded: \(missing) bytes are missing on the volume",
       advice: .freeSpace(bytes: missing))
   }
 }

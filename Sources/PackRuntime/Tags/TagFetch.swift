@@ -30,7 +30,7 @@ struct TagFetch: Sendable {
   /// - Returns: The marks by pack name.
   func run(_ missing: [ManifestPack]) async throws(PackError) -> [String: UseMark] {
     try await packs.store.checkInstallable()
-    var files = try await packs.files(of: missing, fetchingFor: request)
+    var files = try await packs.files(of: missing)
     while true {
       switch try await attempt(missing, files) {
       case .installed(let marks): return marks

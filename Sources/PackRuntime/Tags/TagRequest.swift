@@ -98,7 +98,7 @@ public final class TagRequest: Sendable {
   public func begin() async throws(PackError) -> TagAccess {
     let access = try await underWay { () throws(PackError) -> TagAccess? in
       guard let goal = try await self.packs.goal(of: self.tags, fetchingFor: self) else {
-        throw PackError(.internalError, "pages of the manifest were not fetched")
+        throw PackError(.internalError, "parts of the catalogue were not fetched")
       }
       let holding = try await self.packs.store.hold(goal.packs)
       if let failure = holding.failure { throw failure }

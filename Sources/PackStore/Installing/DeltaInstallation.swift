@@ -65,7 +65,7 @@ struct DeltaInstallation: Sendable {
 
   /// Identifies the files, and reads all of their bytes, before anything in them is decrypted.
   private func deltas(_ pool: WorkerPool) throws(PackError) -> [Delta] {
-    let offers = try installation.manifests.deltas(to: id, in: try installation.manifests.installable().manifest)
+    let offers = order.entry.deltas
     if let count = installation.route?.count, installation.files.count != count {
       throw PackError(.usage, "\(installation.files.count) files were given for \(count) deltas")
     }

@@ -246,7 +246,7 @@ struct Installation: Sendable {
     let start = try PackStart(file.path, files: directory.files)
     var expected = [(order.entry.size, order.entry.sha256)]
     if start.header.kind == .delta {
-      expected = try manifests.deltas(to: id, in: try manifests.installable().manifest).map { ($0.size, $0.sha256) }
+      expected = order.entry.deltas.map { ($0.size, $0.sha256) }
     }
     let advice = PackError.Advice.developer("the file was not removed; the pack that the manifest names is installed already")
     guard expected.contains(where: { $0.0 == start.layout.packSize }),

@@ -43,7 +43,7 @@ struct StoreTrials {
 
   /// Returns the version to activate.
   ///
-  /// - Parameter offered: What the manifest lists. Nil if it lists none, or if the page is missing: then the newest version is activated, because
+  /// - Parameter offered: What the manifest lists. Nil if it lists none, or if the shard is missing: then the newest version is activated, because
   ///   versions never get lower.
   private func choose(
     _ version: UInt64?, from record: PackRecord, _ offered: PackRecord.Bytes?

@@ -17,8 +17,8 @@ final class StoreDirectory: Sendable {
     case state, packs, staging, trash, uses
   }
 
-  /// The directory of the pages of the accepted manifest, made for the first one.
-  static let pages = "pages"
+  /// The directory of the shards of the accepted manifest's catalogue, made for the first one.
+  static let catalogue = "catalogue"
 
   /// The directory of the digests that are kept for deltas, made for the first one.
   static let digests = "digests"
@@ -59,7 +59,7 @@ final class StoreDirectory: Sendable {
     }
     let names = try directory.names()
     // Another process may have created some of these and been stopped, or may be creating them right now.
-    let own = Set(Part.allCases.map(\.rawValue) + ["lock", "store", Self.pages, Self.digests] + Self.documents)
+    let own = Set(Part.allCases.map(\.rawValue) + ["lock", "store", Self.catalogue, Self.digests] + Self.documents)
     for name in names where !own.contains(name) { throw notAStore("it holds '\(printable(name.utf8))'") }
     var isEmpty = !names.contains(where: Self.documents.contains)
     for part in [Part.state, .packs] where names.contains(part.rawValue) {

@@ -10,32 +10,17 @@
 final class StoreManifests: Sendable {
   /// The keys that the app embeds.
   let embedded: TrustedKeys
-  /// The pages of the accepted manifest.
-  let pages: PageFolder
-  /// Whether the folder of pages belongs to the store.
-  private let ownsPages: Bool
+  /// The shards of the accepted manifest that are at hand.
+  let catalogue: Catalogue
   private let directory: StoreDirectory
   private let lowestVersion: UInt64
   private let known = Monitor<Known?>(nil)
   private let knownKeys = Monitor<KnownKeys?>(nil)
-  private let knownEntries = Monitor(KnownEntries())
 
   private struct Known {
     let status: FileStatus
     let keys: TrustedKeys
     let verified: Result<VerifiedManifest, PackError>
-  }
-
-  /// What pages of one manifest say, which never changes.
-  private struct KnownEntries {
-    var version: UInt64 = 0
-    var pages: [PageReference] = []
-    var defaults = ManifestDefaults()
-    /// The entries by id, nil for packs that there are not. Memory: 1 KB each.
-    var entries: [String: ManifestPack?] = [:]
-
-    /// More than most devices have packs. With more, pages are read again.
-    static let limit = 4096
   }
 
   private struct KnownKeys {
@@ -47,11 +32,9 @@ final class StoreManifests: Sendable {
   private static let memoryName = "memory"
   private static let keysName = "keys"
 
-  /// - Parameter pages: A folder in which somebody else keeps and frees pages. If nil, the store has its own.
-  init(_ directory: StoreDirectory, trusting trusted: TrustedKeys, lowestVersion: UInt64, pages: PageFolder?) {
+  init(_ directory: StoreDirectory, trusting trusted: TrustedKeys, lowestVersion: UInt64) {
     self.directory = directory
-    self.pages = pages ?? PageFolder(directory.path(StoreDirectory.pages), files: directory.files, backend: directory.backend)
-    ownsPages = pages == nil
+    catalogue = Catalogue(directory.path(StoreDirectory.catalogue), files: directory.files, backend: directory.backend)
     embedded = trusted
     self.lowestVersion = lowestVersion
   }
@@ -251,20 +234,20 @@ final class StoreManifests: Sendable {
     return ManifestMemory(nil, lowestVersion: lowestVersion, trusting: try keys())
   }
 
-  /// Records the versions of packs in pages that are installed, under the store's lock and before a new one is in the store.
+  /// Records the versions of packs in the catalogue that are installed, under the store's lock and before a new one is in the store.
   func note(_ packs: [ManifestPack]) throws(PackError) {
     guard let noted = try noted(packs) else { return }
     try directory.replace(Self.memoryName, with: noted.text)
   }
 
-  /// Records that the accepted manifest lists installed packs in pages, after another one did, maybe with other signers. Errors are ignored: the next
+  /// Records that the accepted manifest lists installed packs in its catalogue, after another one did, maybe with other signers. Errors are ignored: the next
   /// call does it.
   func noteAgain(_ packs: [ManifestPack]) {
     guard (try? noted(packs)) != nil else { return }
     try? directory.withLock { () throws(PackError) in try note(packs) }
   }
 
-  /// Returns the memory with packs in pages that are installed, or nil if it has them.
+  /// Returns the memory with packs in the catalogue that are installed, or nil if it has them.
   private func noted(_ packs: [ManifestPack]) throws(PackError) -> ManifestMemory.Accepted? {
     var memory = try rememberedOrNothing()
     let before = memory.accepted
@@ -291,85 +274,38 @@ final class StoreManifests: Sendable {
 
   // MARK: Packs
 
-  /// Looks up packs in a manifest and its pages. What was found before in the pages of the same manifest is not read again.
-  ///
-  /// - Throws: ``PackError/Code/damagedManifest`` if a page breaks a rule, ``PackError/Code/cannotRead``.
-  func lookUp(_ ids: Set<String>, in manifest: Manifest) throws(PackError) -> PackLookup {
-    let search = PageSearch(manifest, backend: directory.backend)
-    guard !manifest.pages.isEmpty else { return try search.lookUp(ids, in: pages.intact) }
-    let known = knownEntries.withLock { known in
-      if known.version != manifest.version || known.pages != manifest.pages || known.defaults != manifest.defaults {
-        known = KnownEntries(version: manifest.version, pages: manifest.pages, defaults: manifest.defaults)
-      }
-      return known.entries.filter { ids.contains($0.key) }
-    }
-    var lookup = try search.lookUp(ids.subtracting(known.keys), in: pages.intact)
-    let own = Set(manifest.packs.map(\.id))
-    knownEntries.withLock { known in
-      guard known.version == manifest.version, known.pages == manifest.pages else { return }
-      for id in ids where !own.contains(id) && !lookup.unknown.contains(id) && known.entries.count < KnownEntries.limit {
-        if !known.entries.keys.contains(id) { known.entries[id] = .some(lookup.packs[id]) }
-      }
-    }
-    for (id, entry) in known { lookup.packs[id] = entry }
-    return lookup
-  }
-
-  /// Looks up packs, for callers that must not fail. If a page cannot be used, all packs that the manifest does not list itself are unknown.
-  func known(_ ids: Set<String>, in manifest: Manifest) -> PackLookup {
-    do throws(PackError) {
-      return try lookUp(ids, in: manifest)
-    } catch {
-      var lookup = PackLookup()
-      for pack in manifest.packs where ids.contains(pack.id) { lookup.packs[pack.id] = pack }
-      lookup.unknown = ids.subtracting(lookup.packs.keys)
-      return lookup
-    }
-  }
-
   /// Returns the entry of a pack that is to be installed.
   ///
-  /// - Throws: ``PackError/Code/unknownPack``, ``PackError/Code/missingPages``, ``PackError/Code/manifestRollback`` if a newer version was installed
-  ///   before, or as ``lookUp(_:in:)``.
+  /// - Throws: ``PackError/Code/unknownPack``, ``PackError/Code/catalogueNotAvailable``, ``PackError/Code/damagedManifest`` if its shard breaks a rule,
+  ///   ``PackError/Code/manifestRollback`` if a newer version was installed before, ``PackError/Code/cannotRead``.
   func entry(_ id: String, in manifest: Manifest) throws(PackError) -> ManifestPack {
-    let lookup = try lookUp([id], in: manifest)
+    let lookup = try catalogue.lookUp([id], in: manifest)
     if let entry = lookup.packs[id] {
       try rememberedOrNothing().check(entry)
       return entry
     }
-    if !lookup.missing.isEmpty { throw PackError.missing(lookup.missing, for: "pack '\(printable(id.utf8))'") }
+    if let refusal = lookup.refusal { throw refusal }
+    if !lookup.missing.isEmpty { throw .missing(lookup.missing, of: manifest, for: "pack '\(printable(id.utf8))'") }
     throw PackError(
       .unknownPack, "manifest version \(manifest.version) names no pack '\(printable(id.utf8))'", advice: .acceptManifest)
   }
 
-  /// Returns the deltas that a manifest offers to a pack.
+  /// Returns whether a pack of a manifest or of its catalogue has a tag.
   ///
-  /// - Throws: ``PackError/Code/missingPages``, ``PackError/Code/damagedManifest`` if a page breaks a rule, ``PackError/Code/cannotRead``.
-  func deltas(to id: String, in manifest: Manifest) throws(PackError) -> [ManifestDelta] {
-    let lookup = try PageSearch(manifest, backend: directory.backend).updates(to: [id], in: pages.intact)
-    if !lookup.missing.isEmpty {
-      throw .missing(lookup.missing, for: "pack '\(printable(id.utf8))'", because: "may have deltas in pages that are missing")
-    }
-    return lookup.deltas[id] ?? []
-  }
-
-  /// Returns whether a pack of a manifest or of its pages has a tag.
-  ///
-  /// - Throws: ``PackError/Code/missingPages``, or as ``lookUp(_:in:)``.
+  /// - Throws: ``PackError/Code/catalogueNotAvailable``, ``PackError/Code/damagedManifest`` if a shard breaks a rule, ``PackError/Code/cannotRead``.
   func hasTag(_ tag: String, in manifest: Manifest) throws(PackError) -> Bool {
     if manifest.packs.contains(where: { $0.tags.contains(tag) }) { return true }
-    switch try PageSearch(manifest, backend: directory.backend).ids(taggedWith: tag, in: pages.intact) {
-    case .found(let ids): return !ids.isEmpty
-    case .needs(let missing): throw .missing(missing, for: "tag '\(printable(tag.utf8))'")
-    }
+    let listing = try catalogue.listing(of: manifest)
+    if listing.current.contains(where: { $0.tags.contains(tag) }) { return true }
+    if let refusal = listing.refusal { throw refusal }
+    if !listing.missing.isEmpty { throw .missing(listing.missing, of: manifest, for: "tag '\(printable(tag.utf8))'") }
+    return false
   }
 
-  /// Removes the pages that the accepted manifest does not name, if the folder belongs to the store. Errors are ignored: the next call removes them.
-  func freePages() {
-    guard ownsPages, (try? directory.status(StoreDirectory.pages)) != nil, let manifest = try? usable()?.manifest,
-      let names = try? PageSearch(manifest, backend: directory.backend).fileNames(in: pages.intact)
-    else { return }
-    try? pages.free(except: names)
+  /// Removes the shards that the accepted manifest does not need. Errors are ignored: the next call removes them.
+  func freeShards() {
+    guard (try? directory.status(StoreDirectory.catalogue)) != nil, let manifest = try? usable()?.manifest else { return }
+    try? catalogue.free(for: manifest)
   }
 
   /// Returns whether a manifest or the newest keys document has expired, so that nothing may be installed.

@@ -24,7 +24,7 @@ package struct StorePreservation {
 
   /// Sets the priority of tags, under the store's lock. Drops the priorities of tags that the manifest no longer has.
   ///
-  /// - Parameter isGone: Whether the manifest and its pages have no such tag.
+  /// - Parameter isGone: Whether the manifest and its catalogue have no such tag.
   func set(_ priority: UInt64, of tags: Set<String>, isGone: (String) -> Bool) throws(PackError) {
     let before = try priorities()
     var after: [String: UInt64] = [:]

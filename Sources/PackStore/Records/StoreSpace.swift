@@ -233,7 +233,9 @@ struct StoreSpace {
     let manifest = try manifests.usable()
     let records = try directory.records()
     let device = directory.device.withLock { $0 }
-    let lookup = manifest.map { manifests.known(Set(records.map(\.id)), in: $0.manifest) } ?? PackLookup()
+    let recorded = Set(records.map(\.id))
+    let lookup: CatalogueLookup =
+      if let manifest { try manifests.catalogue.lookUp(recorded, in: manifest.manifest) } else { CatalogueLookup() }
     let tellsObsolete = manifest.map { !manifests.isExpired($0) } ?? false
     let used = try directory.usedItems()
     let priorities = try StorePreservation(directory).priorities()
@@ -242,7 +244,7 @@ struct StoreSpace {
       let entry = lookup.packs[record.id].flatMap { device.accepts($0) ? $0 : nil }
       let isUnknown = lookup.unknown.contains(record.id)
       let isObsolete = tellsObsolete && entry == nil && !isUnknown
-      // The tags of a pack whose page is missing may have priorities, so it stays.
+      // The tags of a pack whose shard is missing may have priorities, so it stays.
       let preservation =
         record.preservation ?? (isUnknown && !priorities.isEmpty ? 1_000_000 : nil) ?? entry?.tags.compactMap { priorities[$0] }.max()
         ?? Self.preservation(isObsolete ? nil : entry?.delivery ?? record.delivery, isObsolete: isObsolete)

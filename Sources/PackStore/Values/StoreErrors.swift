@@ -21,8 +21,8 @@ extension PackError.Code {
   public static let inUse = Self(rawValue: "in-use")
   /// The manifest has no pack with this name.
   public static let unknownPack = Self(rawValue: "unknown-pack")
-  /// The manifest lists packs in pages, and those that are needed to find a pack or tag are missing.
-  public static let missingPages = Self(rawValue: "missing-pages")
+  /// The shard of the catalogue that may list the pack, or one that may list a pack with the tag, is not on the device.
+  public static let catalogueNotAvailable = Self(rawValue: "catalogue-not-available")
   /// More deltas would lie over each other than can be read. The full pack can be installed.
   public static let tooManyDeltas = Self(rawValue: "too-many-deltas")
   /// No manifest was accepted yet, or the accepted one cannot be used any more.
@@ -32,12 +32,11 @@ extension PackError.Code {
 }
 
 extension PackError {
-  /// The error for a pack or tag that may be in pages that are missing, or for something else that needs them.
-  package static func missing(
-    _ pages: [PageReference], for subject: String, because fault: String = "may be in pages that are missing"
-  ) -> PackError {
-    let names = pages.map(\.fileName)
+  /// The error for a pack or tag that may be in shards that are not at hand.
+  package static func missing(_ shards: [Int], of manifest: Manifest, for subject: String) -> PackError {
+    let names = shards.map { manifest.catalogue[$0].fileName }
+    let named = names.prefix(3).joined(separator: ", ") + (names.count > 3 ? " and \(names.count - 3) more" : "")
     return PackError(
-      .missingPages, of: subject, "\(fault): \(names.joined(separator: ", "))", advice: .fetchPages(names))
+      .catalogueNotAvailable, of: subject, "may be in a part of the catalogue that is not here: \(named)", advice: .fetchShards(names))
   }
 }

@@ -64,7 +64,7 @@ public struct StoreFinding: Hashable, Sendable, CustomStringConvertible {
     public static let adopted = Self(rawValue: "adopted")
     /// Content that no record names and that does not match the manifest or is damaged. It was removed.
     public static let orphaned = Self(rawValue: "orphaned")
-    /// Content without a record, or a damaged record, of a pack that the manifest may list in a page that is missing. It stays as it is.
+    /// Content without a record, or a damaged record, of a pack that the manifest may list in a shard that is missing. It stays as it is.
     public static let undecided = Self(rawValue: "undecided")
     /// A version on trial whose process ended before it was confirmed. The previous version runs again.
     public static let crashedTrial = Self(rawValue: "crashed-trial")

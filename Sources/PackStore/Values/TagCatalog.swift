@@ -8,11 +8,8 @@ public struct TagCatalog: Sendable {
   /// Collects the tags of packs.
   ///
   /// - Parameter packs: All packs of a manifest, or only those that are for this device.
-  public init(_ packs: [ManifestPack]) { self.init(packs, further: []) }
-
-  /// - Parameter further: The tags of packs on demand whose entries are not known.
-  package init(_ packs: [ManifestPack], further: Set<String>) {
-    var deliveries = Dictionary(further.map { ($0, DeliveryClass.onDemand) }) { first, _ in first }
+  public init(_ packs: [ManifestPack]) {
+    var deliveries: [String: DeliveryClass] = [:]
     for pack in packs {
       for tag in pack.tags where pack.delivery.rank > deliveries[tag]?.rank ?? -1 { deliveries[tag] = pack.delivery }
     }

@@ -20,7 +20,7 @@ extension PackError {
     case .makeRoom: "remove packs, lower the preservation of some, or raise the quota\(unchanged)"
     case .giveKey(let id): "give the key with the id \(id), or the root key it was derived from"
     case .acceptManifest: "fetch the manifest and adopt it ('packer store adopt')"
-    case .fetchPages: "keep the pages of the release beside its packs, as 'packer build' wrote them"
+    case .fetchShards: "keep the shards of the release beside its packs, as 'packer build' wrote them"
     case .install:
       code == .purged ? "install it again ('packer store install')" : "install it first ('packer store install')"
     case .activate: "install one and activate it ('packer store install', 'packer store activate')"
@@ -52,7 +52,7 @@ extension PackError {
     switch code {
     case .notAPack: "an error page, compression or converted line endings may have replaced it; a pack starts with 89 50 41 4B"
     case .truncated: "fetch the pack again; the transfer was cut"
-    case .wrongPage: "copy the page again from the directory that 'packer build' wrote"
+    case .wrongShard: "copy the shard again from the directory that 'packer build' wrote"
     case .wrongPack: "fetch the pack again; it is another file, or was renamed or replaced after the manifest was made"
     case .authenticationFailed:
       "compare its size with the published one and fetch the pack again; if that does not help, the pack was changed on the server"

@@ -89,8 +89,7 @@ enum FailureCatalog {
     'packer key trust sign' adds signatures, and 'packer build' puts all documents into the manifest.
     keys-expired | The newest keys document has expired; installed packs remain usable. | Make the next one with 'packer key trust rotate', have \
     it signed, build and publish.
-    wrong-page | A page is not the file that the manifest names: it was changed, or belongs to another release. | Fetch it again, and the manifest \
-    first.
+    wrong-shard | A shard of the catalogue was changed, or belongs to another release. | Fetch it again, and the manifest first.
     invalid-manifest | The release contains values that a manifest must not contain. | Correct the ids, URLs or sizes that the message names.
     invalid-configuration | packer.yml has mistakes, each listed with line and column. | Correct them; 'packer init --schema' lists every key.
     invalid-record | packer.lock.json or build.json is not in a form that this version reads. | Update packer, or move dist away and build again; \
@@ -126,7 +125,7 @@ enum FailureCatalog {
     quota-exceeded | The store would exceed its quota by the bytes in the message. | Free packs, or raise the quota.
     in-use | A process has the pack open, or the pack is on trial. | Close it, or wait for the trial.
     unknown-pack | The manifest lists no such pack. | Check the id; adopt the newest manifest.
-    missing-pages | The pages that may list the pack or tag are missing. | Fetch them; the message names them.
+    catalogue-not-available | The part of the catalogue that may list the pack or tag is missing. | Try again with a network.
     no-manifest | No manifest was accepted yet, or none is readable. | Fetch one and adopt it.
     offline | The device has no network. | Try again when there is one, or set 'waitsForNetwork'.
     download-failed | A file could not be downloaded; the message says why. | Try again later; check the server.

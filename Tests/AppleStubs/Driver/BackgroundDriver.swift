@@ -92,14 +92,32 @@ struct BackgroundDriver {
     try SignedManifest([UInt8](Data(contentsOf: manifestFile))).verify(trusting: [publicKey]).manifest
   }
 
+  /// The entry of a pack, from the manifest or its catalogue.
+  func entry(_ id: String) throws -> ManifestPack {
+    let manifest = try manifest()
+    var packs = manifest.packs
+    for (number, shard) in manifest.catalogue.enumerated() {
+      let bytes = try [UInt8](Data(contentsOf: dist.appendingPathComponent(shard.fileName)))
+      packs += try ShardFile.packs(bytes.byteSpan, number, of: manifest)
+    }
+    return packs.first { $0.id == id }!
+  }
+
+  /// Finds `later` in the catalogue, as an app that has fetched it.
+  func search(_ ids: Set<String>) throws(PackError) -> CatalogueLookup {
+    var lookup = CatalogueLookup()
+    for id in ids { lookup.packs[id] = try? entry(id) }
+    return lookup
+  }
+
   func identifier(_ id: String) throws -> String {
-    let pack = try manifest().packs.first { $0.id == id }!
+    let pack = try entry(id)
     return DownloadIdentifier(id: id, bytes: PackBytes(version: pack.version, size: pack.size, sha256: pack.sha256)).description
   }
 
   /// Makes a file as the system has it after the download.
   func arrived(_ id: String) throws -> URL {
-    let pack = try manifest().packs.first { $0.id == id }!
+    let pack = try entry(id)
     let name = URL(string: pack.url)!.lastPathComponent
     let file = place.appendingPathComponent("downloaded-\(UUID().uuidString)")
     try FileManager.default.copyItem(at: dist.appendingPathComponent(name), to: file)
@@ -411,7 +429,7 @@ struct BackgroundDriver {
       system.setControl(control)
       system.become(.inactiveApp)
       let manifest = try manifest()
-      let plan = try state.plan(for: manifest, facts: DeliveryFacts(.launch, at: state.time, asked: ["later"])).plan
+      let plan = try state.plan(for: manifest, facts: DeliveryFacts(.launch, at: state.time, asked: ["later"]), search: search).plan
       require(plan.downloads.count == 4)
       let handed = await downloads.hand(plan)
       require(handed.isExclusive == (control == .free))
@@ -521,6 +539,7 @@ struct BackgroundDriver {
     let delivery = AppDelivery(state: state, store: try await store("queue-store"), queue: queue)
     _ = try await delivery.start()
     try await delivery.adopt([UInt8](Data(contentsOf: manifestFile)))
+    try await delivery.store.takeShards(from: dist.path)
     let plan = try await delivery.plan(downloads: await downloads.current())
     require(plan.downloads.count == 3)
     // The system already has one, from the extension.
@@ -618,6 +637,7 @@ struct BackgroundDriver {
     let downloads = BackgroundDownloads(group: Self.group, state: state, logger: logger)
     downloads.listen()
     _ = try await delivery.start()
+    try await store.takeShards(from: dist.path)
     let plan = try await delivery.plan(asked: ["later"], downloads: await downloads.current())
     require(try await delivery.install(plan).allSatisfy { $0.installed != nil })
     _ = await downloads.hand(plan)

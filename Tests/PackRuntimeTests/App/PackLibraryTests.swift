@@ -12,6 +12,7 @@ struct PackLibraryTests {
   private let keys = SwitchedKeys()
   /// The manifest on the server; nil if the server cannot be reached.
   private let published = Monitor<[UInt8]?>(nil)
+  private let shards = ShardServer()
 
   init() throws {
     place = try DeliveryStage(waits: true)
@@ -47,27 +48,44 @@ struct PackLibraryTests {
       idle: {
         if let idling { idling.withLock { $0 += 1 } } else { try? await Task.sleep(for: .seconds(10_000)) }
       },
-      source: { [published] () throws(PackError) in
-        guard let document = published.withLock({ $0 }) else { throw PackError(.offline, "there is no network", advice: .connect) }
-        return document
+      source: { [published, shards] (file) async throws(PackError) in
+        switch file {
+        case .manifest:
+          shards.noteManifest()
+          guard let document = published.withLock({ $0 }) else { throw PackError(.offline, "there is no network", advice: .connect) }
+          return document
+        case .shard(let address, let size): return try await shards.content(at: address, size: size)
+        }
       })
   }
 
-  /// Publishes a release whose packs on demand are in pages, and returns the pages.
+  /// Publishes a release whose packs on demand are in a catalogue.
+  ///
+  /// - Parameter isServed: Whether the server has its shards.
   @discardableResult
-  private func publishInPages(_ version: UInt64, _ offers: [StoreStage.Offer]) throws -> [PageReference: [UInt8]] {
-    let (document, pages) = try stage.manifestInPages(version, offers)
-    published.withLock { $0 = document.bytes }
-    return pages
+  private func publishCatalogue(_ version: UInt64, _ offers: [StoreStage.Offer], isServed: Bool = true) throws -> CatalogueRelease {
+    let release = try CatalogueRelease(version, offers, count: 4)
+    if isServed { shards.serve(release) }
+    published.withLock { $0 = release.document.bytes }
+    return release
   }
 
-  private static func isPage(_ call: FaultyTransport.Call) -> Bool { call.request.url.hasSuffix(".page") }
-
-  /// Six packs on demand, in three pages, and one that the manifest itself lists.
+  /// Four packs on demand, in the shards 2, 3, 0 and 1, and one that the manifest itself lists.
   private func catalogue(changing id: String? = nil) async throws -> [StoreStage.Offer] {
     var offers = [try await stage.offer("core", 1)]
-    for name in "abcdef" { offers.append(try await stage.offer("\(name)", "\(name)" == id ? 2 : 1, delivery: .onDemand)) }
+    for name in ["a", "b", "d", "zoo"] { offers.append(try await stage.offer(name, name == id ? 2 : 1, delivery: .onDemand)) }
     return offers
+  }
+
+  /// The names of all packs in ``catalogue(changing:)``, as they are listed.
+  private static let listed = ["core", "a", "b", "d", "zoo"]
+
+  private func hasManifest(_ packs: PackLibrary) async throws {
+    try await eventually("there is no manifest") { await packs.store.manifest != nil }
+  }
+
+  private func isRetrying(_ id: String, in packs: PackLibrary) async {
+    for await status in packs.status(of: id) { if case .waiting(.retry) = status { return } }
   }
 
   private func text(_ packs: PackLibrary, _ id: String = "core") throws -> String {
@@ -110,7 +128,7 @@ struct PackLibraryTests {
       for version in 2...4 as ClosedRange<UInt64> { try await deltas.update(version - 1, version, in: store) }
       #expect(try await store.current(DeltaStage.id)?.deltaCount == 3)
     }
-    let document = try deltas.release(4, [try await deltas.delta(3, 4).offer]).document.bytes
+    let document = try deltas.release(4, [try await deltas.delta(3, 4).offer]).bytes
     published.withLock { $0 = document }
     let waits = Monitor(0)
     let packs = try await library(try place.network([]), idling: waits) { $0.compactsPacks = isOn }
@@ -143,12 +161,12 @@ struct PackLibraryTests {
     func ready(_ id: String) async { for await status in packs.status(of: id) { if case .ready = status { return } } }
     await ready("core")
     await ready("voices-de")
-    #expect(await packs.offers().map(\.id) == ["core", "voices-de"])
+    #expect(await packs.offers().packs.map(\.id) == ["core", "voices-de"])
     #expect(await code { try await packs.ensure("voices-en") } == .unknownPack)
     #expect(await code { try await packs.ensure("desk") } == .unknownPack)
     try await packs.setLanguages(["en-US", "en"])
     await ready("voices-en")
-    #expect(await packs.offers().map(\.id) == ["core", "voices-en"])
+    #expect(await packs.offers().packs.map(\.id) == ["core", "voices-en"])
     #expect(try await packs.store.installed().map(\.id) == ["core", "voices-en"])
     #expect(packs.store.device.platform == .iOS)
   }
@@ -170,8 +188,8 @@ struct PackLibraryTests {
     try await packs.ensure("core")
     let seen = await listening.value
     #expect(seen.last == "ready")
-    #expect(await packs.offers().map(\.id) == ["core"])
-    guard case .ready(version: 1)? = await packs.offers().first?.status else {
+    #expect(await packs.offers().packs.map(\.id) == ["core"])
+    guard case .ready(version: 1)? = await packs.offers().packs.first?.status else {
       Issue.record("the pack is not ready")
       return
     }
@@ -650,117 +668,219 @@ struct PackLibraryTests {
     #expect(await packs.offers.map(\.id) == ["core"])
   }
 
-  @Test("pages: a pack is found by its name with two pages, is listed once it was requested, and works without a network later")
-  func pages() async throws {
+  // MARK: The catalogue
+
+  @Test("catalogue: a shard that the server does not have stops no other pack, and its own packs wait and are not unknown")
+  func missingShard() async throws {
     let offers = try await catalogue()
-    let pages = try publishInPages(1, offers)
-    let network = try place.network(offers, pages: pages)
-    do {
-      let packs = try await library(network)
-      #expect(await code { try await packs.ensure("cc") } == .unknownPack)
-      try await packs.ensure("core")
-      #expect(await packs.offers().map(\.id) == ["core"])
-      try await packs.ensure("c")
-      #expect(try text(packs, "c") == "c 1 0")
-      #expect(await packs.offers().map(\.id) == ["core", "c"])
-      // 'cc' and 'c' are in the same page.
-      #expect(network.calls.count(where: Self.isPage) == 2)
-      try await packs.ensure("d")
-      #expect(network.calls.count(where: Self.isPage) == 2)
+    let release = try publishCatalogue(1, offers)
+    let lost = release.address(0)
+    shards.decide { address, _ in address == lost ? .missing : nil }
+    let packs = try await library(try place.network(offers))
+    // Both belong in that shard, and only one of them is there.
+    let requests = ["d", "level"].map { id in Task { await code { try await packs.ensure(id) } } }
+    for id in ["d", "level"] { await isRetrying(id, in: packs) }
+    for id in ["core", "zoo", "a"] {
+      let request = Task { try await packs.ensure(id) }
+      try await eventually("'\(id)' waits for a shard in which it is not") { (try? packs.opened(id)) != nil }
+      request.cancel()
     }
-    let offline = try place.network([]) { _ in .failure(.offline) }
-    published.withLock { $0 = nil }
-    let packs = try await library(offline, session: "two")
-    try await packs.ensure("c")
-    #expect(try text(packs, "c") == "c 1 0")
-    try await eventually("the list is not complete") { await packs.offers().map(\.id) == ["core", "c", "d"] }
+    shards.decide { _, _ in nil }
+    #expect(await requests[0].value == nil)
+    #expect(await requests[1].value == .unknownPack)
+    #expect(try text(packs, "d") == "d 1 0")
   }
 
-  @Test("pages: one that is cut, wrong or missing at first is fetched again, and other packs do not wait for it")
-  func pageFaults() async throws {
+  @Test("catalogue: a shard that is missing, wrong or unreachable at first is fetched until its packs are there")
+  func shardFaults() async throws {
     let offers = try await catalogue()
-    let pages = try publishInPages(1, offers)
-    let network = try place.network(offers, pages: pages) { call in
-      guard Self.isPage(call) else { return nil }
-      switch call.attempt {
-      case 0: return .failure(.status(404, retryAfter: nil))
-      case 1: return .wrong(from: 5)
-      case 2: return .cut(at: 20, .unreachable)
-      default: return nil
-      }
-    }
-    let packs = try await library(network)
-    let request = Task { try await packs.ensure("e") }
+    let release = try publishCatalogue(1, offers)
+    shards.decide { _, attempt in [ShardServer.Fault.missing, .wrong, .offline].dropFirst(attempt).first }
+    let packs = try await library(try place.network(offers))
+    let request = Task { try await packs.ensure("d") }
     try await packs.ensure("core")
     try await request.value
-    #expect(try text(packs, "e") == "e 1 0")
+    #expect(try text(packs, "d") == "d 1 0")
+    #expect(shards.fetched == [String](repeating: release.address(0), count: 4))
   }
 
-  @Test("pages: without a network, a pack whose page is missing waits for the network, and arrives when it is back")
-  func pageOffline() async throws {
+  @Test("catalogue: after three failures the manifest comes first, so that a release that was replaced in between is left behind")
+  func replacedRelease() async throws {
+    let (offers, changed) = (try await catalogue(), try await catalogue(changing: "a"))
+    let old = try publishCatalogue(1, offers, isServed: false)
+    let packs = try await library(try place.network(offers + changed))
+    try await hasManifest(packs)
+    let new = try publishCatalogue(2, changed)
+    shards.forgetCalls()
+    try await packs.ensure("a")
+    #expect(try text(packs, "a") == "a 2 0")
+    #expect(shards.calls == [old.address(2), old.address(2), old.address(2), nil, new.address(2)])
+  }
+
+  @Test("catalogue: a cancelled call ends at once while its shard cannot be fetched, and the next call succeeds", arguments: [true, false])
+  func cancelledShard(isHeld: Bool) async throws {
     let offers = try await catalogue()
-    let pages = try publishInPages(1, offers)
-    let isOffline = Monitor(true)
-    let packs = try await library(try place.network(offers, pages: pages) { _ in isOffline.withLock { $0 } ? .failure(.offline) : nil })
-    let request = Task { try await packs.ensure("a") }
-    for await status in packs.status(of: "a") { if case .waiting(.network) = status { break } }
-    isOffline.update { $0 = false }
-    try await request.value
+    try publishCatalogue(1, offers)
+    shards.decide { _, _ in isHeld ? .held : .offline }
+    let packs = try await library(try place.network(offers))
+    let request = Task { await code { try await packs.ensure("a") } }
+    for await status in packs.status(of: "a") { if case .waiting = status { break } }
+    request.cancel()
+    #expect(await request.value == .cancelled)
+    #expect(await code { _ = try packs.opened("a") } == .notInstalled)
+    shards.decide { _, _ in nil }
+    try await packs.ensure("a")
     #expect(try text(packs, "a") == "a 1 0")
   }
 
-  @Test("pages: an update of an installed pack is used by the next call, and costs only the pages that changed")
-  func pageUpdate() async throws {
-    let (first, second) = (try await catalogue(), try await catalogue(changing: "a"))
-    let old = try publishInPages(1, first)
-    let new = try publishInPages(2, second)
-    try publishInPages(1, first)
-    let network = try place.network(first + second, pages: old.merging(new) { bytes, _ in bytes })
-    let packs = try await library(network)
+  @Test("catalogue: a signed shard that breaks a rule is an error for its packs only, until the next release")
+  func damagedShard() async throws {
+    let offers = try await catalogue()
+    let whole = try CatalogueRelease(1, offers, count: 4)
+    // It lists a pack that belongs in another one.
+    let stray = try SmallCatalogue.File(CatalogueRelease.json(offers.filter { $0.entry.id == "a" }), count: 1)
+    let broken = try CatalogueRelease(1, [offers[0].entry], [stray] + whole.files.dropFirst())
+    shards.serve(broken)
+    published.withLock { $0 = broken.document.bytes }
+    let packs = try await library(try place.network(offers))
+    #expect(await code { try await packs.ensure("d") } == .damagedManifest)
+    for id in ["core", "zoo", "a"] { try await packs.ensure(id) }
+    try await packs.refresh()
+    let list = await packs.offers()
+    #expect(!list.isComplete && !list.packs.map(\.id).contains("d"))
+    try publishCatalogue(2, offers)
+    try await packs.refresh()
+    try await packs.ensure("d")
+    #expect(try text(packs, "d") == "d 1 0")
+    #expect(await packs.offers().isComplete)
+  }
+
+  @Test("catalogue: a pack is found by its name with one shard, and works without a network later")
+  func found() async throws {
+    let offers = try await catalogue()
+    let release = try publishCatalogue(1, offers)
+    do {
+      let packs = try await library(try place.network(offers))
+      // It belongs in the shard of 'a'.
+      #expect(await code { try await packs.ensure("c") } == .unknownPack)
+      try await packs.ensure("a")
+      #expect(try text(packs, "a") == "a 1 0")
+      #expect(shards.fetched == [release.address(2)])
+    }
+    published.withLock { $0 = nil }
+    shards.decide { _, _ in .offline }
+    let packs = try await library(try place.network([]) { _ in .failure(.offline) }, session: "two")
     try await packs.ensure("a")
-    try await packs.ensure("f")
-    // Of three pages below two index pages, two.
-    #expect(network.calls.count(where: Self.isPage) == 4)
-    try publishInPages(2, second)
+    #expect(try text(packs, "a") == "a 1 0")
+    #expect(await code { try await packs.ensure("c") } == .unknownPack)
+  }
+
+  @Test("catalogue: an update of an installed pack is used by the next call, and costs only the shard that changed")
+  func shardUpdate() async throws {
+    let (first, second) = (try await catalogue(), try await catalogue(changing: "a"))
+    let old = try publishCatalogue(1, first)
+    let packs = try await library(try place.network(first + second))
+    try await packs.ensure("a")
+    try await packs.ensure("b")
+    let new = try publishCatalogue(2, second)
     let events = packs.store.events()
     try await packs.refresh()
     for await event in events { if case .installed(let pack, _) = event, pack.version == 2 { break } }
     #expect(try text(packs, "a") == "a 1 0")
     try await packs.ensure("a")
     #expect(try text(packs, "a") == "a 2 0")
-    #expect(network.calls.count(where: Self.isPage) == 6)
-    // Pages that no manifest names any more are freed: two index pages and two pages are left.
-    try await eventually("old pages stay") { stage.directory.names(in: "shared/pages").count == 4 }
+    #expect(shards.fetched == [old.address(2), old.address(3), new.address(2)])
+    #expect(stage.directory.names(in: "store/catalogue").sorted() == [new.name(2), new.name(3)])
   }
 
-  @Test("pages: a pack that was removed stays removed, and comes back without a page")
-  func pageRemoved() async throws {
+  @Test("catalogue: a pack that was removed stays removed, and comes back without another shard")
+  func removedFromCatalogue() async throws {
     let offers = try await catalogue()
-    let network = try place.network(offers, pages: try publishInPages(1, offers))
-    let packs = try await library(network)
+    try publishCatalogue(1, offers)
+    let packs = try await library(try place.network(offers))
     try await packs.ensure("b")
     try await packs.remove("b")
     try await packs.refresh()
-    #expect(await packs.offers().map(\.id) == ["core"])
+    #expect(try await !packs.store.installed().map(\.id).contains("b"))
     try await packs.ensure("b")
     #expect(try text(packs, "b") == "b 1 0")
-    #expect(network.calls.count(where: Self.isPage) == 2)
+    #expect(shards.fetched.count == 1)
   }
 
-  @Test("pages: an app that contains a release needs no network for packs in pages")
-  func pageBundled() async throws {
+  @Test("catalogue: an app that contains a release needs no network for its packs on demand, and fetches a shard that is wrong in it")
+  func bundledCatalogue() async throws {
     let offers = try await catalogue()
-    let (document, pages) = try stage.manifestInPages(1, offers)
-    try stage.directory.write(document.bytes, to: "bundle/manifest.json")
-    for (reference, bytes) in pages { try stage.directory.write(bytes, to: "bundle/\(reference.fileName)") }
+    let release = try publishCatalogue(1, offers)
+    published.withLock { $0 = nil }
+    try stage.directory.write(release.document.bytes, to: "bundle/manifest.json")
+    for (number, file) in release.files.enumerated() {
+      try stage.directory.write(number == 0 ? Array(file.bytes.reversed()) : file.bytes, to: "bundle/\(file.shard.fileName)")
+    }
     for offer in offers {
-      try stage.directory.write(try #require(stage.directory.bytes(of: "\(offer.entry.id)-1-0.pack")), to: "bundle/\(offer.entry.fileName)")
+      try FileManager.default.copyItem(atPath: offer.path, toPath: stage.directory("bundle/\(offer.entry.fileName)"))
     }
     let network = try place.network([]) { _ in .failure(.offline) }
     let packs = try await library(network) { [stage] in $0.bundled = URL(fileURLWithPath: stage.directory("bundle")) }
+    try await packs.ensure("a")
+    #expect(try text(packs, "a") == "a 1 0")
+    #expect(shards.fetched == [])
     try await packs.ensure("d")
     #expect(try text(packs, "d") == "d 1 0")
+    #expect(shards.fetched == [release.address(0)])
     #expect(network.calls.isEmpty)
+  }
+
+  @Test("offers: a list that is not complete says so, without a manifest, too, and refresh() completes it")
+  func list() async throws {
+    let offers = try await catalogue()
+    shards.decide { _, _ in .offline }
+    let packs = try await library(try place.network(offers))
+    let none = await packs.offers()
+    #expect(!none.isComplete && none.packs.isEmpty)
+    try publishCatalogue(1, offers)
+    #expect(await code { try await packs.refresh() } == .offline)
+    let first = await packs.offers()
+    #expect(!first.isComplete && first.packs.map(\.id) == ["core"])
+    shards.decide { _, _ in nil }
+    try await packs.refresh()
+    let whole = await packs.offers()
+    #expect(whole.isComplete && whole.packs.map(\.id) == Self.listed)
+    #expect(whole.packs.map(\.downloadSize) == offers.map(\.entry.size))
+  }
+
+  @Test("offers: until a changed shard is here, its packs are listed as they were, and only what changed is fetched")
+  func changedList() async throws {
+    let (first, second) = (try await catalogue(), try await catalogue(changing: "a"))
+    try publishCatalogue(1, first)
+    let packs = try await library(try place.network(first + second))
+    _ = await packs.offers()
+    try await packs.refresh()
+    #expect(await packs.offers().isComplete)
+    // What the start of the app began has ended by then.
+    try await Task.sleep(for: .milliseconds(300))
+    let next = try publishCatalogue(2, second, isServed: false)
+    shards.forgetCalls()
+    #expect(await code { try await packs.refresh() } == .downloadFailed)
+    let between = await packs.offers()
+    #expect(!between.isComplete && between.packs.map(\.id) == Self.listed)
+    try await packs.ensure("b")
+    shards.serve(next)
+    try await packs.refresh()
+    let last = await packs.offers()
+    #expect(last.isComplete && last.packs.map(\.id) == Self.listed)
+    #expect(Set(shards.fetched) == [next.address(2)])
+    try await packs.ensure("a")
+    #expect(try text(packs, "a") == "a 2 0")
+  }
+
+  @available(macOS 14, *)
+  @Test("the mirror for views lists the packs of the catalogue when they are known")
+  func mirroredCatalogue() async throws {
+    let offers = try await catalogue()
+    try publishCatalogue(1, offers)
+    shards.decide { _, attempt in attempt < 2 ? .missing : nil }
+    let packs = await ObservedLibrary(try library(try place.network(offers)))
+    try await eventually("the list is not complete") { await packs.offers.map(\.id) == Self.listed }
   }
 
   @Test("a cancelled request ends at once, and its download goes on")
@@ -788,6 +908,67 @@ private final class SwitchedKeys: KeyProvider {
     if let failure = failure.withLock({ $0 }) { throw failure }
     return try knownKey()
   }
+}
+
+/// The shards on a server.
+private final class ShardServer: Sendable {
+  /// What is wrong with an attempt to fetch one.
+  enum Fault: Sendable {
+    case offline, missing, wrong
+    /// The server does not answer for now.
+    case held
+  }
+
+  private struct State {
+    var files: [String: [UInt8]] = [:]
+    var calls: [String?] = []
+    var decide: @Sendable (_ address: String, _ attempt: Int) -> Fault? = { _, _ in nil }
+  }
+
+  private let state = Monitor(State())
+
+  /// The addresses of the shards that were asked for, in order, and nil for each manifest.
+  var calls: [String?] { state.withLock { $0.calls } }
+  /// The addresses of the shards that were asked for, in order.
+  var fetched: [String] { calls.compactMap(\.self) }
+
+  func serve(_ release: CatalogueRelease) {
+    state.withLock { $0.files.merge(release.served) { _, new in new } }
+  }
+
+  /// Decides what is wrong with each attempt, by its address and the number of earlier ones.
+  func decide(_ body: @escaping @Sendable (_ address: String, _ attempt: Int) -> Fault?) {
+    state.withLock { $0.decide = body }
+  }
+
+  func forgetCalls() {
+    state.withLock { $0.calls = [] }
+  }
+
+  func noteManifest() {
+    state.withLock { $0.calls.append(nil) }
+  }
+
+  func content(at address: String, size: Int) async throws(PackError) -> [UInt8] {
+    let attempt = state.withLock { state in
+      defer { state.calls.append(address) }
+      return state.calls.count { $0 == address }
+    }
+    while true {
+      let (fault, content) = state.withLock { ($0.decide(address, attempt), $0.files[address]) }
+      switch fault {
+      case .offline: throw PackError(.offline, "there is no network", advice: .connect)
+      case .missing: throw Self.notFound
+      case .wrong: return [UInt8](repeating: 7, count: size)
+      case .held: try? await Task.sleep(for: .milliseconds(2))
+      case nil:
+        guard let content else { throw Self.notFound }
+        return content
+      }
+    }
+  }
+
+  private static var notFound: PackError { PackError(.downloadFailed, "the server answered with status 404", advice: .tryAgain) }
 }
 
 /// A download service whose events are followed by others, and that may refuse plans.

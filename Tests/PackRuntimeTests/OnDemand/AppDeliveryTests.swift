@@ -138,6 +138,79 @@ struct AppDeliveryTests {
     #expect(plan.postponed.first?.reason == .failed(.rejected, secondsLeft: nil))
   }
 
+  // MARK: The catalogue
+
+  /// One pack in the manifest, and two in different shards.
+  private func catalogue(_ version: UInt64 = 1) async throws -> (offers: [StoreStage.Offer], release: CatalogueRelease) {
+    var offers = [try await stage.offer("core", version)]
+    for id in ["level", "arena"] { offers.append(try await stage.offer(id, version, delivery: .onDemand)) }
+    return (offers, try CatalogueRelease(version, offers, count: 2))
+  }
+
+  @Test("the catalogue is not fetched without a queue, a manifest or a network")
+  func noCatalogue() async throws {
+    let (offers, release) = try await catalogue()
+    let quiet = try await place.app()
+    #expect(await failure { () async throws(PackError) in try await quiet.fetchCatalogue() }?.code == .usage)
+    let app = try await place.app(try place.network(offers, release) { _ in .failure(.offline) }, session: "two")
+    #expect(await failure { () async throws(PackError) in try await app.fetchCatalogue() }?.code == .noManifest)
+    #expect(try await app.lookup(["level"]).unknown.isEmpty)
+    try await app.adopt(release.document.bytes)
+    #expect(try await app.lookup(["level"]).unknown == ["level"])
+    let queue = try #require(app.queue)
+    try await queue.running {
+      #expect(await failure { () async throws(PackError) in try await app.fetchCatalogue() }?.code == .offline)
+    }
+  }
+
+  @Test("while a shard is missing, nothing of its packs is decided or lost, other packs come, and with the shard its packs come, too")
+  func undecided() async throws {
+    let (offers, release) = try await catalogue()
+    let app = try await place.app(try place.network(offers, release))
+    let queue = try #require(app.queue)
+    try await app.adopt(release.document.bytes)
+    let plan = try await app.plan(asked: ["level"], downloads: [])
+    #expect(plan.downloads.map(\.id) == ["core"] && plan.undecided == ["level"] && plan.obsolete == [])
+    try await queue.running { try await app.fetchCatalogue(for: ["level"]) }
+    #expect(stage.directory.names(in: "store/catalogue") == [release.name(0)])
+    #expect(try await app.lookup(["arena", "level"]).unknown == ["arena"])
+    // What was asked before the shard was here is still wanted.
+    let next = try await app.plan(downloads: [])
+    #expect(next.downloads.map(\.id).contains("level") && next.undecided == [])
+    try await app.fetch(next)
+    try await queue.run(until: .idle)
+    _ = try await app.start()
+    let installed = try await app.install(try await app.plan(downloads: []))
+    #expect(installed.contains { $0.id == "level" && $0.status?.state == .ready })
+
+    // The next release has other shards. Until they are here, the pack stays.
+    let (_, later) = try await catalogue(2)
+    try await app.adopt(later.document.bytes)
+    let between = try await app.plan(downloads: [])
+    #expect(between.undecided == ["level"] && between.obsolete == [] && !between.downloads.map(\.id).contains("level"))
+    _ = try await app.tidy(between)
+    #expect(try await app.store.installed().contains { $0.id == "level" })
+    try later.deliver(to: app.store)
+    #expect(try await app.plan(downloads: []).downloads.contains { $0.id == "level" && $0.bytes.version == 2 })
+  }
+
+  @Test("all shards are fetched once, and what is here is not fetched again")
+  func wholeCatalogue() async throws {
+    let (offers, release) = try await catalogue()
+    let transport = try place.network(offers, release)
+    let app = try await place.app(transport)
+    let queue = try #require(app.queue)
+    try await app.adopt(release.document.bytes)
+    try await queue.running {
+      try await app.fetchCatalogue(for: ["arena", "core"])
+      #expect(transport.calls.count == 1)
+      try await app.fetchCatalogue()
+      try await app.fetchCatalogue()
+    }
+    #expect(transport.calls.map(\.request.url) == [release.address(1), release.address(0)])
+    #expect(try await app.lookup(["arena", "level"]).packs.count == 2)
+  }
+
   // MARK: Installing
 
   @Test("files from the extension are installed at the next start of the app", arguments: InstallMode.allCases)
@@ -215,33 +288,6 @@ struct AppDeliveryTests {
     #expect(plan.orphans.count == 1)
     #expect(try await app.tidy(plan).freed == old.entry.size)
     #expect(place.waiting == [])
-  }
-
-  @Test("a plan for an older manifest frees no pages, and the next plan frees those that no manifest names any more")
-  func tidyPages() async throws {
-    func catalogue(_ version: UInt64) async throws -> (document: SignedManifest, pages: [PageReference: [UInt8]]) {
-      var offers: [StoreStage.Offer] = []
-      for name in "abcdef" { offers.append(try await stage.offer("\(name)", name == "a" ? version : 1, delivery: .onDemand)) }
-      return try stage.manifestInPages(version, offers)
-    }
-    let (first, second) = (try await catalogue(1), try await catalogue(2))
-    let app = try await place.app()
-    let folder = PageFolder(app.state.pagesPath, files: app.state.files)
-    func files(_ pages: [PageReference: [UInt8]]) -> [String] { pages.keys.map(\.fileName).sorted() }
-    func names() -> [String] { stage.directory.names(in: "shared/pages").sorted() }
-
-    try await app.adopt(first.document.bytes)
-    for (reference, bytes) in first.pages { try folder.keep(bytes, as: reference) }
-    let old = try await app.plan(asked: ["a"], downloads: [])
-    #expect(old.awaitingPages == [] && old.downloads.map(\.id) == ["a"])
-    try await app.adopt(second.document.bytes)
-    // Most of these pages belong to the new manifest as well, which cannot be known before its index pages are here.
-    _ = try await app.tidy(old)
-    #expect(names() == files(first.pages))
-    for (reference, bytes) in second.pages { try folder.keep(bytes, as: reference) }
-    _ = try await app.tidy(try await app.plan(asked: ["a"], downloads: []))
-    #expect(names() == files(second.pages))
-    #expect(names() != files(first.pages))
   }
 
   // MARK: Downloading
@@ -466,7 +512,7 @@ struct AppDeliveryTests {
   func outcomes() {
     let putOff: [PackError.Code] = [
       .noSpace, .quotaExceeded, .noKey, .wrongKey, .storeBusy, .cancelled, .manifestExpired, .cannotWrite,
-      .manifestRollback, .damagedManifest, .missingPages, .damagedStore, .sourceChanged, .internalError,
+      .manifestRollback, .damagedManifest, .catalogueNotAvailable, .damagedStore, .sourceChanged, .internalError,
     ]
     for code in putOff { #expect(AppDelivery.outcome(of: PackError(code, "")) == .putOff, "\(code.rawValue)") }
     let failed: [(PackError.Code, FailureReason)] = [

@@ -25,8 +25,8 @@ struct AppDeltaTests {
       _ = try await app.start()
     }
 
-    private func identifier(_ size: UInt64, _ version: UInt64, _ sha256: [UInt8], _ id: String = DeltaStage.id) -> String {
-      DownloadIdentifier(id: id, bytes: PackBytes(version: version, size: size, sha256: sha256)).description
+    private func identifier(_ size: UInt64, _ version: UInt64, _ sha256: [UInt8]) -> String {
+      DownloadIdentifier(id: DeltaStage.id, bytes: PackBytes(version: version, size: size, sha256: sha256)).description
     }
 
     /// Publishes a version with deltas from others, and has the app accept it.
@@ -47,12 +47,7 @@ struct AppDeltaTests {
       var full = [UInt8](try Data(contentsOf: URL(fileURLWithPath: deltas.offer(version).path)))
       if !hasFull { full[full.count / 2] ^= 1 }
       files[identifier(entry.size, version, entry.sha256)] = full
-      let (document, pages) = try deltas.release(version, listed)
-      for page in pages {
-        let reference = page.reference
-        files[identifier(reference.size, 0, reference.sha256, DeliveryName.page(reference))] = page.bytes
-      }
-      try await app.adopt(document.bytes)
+      try await app.adopt(deltas.release(version, listed).bytes)
     }
 
     /// Plans, downloads and installs until nothing is left to do.
@@ -62,7 +57,7 @@ struct AppDeltaTests {
         var plan = try await app.plan(downloads: [])
         for download in plan.downloads {
           let name = download.identifier.description
-          if !DeliveryName.isPage(download.id) { downloaded.append(name) }
+          downloaded.append(name)
           if let reason = download.fallback { fallbacks.append(reason) }
           let path = try place.stage.directory.write(files[name] ?? [], to: "system-file")
           _ = try place.state().park(path, asDownload: name)
@@ -151,20 +146,19 @@ struct AppDeltaTests {
     try await world.work()
     try await world.publish(5, from: [3], through: [(1, 3)])
     var files: [String] = []
-    for _ in 0..<3 {
+    for _ in 0..<2 {
       world.place.clock.advance(200_000)
       let plan = try await world.app.plan(downloads: [])
       let download = try #require(plan.downloads.first)
       #expect(plan.downloads.count == 1 && plan.orphans == [])
       let path = try world.place.stage.directory.write(world.files[download.identifier.description] ?? [], to: "system-file")
       files.append(download.identifier.description)
-      if files.count < 3 { _ = try world.place.state().park(path, asDownload: download.identifier.description) }
+      if files.count < 2 { _ = try world.place.state().park(path, asDownload: download.identifier.description) }
     }
-    // A page, the first delta, the second one.
     let state = try world.place.state()
-    #expect(try state.status(of: DeltaStage.id)?.identifier.description == files[2])
-    #expect(try state.discard([files[1]]) == 0)
-    #expect(try state.content().files.map(\.identifier.description) == [files[1]])
+    #expect(try state.status(of: DeltaStage.id)?.identifier.description == files[1])
+    #expect(try state.discard([files[0]]) == 0)
+    #expect(try state.content().files.map(\.identifier.description) == [files[0]])
   }
 
   @Test("if one of two deltas is another file on the server, the full pack comes, and the reason is told", arguments: [1, 3] as [UInt64])

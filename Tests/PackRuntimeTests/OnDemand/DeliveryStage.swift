@@ -47,14 +47,14 @@ final class DeliveryStage: Sendable {
     AppDelivery(state: try state(), store: try await stage.open(as: session, policy))
   }
 
-  /// Returns a network that serves these packs.
+  /// Returns a network that serves these packs, and the shards of a release.
   func network(
-    _ offers: [StoreStage.Offer], pages: [PageReference: [UInt8]] = [:],
+    _ offers: [StoreStage.Offer], _ release: CatalogueRelease? = nil,
     _ decide: @escaping @Sendable (FaultyTransport.Call) -> FaultyTransport.Fault? = { _ in nil }
   ) throws -> FaultyTransport {
     var files: [String: [UInt8]] = [:]
     for offer in offers { files[offer.entry.url] = try SystemFiles().contents(of: offer.path, limit: 1 << 20) }
-    for (reference, bytes) in pages { files[StoreStage.base + reference.fileName] = bytes }
+    files.merge(release?.served ?? [:]) { bytes, _ in bytes }
     let served = files
     return FaultyTransport(content: { served[$0] ?? [] }, decide)
   }

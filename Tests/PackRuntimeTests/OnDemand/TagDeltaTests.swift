@@ -16,35 +16,38 @@ struct TagDeltaTests {
   private func file(_ path: String) throws -> [UInt8] { [UInt8](try Data(contentsOf: URL(fileURLWithPath: path))) }
 
   private static func url(of delta: DeltaStage.Delta) -> String {
-    PagedRelease.base + ManifestPack.publishedName(DeltaStage.id, delta.offer.sha256)
+    StoreStage.base + ManifestPack.publishedName(DeltaStage.id, delta.offer.sha256)
   }
 
   /// Publishes a version with deltas, and has a store accept its manifest.
-  private func publish(_ version: UInt64, _ deltas: [DeltaStage.Delta], _ stage: DeltaStage, by store: AssetStore) async throws {
-    var entry = stage.offer(version).entry
-    entry.tags = ["boot"]
-    tags.serve(try file(stage.offer(version).path), at: entry.url)
+  ///
+  /// - Parameter inCatalogue: Whether the pack is on demand, so that its entry is in a shard.
+  @discardableResult
+  private func publish(
+    _ version: UInt64, _ deltas: [DeltaStage.Delta], _ stage: DeltaStage, inCatalogue: Bool = false, by store: AssetStore
+  ) async throws -> ManifestPack {
+    var offer = stage.offer(version)
+    offer.entry = DeltaStage.entry(offer.entry, deltas.map(\.offer))
+    offer.entry.tags = ["boot"]
+    if inCatalogue { offer.entry.delivery = .onDemand }
+    tags.serve(try file(offer.path), at: offer.entry.url)
     for delta in deltas { tags.serve(try file(delta.path), at: Self.url(of: delta)) }
-    var manifest = Manifest(
-      version: version, issued: nil, expires: ManifestTime("2030-01-01T00:00:00Z")!, budget: nil,
-      defaults: ManifestDefaults(baseURL: PagedRelease.base), packs: [entry])
-    let updates = PackUpdates(
-      id: DeltaStage.id, deltas: deltas.map(\.offer).sorted { $0.sha256.lexicographicallyPrecedes($1.sha256) })
-    let assembly = try PageAssembly(
-      [], updates: deltas.isEmpty ? [] : [updates], defaults: manifest.defaults, backend: CryptoBackends.standard)
-    manifest.pages = assembly.references
-    for page in assembly.files { tags.serve(page.bytes, at: PagedRelease.base + page.reference.fileName) }
-    try await store.adopt(KeysSample.sign(manifest))
+    let release = try CatalogueRelease(version, [offer], count: 1)
+    tags.serve(release)
+    try await store.adopt(release.document)
+    return offer.entry
   }
 
   /// Has version 1 on the device, then requests version 2, to which there is a delta.
   ///
   /// - Parameters:
   ///   - isDamaged: Whether the version on the device is damaged in between.
+  ///   - inCatalogue: Whether the entry of the pack is in a shard.
   ///   - decide: What is wrong with a download.
   /// - Returns: the installed version, and the URLs that were fetched for it.
   private func update(
-    isDamaged: Bool = false, _ decide: @escaping @Sendable (FaultyTransport.Call) -> FaultyTransport.Fault? = { _ in nil }
+    isDamaged: Bool = false, inCatalogue: Bool = false,
+    _ decide: @escaping @Sendable (FaultyTransport.Call) -> FaultyTransport.Fault? = { _ in nil }
   ) async throws -> (installed: InstalledPack?, urls: [String], delta: String, full: String) {
     let stage = try await DeltaStage(.packed, in: tags.stage)
     let delta = try await stage.delta(1, 2)
@@ -54,7 +57,7 @@ struct TagDeltaTests {
       _ = try await TagRequest(["boot"], of: packs).begin()
       try await store.activate(DeltaStage.id, onTrial: false)
       if isDamaged { try stage.damage(stage.item(1)) }
-      try await publish(2, [delta], stage, by: store)
+      try await publish(2, [delta], stage, inCatalogue: inCatalogue, by: store)
       transport.forgetCalls()
       _ = try await TagRequest(["boot"], of: packs).begin()
       try await store.activate(DeltaStage.id, onTrial: false)
@@ -73,7 +76,7 @@ struct TagDeltaTests {
       !isDamaged && call.request.size < 4000 && call.request.url.hasSuffix(".pack") ? .failure(.status(404, retryAfter: nil)) : nil
     }
     #expect(installed?.version == 2 && installed?.deltaCount == 0)
-    #expect(urls.dropFirst() == [delta, full])
+    #expect(urls == [delta, full])
   }
 
   @Test(
@@ -89,11 +92,12 @@ struct TagDeltaTests {
     try await queue.running {
       _ = try await TagRequest(["boot"], of: packs).begin()
       try await store.activate(DeltaStage.id, onTrial: false)
-      try await publish(2, [delta], stage, by: store)
+      let pack = try await publish(2, [delta], stage, by: store)
       let request = TagRequest(["boot"], of: packs)
-      let file = try #require(try await packs.files(of: [stage.offer(2).entry], fetchingFor: request)[DeltaStage.id])
+      #expect(try await packs.packs(of: request) == [pack])
+      let file = try #require(try await packs.files(of: [pack])[DeltaStage.id])
       // The process ends without leaving the download.
-      _ = try await packs.join(request, stage.offer(2).entry, file)
+      _ = try await packs.join(request, pack, file)
       try await eventually("it does not begin") { transport.running.count == 1 }
     }
     await queue.close()
@@ -106,15 +110,14 @@ struct TagDeltaTests {
       _ = try await TagRequest(["boot"], of: again).begin()
       #expect(await later.hasNoOnDemandGroups)
     }
-    let calls = next.calls.filter { !$0.request.url.hasSuffix(".page") }
-    #expect(calls.map(\.offset) == [isOffered ? 100 : 0])
-    #expect(calls.map(\.request.url) == [isOffered ? Self.url(of: delta) : stage.offer(3).entry.url])
+    #expect(next.calls.map(\.offset) == [isOffered ? 100 : 0])
+    #expect(next.calls.map(\.request.url) == [isOffered ? Self.url(of: delta) : stage.offer(3).entry.url])
   }
 
-  @Test("the page with the deltas is fetched, then the delta, and nothing of the full pack")
-  func delta() async throws {
-    let (installed, urls, delta, _) = try await update()
+  @Test("the delta is fetched, after the shard that lists it if it is in one, and nothing of the full pack", arguments: [false, true])
+  func delta(inCatalogue: Bool) async throws {
+    let (installed, urls, delta, _) = try await update(inCatalogue: inCatalogue)
     #expect(installed?.version == 2 && installed?.deltaCount == 1)
-    #expect(urls.count == 2 && urls.first?.hasSuffix(".page") == true && urls.last == delta)
+    #expect(urls.map { $0.hasSuffix(Shard.fileExtension) } == (inCatalogue ? [true, false] : [false]) && urls.last == delta)
   }
 }

@@ -1,21 +1,21 @@
 import TestSupport
 
-/// Three releases of two packs: pack files and signed manifests. One pack is installed unpacked, the other is kept encrypted.
+/// Three releases of two packs: pack files, signed manifests and shards. One pack is installed unpacked, the other is kept encrypted.
 struct CrashSample: Sendable {
   /// The trees by pack and version, from 1.
   let trees: [String: [UInt64: SampleTree]]
   let packs: [String: [UInt64: [UInt8]]]
   let entries: [String: [UInt64: ManifestPack]]
   private(set) var manifests: [UInt64: SignedManifest]
-  /// The same releases, with the packed pack in a page.
-  private let pagedManifests: [UInt64: SignedManifest]
-  /// The same two, with deltas to all packs in pages.
+  /// The same releases, with the packed pack in a catalogue.
+  private let catalogueManifests: [UInt64: SignedManifest]
+  /// The same two, with deltas to all packs.
   private let deltaManifests: [UInt64: SignedManifest]
-  private let pagedDeltaManifests: [UInt64: SignedManifest]
+  private let catalogueDeltaManifests: [UInt64: SignedManifest]
   /// The deltas by pack.
   let deltas: [String: [Delta]]
-  /// The pages, by file name.
-  private let pages: [String: [UInt8]]
+  /// The shards, by file name.
+  private let shards: [String: [UInt8]]
 
   /// The delta from a version to the next one.
   struct Delta: Sendable {
@@ -37,16 +37,16 @@ struct CrashSample: Sendable {
   /// Returns the sample, which is created once for all tests.
   static func shared() async throws -> CrashSample { try await made.value }
 
-  /// The sample with the packed pack in a page of each manifest.
-  var inPages: CrashSample {
+  /// The sample with the packed pack in the catalogue of each manifest: one shard at first, then two.
+  var inCatalogue: CrashSample {
     var sample = self
-    sample.manifests = hasDeltas ? pagedDeltaManifests : pagedManifests
+    sample.manifests = hasDeltas ? catalogueDeltaManifests : catalogueManifests
     return sample
   }
 
   private var hasDeltas = false
 
-  /// The sample with deltas in pages of each manifest.
+  /// The sample with deltas in the entries of each manifest.
   var withDeltas: CrashSample {
     var sample = self
     sample.hasDeltas = true
@@ -54,13 +54,13 @@ struct CrashSample: Sendable {
     return sample
   }
 
-  /// The pages on a disk. They belong to another part of the app.
-  static func pages(_ files: MemoryFiles) -> PageFolder { PageFolder("/pages", files: files) }
-
-  /// Writes all pages.
-  func writePages(to disk: MemoryDisk) {
-    for (name, bytes) in pages { disk.write(bytes, to: "/pages/\(name)") }
+  /// Writes all shards to the directory from which stores take them.
+  func writeShards(to disk: MemoryDisk) {
+    for (name, bytes) in shards { disk.write(bytes, to: "\(Self.published)/\(name)") }
   }
+
+  /// The directory of all shards.
+  static let published = "/published"
 
   /// The public half of the key that signs the manifests.
   static let trusted: TrustedKeys = {
@@ -107,40 +107,35 @@ struct CrashSample: Sendable {
       for old in Self.versions.dropLast() { deltas[id, default: []].append(try await Self.delta(id, old, in: directory)) }
     }
     var manifests: [UInt64: SignedManifest] = [:]
-    var pagedManifests: [UInt64: SignedManifest] = [:]
+    var catalogueManifests: [UInt64: SignedManifest] = [:]
     var deltaManifests: [UInt64: SignedManifest] = [:]
-    var pagedDeltaManifests: [UInt64: SignedManifest] = [:]
-    var pages: [String: [UInt8]] = [:]
-    func assemble(_ packs: [ManifestPack], _ updates: [PackUpdates], _ defaults: ManifestDefaults) throws -> [PageReference] {
-      let assembly = try PageAssembly(packs, updates: updates, defaults: defaults, backend: CryptoBackends.standard)
-      for file in assembly.files { pages[file.reference.fileName] = file.bytes }
-      return assembly.references
+    var catalogueDeltaManifests: [UInt64: SignedManifest] = [:]
+    var shards: [String: [UInt8]] = [:]
+    func catalogued(_ manifest: Manifest) throws(PackError) -> SignedManifest {
+      let (root, files) = try manifest.withCatalogue(of: manifest.version == 1 ? 1 : 2)
+      for file in files { shards[file.shard.fileName] = file.bytes }
+      return try KeysSample.sign(root)
     }
     for version in Self.versions {
       var manifest = Manifest(
         version: version, issued: nil, expires: ManifestTime(secondsSince1970: 1_900_000_000)!, budget: nil,
         packs: Self.ids.compactMap { entries[$0]?[version] })
       manifests[version] = try KeysSample.sign(manifest)
+      catalogueManifests[version] = try catalogued(manifest)
       manifest.defaults.baseURL = "https://cdn.example.com/packs/"
-      let updates = Self.updates(to: version, deltas)
-      manifest.pages = try assemble([], updates, manifest.defaults)
+      for (index, id) in Self.ids.enumerated() { manifest.packs[index].deltas = Self.deltas(to: version, deltas[id] ?? []) }
       deltaManifests[version] = try KeysSample.sign(manifest)
-      let listed = manifest.packs.filter { $0.id == Self.packed }
-      manifest.packs.removeAll { $0.id == Self.packed }
-      manifest.pages = try assemble(listed, [], manifest.defaults)
-      pagedManifests[version] = try KeysSample.sign(manifest)
-      manifest.pages = try assemble(listed, updates, manifest.defaults)
-      pagedDeltaManifests[version] = try KeysSample.sign(manifest)
+      catalogueDeltaManifests[version] = try catalogued(manifest)
     }
     self.trees = trees
     self.packs = packs
     self.entries = entries
     self.manifests = manifests
-    self.pagedManifests = pagedManifests
+    self.catalogueManifests = catalogueManifests
     self.deltaManifests = deltaManifests
-    self.pagedDeltaManifests = pagedDeltaManifests
+    self.catalogueDeltaManifests = catalogueDeltaManifests
     self.deltas = deltas
-    self.pages = pages
+    self.shards = shards
   }
 
   private static func delta(_ id: String, _ old: UInt64, in directory: TemporaryDirectory) async throws -> Delta {
@@ -160,15 +155,11 @@ struct CrashSample: Sendable {
     return Delta(old: old, bytes: bytes, offer: offer(nil), earlierOffer: offer(new.contentRoot))
   }
 
-  /// Returns the deltas that lead to a version from the two before it.
-  private static func updates(to version: UInt64, _ deltas: [String: [Delta]]) -> [PackUpdates] {
-    guard version > 1 else { return [] }
-    return ids.map { id in
-      let offers = (deltas[id] ?? []).compactMap { delta in
-        delta.old == version - 1 ? delta.offer : delta.old == version - 2 ? delta.earlierOffer : nil
-      }
-      return PackUpdates(id: id, deltas: offers.sorted { $0.sha256.lexicographicallyPrecedes($1.sha256) })
-    }
+  /// Returns the deltas of a pack that lead to a version from the two before it.
+  private static func deltas(to version: UInt64, _ deltas: [Delta]) -> [ManifestDelta] {
+    deltas.compactMap { delta in
+      delta.old + 1 == version ? delta.offer : delta.old + 2 == version ? delta.earlierOffer : nil
+    }.sorted { $0.sha256.lexicographicallyPrecedes($1.sha256) }
   }
 
   private static func installSize(of tree: SampleTree) -> UInt64 {

@@ -32,7 +32,7 @@ struct CrashScenario: Sendable, CustomStringConvertible {
         description: "first install",
         before: { _, _ in },
         work: { (store, sample) throws(PackError) in
-          try await store.adopt(sample.manifest(1))
+          try await sample.adopt(1, by: store)
           try await store.install(sample.download(CrashSample.unpacked, 1), as: CrashSample.unpacked)
           try await store.install(sample.download(CrashSample.packed, 1), as: CrashSample.packed, taking: .copying)
           for id in CrashSample.ids { try await store.activate(id, onTrial: false) }
@@ -41,13 +41,13 @@ struct CrashScenario: Sendable, CustomStringConvertible {
       CrashScenario(
         description: "adoption of a manifest",
         before: { (store, sample) throws(PackError) in try await sample.release(1, to: store) },
-        work: { (store, sample) throws(PackError) in try await store.adopt(sample.manifest(2)) },
+        work: { (store, sample) throws(PackError) in try await sample.adopt(2, by: store) },
         found: both([1]), repaired: both([1]), done: both([1])),
       CrashScenario(
         description: "update of an unpacked pack, moved",
         before: { (store, sample) throws(PackError) in
           try await sample.release(1, to: store)
-          try await store.adopt(sample.manifest(2))
+          try await sample.adopt(2, by: store)
         },
         work: update(CrashSample.unpacked, .moving),
         found: only(CrashSample.unpacked, [1, 2]), repaired: only(CrashSample.unpacked, [1, 2]), done: only(CrashSample.unpacked, [2])),
@@ -55,7 +55,7 @@ struct CrashScenario: Sendable, CustomStringConvertible {
         description: "update of an unpacked pack, copied",
         before: { (store, sample) throws(PackError) in
           try await sample.release(1, to: store)
-          try await store.adopt(sample.manifest(2))
+          try await sample.adopt(2, by: store)
         },
         work: update(CrashSample.unpacked, .copying),
         found: only(CrashSample.unpacked, [1, 2]), repaired: only(CrashSample.unpacked, [1, 2]), done: only(CrashSample.unpacked, [2])),
@@ -63,7 +63,7 @@ struct CrashScenario: Sendable, CustomStringConvertible {
         description: "update of a packed pack, moved",
         before: { (store, sample) throws(PackError) in
           try await sample.release(1, to: store)
-          try await store.adopt(sample.manifest(2))
+          try await sample.adopt(2, by: store)
         },
         work: update(CrashSample.packed, .moving),
         found: only(CrashSample.packed, [1, 2]), repaired: only(CrashSample.packed, [1, 2]), done: only(CrashSample.packed, [2])),
@@ -71,7 +71,7 @@ struct CrashScenario: Sendable, CustomStringConvertible {
         description: "update of a packed pack, copied",
         before: { (store, sample) throws(PackError) in
           try await sample.release(1, to: store)
-          try await store.adopt(sample.manifest(2))
+          try await sample.adopt(2, by: store)
         },
         work: update(CrashSample.packed, .copying),
         found: only(CrashSample.packed, [1, 2]), repaired: only(CrashSample.packed, [1, 2]), done: only(CrashSample.packed, [2])),
@@ -282,7 +282,7 @@ struct CrashScenario: Sendable, CustomStringConvertible {
       description: "update by a delta, \(description)",
       before: { (store, sample) throws(PackError) in
         try await sample.release(1, to: store)
-        try await store.adopt(sample.manifest(2))
+        try await sample.adopt(2, by: store)
       },
       work: { (store, sample) throws(PackError) in
         try await store.install(sample.deltaDownload(id, 1), as: id, taking: taking)
@@ -297,7 +297,7 @@ struct CrashScenario: Sendable, CustomStringConvertible {
       description: "update by two deltas, \(description)",
       before: { (store, sample) throws(PackError) in
         try await sample.release(1, to: store)
-        try await store.adopt(sample.manifest(3))
+        try await sample.adopt(3, by: store)
       },
       work: { (store, sample) throws(PackError) in
         _ = try await store.install(
@@ -339,12 +339,18 @@ extension CrashSample {
     return manifest
   }
 
+  /// Adopts a manifest, and takes the shards of its catalogue.
+  func adopt(_ version: UInt64, by store: AssetStore) async throws(PackError) {
+    try await store.adopt(manifest(version))
+    try await store.takeShards(from: Self.published)
+  }
+
   /// Returns the path of a downloaded pack file.
   func download(_ id: String, _ version: UInt64) -> String { "/downloads/\(id)-\(version).pack" }
 
-  /// Writes the files of all packs to their download paths, and all pages.
+  /// Writes the files of all packs to their download paths, and all shards.
   func fetch(to disk: MemoryDisk) {
-    writePages(to: disk)
+    writeShards(to: disk)
     for id in Self.ids {
       for (version, bytes) in packs[id] ?? [:] { disk.write(bytes, to: download(id, version)) }
       for delta in deltas[id] ?? [] { disk.write(delta.bytes, to: deltaDownload(id, delta.old)) }
@@ -361,13 +367,13 @@ extension CrashSample {
 
   /// Adopts a manifest and installs all packs that it names by the deltas from the version before.
   func deliverDeltas(_ version: UInt64, to store: AssetStore) async throws(PackError) {
-    try await store.adopt(manifest(version))
+    try await adopt(version, by: store)
     for id in Self.ids { try await store.install(deltaDownload(id, version - 1), as: id, taking: .copying) }
   }
 
   /// Adopts a manifest and installs all packs that it names.
   func deliver(_ version: UInt64, to store: AssetStore) async throws(PackError) {
-    try await store.adopt(manifest(version))
+    try await adopt(version, by: store)
     for id in Self.ids { try await store.install(download(id, version), as: id, taking: .copying) }
   }
 

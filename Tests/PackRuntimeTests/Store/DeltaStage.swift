@@ -103,47 +103,37 @@ struct DeltaStage: Sendable {
         size: UInt64(bytes.count), sha256: try CryptoBackends.standard.digest(of: bytes.byteSpan)))
   }
 
-  /// Returns the manifest of a version, with deltas in its pages, and these.
-  func release(_ version: UInt64, _ deltas: [ManifestDelta]) throws -> (document: SignedManifest, pages: [PageAssembly.File]) {
-    try Self.release(of: offer(version).entry, deltas)
+  /// Returns the manifest of a version, with deltas in its entry.
+  func release(_ version: UInt64, _ deltas: [ManifestDelta]) throws(PackError) -> SignedManifest {
+    try Self.release(of: Self.entry(offer(version).entry, deltas))
   }
 
-  /// Returns the manifest with one pack, of the same version, with deltas in its pages.
-  static func release(
-    of entry: ManifestPack, _ deltas: [ManifestDelta]
-  ) throws -> (document: SignedManifest, pages: [PageAssembly.File]) {
-    var manifest = Manifest(
-      version: entry.version, issued: nil, expires: ManifestTime("2030-01-01T00:00:00Z")!, budget: nil,
-      defaults: ManifestDefaults(baseURL: PagedRelease.base), packs: [entry])
-    let sorted = deltas.sorted { $0.sha256.lexicographicallyPrecedes($1.sha256) }
-    let assembly = try PageAssembly(
-      [], updates: deltas.isEmpty ? [] : [PackUpdates(id: id, deltas: sorted)], defaults: manifest.defaults,
-      backend: CryptoBackends.standard)
-    manifest.pages = assembly.references
-    return (try KeysSample.sign(manifest), assembly.files)
+  /// Returns the manifest with one pack, of the same version.
+  static func release(of entry: ManifestPack) throws(PackError) -> SignedManifest {
+    try KeysSample.sign(
+      Manifest(
+        version: entry.version, issued: nil, expires: ManifestTime("2030-01-01T00:00:00Z")!, budget: nil,
+        defaults: ManifestDefaults(baseURL: StoreStage.base), packs: [entry]))
   }
 
-  /// Has a store accept the manifest of a version, with deltas in its pages.
-  func adopt(_ version: UInt64, _ deltas: [ManifestDelta], by store: AssetStore) async throws {
-    let release = try release(version, deltas)
-    try await store.adopt(release.document)
-    for file in release.pages { try store.pages.keep(file.bytes, as: file.reference) }
+  /// Returns an entry with deltas in it.
+  static func entry(_ entry: ManifestPack, _ deltas: [ManifestDelta]) -> ManifestPack {
+    var entry = entry
+    entry.deltas = deltas.sorted { $0.sha256.lexicographicallyPrecedes($1.sha256) }
+    return entry
   }
 
-  /// Writes a release as `packer build` does: the manifest of a version, its pack, its pages and its deltas.
+  /// Has a store accept the manifest of a version, with deltas in its entry.
+  func adopt(_ version: UInt64, _ deltas: [ManifestDelta], by store: AssetStore) async throws(PackError) {
+    try await store.adopt(release(version, deltas))
+  }
+
+  /// Writes a release as `packer build` does: the manifest of a version, its pack and its deltas.
   func publish(_ version: UInt64, _ deltas: [Delta], in folder: String) throws {
-    var listed = offer(version)
-    listed.entry.url = PagedRelease.base + ManifestPack.publishedName(Self.id, listed.entry.sha256)
-    let updates = PackUpdates(
-      id: Self.id, deltas: deltas.map(\.offer).sorted { $0.sha256.lexicographicallyPrecedes($1.sha256) })
-    let assembly = try PageAssembly(
-      [], updates: deltas.isEmpty ? [] : [updates], defaults: ManifestDefaults(baseURL: PagedRelease.base),
-      backend: CryptoBackends.standard)
-    let release = try PagedRelease(
-      version, [listed], assembly.references, assembly.files.map { PagedRelease.Page(reference: $0.reference, bytes: $0.bytes) })
-    try stage.directory.write(release.document.bytes, to: "\(folder)/manifest.json")
-    for page in release.pages { try stage.directory.write(page.bytes, to: "\(folder)/\(page.reference.fileName)") }
-    for file in [(listed.path, listed.entry.fileName)] + deltas.map({ ($0.path, ManifestPack.publishedName(Self.id, $0.offer.sha256)) }) {
+    var entry = Self.entry(offer(version).entry, deltas.map(\.offer))
+    entry.url = StoreStage.base + ManifestPack.publishedName(Self.id, entry.sha256)
+    try stage.directory.write(Self.release(of: entry).bytes, to: "\(folder)/manifest.json")
+    for file in [(offer(version).path, entry.fileName)] + deltas.map({ ($0.path, ManifestPack.publishedName(Self.id, $0.offer.sha256)) }) {
       try FileManager.default.copyItem(atPath: file.0, toPath: stage.directory("\(folder)/\(file.1)"))
     }
   }

@@ -12,7 +12,7 @@ struct StoreCrashTests {
     var runs = 0
     for kind in [MemoryDisk.Kind.linux, .apple] {
       // On each kind of disk, one of the packs is listed in another place.
-      let sample = kind == .linux ? plain : plain.inPages
+      let sample = kind == .linux ? plain : plain.inCatalogue
       let base = try await Self.base(of: scenario, sample, kind)
       let alone = MemoryFiles(base.after(.kill))
       #expect(await Self.attempt(scenario, by: alone, sample) == nil, "\(scenario) fails by itself")
@@ -48,7 +48,7 @@ struct StoreCrashTests {
   func durable(scenario: CrashScenario) async throws {
     let plain = try await Self.sample(of: scenario)
     for kind in [MemoryDisk.Kind.linux, .apple] {
-      let sample = kind == .linux ? plain.inPages : plain
+      let sample = kind == .linux ? plain.inCatalogue : plain
       let disk = try await Self.base(of: scenario, sample, kind).after(.kill)
       let files = MemoryFiles(disk)
       #expect(await Self.attempt(scenario, by: files, sample) == nil)
@@ -85,7 +85,7 @@ struct StoreCrashTests {
     let plain = try await Self.sample(of: scenario)
     var failures = 0
     for (sampleNumber, failure) in FileFailure.samples.enumerated() {
-      let sample = sampleNumber % 2 == 0 ? plain.inPages : plain
+      let sample = sampleNumber % 2 == 0 ? plain.inCatalogue : plain
       let base = try await Self.base(of: scenario, sample, .linux)
       let alone = MemoryFiles(base.after(.kill))
       _ = await Self.attempt(scenario, by: alone, sample)
@@ -205,7 +205,7 @@ struct CrashSession {
     return try await AssetStore(
       root: "/store", keys: try Self.keys(), trusting: CrashSample.trusted, lowestVersion: 0,
       policy: StorePolicy(trialTimeout: .milliseconds(50), freeSpaceMargin: freeSpaceMargin), files: files, clock: StandingClock(),
-      process: StoreProcess(session: own) { $0 == own }, backend: CryptoBackends.standard, pages: CrashSample.pages(files))
+      process: StoreProcess(session: own) { $0 == own }, backend: CryptoBackends.standard)
   }
 }
 

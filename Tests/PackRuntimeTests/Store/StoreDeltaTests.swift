@@ -149,9 +149,7 @@ struct StoreDeltaTests {
     var entry = stage.offer(2).entry
     let size = entry.installSize
     entry.installSize -= 1
-    let release = try DeltaStage.release(of: entry, [delta.offer])
-    try await store.adopt(release.document)
-    for file in release.pages { try store.pages.keep(file.bytes, as: file.reference) }
+    try await store.adopt(DeltaStage.release(of: DeltaStage.entry(entry, [delta.offer])))
     try await expectRefusal(
       .limitExceeded, "\(delta.path): pack takes \(size) bytes unpacked, but the manifest says \(size - 1)", in: store, of: stage
     ) { () throws(PackError) in try await store.install(delta.path, as: DeltaStage.id) }
@@ -183,15 +181,23 @@ struct StoreDeltaTests {
     }
   }
 
-  @Test("a page of deltas that is missing is asked for")
-  func missingPage() async throws {
+  @Test("a delta to a pack whose shard is missing is not installed, and is as soon as the shard is there")
+  func missingShard() async throws {
     let stage = try await DeltaStage()
     let store = try await stage.start()
     let delta = try await stage.delta(1, 2)
-    try await stage.adopt(2, [delta.offer], by: store)
-    for name in stage.stage.directory.names(in: "store/pages") { stage.remove("store/pages/\(name)") }
-    let error = await failure { () throws(PackError) in try await store.install(delta.path, as: DeltaStage.id) }
-    #expect(error?.code == .missingPages)
+    var listed = stage.offer(2)
+    listed.entry = DeltaStage.entry(listed.entry, [delta.offer])
+    listed.entry.delivery = .onDemand
+    let release = try CatalogueRelease(2, [], catalogue: [listed])
+    try await store.adopt(release.document)
+    try await expectRefusal(.catalogueNotAvailable, in: store, of: stage) { () throws(PackError) in
+      try await store.install(delta.path, as: DeltaStage.id)
+    }
+    try release.deliver(to: store)
+    #expect(try await store.routes(to: [listed.entry], hops: 2) == [DeltaStage.id: UpdateRoute(deltas: [delta.offer])])
+    let installed = try await store.install(delta.path, as: DeltaStage.id, taking: .copying)
+    #expect(installed.version == 2 && installed.deltaCount == 1)
   }
 
   // MARK: Packed

@@ -71,7 +71,7 @@ struct StoreInterleavingTests {
       try await store.activate(CrashSample.packed, version: 3, onTrial: false)
       if let failure = try await store.compact([CrashSample.packed]).failures.first { throw failure.error }
     },
-    change("a manifest") { (store, _, sample) throws(PackError) in try await store.adopt(sample.manifest(3)) },
+    change("a manifest") { (store, _, sample) throws(PackError) in try await sample.adopt(3, by: store) },
     change("a download that changes", isModest: true) { (_, files, sample) throws(PackError) in
       // Another process of the app writes to a file that it has handed over.
       await WorkerPool.settled {
@@ -104,7 +104,7 @@ struct StoreInterleavingTests {
     where isTried(other) && !(first.ownsFile && second.changesFile || first.changesFile && second.ownsFile) {
       // Each kind of disk is used for half of the pairs, and each place in which a manifest lists a pack.
       let listing = first.usesDeltas || second.usesDeltas ? plain.withDeltas : plain
-      let sample = other % 4 < 2 ? listing : listing.inPages
+      let sample = other % 4 < 2 ? listing : listing.inCatalogue
       let base = try await Self.base(sample, other % 2 == 0 ? .linux : .apple)
       let start = try Snapshot(base, sample)
       let apart = [try await Self.run([first], on: base, sample), try await Self.run([second], on: base, sample)]
@@ -291,7 +291,7 @@ struct StoreInterleavingTests {
       let store = try await session.open()
       try await sample.release(1, to: store)
       try await sample.deliver(2, to: store)
-      try await store.adopt(sample.manifest(3))
+      try await sample.adopt(3, by: store)
     }
     let files = MemoryFiles(disk)
     for id in CrashSample.ids {
@@ -348,8 +348,7 @@ struct StoreInterleavingTests {
       root: "/store", keys: KeyRing(try PackKey(bytes: bytes.byteSpan)), trusting: CrashSample.trusted, lowestVersion: 0,
       policy: StorePolicy(), files: files, clock: clock,
       // The process that prepared the disk has ended; the other two are running.
-      process: StoreProcess(session: session) { $0.hasPrefix("process-") }, backend: CryptoBackends.standard,
-      pages: CrashSample.pages(files))
+      process: StoreProcess(session: session) { $0.hasPrefix("process-") }, backend: CryptoBackends.standard)
   }
 }
 

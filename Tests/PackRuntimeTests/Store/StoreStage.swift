@@ -13,6 +13,9 @@ final class StoreStage: Sendable {
 
   var root: String { directory("store") }
 
+  /// The URL of the directory with the files of a release.
+  static let base = "https://cdn.example.com/packs/"
+
   /// An offered pack, with its file in the directory.
   struct Offer: Sendable {
     let path: String

@@ -10,7 +10,6 @@ private struct UpdateChain: Sendable {
     let pack: [UInt8]
     let entry: ManifestPack
     let manifest: SignedManifest
-    let pages: [PageAssembly.File]
   }
 
   static let id = DeltaStage.id
@@ -93,10 +92,9 @@ private struct UpdateChain: Sendable {
   }
 
   private static func release(_ pack: Pack, _ tree: SampleTree?, _ offers: [ManifestDelta], _ bytes: [UInt8]) throws -> Release {
-    let entry = try DeltaStage.entry(of: pack, bytes, .packed)
-    let release = try DeltaStage.release(of: entry, offers)
+    let entry = DeltaStage.entry(try DeltaStage.entry(of: pack, bytes, .packed), offers)
     guard let tree else { preconditionFailure("there is no tree \(pack.header.packVersion)") }
-    return Release(tree: tree, pack: bytes, entry: entry, manifest: release.document, pages: release.pages)
+    return Release(tree: tree, pack: bytes, entry: entry, manifest: try DeltaStage.release(of: entry))
   }
 }
 
@@ -206,11 +204,9 @@ private struct UpdateWalk {
   private mutating func update() async throws {
     let release = chain.release(newest)
     try await store.adopt(release.manifest)
-    // Sometimes the pages are not there yet.
-    if random.next() % 8 != 0 { for page in release.pages { try store.pages.keep(page.bytes, as: page.reference) } }
     if try await store.current(UpdateChain.id)?.version == newest { return }
     let routes = try await store.routes(to: [release.entry], hops: random.next() % 2 == 0 ? 1 : 2, mode: mode)
-    if let route = routes.byID[UpdateChain.id] {
+    if let route = routes[UpdateChain.id] {
       do throws(PackError) {
         try await install(route.deltas)
         counts.deltas += 1

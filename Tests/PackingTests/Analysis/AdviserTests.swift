@@ -24,7 +24,7 @@ struct AdviserTests {
   /// The sizes of all packs of a build.
   private func sizes() async throws -> [String: UInt64] {
     try await project.build()
-    return Dictionary(uniqueKeysWithValues: try project.manifest().packs.map { ($0.id, $0.size) })
+    return Dictionary(uniqueKeysWithValues: try project.packs().map { ($0.id, $0.size) })
   }
 
   private func text(_ count: Int, seed: UInt64) -> [UInt8] {
@@ -71,7 +71,7 @@ struct AdviserTests {
     try project.configure(text + "  - {id: engine, root: build/engine, delivery: prefetch}\n")
     let after = try await sizes()
     let updates = Dictionary(
-      uniqueKeysWithValues: try ReleaseCatalogue(try project.manifest(), in: project.directory("dist")).updates.map { ($0.id, $0.deltas) })
+      uniqueKeysWithValues: try ReleaseCatalogue(try project.manifest(), in: project.directory("dist")).packs.map { ($0.id, $0.deltas) })
     let deltas = try ["game-kart", "game-poker"].map { try #require(updates[$0]?.first?.size) }
     let sum = deltas.reduce(after["engine"] ?? 0, +)
     #expect(abs(Int(found.size - sum) - Int(found.bytes)) * 100 < Int(found.bytes) * 3)
@@ -86,7 +86,7 @@ struct AdviserTests {
     try project.add("core/late.bin", random.bytes(20_000))
     try project.add("core/never.bin", random.bytes(30_000))
     let before = try #require(try await sizes()["core"])
-    let entry = try #require(try project.manifest().packs.first { $0.id == "core" })
+    let entry = try #require(try project.packs().first { $0.id == "core" })
     var pack = LoadRun.Pack(id: "core", version: 1, contentRoot: entry.contentRoot)
     func request(_ path: String, _ time: UInt64) -> LoadRun.Request {
       LoadRun.Request(milliseconds: time, path: path, status: 200, size: 1, range: nil)

@@ -31,7 +31,7 @@ struct PlatformBudgetTests {
   func fragments() async throws {
     let project = try ReleaseProject(Self.configuration)
     let report = try await project.build()
-    let packs = Dictionary(uniqueKeysWithValues: try project.manifest().packs.map { ($0.id, $0) })
+    let packs = Dictionary(uniqueKeysWithValues: try project.packs().map { ($0.id, $0) })
     func size(_ ids: String...) throws -> UInt64 { try ids.reduce(0) { try $0 + #require(packs[$1]).size } }
     let ceiling = try #require(report.release).manifestCeiling
     let (phone, mac, tv) = (

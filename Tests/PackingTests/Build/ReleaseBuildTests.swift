@@ -17,20 +17,22 @@ struct ReleaseBuildTests {
     #expect(report.ids(.packed) == Self.all)
     let manifest = try project.manifest()
     let others = ["Info.fragment.plist", "budget.json", "budget.md", "budget.txt", "build.json", "manifest.json", "packages.json"]
-    let packs = manifest.packs.map { "\($0.id)-\($0.sha256.prefix(8).hex).pack" }
-    #expect(project.directory.names(in: "dist") == (packs + others).sorted())
-    #expect(manifest.packs.map(\.url) == packs.map { "https://cdn.example.com/packs/\($0)" })
-    #expect(manifest.packs.map(\.id) == Self.all && manifest.packs.allSatisfy { $0.version == 1 })
+    let entries = try project.packs()
+    let packs = entries.map { "\($0.id)-\($0.sha256.prefix(8).hex).pack" }
+    #expect(project.directory.names(in: "dist") == (packs + others + manifest.catalogue.map(\.fileName)).sorted())
+    #expect(entries.map(\.url) == packs.map { "https://cdn.example.com/packs/\($0)" })
+    #expect(entries.map(\.id) == Self.all && entries.allSatisfy { $0.version == 1 })
+    #expect(manifest.packs == entries.filter { $0.delivery != .onDemand })
     #expect(manifest.version == 1 && manifest.expires.secondsSince1970 - (manifest.issued?.secondsSince1970 ?? 0) == 180 * 86_400)
     #expect(project.directory.names() == ["build", "dist", "packer.yml"])
-    for (entry, file) in zip(manifest.packs, packs) {
+    for (entry, file) in zip(entries, packs) {
       let pack = try Pack.open(project.directory("dist/\(file)"), key: sampleKey())
       try pack.check(against: entry)
       try pack.checkDigest(against: entry)
     }
     let core = try #require(manifest.packs.first)
     #expect(core.delivery == .essential && core.tags == ["boot"] && core.name == "Core" && core.description == "What all games share")
-    #expect(manifest.packs[4].language == "de" && manifest.packs[3].install == .packed)
+    #expect(entries[4].language == "de" && entries[3].install == .packed)
   }
 
   @Test("is signed with each key it is built with", arguments: [[0], [0, 9], [9, 0]] as [[UInt8]])
@@ -382,7 +384,8 @@ struct ReleaseBuildTests {
 
   @Test("with a manifest larger than its ceiling gives a warning")
   func ceiling() async throws {
-    let project = try ReleaseProject(ReleaseProject.configuration + "manifestCeiling: 1 KiB\n")
+    let text = ReleaseProject.configuration.replacing("delivery: onDemand", with: "delivery: prefetch")
+    let project = try ReleaseProject(text + "manifestCeiling: 1 KiB\n")
     let remarks = try await project.build().remarks
     #expect(remarks.count == 1 && remarks[0].isWarning)
     #expect(remarks.first?.message.hasSuffix("bytes, more than the 1024 that the budget reserves for it") == true)
@@ -518,15 +521,16 @@ struct ReleaseBuildTests {
       #expect(markdown.contains("|\(bytes)|"))
     }
     let packs = json?["packs"] as? [[String: Any]] ?? []
-    #expect(packs.map { $0["download"] as? UInt64 } == manifest.packs.map(\.size))
-    #expect(packs.map { $0["installed"] as? UInt64 } == manifest.packs.map(\.sizeOnDevice))
+    let entries = try project.packs()
+    #expect(packs.map { $0["download"] as? UInt64 } == entries.map(\.size))
+    #expect(packs.map { $0["installed"] as? UInt64 } == entries.map(\.sizeOnDevice))
   }
 
   @Test("counts for each pack the space that a real install takes on the disk")
   func installSizes() async throws {
     let project = try ReleaseProject()
     try await project.build()
-    for entry in try project.manifest().packs {
+    for entry in try project.packs() {
       let file = project.directory("dist/\(entry.url.split(separator: "/").last ?? "")")
       var size: UInt64
       if entry.install == .packed {
@@ -573,7 +577,7 @@ struct ReleaseBuildTests {
       var onDemand: [Package]
     }
     let list = try JSONDecoder().decode(List.self, from: Data(project.directory.bytes(of: "dist/packages.json") ?? []))
-    let packs = try project.manifest().packs
+    let packs = try project.packs()
     #expect(list.packages.map(\.id) == ["core", "game-kart", "game-poker", "movie"])
     #expect(list.onDemand.map(\.id) == ["voices-de"])
     #expect((list.packages + list.onDemand).map(\.path) == packs.map(\.url))
@@ -588,7 +592,7 @@ struct ReleaseBuildTests {
     try await project.build { $0.makesBAPackages = true }
     #expect(
       project.directory.names(in: "dist/ba-package") == Self.all.flatMap { ["\($0).json", "\($0).pack"] }.sorted())
-    for entry in try project.manifest().packs {
+    for entry in try project.packs() {
       let payload = project.directory.bytes(of: "dist/ba-package/\(entry.id).pack")
       #expect(payload == project.directory.bytes(of: "dist/\(entry.url.split(separator: "/").last ?? "")"))
     }

@@ -104,8 +104,11 @@ struct ReleaseProject {
     return try Manifest(parsingSigned: document.bytes.byteSpan.extracting(document.signedBytes))
   }
 
+  /// The packs of the manifest and of its catalogue.
+  func packs() throws -> [ManifestPack] { try ReleaseCatalogue(try manifest(), in: directory("dist")).packs }
+
   func pack(_ id: String) throws -> ManifestPack? {
-    try manifest().packs.first { $0.id == id }
+    try packs().first { $0.id == id }
   }
 
   /// - Parameter keepsPacks: Whether the packs are kept for deltas.

@@ -69,7 +69,7 @@ struct UpdatedProject {
   func catalogue() throws -> ReleaseCatalogue { try ReleaseCatalogue(try project.manifest(), in: directory("dist")) }
 
   /// The deltas that the manifest lists to the pack `core`.
-  func deltas() throws -> [ManifestDelta] { try catalogue().updates.first { $0.id == "core" }?.deltas ?? [] }
+  func deltas() throws -> [ManifestDelta] { try catalogue().packs.first { $0.id == "core" }?.deltas ?? [] }
 
   func path(of delta: ManifestDelta) -> String { "dist/\(ManifestPack.publishedName("core", delta.sha256))" }
 
@@ -120,7 +120,7 @@ struct ReleaseUpdateTests {
       #expect(report.updates.isEmpty && report.downloads.isEmpty)
     }
     #expect(sample.project.contents() == other.project.contents())
-    #expect(try sample.project.manifest().pages.isEmpty)
+    #expect(try sample.deltas().isEmpty)
   }
 
   @Test("are not made without the records of earlier releases, and a warning says so")
@@ -143,7 +143,7 @@ struct ReleaseUpdateTests {
     }
     let report = try await sample.update()
     #expect(report.updates.isEmpty)
-    #expect(try sample.project.manifest().pages.isEmpty)
+    #expect(try sample.deltas().isEmpty)
     #expect(!sample.directory.names().contains("released"))
   }
 
@@ -162,7 +162,7 @@ struct ReleaseUpdateTests {
     let second = try await sample.project.build(on: 2)
     #expect(second.updates.first?.action == .omitted)
     #expect(second.updates.first?.reason?.hasSuffix("%, less than 60 %") == true)
-    #expect(try sample.project.manifest().pages.isEmpty)
+    #expect(try sample.deltas().isEmpty)
     #expect(sample.directory.names(in: "dist").count { $0.hasPrefix("core-") } == 1)
     try sample.project.remove("released")
     let third = try await sample.project.build(on: 2)
@@ -368,13 +368,13 @@ struct ReleaseUpdateTests {
   @Test("change neither the install budget nor the size that is reserved for the manifest")
   func budget() async throws {
     let (sample, other) = (try UpdatedProject(), try UpdatedProject(updates: "none"))
-    // Less than what a manifest with pages of packs reserves at least.
+    // Less than what a manifest with a catalogue reserves at least.
     let ceiling = "manifestCeiling: 2 KiB\n"
     try sample.project.configure(UpdatedProject.configuration(nil) + ceiling)
     try other.project.configure(UpdatedProject.configuration("none") + ceiling)
     let report = try await sample.update()
     let without = try await other.update()
-    #expect(try !sample.project.manifest().pages.isEmpty)
+    #expect(try !sample.deltas().isEmpty)
     #expect(report.release?.budget == without.release?.budget)
     #expect(report.release?.manifestCeiling == without.release?.manifestCeiling)
     #expect(sample.directory.bytes(of: "dist/Info.fragment.plist") == other.directory.bytes(of: "dist/Info.fragment.plist"))
@@ -422,7 +422,7 @@ struct ReleasedPacksTests {
   func kept() async throws {
     let sample = try UpdatedProject()
     try await sample.release(1...1)
-    let packs = try sample.project.manifest().packs
+    let packs = try sample.project.packs()
     #expect(sample.directory.names(in: "released") == ([".gitignore", try #require(sample.record(1))] + packs.map(\.fileName)).sorted())
     #expect(sample.directory.bytes(of: "released/.gitignore") == Array("*.pack\n".utf8))
     for pack in packs {

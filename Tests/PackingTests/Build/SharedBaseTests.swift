@@ -40,7 +40,7 @@ private struct SharedProject {
 
   func entry(_ id: String) throws -> ManifestPack { try #require(try catalogue().packs.first { $0.id == id }) }
 
-  func deltas(_ id: String) throws -> [ManifestDelta] { try catalogue().updates.first { $0.id == id }?.deltas ?? [] }
+  func deltas(_ id: String) throws -> [ManifestDelta] { try catalogue().packs.first { $0.id == id }?.deltas ?? [] }
 
   func open(_ id: String) throws -> Pack { try Pack.open(directory("dist/\(try entry(id).fileName)"), key: try sampleKey()) }
 
@@ -196,11 +196,7 @@ struct SharedBaseTests {
     let store = try await sample.store()
     let document = try SignedManifest(try #require(sample.directory.bytes(of: "dist/manifest.json")))
     try await store.adopt(document)
-    for name in sample.directory.names(in: "dist") where name.hasSuffix(".page") {
-      for reference in try sample.project.manifest().pages where reference.fileName == name {
-        try store.pages.keep(try #require(sample.directory.bytes(of: "dist/\(name)")), as: reference)
-      }
-    }
+    try await store.takeShards(from: sample.directory("dist"))
     let other: InstallMode = mode == .packed ? .unpacked : .packed
     try await store.install(sample.directory("dist/\(try sample.entry("engine").fileName)"), as: "engine", taking: .copying, mode: other)
     let delta = sample.directory("dist/\(ManifestPack.publishedName("game-two", try #require(try sample.deltas("game-two").first).sha256))")

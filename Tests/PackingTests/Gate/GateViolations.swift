@@ -33,7 +33,7 @@ struct Violation: Sendable, CustomTestStringConvertible {
   var testDescription: String { "\(rule): \(what)" }
 
   static let all: [Violation] =
-    keys + files + foreign + pages + updates + budgets + released + plist + app + versions + lostReleases + trust + store + live
+    keys + files + foreign + shards + updates + budgets + released + plist + app + versions + lostReleases + trust + store + live
 
   private static let other = "ffffffffffffffff"
 
@@ -234,14 +234,11 @@ struct Violation: Sendable, CustomTestStringConvertible {
     Violation("PK2025", "a delta with another key", .error, .damaged, hint: "packer build") { sample in
       sample.addDelta { $0.start?.keyID = other }
     },
-    Violation("PK2025", "a delta that is read over other content than the page says", .error, .damaged, hint: "packer build") { sample in
+    Violation("PK2025", "a delta over other content than the manifest says", .error, .damaged, hint: "packer build") { sample in
       sample.addDelta { $0.failure = PackError(.wrongBase, "pack is a delta over content 0101010101010101") }
     },
     Violation("PK2025", "a delta to other content", .error, .damaged, hint: "packer build") { sample in
       sample.addDelta { $0.contentRoot = GateSample.digest(99) }
-    },
-    Violation("PK2025", "a delta to a pack that is not offered", .error, .damaged, hint: "packer build") { sample in
-      sample.addDelta { $0.id = "game-chess" }
     },
     Violation("PK5018", "a delta over content that nobody has", .warning, hint: "packer build") { sample in
       sample.addDelta { $0.delta.bases = [GateSample.digest(98)] }
@@ -277,8 +274,9 @@ struct Violation: Sendable, CustomTestStringConvertible {
       guard let lock = sample.release.lock?.released else { return }
       sample.addDelta()
       sample.release.configuration?.updates?.largest = 999_999
-      let deltas = ["game-kart": sample.release.updates.deltas.map(\.delta)]
-      sample.release.updates.downloads = [ReleaseUpdate(from: lock, to: sample.release.entries, by: deltas)]
+      var entries = sample.release.entries
+      entries[1].deltas = sample.release.updates.deltas.map(\.delta)
+      sample.release.updates.downloads = [ReleaseUpdate(from: lock, to: entries)]
     },
     Violation("PK6012", "an archive in a pack", .note, hint: "put the files of the archive into the pack") { sample in
       sample.release.updates.burdens = [
@@ -324,29 +322,25 @@ struct Violation: Sendable, CustomTestStringConvertible {
     },
   ]
 
-  private static let pages: [Violation] = [
-    Violation("PK2021", "a page is missing", hint: "packer build") { sample in
-      sample.release.pages.all = [page(size: nil)]
-      sample.release.pages.packs = sample.release.entries
+  private static let shards: [Violation] = [
+    Violation("PK2021", "a shard is missing", hint: "packer build") { sample in
+      sample.release.catalogue.shards = [shard(size: nil)]
+      sample.release.catalogue.packs = sample.release.entries
     },
-    Violation("PK2022", "a page that was cut", .error, .truncated, hint: "packer build") { sample in
-      sample.release.pages.all = [page(size: 499, PackError(.wrongPage, "page is 499 bytes, but the manifest says 500"))]
+    Violation("PK2022", "a shard that was cut", .error, .truncated, hint: "packer build") { sample in
+      sample.release.catalogue.shards = [shard(size: 499, PackError(.wrongShard, "shard is 499 bytes, but the manifest says 500"))]
     },
-    Violation("PK2022", "a page of another release", .error, .damaged, hint: "packer build") { sample in
-      sample.release.pages.all = [page(size: 500, PackError(.wrongPage, "page is not the file that the manifest names"))]
+    Violation("PK2022", "a shard of another release", .error, .damaged, hint: "packer build") { sample in
+      sample.release.catalogue.shards = [shard(size: 500, PackError(.wrongShard, "shard is not the file that the manifest names"))]
     },
-    Violation("PK2023", "a page that is not in the manifest", hint: "rm dist/old.page") { sample in
-      sample.release.beside.strayPages = ["dist/old.page"]
-    },
-    Violation("PK2024", "a tag that the pages of tags do not list", .error, .damaged, hint: "packer build") { sample in
-      sample.release.pages.all = [page(size: 500)]
-      sample.release.pages.tagFault = "pack 'a' has the tag 'b', but the pages of tags do not list it there"
+    Violation("PK2023", "a shard that is not in the manifest", hint: "rm dist/old.shard") { sample in
+      sample.release.beside.strayShards = ["dist/old.shard"]
     },
   ]
 
-  private static func page(size: UInt64?, _ failure: PackError? = nil) -> PageSighting {
-    let reference = PageReference(kind: .packs, first: "a", count: 1, size: 500, contentSize: 1000, sha256: GateSample.digest(1))
-    return PageSighting(path: "dist/\(reference.fileName)", reference: reference, size: size, failure: failure)
+  private static func shard(size: UInt64?, _ failure: PackError? = nil) -> ShardSighting {
+    let shard = Shard(size: 500, contentSize: 1000, maxCount: 1, sha256: GateSample.digest(1))
+    return ShardSighting(path: "dist/\(shard.fileName)", shard: shard, size: size, failure: failure)
   }
 
   private static let budgets: [Violation] = [

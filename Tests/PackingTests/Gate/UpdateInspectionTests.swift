@@ -82,25 +82,34 @@ struct UpdateInspectionTests {
     #expect(try await sample.rules { $0.isQuick = true } == [rule])
   }
 
-  /// Returns the path of a page, of a delta or of the pack that it leads to.
+  /// Returns a project that has what a test is about.
+  private func sample(for kind: String) throws -> UpdatedProject {
+    let sample = try UpdatedProject()
+    if kind == "shard" {
+      try sample.project.configure(UpdatedProject.configuration(nil).replacing("delivery: prefetch", with: "delivery: onDemand"))
+    }
+    return sample
+  }
+
+  /// Returns the path of a shard, of a delta or of the pack that it leads to.
   private func path(of kind: String, in sample: UpdatedProject) throws -> String {
     let manifest = try sample.project.manifest()
     switch kind {
-    case "page": return "dist/\(try #require(manifest.pages.first).fileName)"
+    case "shard": return "dist/\(try #require(manifest.catalogue.first).fileName)"
     case "delta": return sample.path(of: try #require(try sample.deltas().first))
     default: return "dist/\(try #require(manifest.packs.first { $0.id == "core" }).fileName)"
     }
   }
 
   @Test(
-    "say what is in the place of a page, a delta or a pack",
-    arguments: ["page", "delta", "pack"],
+    "say what is in the place of a shard, a delta or a pack",
+    arguments: ["shard", "delta", "pack"],
     [
       ("a directory", "is a directory, not a file, but "), ("a pipe", "is a pipe, a socket or a device, not a file, but "),
       ("a link to itself", "cannot be read: "), ("nothing", "does not exist, but "),
     ])
   func otherThings(_ kind: String, _ thing: (name: String, words: String)) async throws {
-    let sample = try UpdatedProject()
+    let sample = try sample(for: kind)
     try await sample.update()
     let path = try path(of: kind, in: sample)
     try sample.project.remove(path)
@@ -117,18 +126,18 @@ struct UpdateInspectionTests {
     }
   }
 
-  @Test("report a page, a delta or a pack that may not be read, and do not call it damaged", arguments: ["page", "delta", "pack"])
+  @Test("report a shard, a delta or a pack that may not be read, and do not call it damaged", arguments: ["shard", "delta", "pack"])
   func unreadable(_ kind: String) async throws {
-    let sample = try UpdatedProject()
+    let sample = try sample(for: kind)
     try await sample.update()
     let path = sample.directory(try path(of: kind, in: sample))
     let files = FaultyFiles { $0.operation == .open && $0.name == path ? .failure(.notPermitted) : nil }
     let findings = try await sample.report { $0.files = files }.findings.filter { $0.file == path }
-    #expect(findings.map(\.rule.id) == [kind == "page" ? "PK2022" : "PK2007"])
+    #expect(findings.map(\.rule.id) == [kind == "shard" ? "PK2022" : "PK2007"])
     #expect(findings.first?.kind == .other && findings.first?.message == "\(path) cannot be read: permission denied")
   }
 
-  @Test("find a delta to other content: the page lists one that leads to the release before")
+  @Test("find a delta to other content: the manifest lists one that leads to the release before")
   func otherTarget() async throws {
     let sample = try UpdatedProject()
     try await sample.update()
@@ -139,10 +148,7 @@ struct UpdateInspectionTests {
     try await sample.project.build(on: 3)
     // Under the name of the entry, as a server with mixed files has it.
     var manifest = try sample.project.manifest()
-    let pages = try PageAssembly(
-      [], updates: [PackUpdates(id: "core", deltas: [delta])], defaults: manifest.defaults, backend: CryptoBackends.standard)
-    manifest.pages = pages.references
-    for page in pages.files { try sample.directory.write(page.bytes, to: "dist/\(page.reference.fileName)") }
+    for number in manifest.packs.indices where manifest.packs[number].id == "core" { manifest.packs[number].deltas = [delta] }
     try sample.directory.write(bytes, to: sample.path(of: delta))
     let signed = try manifest.signedBytes()
     let document = try SignedManifest(

@@ -50,9 +50,9 @@ struct RestorationTests {
     let configuration = restoration.configuration
     try await project.build(on: 4) { $0.configuration = configuration }
     let (wanted, last) = (try roots(version), try roots(3))
-    let manifest = try project.manifest()
-    #expect(manifest.version == 4 && manifest.packs.count == 6)
-    for pack in manifest.packs { #expect(pack.contentRoot == wanted[pack.id] ?? last[pack.id], "\(pack.id)") }
+    let packs = try project.packs()
+    #expect(try project.manifest().version == 4 && packs.count == 6)
+    for pack in packs { #expect(pack.contentRoot == wanted[pack.id] ?? last[pack.id], "\(pack.id)") }
     #expect(try project.pack("movie")?.version == 4 && project.pack("voices-de")?.version == 1)
   }
 

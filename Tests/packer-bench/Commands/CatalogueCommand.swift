@@ -5,13 +5,13 @@ struct CatalogueCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "catalogue", abstract: "Measures how the cost of a release grows with the number of its packs.",
     discussion: """
-      For each number, manifests with that many on-demand packs are made, each with the tag of its 50 neighbours, and 20 with a tag that is \
-      spread over all packs. Measured are the bytes that a device fetches to find packs, and the cost of finding them. Then a project with that \
-      many packs of one small file is built, built again without a change, and verified.
+      For each number, manifests with that many on-demand packs are made, with 0, 2 and 4 deltas to each. Measured are the bytes that a device fetches to \
+      find one pack and to list all, and the cost of that. Then a project with that many packs of one small file is built, built again without a change, \
+      and verified.
       """)
 
   @Option(help: ArgumentHelp("The numbers of packs, separated by commas, the smallest first.", valueName: "numbers"))
-  var counts = "1000,4000,16000,100000"
+  var counts = "1,64,65,200,1000,10000,100000"
 
   @OptionGroup var options: ArenaOptions
 
@@ -26,10 +26,12 @@ struct CatalogueCommand: ParsableCommand {
       let disk = Disk()
       try disk.removeAll(place)
       try disk.makeDirectories(place)
-      let record = try CatalogueRecord(
-        count, SampleCatalogue(count), SampleProject(in: "\(place)/project", packs: count, arena).measure(), in: place, arena)
+      let release = try SampleProject(in: "\(place)/project", packs: count, arena).measure()
+      for deltas in [0, 2, 4] {
+        let record = try CatalogueRecord(SampleCatalogue(count, deltas: deltas), deltas == 0 ? release : nil, in: place, arena)
+        try arena.recorder.add(record, saying: record.line)
+      }
       try disk.removeAll(place)
-      try arena.recorder.add(record, saying: record.line)
     }
   }
 }
@@ -37,136 +39,88 @@ struct CatalogueCommand: ParsableCommand {
 /// `packer-bench find`
 struct FindCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "find", abstract: "Finds packs in a manifest and its pages, as a device does when it looks for them first.",
-    shouldDisplay: false)
+    commandName: "find", abstract: "Finds a pack in a manifest and its catalogue, or lists all, as a device does.", shouldDisplay: false)
 
-  @Argument(help: "The directory of the manifest and its pages.")
+  @Argument(help: "The directory of the manifest and of a device's catalogue.")
   var directory: String
 
   @Argument(help: "The public key of the manifest.")
   var key: String
 
-  @Option(help: "The name of a pack.")
+  @Option(help: "The name of a pack. Without one, all are listed.")
   var id: String?
-
-  @Option(help: "A tag.")
-  var tag: String?
 
   func run() throws {
     let document = try SignedManifest(try Disk().read("\(directory)/manifest.json"))
     let manifest = try document.verify(trusting: [SigningPublicKey(text: key)]).manifest
-    let folder = PageFolder(directory)
-    let search = PageSearch(manifest)
-    let finding =
-      if let tag { try search.packs(taggedWith: tag, in: folder.intact) } else { try search.packs([id ?? ""], in: folder.intact) }
-    guard case .found(let packs) = finding else { throw PackError(.internalError, "there are not all pages") }
-    print(packs.count)
+    let catalogue = Catalogue("\(directory)/catalogue", files: SystemFiles(), backend: CryptoBackends.standard)
+    if let id {
+      print(try catalogue.lookUp([id], in: manifest).packs.count)
+    } else {
+      print(try catalogue.listing(of: manifest).packs.count)
+    }
   }
 }
 
-/// A manifest with many on-demand packs, and its pages.
+/// A manifest with many on-demand packs, and its catalogue.
 struct SampleCatalogue {
-  static let neighbours = "world-0"
-  static let spread = "featured"
-
-  /// A release: its manifest, the signed document, and all its pages.
+  /// A release: its manifest, the signed document, and its shards.
   struct Release {
     let root: Manifest
     let document: [UInt8]
-    let pages: [PageReference: [UInt8]]
+    let catalogue: CatalogueAssembly
   }
 
+  let count: Int
+  let deltas: Int
   let first: Release
   /// The release after it, in which one pack changed.
   let next: Release
   let key: SigningPublicKey
-  /// The size of a manifest that lists all packs itself, whether that is allowed or not.
-  let sizeInOneFile: Int
-  /// The size of the manifest with 300 prefetch packs besides, which it lists itself.
-  let sizeWithPrefetch: Int
 
   private static let base = "https://cdn.example.com/packs/"
 
-  init(_ count: Int) throws(PackError) {
+  /// - Parameter deltas: The number of deltas to each pack.
+  init(_ count: Int, deltas: Int) throws(PackError) {
+    (self.count, self.deltas) = (count, deltas)
     let signer = try SigningKey.random()
     key = signer.publicKey
     var random = SystemRandomNumberGenerator()
-    func pack(_ number: Int, _ delivery: DeliveryClass) -> ManifestPack {
-      func bytes() -> [UInt8] { (0..<32).map { _ in UInt8.random(in: 0...255, using: &random) } }
-      let (id, sha256) = ("\(delivery == .onDemand ? "game" : "part")-\(1_000_000 + number)", bytes())
+    func bytes() -> [UInt8] { (0..<32).map { _ in UInt8.random(in: 0...255, using: &random) } }
+    var packs: [ManifestPack] = []
+    for number in 0..<count {
+      let (id, sha256) = (Self.id(number), bytes())
       let size = UInt64.random(in: 100_000...20_000_000, using: &random)
-      return ManifestPack(
+      var pack = ManifestPack(
         id: id, version: 1, url: Self.base + ManifestPack.publishedName(id, sha256), size: size, sha256: sha256, contentRoot: bytes(),
         contentSize: size * 2, installSize: size * 2 / 4096 * 4096, files: 200, maxFrame: 2 << 20, keyID: "e545120e613dd715",
-        delivery: delivery, install: .packed,
-        tags: ["world-\(number / 50)"] + (delivery == .onDemand && number % max(1, count / 20) == 0 ? [Self.spread] : []))
+        delivery: .onDemand, install: .packed, tags: ["world-\(number / 50)"])
+      pack.deltas = (0..<deltas).map { _ in ManifestDelta(bases: [bytes()], size: size / 10, sha256: bytes()) }
+        .sorted { $0.sha256.lexicographicallyPrecedes($1.sha256) }
+      packs.append(pack)
     }
-    var packs = (0..<count).map { pack($0, .onDemand) }
     let defaults = ManifestDefaults(baseURL: Self.base, keyID: "e545120e613dd715")
-    func release(_ version: UInt64) throws(PackError) -> Release {
-      let assembly = try PageAssembly(packs, defaults: defaults, backend: CryptoBackends.standard)
+    func release(_ version: UInt64, atLeast least: Int) throws(PackError) -> Release {
+      let catalogue = try CatalogueAssembly(packs, atLeast: least, defaults: defaults, backend: CryptoBackends.standard)
       var root = try Manifest(sample: [], version: version, defaults: defaults)
-      root.pages = assembly.references
-      let pages = Dictionary(uniqueKeysWithValues: assembly.files.map { ($0.reference, $0.bytes) })
-      return Release(root: root, document: try root.signed(by: signer).bytes, pages: pages)
+      root.catalogue = catalogue.shards
+      return Release(root: root, document: try root.signed(by: signer).bytes, catalogue: catalogue)
     }
-    // Entries are of about the same size, so the size of a manifest that would not be allowed follows from two that are.
-    func sizeOfOne(_ count: Int) throws(PackError) -> Int {
-      try Manifest(sample: Array(packs.prefix(count)), defaults: defaults).signed(by: signer).bytes.count
-    }
-    let (few, more) = (try sizeOfOne(100), try sizeOfOne(min(1100, count)))
-    sizeInOneFile = count <= 1100 ? more : more + (more - few) * (count - 1100) / 1000
-    first = try release(1)
-    var fuller = first.root
-    fuller.packs = (0..<300).map { pack($0, .prefetch) }
-    sizeWithPrefetch = try fuller.signed(by: signer).bytes.count
+    first = try release(1, atLeast: 1)
     if count > 0 {
       packs[count / 2].version = 2
       packs[count / 2].sha256[0] ^= 1
       packs[count / 2].url = Self.base + ManifestPack.publishedName(packs[count / 2].id, packs[count / 2].sha256)
     }
-    next = try release(2)
+    next = try release(2, atLeast: first.catalogue.shards.count)
   }
 
-  /// The names of 500 packs that are spread over all, with the one that changes.
-  func installed(of count: Int) -> [String] {
-    let step = max(1, count / 500)
-    return stride(from: count / 2 % step, to: count, by: step).map { "game-\(1_000_000 + $0)" }
-  }
-}
-
-extension SampleCatalogue.Release {
-  /// Fetches the pages that a search needs.
-  ///
-  /// - Parameters:
-  ///   - device: The pages on the device, to which the fetched ones are added.
-  ///   - search: Returns the pages that it lacks.
-  /// - Returns: The bytes fetched, the manifest included.
-  func fetch(
-    to device: inout [PageReference: [UInt8]], for search: (PageSearch.Source) throws(PackError) -> [PageReference]
-  ) throws(PackError) -> Int {
-    var fetched = document.count
-    while true {
-      let missing = try search { [device] (reference) throws(PackError) in device[reference] }
-      if missing.isEmpty { return fetched }
-      for reference in missing {
-        guard let bytes = pages[reference] else { throw PackError(.internalError, "there is no \(reference.fileName)") }
-        device[reference] = bytes
-        fetched += bytes.count
-      }
-    }
-  }
-}
-
-extension PageFinding {
-  fileprivate var missing: [PageReference] {
-    if case .needs(let pages) = self { pages } else { [] }
-  }
+  static func id(_ number: Int) -> String { "game-\(1_000_000 + number)" }
 }
 
 /// The measurements of a release with a number of packs.
 private struct CatalogueRecord: Encodable {
-  /// Bytes, and the processor time in seconds and the memory in MiB beyond what a manifest without packs needs.
+  /// Bytes with the manifest, and the processor time in seconds and the memory in MiB beyond what a manifest without packs needs.
   struct Find: Encodable {
     let bytes: Int
     let cpu: Double
@@ -175,72 +129,52 @@ private struct CatalogueRecord: Encodable {
 
   let type = "catalogue"
   let packs: Int
-  /// The size of a manifest that lists all packs itself.
-  let inOneFile: Int
-  let fitsInOneFile: Bool
+  let deltas: Int
   let root: Int
-  /// The same with 300 prefetch packs besides.
-  let rootWithPrefetch: Int
-  let pages: Int
-  let pagesSize: Int
+  let shards: Int
+  let shardsSize: Int
+  /// One pack by its name.
   let byID: Find
-  /// 50 packs with names that follow each other.
-  let byTag: Find
-  /// 20 packs that are spread over all.
-  let bySpreadTag: Find
-  /// What a device with 500 installed packs fetches to know that one of them changed, the manifest included.
+  /// All packs.
+  let list: Find
+  /// What a device that has all shards fetches if one pack changed, the manifest included.
   let update: Int
-  let release: SampleProject.Costs
+  let release: SampleProject.Costs?
 
-  init(
-    _ count: Int, _ catalogue: SampleCatalogue, _ release: SampleProject.Costs, in place: String, _ arena: Arena
-  ) throws(PackError) {
-    let (first, next) = (catalogue.first, catalogue.next)
-    packs = count
-    inOneFile = catalogue.sizeInOneFile
-    fitsInOneFile = inOneFile <= Manifest.largestSize
+  init(_ sample: SampleCatalogue, _ release: SampleProject.Costs?, in place: String, _ arena: Arena) throws(PackError) {
+    let (first, next) = (sample.first, sample.next)
+    (packs, deltas, self.release) = (sample.count, sample.deltas, release)
     root = first.document.count
-    rootWithPrefetch = catalogue.sizeWithPrefetch
-    pages = first.pages.count
-    pagesSize = first.pages.values.reduce(0) { $0 + $1.count }
-    self.release = release
-    let directory = "\(place)/pages"
+    shards = first.catalogue.files.count
+    shardsSize = first.catalogue.files.reduce(0) { $0 + $1.bytes.count }
+    let directory = "\(place)/device"
     let disk = Disk()
+    try disk.removeAll(directory)
     try disk.makeDirectories(directory)
     try disk.makeDirectories("\(place)/none")
     try disk.write(first.document.byteSpan, to: "\(directory)/manifest.json")
-    for (reference, bytes) in first.pages { try disk.write(bytes.byteSpan, to: "\(directory)/\(reference.fileName)") }
-    let bare = try SampleCatalogue(0)
+    let device = Catalogue("\(directory)/catalogue", files: SystemFiles(), backend: CryptoBackends.standard)
+    for (number, file) in first.catalogue.files.enumerated() { try device.keep(file.bytes, number, of: first.root) }
+    let bare = try SampleCatalogue(0, deltas: 0)
     try disk.write(bare.first.document.byteSpan, to: "\(place)/none/manifest.json")
 
     let tool = CommandLine.arguments[0]
-    let id = "game-\(1_000_000 + count / 2)"
-    let finds = [("id", "--id \(id)"), ("tag", "--tag \(SampleCatalogue.neighbours)"), ("spread", "--tag \(SampleCatalogue.spread)")]
-    var entrants = [
-      Contest.Entrant(name: "none", script: "exec \(tool) find \(place)/none \(bare.key.text) --id \(id) >/dev/null")
-    ]
-    for (name, option) in finds {
-      entrants.append(Contest.Entrant(name: name, script: "exec \(tool) find \(directory) \(catalogue.key.text) \(option) >/dev/null"))
-    }
-    let results = try arena.contest(rounds: max(5, arena.rounds)).run(entrants)
+    let id = SampleCatalogue.id(sample.count / 2)
+    let results = try arena.contest(rounds: max(5, arena.rounds)).run([
+      Contest.Entrant(name: "none", script: "exec \(tool) find \(place)/none \(bare.key.text) --id \(id) >/dev/null"),
+      Contest.Entrant(name: "id", script: "exec \(tool) find \(directory) \(sample.key.text) --id \(id) >/dev/null"),
+      Contest.Entrant(name: "list", script: "exec \(tool) find \(directory) \(sample.key.text) >/dev/null"),
+    ])
     let none = Cost(results, "none")
-    func find(_ name: String, _ search: (PageSearch.Source) throws(PackError) -> [PageReference]) throws(PackError) -> Find {
-      var device: [PageReference: [UInt8]] = [:]
+    func find(_ name: String, _ bytes: Int) throws(PackError) -> Find {
       let cost = Cost(results, name)
-      return Find(
-        bytes: try first.fetch(to: &device, for: search), cpu: max(0, cost.cpu - none.cpu), memory: max(0, cost.memory - none.memory))
+      return Find(bytes: bytes, cpu: max(0, cost.cpu - none.cpu), memory: max(0, cost.memory - none.memory))
     }
-    let search = PageSearch(first.root)
-    byID = try find("id") { (source) throws(PackError) in try search.packs([id], in: source).missing }
-    byTag = try find("tag") { (source) throws(PackError) in try search.packs(taggedWith: SampleCatalogue.neighbours, in: source).missing }
-    bySpreadTag = try find("spread") { (source) throws(PackError) in
-      try search.packs(taggedWith: SampleCatalogue.spread, in: source).missing
-    }
-
-    let installed = Set(catalogue.installed(of: count))
-    var device: [PageReference: [UInt8]] = [:]
-    _ = try first.fetch(to: &device) { (source) throws(PackError) in try search.lookUp(installed, in: source).missing }
-    update = try next.fetch(to: &device) { (source) throws(PackError) in try PageSearch(next.root).lookUp(installed, in: source).missing }
+    let number = try Shard.number(of: id, among: first.root.catalogue.count)
+    byID = try find("id", root + Int(first.root.catalogue[number].size))
+    list = try find("list", root + shardsSize)
+    let known = Set(first.root.catalogue)
+    update = next.document.count + next.root.catalogue.filter { !known.contains($0) }.reduce(0) { $0 + Int($1.size) }
   }
 
   var line: String {
@@ -249,9 +183,8 @@ private struct CatalogueRecord: Encodable {
       "\(size(find.bytes)), \(Recorder.amount(find.cpu, "s")), \(Recorder.amount(find.memory, "MiB"))"
     }
     return """
-      catalogue \(packs) packs: \(size(inOneFile)) in one file; root \(size(root)), with 300 prefetch packs \(size(rootWithPrefetch)); \
-      \(pages) pages of \(size(pagesSize)); first by id \(show(byID)); by tag \(show(byTag)); by a spread tag \(show(bySpreadTag)); \
-      one changed pack \(size(update)); \(release.line)
+      catalogue \(packs) packs with \(deltas) deltas: root \(size(root)); \(shards) shards of \(size(shardsSize)); first by id \(show(byID)); \
+      list of all \(show(list)); one changed pack \(size(update))\(release.map { "; \($0.line)" } ?? "")
       """
   }
 }

@@ -1,20 +1,18 @@
-/// Four packs, one of which may be in a page, and a sequence of events that happen to them.
+/// Four packs, one of which may be in a catalogue, and a sequence of events that happen to them.
 struct DeliveryRun {
   private static let ids = ["a", "B", "c", "d"]
   /// The only pack on demand.
-  private static let paged = "c"
+  private static let onDemand = "c"
   private let policy = DeliveryPolicy()
   private var time: Int64 = 1_790_000_000
   private var records: [String: PackStatus] = [:]
   private var files: [WaitingFile] = []
   private var device: [DevicePack] = []
   private var manifest: Manifest
-  private var isPaged = false
-  private var isPageHere = false
-  /// What is known of deltas: there are none, the page with them is missing, or each pack has one from its previous version.
-  private var updates = Updates.none
-
-  private enum Updates: UInt8, CaseIterable { case none, missing, listed }
+  private var hasCatalogue = false
+  private var isShardHere = false
+  /// Whether each pack has a delta from its previous version.
+  private var hasDeltas = false
 
   init() {
     let expires = ManifestTime(secondsSince1970: 2_000_000_000)
@@ -68,7 +66,7 @@ struct DeliveryRun {
           id: pack.id, version: pack.version, sha256: pack.sha256, mode: pack.install, isRejected: feed.byte() & 1 != 0,
           contentRoot: pack.contentRoot, room: 1))
     case 0xF7:
-      updates = Updates.allCases[Int(feed.byte()) % 3]
+      hasDeltas = feed.byte() & 1 != 0
     case 0xF9:
       let pack = manifest.packs[Int(feed.byte()) % manifest.packs.count]
       files.append(
@@ -77,10 +75,9 @@ struct DeliveryRun {
           isBeingInstalled: feed.byte() & 1 != 0))
     case 0xF8:
       let value = feed.byte()
-      (isPaged, isPageHere) = (value & 1 != 0, value & 2 != 0)
+      (hasCatalogue, isShardHere) = (value & 1 != 0, value & 2 != 0)
     default:
-      let ids = Self.ids + (isPaged && what >= 0xE0 ? [page.id] : [])
-      let id = ids[Int(what) % ids.count]
+      let id = Self.ids[Int(what) % Self.ids.count]
       guard let record = records[id] else { return }
       try take(event(feed.byte(), feed.byte(), record), record)
     }
@@ -144,51 +141,26 @@ struct DeliveryRun {
     try hold(again == status, "a record differs after it was written and read")
   }
 
-  /// The page that lists the pack on demand. It is another one with each version of the manifest.
-  private var reference: PageReference {
-    PageReference(
-      kind: .packs, isIndex: false, first: Self.paged, count: 1, size: 300, contentSize: 500,
-      sha256: [UInt8](repeating: UInt8(truncatingIfNeeded: manifest.version), count: 32))
-  }
-
-  /// The page as a download.
-  private var page: ManifestPack { ManifestPack(page: reference, base: "https://cdn.example.com/") }
-
-  /// The page of the deltas.
-  private var updatePage: PageReference {
-    PageReference(
-      kind: .updates, isIndex: false, first: "a", count: 4, size: 200, contentSize: 500,
-      sha256: [UInt8](repeating: UInt8(truncatingIfNeeded: manifest.version) ^ 0x80, count: 32))
-  }
-
-  private func updateLookup() -> UpdateLookup {
-    var lookup = UpdateLookup()
-    switch updates {
-    case .none: break
-    case .missing: (lookup.unknown, lookup.missing) = (Set(manifest.packs.map(\.id)), [updatePage])
-    case .listed: for pack in manifest.packs where pack.version > 1 { lookup.deltas[pack.id] = [delta(to: pack)] }
-    }
-    return lookup
-  }
-
-  /// Returns the manifest without the packs in pages, and what the device knows about these.
-  private func sources(_ asked: Set<String>) -> (root: Manifest, lookup: PageLookup) {
-    var lookup = PageLookup()
-    lookup.updates = updateLookup()
-    guard isPaged else { return (manifest, lookup) }
+  /// Returns the manifest without the pack in its catalogue, and what the device knows of this.
+  private func sources(_ asked: Set<String>) -> (root: Manifest, lookup: CatalogueLookup) {
     var root = manifest
-    root.packs.removeAll { $0.id == Self.paged }
-    root.pages = [reference]
-    let isWanted =
-      records[Self.paged] != nil || asked.contains(Self.paged) || device.contains { $0.id == Self.paged }
-      || files.contains { $0.identifier.id == Self.paged }
-    guard isWanted else { return (root, lookup) }
-    if isPageHere {
-      lookup.packs = manifest.packs.filter { $0.id == Self.paged }
-    } else {
-      lookup.unknown = [Self.paged]
-      lookup.missing = [reference]
+    if hasDeltas {
+      for index in root.packs.indices where root.packs[index].version > 1 { root.packs[index].deltas = [delta(to: root.packs[index])] }
     }
+    guard hasCatalogue else { return (root, CatalogueLookup()) }
+    let listed = root.packs.filter { $0.id == Self.onDemand }
+    root.packs.removeAll { $0.id == Self.onDemand }
+    root.catalogue = [
+      Shard(size: 300, contentSize: 500, maxCount: 1, sha256: [UInt8](repeating: UInt8(truncatingIfNeeded: manifest.version), count: 32))
+    ]
+    let isWanted =
+      records[Self.onDemand] != nil || asked.contains(Self.onDemand) || device.contains { $0.id == Self.onDemand }
+      || files.contains { $0.identifier.id == Self.onDemand }
+    guard isWanted else { return (root, CatalogueLookup()) }
+    // As in an extension.
+    guard isShardHere else { return (root, CatalogueLookup([Self.onDemand], withoutCatalogueOf: root)) }
+    var lookup = CatalogueLookup()
+    for pack in listed { lookup.packs[pack.id] = pack }
     return (root, lookup)
   }
 
@@ -205,20 +177,19 @@ struct DeliveryRun {
         event, at: time, device: facts & 0x40 == 0 ? nil : device, downloads: facts & 0x80 == 0 ? nil : [], asked: asked,
         allowance: event.permitsEssential ? allowance : nil, freeSpace: free),
       policy: policy)
-    let updates = lookup.updates.missing.map { ManifestPack(page: $0, base: "") }
-    let offered = root.packs + lookup.packs + (lookup.missing.isEmpty ? [] : [page]) + updates
+    let offered = root.packs + lookup.packs.values
     let lists = [
       plan.downloads.map(\.id), plan.underWay, plan.handOver.map(\.id), plan.installing, plan.ready, plan.postponed.map(\.id),
     ]
     let named = lists.flatMap { $0 }
     try hold(named.count == Set(named).count, "a plan names a pack twice: \(named.sorted())")
     try hold(Set(named).isSuperset(of: offered.map(\.id)), "a plan leaves out a pack: \(named.sorted())")
-    try hold(Set(plan.awaitingPages) == lookup.unknown, "packs that wait for pages: \(plan.awaitingPages)")
-    try hold(lookup.unknown.isDisjoint(with: named + plan.obsolete.map(\.id)), "a plan decides about a pack whose page is missing")
+    try hold(Set(plan.undecided) == lookup.unknown, "packs whose shards are missing: \(plan.undecided)")
+    try hold(lookup.unknown.isDisjoint(with: named + plan.obsolete.map(\.id)), "a plan decides about a pack whose shard is missing")
     try hold(event.permitsEssential || !plan.downloads.contains { $0.isEssential }, "an essential download outside of an installation")
     for download in plan.downloads {
       let pack = offered.first { $0.id == download.id }
-      let delta = lookup.updates.deltas[download.id]?.first
+      let delta = pack?.deltas.first
       let file =
         download.isDelta ? delta.map { PackBytes(version: pack?.version ?? 0, size: $0.size, sha256: $0.sha256) } : pack.map(PackBytes.init)
       try hold(file == download.bytes, "a download that the manifest does not offer")
@@ -236,7 +207,7 @@ struct DeliveryRun {
     for change in plan.changes {
       try hold(change.before == records[change.id], "a plan changes a record that is out of date")
       if lookup.unknown.contains(change.id), let before = change.before {
-        try hold(change.after?.bytes == before.bytes, "a plan changes the bytes of a pack whose page is missing")
+        try hold(change.after?.bytes == before.bytes, "a plan changes the bytes of a pack whose shard is missing")
       }
       records[change.id] = change.after
       if let after = change.after { try check(after) }
@@ -251,9 +222,7 @@ struct DeliveryRun {
   mutating func settle() throws(BrokenPromise) {
     device = []
     files = []
-    isPageHere = true
-    // A page that never comes holds nothing up for ever, because its download fails or succeeds.
-    if updates == .missing { updates = .listed }
+    isShardHere = true
     for id in Self.ids { if let record = records[id], case .ready = record.state { try take(.purged, record) } }
     for _ in 0..<12 {
       time += 2 * Int64(policy.longestDelaySeconds)

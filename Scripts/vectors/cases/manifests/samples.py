@@ -1,4 +1,4 @@
-"""What cases of manifests, keys documents and pages are made of."""
+"""What cases of manifests, keys documents and shards are made of."""
 
 from vectors.format.canonical_json import canonical_json
 from vectors.format.ed25519 import public_key
@@ -7,7 +7,6 @@ from vectors.format.keys import public_text
 from vectors.format.keys_document import KEYS_SCHEMA
 from vectors.format.limits import MAX_DELTAS, MAX_INTEGER
 from vectors.format.manifest import SCHEMA
-from vectors.format.pages import update_entry
 from vectors.format.primitives import sha256
 from vectors.format.signatures import in_order, outer_bytes, sign_keys
 
@@ -47,8 +46,8 @@ def full_manifest():
     return kat_signed(version=42, issued="2026-07-05T00:00:00Z", budget=budget, packs=[core, level], **DEFAULTS)
 
 
-def signed_with(*references, **changes):
-    return kat_signed(packs=[kat_pack(url=None, keyId=None)], pages=list(references), **DEFAULTS, **changes)
+def signed_with(*shards, **changes):
+    return kat_signed(packs=[kat_pack(url=None, keyId=None)], catalogue=list(shards), **DEFAULTS, **changes)
 
 
 def sample_entries(count):
@@ -59,13 +58,14 @@ def sample_entries(count):
 
 
 def sample_updates(count, most=MAX_DELTAS):
-    """§9.7, the known answers."""
-    return [update_entry(f"level-{i:06}", (sample_delta(i, j) for j in range(1 + i % most)), sha256(b"root %d" % i).hex()) for i in range(count)]
+    """§9.7, the known answers: the entries with deltas."""
+    return [{**entry, "deltas": sorted((present(sample_delta(i, j)) for j in range(1 + i % most)), key=lambda delta: delta["sha256"])}
+            for i, entry in enumerate(sample_entries(count))]
 
 
 def sample_delta(i, j):
     return {"bases": [sha256(b"base %d %d %d" % (i, j, k)).hex() for k in range(1 + j % 4)], "sha256": sha256(b"delta %d %d" % (i, j)).hex(),
-            "size": 1 + j, "target": sha256(b"target %d %d" % (i, j) if j % 2 else b"root %d" % i).hex()}
+            "size": 1 + j, "target": sha256(b"target %d %d" % (i, j)).hex() if j % 2 else None}
 
 
 def root_seed(number):

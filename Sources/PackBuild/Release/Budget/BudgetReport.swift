@@ -1,5 +1,8 @@
 /// The install budget of a release for people: each number with the parts that add up to it, and what to do with it in the App Store.
 package struct BudgetReport: Sendable {
+  /// The largest number of on-demand packs that are named with their sizes.
+  private static let mostNamed = 64
+
   /// One of the four numbers.
   package struct Section: Sendable {
     /// The name of the number.
@@ -106,7 +109,7 @@ package struct BudgetReport: Sendable {
         ))
     }
     var sizes = "\(ByteCount(budget.download.packs)) after the installation"
-    if onDemand.count > PageAssembly.mostOnDemand {
+    if onDemand.count > Self.mostNamed {
       sizes += ", and on demand \(onDemand.count) packs, together \(ByteCount(budget.onDemandDownload))"
     } else if !onDemand.isEmpty {
       sizes += ", and on demand " + onDemand.map { "\($0.id) \(ByteCount($0.size))" }.joined(separator: ", ")

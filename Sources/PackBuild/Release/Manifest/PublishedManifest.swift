@@ -6,7 +6,7 @@ package struct PublishedManifest: Sendable {
   package let verified: VerifiedManifest
   /// Its version.
   var version: UInt64 { verified.manifest.version }
-  /// All its packs, those in pages included.
+  /// All its packs, those in its catalogue included.
   package let packs: [ManifestPack]
   /// SHA-256 of the signed bytes as they would be without `version`, `issued` and `expires`, 32 bytes.
   let contentDigest: [UInt8]
@@ -27,7 +27,7 @@ package struct PublishedManifest: Sendable {
       let packs =
         place.contains("://")
         ? try fetchedPacks(manifest)
-        : try ReleaseCatalogue(manifest, in: PathParts(place)?.directory ?? ".", kinds: ReleaseCatalogue.ofPacks).packs
+        : try ReleaseCatalogue(manifest, in: PathParts(place)?.directory ?? ".").packs
       let content = try manifest.contentBytes()
       return PublishedManifest(
         place: place, verified: verified, packs: packs, contentDigest: try CryptoBackends.standard.digest(of: content.byteSpan))
@@ -60,29 +60,24 @@ package struct PublishedManifest: Sendable {
     return try ProgramOutput.read(Curl.words + limits + words + addresses, limit: limit, files: SystemFiles())
   }
 
-  /// The number of pages that one run of `curl` fetches, over one connection.
-  private static let pagesPerRun = 64
+  /// The number of shards that one run of `curl` fetches, over one connection.
+  private static let shardsPerRun = 64
 
-  /// Returns the packs of a manifest with its pages, which are fetched as it names them: at most two rounds.
+  /// Returns the packs of a manifest with its catalogue, which is fetched as it names it.
   private static func fetchedPacks(_ manifest: Manifest) throws(PackError) -> [ManifestPack] {
-    var pages: [PageReference: [UInt8]] = [:]
-    while true {
-      switch try ReleaseCatalogue.look(at: manifest, kinds: ReleaseCatalogue.ofPacks, in: { (page) in pages[page] }) {
-      case .found(let catalogue): return catalogue.packs
-      case .needs(let needed):
-        for start in stride(from: 0, to: needed.count, by: pagesPerRun) {
-          let batch = needed[start..<min(start + pagesPerRun, needed.count)]
-          // With pages, a manifest has a base.
-          let addresses = batch.map { (manifest.defaults.baseURL ?? "") + $0.fileName }
-          var bytes = try fetched(addresses, limit: batch.reduce(0) { $0 + Int($1.size) })[...]
-          // A page of another size makes the digests of all that follow wrong.
-          for page in batch {
-            pages[page] = Array(bytes.prefix(Int(page.size)))
-            bytes = bytes.dropFirst(Int(page.size))
-          }
-        }
+    var shards: [Shard: [UInt8]] = [:]
+    for start in stride(from: 0, to: manifest.catalogue.count, by: shardsPerRun) {
+      let batch = manifest.catalogue[start..<min(start + shardsPerRun, manifest.catalogue.count)]
+      // With a catalogue, a manifest has a base.
+      let addresses = batch.map { (manifest.defaults.baseURL ?? "") + $0.fileName }
+      var bytes = try fetched(addresses, limit: batch.reduce(0) { $0 + Int($1.size) })[...]
+      // A shard of another size makes the digests of all that follow wrong.
+      for shard in batch {
+        shards[shard] = Array(bytes.prefix(Int(shard.size)))
+        bytes = bytes.dropFirst(Int(shard.size))
       }
     }
+    return try ReleaseCatalogue(manifest) { (shard) in shards[shard] ?? [] }.packs
   }
 }
 
@@ -113,7 +108,8 @@ extension ReleaseLock {
     let known = Dictionary(uniqueKeysWithValues: (released?.packs ?? []).map { ($0.id, $0.version) })
     released = Release(
       manifestVersion: manifest.version, signedDigest: published.verified.signedDigest, contentDigest: published.contentDigest,
-      issued: manifest.issued ?? manifest.expires, expires: manifest.expires, rootKeyID: released?.rootKeyID, packs: released?.packs ?? [])
+      issued: manifest.issued ?? manifest.expires, expires: manifest.expires, rootKeyID: released?.rootKeyID, packs: released?.packs ?? [],
+      shards: max(released?.shards ?? 1, manifest.catalogue.count))
     adopt(published.packs.filter { $0.version >= known[$0.id] ?? 0 }, of: manifest, forcing: false)
   }
 

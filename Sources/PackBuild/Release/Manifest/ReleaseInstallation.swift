@@ -82,7 +82,7 @@ package struct ReleaseInstallation: Sendable {
   ///
   /// - Parameter perform: Runs the installation of the file at a path, for example to show progress or to add the path to an error.
   /// - Throws: ``PackError/Code/noManifest`` if the store has no manifest to find files in, ``PackError/Code/unknownPack`` for a file that it does
-  ///   not name, ``PackError/Code/missingPages`` if a page is neither beside the packs nor in the store, ``PackError/Code/wrongPage`` if another file
+  ///   not name, ``PackError/Code/catalogueNotAvailable`` if a shard is neither beside the packs nor in the store, ``PackError/Code/wrongShard`` if another file
   ///   has its name, and the errors of ``AssetStore/adopt(_:)``, ``AssetStore/install(_:as:taking:mode:progress:)`` and `perform`.
   package func run(
     in store: AssetStore, taking: Taking, mode: InstallMode?,
@@ -96,7 +96,7 @@ package struct ReleaseInstallation: Sendable {
     var installed: [Arrival] = []
     for var pack in wanted {
       if let folder = pack.above, let entry = pack.entry {
-        pack.choose(try await store.routes(to: [entry], hops: 2, mode: mode).byID[pack.id], in: folder)
+        pack.choose(try await store.routes(to: [entry], hops: 2, mode: mode)[pack.id], in: folder)
       }
       if let deltas = pack.deltas, let route = pack.route?.deltas {
         do throws(PackError) {
@@ -148,11 +148,16 @@ package struct ReleaseInstallation: Sendable {
     case .release(let folder, let document):
       var plan = try await store.adopt(document)
       let manifest = try await store.requiredManifest()
-      if !manifest.pages.isEmpty { plan = try await store.plan(wanting: Self.copyPages(of: manifest, from: folder.pages, to: store.pages)) }
+      if !manifest.catalogue.isEmpty {
+        try await store.takeShards(from: folder.directory)
+        let listing = try await store.listing()
+        if let refusal = listing.refusal { throw refusal }
+        guard listing.missing.isEmpty else { throw .missing(listing.missing, of: manifest, for: folder.manifestPath) }
+        plan = try await store.plan(wanting: Set(listing.packs.map(\.id)))
+      }
       outcome.failed = plan.failed
       listed = plan.installed
-      try await store.takePages(for: Set(plan.downloads.map(\.id)), from: folder.pages)
-      let routes = try await store.routes(to: plan.downloads, hops: 2, mode: mode).byID
+      let routes = try await store.routes(to: plan.downloads, hops: 2, mode: mode)
       let wanted = plan.downloads.map { pack in
         var wanted = Wanted(id: pack.id, file: folder.path(of: pack), entry: pack)
         wanted.choose(routes[pack.id], in: folder)
@@ -171,34 +176,19 @@ package struct ReleaseInstallation: Sendable {
     }
   }
 
-  /// Copies the pages of packs, and returns the ids of all packs in them.
-  private static func copyPages(of manifest: Manifest, from pages: PageFolder, to store: PageFolder) throws(PackError) -> Set<String> {
-    var ids: Set<String> = []
-    switch try PageSearch(manifest).all(.packs, in: pages.read, { (content) throws(PackError) in ids.formUnion(content.keys) }) {
-    case .needs(let missing): throw .missing(missing, for: pages.path, because: "lacks pages that its manifest names")
-    case .found(let references):
-      for reference in references {
-        if let bytes = try pages.read(reference) { try store.keep(bytes, as: reference) }
-      }
-    }
-    return ids
-  }
-
-  /// Returns the id of the pack that a file is, or is a delta to. Pages that are missing in the store are taken from beside the file.
+  /// Returns the id of the pack that a file is, or is a delta to. Shards that are missing in the store are taken from beside the file.
   private func id(_ name: String?, ofFile file: String, in manifest: Manifest, _ store: AssetStore) async throws(PackError) -> String {
-    guard !manifest.pages.isEmpty, let id = name ?? ReleaseFolder.id(ofFile: file) else {
-      if let name { return name }
-      return try ReleaseFolder.pack(ofFile: file, in: manifest).id
-    }
-    try await store.takePages(for: [id], from: ReleaseFolder(file).pages)
-    guard name == nil else { return id }
-    let deltas = try store.pages.updates(to: [id], in: manifest).deltas[id] ?? []
+    if !manifest.catalogue.isEmpty { try await store.takeShards(from: ReleaseFolder(file).directory) }
+    if let name { return name }
+    let listing = try await store.listing()
     let fileName = PathParts(file)?.name ?? file
-    if deltas.contains(where: { ManifestPack.publishedName(id, $0.sha256) == fileName }) { return id }
-    let lookup = try await store.lookUp([id])
-    guard lookup.missing.isEmpty else { throw .missing(lookup.missing, for: file) }
-    var known = manifest
-    known.packs += lookup.packs.values
-    return try ReleaseFolder.pack(ofFile: file, in: known).id
+    let found = listing.current.first { pack in
+      pack.fileName == fileName || pack.deltas.contains { ManifestPack.publishedName(pack.id, $0.sha256) == fileName }
+    }
+    if let found { return found.id }
+    if let refusal = listing.refusal { throw refusal }
+    guard listing.missing.isEmpty else { throw .missing(listing.missing, of: manifest, for: file) }
+    throw PackError(
+      .unknownPack, "manifest version \(manifest.version) names no file '\(fileName)'", hint: "name the pack with --as ID")
   }
 }

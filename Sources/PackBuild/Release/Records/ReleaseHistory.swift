@@ -34,13 +34,11 @@ package struct ReleaseHistory: Sendable {
 
   /// Returns what players of each release download to get to a newer one, newest first, if that is anything.
   ///
-  /// - Parameters:
-  ///   - entries: All packs of the newer release.
-  ///   - deltas: The deltas that it offers, by the ids of their packs.
-  package func updates(to entries: [ManifestPack], by deltas: [String: [ManifestDelta]]) throws(PackError) -> [ReleaseUpdate] {
+  /// - Parameter entries: All packs of the newer release.
+  package func updates(to entries: [ManifestPack]) throws(PackError) -> [ReleaseUpdate] {
     var updates: [ReleaseUpdate] = []
     try forEachRelease { release in
-      let update = ReleaseUpdate(from: release, to: entries, by: deltas)
+      let update = ReleaseUpdate(from: release, to: entries)
       if !update.packs.isEmpty { updates.append(update) }
     }
     return updates

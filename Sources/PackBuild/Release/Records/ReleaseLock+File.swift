@@ -172,6 +172,13 @@ extension ReleaseLock.Release {
     for item in try fields.list("packs") { packs.append(try ReleaseLock.Pack(item)) }
     if fields.has("rootKeyID") { rootKeyID = try fields.keyID("rootKeyID") }
     if fields.has("recorded") { recorded = try RecordOrigin(try fields.object("recorded")) }
+    if fields.has("shards") {
+      let number = try fields.number("shards")
+      guard (2...1 << UInt64(Shard.mostBits)).contains(number), number & (number - 1) == 0 else {
+        throw PackError(.invalidRecord, "'shards' is \(number), not a power of two from 2 to \(1 << Shard.mostBits)")
+      }
+      shards = Int(number)
+    }
     try fields.finish()
     packs.sort { $0.id.utf8.lexicographicallyPrecedes($1.id.utf8) }
     for (left, right) in zip(packs, packs.dropFirst()) where left.id == right.id {
@@ -186,6 +193,7 @@ extension ReleaseLock.Release {
       "packs": .list(packs.sorted { $0.id.utf8.lexicographicallyPrecedes($1.id.utf8) }.map(\.record)),
       "recorded": recorded?.record,
       "rootKeyID": .text(rootKeyID),
+      "shards": shards > 1 ? .number(shards) : nil,
       "signedDigest": .text(signedDigest.hex),
     ])
   }

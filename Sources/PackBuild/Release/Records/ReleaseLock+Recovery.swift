@@ -33,9 +33,12 @@ extension ReleaseLock {
     guard isAhead || !ahead.isEmpty else { return false }
     let packs = packs(replacing: ahead)
     if isAhead {
+      var shards = released?.shards ?? 1
+      // Shards without packs are one file.
+      while shards < min(record.files.count(where: Shard.isFileName), 1 << Shard.mostBits) { shards *= 2 }
       released = Release(
         manifestVersion: manifest.version, signedDigest: manifest.signedDigest, contentDigest: manifest.contentDigest,
-        issued: manifest.issued, expires: manifest.expires, rootKeyID: record.rootKeyID, packs: packs)
+        issued: manifest.issued, expires: manifest.expires, rootKeyID: record.rootKeyID, packs: packs, shards: shards)
     } else {
       released?.packs = packs
     }

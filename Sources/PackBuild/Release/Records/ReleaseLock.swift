@@ -41,6 +41,8 @@ package struct ReleaseLock: Hashable, Sendable {
     package var packs: [Pack]
     /// When and by whom it was recorded, if that is known.
     package var recorded: RecordOrigin?
+    /// The largest number of shards that its catalogue or an earlier one had, a power of two. It never falls.
+    package var shards: Int
 
     /// Whether two branches released different content under its version. Then nothing else may be released under it.
     package var isDoubled: Bool { contentDigest == ReleaseLock.noContent }
@@ -48,7 +50,7 @@ package struct ReleaseLock: Hashable, Sendable {
     /// Makes a value from its parts.
     package init(
       manifestVersion: UInt64, signedDigest: [UInt8], contentDigest: [UInt8], issued: ManifestTime, expires: ManifestTime,
-      rootKeyID: String? = nil, packs: [Pack], recorded: RecordOrigin? = nil
+      rootKeyID: String? = nil, packs: [Pack], recorded: RecordOrigin? = nil, shards: Int = 1
     ) {
       self.manifestVersion = manifestVersion
       self.signedDigest = signedDigest
@@ -58,6 +60,7 @@ package struct ReleaseLock: Hashable, Sendable {
       self.rootKeyID = rootKeyID
       self.packs = packs
       self.recorded = recorded
+      self.shards = shards
     }
   }
 

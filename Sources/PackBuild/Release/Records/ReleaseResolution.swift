@@ -158,6 +158,7 @@ package struct ReleaseResolution: Sendable {
       }
       packs[pack.id] = Self.merge(pack, rival, &remarks)
     }
+    merged.shards = max(merged.shards, other.shards)
     merged.packs = packs.values.sorted { $0.id.utf8.lexicographicallyPrecedes($1.id.utf8) }
     return merged
   }

@@ -12,7 +12,7 @@ package struct ReleaseUpdate: Hashable, Sendable {
     package let deltas: Int
     /// Whether the earlier release did not have it.
     package let isNew: Bool
-    /// Whether it comes whole with a new version of the app, because the page that lists the deltas comes too late then.
+    /// Whether it comes whole with a new version of the app, because a delta may turn out to be of no use when it is too late.
     package let isEssential: Bool
   }
 
@@ -34,36 +34,33 @@ package struct ReleaseUpdate: Hashable, Sendable {
   /// - Parameters:
   ///   - release: The release that the player has.
   ///   - entries: All packs of the newer release.
-  ///   - deltas: The deltas that it offers, by the ids of their packs.
-  package init(from release: ReleaseLock.Release, to entries: [ManifestPack], by deltas: [String: [ManifestDelta]]) {
-    self.init(from: release.manifestVersion, having: release.packs, to: entries, by: deltas)
+  package init(from release: ReleaseLock.Release, to entries: [ManifestPack]) {
+    self.init(from: release.manifestVersion, having: release.packs, to: entries)
   }
 
   /// - Parameters:
   ///   - manifest: The manifest version of the release that the player has.
   ///   - packs: All its packs.
-  package init(
-    from manifest: UInt64, having packs: [ReleaseLock.Pack], to entries: [ManifestPack], by deltas: [String: [ManifestDelta]]
-  ) {
+  package init(from manifest: UInt64, having packs: [ReleaseLock.Pack], to entries: [ManifestPack]) {
     self.manifest = manifest
     let held = Dictionary(packs.filter { !$0.isRemoved }.map { ($0.id, $0) }) { first, _ in first }
     let groups = DeviceProfile.Platform.groups(of: entries).map { group in
       // What another pack may be read over: what the player has, or gets before it.
       let bases = Dictionary(group.packs.filter { held[$0.id] != nil || $0.delivery != .onDemand }.map { ($0.id, $0) }) { first, _ in first
       }
-      return group.packs.compactMap { Self.pack($0, held[$0.id], $0.basePack.flatMap { bases[$0]?.contentRoot }, deltas[$0.id] ?? []) }
+      return group.packs.compactMap { Self.pack($0, held[$0.id], $0.basePack.flatMap { bases[$0]?.contentRoot }) }
     }
     func size(_ packs: [Pack]) -> UInt64 { packs.reduce(0) { $0.adding($1.size) } }
     self.packs = groups.max { size($0) < size($1) } ?? []
   }
 
-  private static func pack(_ entry: ManifestPack, _ held: ReleaseLock.Pack?, _ base: [UInt8]?, _ deltas: [ManifestDelta]) -> Pack? {
+  private static func pack(_ entry: ManifestPack, _ held: ReleaseLock.Pack?, _ base: [UInt8]?) -> Pack? {
     guard held != nil || entry.delivery != .onDemand, held?.sha256 != entry.sha256 else { return nil }
     var room: [[UInt8]: Int] = [:]
     if let base { room[base] = 1 }
     // Two deltas are the longest way that a client takes.
     if let held { room[held.contentRoot] = 2 }
-    let route = UpdateRoute.cheapest(to: entry, over: room, by: deltas)
+    let route = UpdateRoute.cheapest(to: entry, over: room)
     return Pack(
       id: entry.id, size: route?.size ?? entry.size, packSize: entry.size, deltas: route?.deltas.count ?? 0, isNew: held == nil,
       isEssential: entry.delivery == .essential)

@@ -26,8 +26,8 @@ struct StoreAdopt: OutputVerb {
     let document = try SignedManifest.read(folder.manifestPath)
     let opened = try await store.open(decidesByManifest: true, in: session)
     var plan = try await opened.adopt(document)
-    if !plan.missingPages.isEmpty {
-      try await opened.takePages(from: folder.pages)
+    if !plan.missingShards.isEmpty {
+      try await opened.takeShards(from: ReleasePlaces.directory(of: release))
       plan = try await opened.plan()
     }
     let version = await opened.manifest?.manifest.version ?? 0
@@ -40,7 +40,7 @@ struct StoreAdopt: OutputVerb {
     lines += Table.fields(
       [
         ("to fetch", plan.downloads.map(\.id)), ("installed", plan.installed), ("failed before", plan.failed.map(\.id)),
-        ("no longer offered", Array(Set(plan.obsolete.map(\.id))).sorted()), ("missing pages", plan.missingPages.map(\.fileName)),
+        ("no longer offered", Array(Set(plan.obsolete.map(\.id))).sorted()), ("missing shards", plan.missingShards),
       ]
       .filter { !$0.1.isEmpty }.map { ($0.0, "\($0.1.count): \($0.1.joined(separator: ", "))") })
     if !plan.downloads.isEmpty { lines.append("  \(plan.downloadSize) bytes to fetch, \(plan.peakSize) bytes must be free for all of it") }
@@ -171,7 +171,7 @@ extension UpdatePlan {
     [
       "type": "plan", "manifestVersion": .number(version), "downloads": .texts(downloads.map(\.id)), "installed": .texts(installed),
       "failed": .texts(failed.map(\.id)), "obsolete": .texts(Set(obsolete.map(\.id)).sorted()),
-      "missingPages": .texts(missingPages.map(\.fileName)), "downloadSize": .number(downloadSize), "peakSize": .number(peakSize),
+      "missingShards": .texts(missingShards), "downloadSize": .number(downloadSize), "peakSize": .number(peakSize),
     ]
   }
 }

@@ -24,25 +24,23 @@ extension Inspect {
       catalogue = try ReleaseCatalogue(manifest, in: ReleasePlaces.directory(of: file))
     } catch {
       guard error.code == .missingInput else { throw error }
-      console.warning("only the packs of the manifest itself are shown: \(error.message)", hint: "fetch its pages into the same directory")
-      return show(manifest.packs, [], on: console)
+      console.warning("only the packs of the manifest itself are shown: \(error.message)", hint: "fetch its shards into the same directory")
+      return show(manifest.packs, on: console)
     }
-    return show(catalogue.packs, catalogue.updates, on: console)
+    return show(catalogue.packs, on: console)
   }
 
-  private func show(_ packs: [ManifestPack], _ updates: [PackUpdates], on console: Console) -> Outcome {
+  private func show(_ packs: [ManifestPack], on console: Console) -> Outcome {
     let rows = packs.map { [$0.id, "\($0.version)", Table.grouped(Int64(clamping: $0.size)), $0.delivery.rawValue, $0.contentRoot.hex] }
-    let deltas = Dictionary(updates.map { ($0.id, $0.deltas) }) { first, _ in first }
     for (pack, row) in zip(packs, Table.columns(rows, numbers: [1, 2])) {
-      let own = deltas[pack.id] ?? []
-      let lines = own.map { delta in
+      let lines = pack.deltas.map { delta in
         let permille = pack.size > 0 ? delta.size.multipliedReportingOverflow(by: 1000).partialValue / pack.size : 0
         let bases = delta.bases.map(\.hex).joined(separator: " and ")
         let target = delta.target.map { ", to \($0.hex)" } ?? ""
         return
           "    \(Table.grouped(Int64(clamping: delta.size))) bytes, \(permille / 10).\(permille % 10) %, over content \(bases)\(target)"
       }
-      console.result(pack.json(own), [row] + lines)
+      console.result(pack.json, [row] + lines)
     }
     return .done
   }
@@ -53,14 +51,14 @@ extension Manifest {
     [
       "type": "manifest", "file": .text(file), "version": .number(version), "issued": .text(issued?.description),
       "expires": .text(expires.description), "signers": .texts(signed.signatures.map(\.keyID)), "base": .text(defaults.baseURL),
-      "pages": .number(pages.count),
+      "shards": .number(catalogue.count),
     ]
   }
 }
 
 extension ManifestPack {
   /// Sizes are in bytes.
-  fileprivate func json(_ deltas: [ManifestDelta]) -> JSON {
+  fileprivate var json: JSON {
     let deltas = deltas.map { delta -> JSON in
       [
         "bases": .texts(delta.bases.map(\.hex)), "target": .text(delta.target?.hex), "size": .number(delta.size),

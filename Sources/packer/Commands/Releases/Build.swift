@@ -260,11 +260,11 @@ struct Build: Verb {
     let total = report.items.compactMap(\.entry).reduce(0 as UInt64) { $0 + $1.size }
     let counts = "\(Table.count(report.items.count, "pack", "packs")), \(ByteCount(total)), \(packed) packed"
     let manifest = release.manifest
-    let pages = release.pages == 0 ? "" : ", \(Table.count(release.pages, "page", "pages"))"
+    let shards = release.shards == 0 ? "" : ", \(Table.count(release.shards, "shard", "shards"))"
     let state = release.isManifestUnchanged ? "unchanged" : "signed by \(release.signers.joined(separator: " and "))"
     return table + [
       "\(report.output): \(counts)",
-      "  manifest \(manifest.version), \(release.manifestSize) of \(release.manifestCeiling) bytes\(pages), \(state), valid until \(manifest.expires)",
+      "  manifest \(manifest.version), \(release.manifestSize) of \(release.manifestCeiling) bytes\(shards), \(state), valid until \(manifest.expires)",
       "  at most \(ByteCount(budget.peakDisk)) on the device, while all packs are updated (\(StorePolicy().keepVersions) earlier versions of each are kept)",
     ]
   }

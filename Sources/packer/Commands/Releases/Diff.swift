@@ -16,7 +16,7 @@ struct Diff: OutputVerb {
         pack, and what players who have the release before download of them. Files are compressed together, and the bytes of a frame or a part of a \
         delta are divided by the lengths of the files: a small change in a large file beside a new file counts too much, the new file too little.
 
-        Also shows what players of recorded releases download, without manifests and pages, if they have all its packs, and what is left of the \
+        Also shows what players of recorded releases download, without manifests and shards, if they have all its packs, and what is left of the \
         budgets of released apps. Differences do not change the exit status, and signatures are not checked: 'packer verify' checks.
         """,
       examples: """

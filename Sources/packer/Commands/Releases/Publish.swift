@@ -8,7 +8,7 @@ struct Publish: Verb {
     discussion: HelpText.text(
       """
       The release is checked as by 'packer verify', with the same options, and nothing is uploaded if that finds a fault. Then packs, deltas and \
-      pages are uploaded, which have a name of their own for ever, and compared with those in the directory. Then 'packer release record' records \
+      shards are uploaded, which have a name of their own for ever, and compared with those in the directory. Then 'packer release record' records \
       the release; then the manifest is replaced. Stopped anywhere, the place has the earlier release or the new one, whole; run it again, and \
       it goes on. If the release is published already, its files are compared where the place has digests of them, and replaced if they are others. A \
       manifest that is older than the published one is refused. A copy of each manifest stays, for 'packer prune'.
@@ -42,7 +42,7 @@ struct Publish: Verb {
   @Flag(name: .customLong("dry-run"), help: "Show what would be uploaded, and upload nothing.")
   var isTrial = false
 
-  @Flag(name: .customLong("files-only"), help: "Upload packs, deltas and pages, but not the manifest.")
+  @Flag(name: .customLong("files-only"), help: "Upload packs, deltas and shards, but not the manifest.")
   var isFilesOnly = false
 
   @Flag(name: .customLong("no-record"), help: "Do not record the release in the lock file: it was recorded before.")

@@ -284,7 +284,7 @@ enum RehearsalText {
       ("runtime", "\(cost.runtime) ms counted, of \(SimulationReport.ExtensionCost.runtimeLimit) ms per day"),
       (
         "network",
-        "\(ByteCount(report.traffic.packSize)) of packs, \(ByteCount(report.traffic.pages.adding(report.traffic.manifests))) of manifests and pages"
+        "\(ByteCount(report.traffic.packSize)) of packs, \(ByteCount(report.traffic.shards.adding(report.traffic.manifests))) of manifests and shards"
       ),
       ("memory", "about \(cost.memory) of \(limit) bytes, estimated from the size of the manifest"),
     ])

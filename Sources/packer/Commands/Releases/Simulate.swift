@@ -13,8 +13,8 @@ struct Simulate: ParsableCommand {
       Findings are failures: a pack that is lost, a state that cannot be left, content that is missing when the app needs it. If the app \
       recovers from a requested fault, the fault is printed, but is not a finding.
 
-      --fail takes PACK:FAULT. PACK may also be 'manifest' or 'all'. FAULT is one of truncate, size, offline, host, memory, lock and forgotten. \
-      size=BYTES sets the size of the file on the server, and *N at the end sets how often the fault occurs.
+      --fail takes PACK:FAULT. PACK may also be 'manifest', 'catalogue' or 'all'. FAULT is one of truncate, size, offline, host, memory, lock and \
+      forgotten. size=BYTES sets the size of the file on the server, and *N at the end sets how often the fault occurs.
 
       Examples:
         packer simulate install dist --plist App/Info.plist

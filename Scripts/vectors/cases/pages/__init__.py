@@ -1,1 +1,0 @@
-"""The cases of pages: Tests/Vectors/pages."""

@@ -1,0 +1,1 @@
+"""The cases of shards: Tests/Vectors/shards."""

@@ -1,2 +1,0 @@
-@_exported public import PackManifest
-@_exported public import PackReading
