@@ -17,7 +17,7 @@ def add_key_arguments(parser):
 
 def add_base_argument(parser):
     parser.add_argument("--base", metavar="PACK", action="append", default=[],
-                        help="a base of a delta (§13): a pack or a directory; once for each, in order, a delta behind its own bases")
+                        help="a base of a delta (§13): a full pack or a directory; once for each, in order")
 
 
 def parse_arguments(description):

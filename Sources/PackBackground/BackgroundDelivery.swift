@@ -118,7 +118,6 @@
         let parking = try delivery.finished(file.path, download: identifier)
         report(.arrived(download: identifier, parking))
         if case .wrongSize(.handOverAsNonEssential) = parking { handOverAgain(download, delivery) }
-        if let answer = delivery.downloads(after: identifier) { follow(answer, delivery) }
       } catch {
         report(.refused(error))
       }
@@ -183,39 +182,19 @@
       }
     }
 
-    /// Hands over what comes after a file that arrived.
-    private func follow(_ answer: ExtensionDelivery.Answer, _ delivery: ExtensionDelivery) {
-      report(.answered(answer))
-      for (place, planned) in answer.downloads.enumerated() {
-        guard let download = planned.systemDownload(in: group, place: place) else {
-          dismiss(planned, delivery)
-          continue
-        }
-        if let failure = schedule(download) { note(failure, of: download, delivery) }
-      }
-    }
-
     /// Outside a content request, the manager accepts only non-essential downloads.
     private func handOverAgain(_ download: BADownload, _ delivery: ExtensionDelivery) {
-      let refusal = schedule(download.removingEssential())
-      report(.handedOverAgain(download: download.identifier, refusal: refusal))
-      if let refusal { note(refusal, of: download, delivery) }
-    }
-
-    /// - Returns: the reason if the system refused the download.
-    private func schedule(_ download: BADownload) -> DownloadFailure? {
+      let identifier = download.identifier
       do {
-        try BADownloadManager.shared.scheduleDownload(download)
-        return nil
+        try BADownloadManager.shared.scheduleDownload(download.removingEssential())
+        report(.handedOverAgain(download: identifier, refusal: nil))
       } catch {
-        return DownloadFailure(error)
+        let failure = DownloadFailure(error)
+        report(.handedOverAgain(download: identifier, refusal: failure))
+        // The system already has it; there is nothing to do.
+        guard failure.remedy != .alreadyScheduled else { return }
+        fail(delivery, .download(identifier: identifier), failure)
       }
-    }
-
-    private func note(_ failure: DownloadFailure, of download: BADownload, _ delivery: ExtensionDelivery) {
-      // The system already has it; there is nothing to do.
-      guard failure.remedy != .alreadyScheduled else { return }
-      fail(delivery, .download(identifier: download.identifier), failure)
     }
   }
 

@@ -2,7 +2,7 @@
 
   /// An event in an extension, for a log.
   public enum BackgroundReport: Sendable {
-    /// A content request was answered, or downloads were planned because the first of two deltas arrived.
+    /// A content request was answered.
     case answered(ExtensionDelivery.Answer)
     /// A finished file was processed.
     case arrived(download: String, SharedState.Parking)

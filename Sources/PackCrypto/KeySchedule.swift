@@ -43,11 +43,6 @@ package struct KeySchedule: ~Copyable, Sendable {
     try backend.authenticationCode(of: bytes, key: headerKey)
   }
 
-  /// Makes the cipher for the digests of new contents that a reader keeps beside a delta. Its key depends on the salt, and is used for nothing else.
-  package func makeKeptDigestsCipher() throws(PackError) -> any CipherContext {
-    try backend.makeCipher(key: backend.derive(.keptDigests, from: headerKey, count: GCM.keySize))
-  }
-
   /// Derives FK, from which the other keys are derived.
   static func fileKey(
     key: borrowing PackKey, core: Span<UInt8>, backend: any CryptoBackend

@@ -8,8 +8,6 @@ package enum Label: String, CaseIterable, Sendable {
   case headerMAC = "pack/v1/header-mac"
   case streamKey = "pack/v1/stream-key"
   case streamHeader = "pack/v1/stream-header"
-  /// For a file that readers keep beside a delta. No pack contains it.
-  case keptDigests = "pack/v1/kept-digests"
   case wrapSymmetric = "pack/v1/wrap-sym"
   case wrapSymmetricNonce = "pack/v1/wrap-sym-nonce"
   case wrapX25519 = "pack/v1/wrap-x25519"

@@ -78,13 +78,9 @@ public struct ExtensionDelivery: Sendable {
         return answer
       }
     }
-    plan(manifest, DeliveryFacts(event, at: state.time, allowance: allowance, isForDevice: isForDevice), isFollowUp: false, &answer)
-    return answer
-  }
-
-  private func plan(_ manifest: Manifest, _ facts: DeliveryFacts, isFollowUp: Bool, _ answer: inout Answer) {
+    let facts = DeliveryFacts(event, at: state.time, allowance: allowance, isForDevice: isForDevice)
     do throws(PackError) {
-      let planned = try state.plan(for: manifest, facts: facts, isFollowUp: isFollowUp)
+      let planned = try state.plan(for: manifest, facts: facts)
       answer.manifestVersion = manifest.version
       answer.downloads = planned.plan.downloads
       answer.plan = planned.plan
@@ -92,27 +88,7 @@ public struct ExtensionDelivery: Sendable {
     } catch {
       answer.refusal = error
     }
-  }
-
-  /// Plans what comes after a file that has just arrived: after the first of two deltas the second. None of the downloads is essential.
-  ///
-  /// - Parameter identifier: the identifier of a download for which ``finished(_:download:)`` was called.
-  /// - Returns: nil if nothing comes after it.
-  package func downloads(after identifier: String) -> Answer? {
-    guard let download = DownloadIdentifier(identifier), isFirst(download) else { return nil }
-    var answer = Answer()
-    do throws(PackError) {
-      guard let manifest = try last(state) else { return answer }
-      plan(manifest, DeliveryFacts(.periodic, at: state.time, isForDevice: isForDevice), isFollowUp: true, &answer)
-    } catch {
-      answer.refusal = error
-    }
     return answer
-  }
-
-  private func isFirst(_ download: DownloadIdentifier) -> Bool {
-    guard let status = try? state.status(of: download.id) else { return false }
-    return status.identifier == download && status.needsAnotherFile
   }
 
   /// Moves a file that the system downloaded into the shared directory. Call it before the system's callback returns, because the system removes the

@@ -56,28 +56,23 @@ extension SharedState {
 
   // MARK: Installing
 
-  /// Takes a file for installation, or two deltas. Only the app calls this.
+  /// Takes a file for installation. Only the app calls this.
   ///
-  /// - Returns: the paths of the files, in the order in which they are applied. They belong to the caller until ``finishInstall(_:_:)``. Nil if a file
-  ///   is gone; make a new plan then.
-  public func beginInstall(_ file: HandOver) throws(PackError) -> [String]? {
+  /// - Returns: the path of the file, which belongs to the caller until ``finishInstall(_:_:)``. Nil if the file is gone; make a new plan then.
+  public func beginInstall(_ file: HandOver) throws(PackError) -> String? {
     try directory.withLock { (root) throws(PackError) in
-      guard let record = try directory.record(file.id, in: root), record.file == file.bytes, record.hop == file.hop,
+      guard let record = try directory.record(file.id, in: root), record.file == file.bytes,
         case .became(let next) = outcome(.installBegan, of: record)
       else { return nil }
-      var paths: [String] = []
-      for identifier in file.identifiers {
-        let installing = Self.place(identifier, in: .installing)
-        // Moved away, because another download of the same bytes would replace the file while it is checked.
-        _ = try root.move(Self.place(identifier, in: .incoming), to: installing)
-        guard try directory.status(installing, in: root) != nil else {
-          if case .became(let next) = outcome(.purged, of: record) { try directory.write(next, of: file.id, in: root) }
-          return nil
-        }
-        paths.append(directory.path(installing))
+      let installing = Self.place(file.identifier, in: .installing)
+      // Moved away, because another download of the same bytes would replace the file while it is checked.
+      _ = try root.move(Self.place(file.identifier, in: .incoming), to: installing)
+      guard try directory.status(installing, in: root) != nil else {
+        if case .became(let next) = outcome(.purged, of: record) { try directory.write(next, of: file.id, in: root) }
+        return nil
       }
       try directory.write(next, of: file.id, in: root)
-      return paths
+      return directory.path(installing)
     }
   }
 
@@ -103,9 +98,7 @@ extension SharedState {
       case .failed(let reason): event = .installFailed(reason)
       case .putOff:
         event = .installPutOff
-        for identifier in file.identifiers {
-          _ = try root.move(Self.place(identifier, in: .installing), to: Self.place(identifier, in: .incoming))
-        }
+        _ = try root.move(Self.place(file.identifier, in: .installing), to: Self.place(file.identifier, in: .incoming))
       }
       var after: PackStatus?
       if let record = try directory.record(file.id, in: root), record.file == file.bytes,
@@ -115,9 +108,7 @@ extension SharedState {
         after = next
       }
       // The record first: if a file is left behind, the next plan finds and reports it.
-      if end != .putOff {
-        for identifier in file.identifiers { try root.remove(Self.place(identifier, in: .installing)) }
-      }
+      if end != .putOff { try root.remove(Self.place(file.identifier, in: .installing)) }
       return after
     }
   }
@@ -152,9 +143,10 @@ extension SharedState {
       try directory.withLock { (root) throws(PackError) in
         let name = Self.place(identifier, in: .incoming)
         guard let size = try directory.status(name, in: root)?.size else { return }
-        if let record = try? directory.record(identifier.id, in: root) {
-          if record.identifier == identifier, record.state == .toBeTransferred, record.file.size == size { return }
-          if let hop = record.hop, record.hasHop, DownloadIdentifier(id: record.id, bytes: hop) == identifier, hop.size == size { return }
+        if let record = try? directory.record(identifier.id, in: root), record.identifier == identifier, record.state == .toBeTransferred,
+          record.file.size == size
+        {
+          return
         }
         if try root.remove(name) { freed += size }
       }

@@ -244,16 +244,10 @@ extension SharedState {
   /// Returns the allowance that the previous plan left, or `given` before the first plan.
   func rememberedAllowance(_ given: Allowance?) throws(PackError) -> Allowance? {
     guard let given else { return nil }
-    guard let left = try leftAllowance() else { return given }
-    return Allowance(essential: min(left.essential, given.essential), other: min(left.other, given.other))
-  }
-
-  /// Returns the allowance that the previous plan left; nil before the first plan and after the first start of the app.
-  func leftAllowance() throws(PackError) -> Allowance? {
     guard let bytes = try directory.read(Self.allowanceName, limit: 256, in: try directory.open()),
       let values = Self.values(of: bytes, Self.allowanceLine, ["essential", "other"])
-    else { return nil }
-    return Allowance(essential: values[0], other: values[1])
+    else { return given }
+    return Allowance(essential: min(values[0], given.essential), other: min(values[1], given.other))
   }
 
   /// Stores the remaining allowance; removes it after the first start of the app.

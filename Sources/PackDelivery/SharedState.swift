@@ -96,26 +96,16 @@ public struct SharedState: Sendable {
   ///
   /// - Throws: ``PackFormat/PackError/Code/stateBusy``, or an error of the file system. Nothing may be handed to the system then.
   public func plan(for manifest: Manifest, facts: DeliveryFacts) throws(PackError) -> Planned {
-    try plan(for: manifest, facts: facts, isFollowUp: false)
+    try plan(for: manifest, facts: facts, search: nil)
   }
 
   /// Finds packs of a manifest by their ids, as far as its shards are at hand.
   package typealias Search = (_ ids: Set<String>) throws(PackError) -> CatalogueLookup
 
-  /// - Parameters:
-  ///   - isFollowUp: whether an earlier plan is continued, so that what is left of its allowance still counts.
-  ///   - search: searches the catalogue. Nil in a process that does not: packs in the catalogue then stay as they are.
-  package func plan(
-    for manifest: Manifest, facts: DeliveryFacts, isFollowUp: Bool = false, search: Search? = nil
-  ) throws(PackError) -> Planned {
+  /// - Parameter search: searches the catalogue. Nil in a process that does not: packs in the catalogue then stay as they are.
+  package func plan(for manifest: Manifest, facts: DeliveryFacts, search: Search?) throws(PackError) -> Planned {
     var facts = facts
-    if isFollowUp {
-      facts.allowance = try leftAllowance()
-    } else if facts.event.permitsEssential {
-      facts.allowance = try rememberedAllowance(facts.allowance)
-    } else {
-      facts.allowance = nil
-    }
+    facts.allowance = try facts.event.permitsEssential ? rememberedAllowance(facts.allowance) : nil
     let content = try content()
     let lookup = try lookup(for: manifest, facts, content, search)
     var plan = DeliveryPlan(for: manifest, lookup, records: content.records, files: content.files, facts: facts, policy: policy)

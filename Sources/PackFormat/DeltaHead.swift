@@ -1,22 +1,32 @@
-/// The head of a delta pack's payload (FORMAT.md §13.5): its bases, its target, its windows, and where each record of the target has its content.
+/// The head of a delta pack's payload (FORMAT.md §13.5): its bases, its target, what is copied from the bases, its windows, and where each record of the
+/// target has its content.
 ///
-/// Memory: 16 bytes for each range, 24 for each window, 4 to 8 for each record that is named. Numbers of records and contents that cannot be those of
-/// a tree are kept as `UInt32.max`, so that they are refused where they are used.
+/// Memory: 24 bytes for each copy, 24 for each window, 16 for each extra range, 4 to 8 for each record that is named. Numbers of records and contents that
+/// cannot be those of a tree are kept as `UInt32.max`, so that they are refused where they are used.
 package struct DeltaHead: Hashable, Sendable {
-  /// Bytes of the content of a base.
-  package struct Piece: Hashable, Sendable {
-    /// The number of the content (FORMAT.md §13.3).
-    package var content: UInt32
-    /// The length in bytes, from 1.
+  /// Bytes of a stream that are copied from the base string.
+  package struct Copy: Hashable, Sendable {
+    /// The number of literals between the end of the copy before and this one.
+    package var gap: UInt64
+    /// Where the bytes are in the base string.
+    package var place: UInt64
+    /// How many they are, from ``Limits/deltaCopyLengths``.
     package var length: UInt32
-    /// Where it starts in the content, in bytes.
-    package var offset: UInt64
 
-    package init(content: UInt32, offset: UInt64, length: UInt32) {
-      self.content = content
-      self.offset = offset
+    package init(gap: UInt64, place: UInt64, length: UInt32) {
+      self.gap = gap
+      self.place = place
       self.length = length
     }
+  }
+
+  /// What a window is compressed against.
+  package enum Prefix: Hashable, Sendable {
+    case nothing
+    /// What both sides derive from the copies, and the literals before.
+    case derived
+    /// Ranges of the base string before that; their places in ``DeltaHead/extras``.
+    case extended(Range<Int>)
   }
 
   /// One window.
@@ -25,13 +35,12 @@ package struct DeltaHead: Hashable, Sendable {
     package var compressedSize: Int
     /// The length of its output, in bytes.
     package var size: Int
-    /// The places of its ranges in ``DeltaHead/pieces``.
-    package var pieces: Range<Int>
+    package var prefix: Prefix
 
-    package init(compressedSize: Int, size: Int, pieces: Range<Int>) {
+    package init(compressedSize: Int, size: Int, prefix: Prefix) {
       self.compressedSize = compressedSize
       self.size = size
-      self.pieces = pieces
+      self.prefix = prefix
     }
   }
 
@@ -67,10 +76,19 @@ package struct DeltaHead: Hashable, Sendable {
   package var target: [UInt8]
   /// The length of the target's list in bytes.
   package var listSize: Int
-  /// The windows in order.
+  /// The length of all new contents in bytes.
+  package var contentSize: UInt64
+  /// The copies of the list, and those of the new contents.
+  package var copies: (list: [Copy], contents: [Copy]) {
+    get { (listCopies, contentCopies) }
+    set { (listCopies, contentCopies) = newValue }
+  }
+  private var listCopies: [Copy] = []
+  private var contentCopies: [Copy] = []
+  /// The windows of the list, then those of the new contents.
   package var windows: [Window] = []
-  /// The ranges of all windows.
-  package var pieces: [Piece] = []
+  /// The extra ranges of all windows.
+  package var extras: [Range<UInt64>] = []
   /// The moved records, ascending.
   package var moved: [Moved] = []
   /// The records that bring new contents, in the order of the stream.
@@ -78,23 +96,32 @@ package struct DeltaHead: Hashable, Sendable {
   /// The repeated records, ascending.
   package var repeated: [Repeated] = []
 
-  package init(bases: [[UInt8]], target: [UInt8], listSize: Int) {
+  package init(bases: [[UInt8]], target: [UInt8], listSize: Int, contentSize: UInt64) {
     self.bases = bases
     self.target = target
     self.listSize = listSize
+    self.contentSize = contentSize
   }
 
-  /// The number of windows that hold the list.
-  package var listWindows: Int {
-    var size = 0
-    return windows.firstIndex { window in
-      defer { size += window.size }
-      return size == listSize
-    } ?? windows.count
+  /// The number of literals of the list.
+  package var listLiterals: UInt64 { Self.literals(UInt64(listSize), listCopies) }
+  /// The number of literals of the new contents.
+  package var contentLiterals: UInt64 { Self.literals(contentSize, contentCopies) }
+
+  private static func literals(_ size: UInt64, _ copies: [Copy]) -> UInt64 { copies.reduce(size) { $0 - UInt64($1.length) } }
+
+  /// Returns the lengths of the windows of so many literals.
+  package static func windowSizes(of literals: UInt64) -> [Int] {
+    let most = UInt64(Limits.deltaWindowSize)
+    return stride(from: 0, to: literals, by: Int(most)).map { Int(min(most, literals - $0)) }
   }
 
-  /// The length of the stream in bytes.
-  package var streamSize: UInt64 { windows.reduce(0) { $0 + UInt64($1.size) } }
+  /// The number of windows of the list.
+  package var listWindows: Int { Self.windowCount(of: listLiterals) }
+
+  private static func windowCount(of literals: UInt64) -> Int {
+    Int((literals + UInt64(Limits.deltaWindowSize) - 1) / UInt64(Limits.deltaWindowSize))
+  }
 
   /// The magic at the end of the payload.
   package static let trailerMagic = Array("PDL1".utf8)
@@ -139,48 +166,89 @@ extension DeltaHead {
     guard count > 0 else { throw DeltaCursor.damaged("names no base") }
     var bases: [[UInt8]] = []
     for _ in 0..<count { bases.append(try cursor.root(in: bytes)) }
+    guard Set(bases).count == count else { throw DeltaCursor.damaged("names a base twice") }
     self.init(
       bases: bases, target: try cursor.root(in: bytes),
-      listSize: try cursor.count("bytes in its list", atMost: UInt64(Limits.deltaListSize), in: bytes))
+      listSize: try cursor.count("bytes in its list", atMost: UInt64(Limits.deltaListSize), in: bytes),
+      contentSize: try cursor.number(in: bytes))
+    try readCopies(&cursor, bytes)
     try readWindows(&cursor, bytes)
-    try readPlaces(&cursor, bytes)
-    guard minor > 0 || cursor.offset == bytes.count else { throw DeltaCursor.damaged("has \(bytes.count - cursor.offset) bytes too many") }
     let sum = windows.reduce(UInt64(0)) { $0 + UInt64($1.compressedSize) }
     guard sum == windowBytes else { throw DeltaCursor.damaged("says \(sum) bytes of windows, but the payload has \(windowBytes)") }
-    let ofList = windows.prefix(listWindows).reduce(0) { $0 + $1.size }
-    guard ofList == listSize else { throw DeltaCursor.damaged("has no window that ends where the list does, after \(listSize) bytes") }
+    try readPlaces(&cursor, bytes)
+    guard minor > 0 || cursor.offset == bytes.count else { throw DeltaCursor.damaged("has \(bytes.count - cursor.offset) bytes too many") }
+  }
+
+  private mutating func readCopies(_ cursor: inout DeltaCursor, _ bytes: Span<UInt8>) throws(PackError) {
+    let ofList = try cursor.count("copies", atMost: UInt64(Limits.deltaCopies), in: bytes)
+    let ofContents = try cursor.count("copies", atMost: UInt64(Limits.deltaCopies - ofList), in: bytes)
+    var copies = [Copy](repeating: Copy(gap: 0, place: 0, length: 0), count: ofList + ofContents)
+    for number in copies.indices { copies[number].gap = try cursor.number(in: bytes) }
+    // Differences of places, until the lengths are known.
+    var steps: [Int64] = []
+    steps.reserveCapacity(copies.count)
+    for _ in copies.indices { steps.append(Varint.signed(try cursor.number(in: bytes))) }
+    var end: Int64 = 0
+    for number in copies.indices {
+      let length = try cursor.number(in: bytes)
+      guard Limits.deltaCopyLengths.contains(length) else { throw DeltaCursor.damaged("has a copy of \(length) bytes") }
+      let place = end + steps[number]
+      guard place >= 0 else { throw DeltaCursor.damaged("has a copy from before the bases") }
+      copies[number].place = try cursor.bounded(UInt64(place))
+      copies[number].length = UInt32(length)
+      end = Int64(try cursor.bounded(UInt64(place) + length))
+    }
+    self.copies = (Array(copies[..<ofList]), Array(copies[ofList...]))
+    try Self.check(listCopies, of: UInt64(listSize), "list")
+    try Self.check(contentCopies, of: contentSize, "new contents")
+  }
+
+  private static func check(_ copies: [Copy], of size: UInt64, _ title: String) throws(PackError) {
+    var position: UInt64 = 0
+    for copy in copies {
+      position += copy.gap + UInt64(copy.length)
+      guard position <= size else { throw DeltaCursor.damaged("has copies beyond the end of its \(title), after \(size) bytes") }
+    }
   }
 
   private mutating func readWindows(_ cursor: inout DeltaCursor, _ bytes: Span<UInt8>) throws(PackError) {
-    for _ in 0..<(try cursor.count("windows", atMost: UInt64(Limits.deltaWindows), in: bytes)) {
+    let count = Self.windowCount(of: listLiterals) + Self.windowCount(of: contentLiterals)
+    guard count <= Limits.deltaWindows else {
+      throw PackError(.limitExceeded, "the head of the delta needs \(count) windows, more than \(Limits.deltaWindows)")
+    }
+    for size in Self.windowSizes(of: listLiterals) + Self.windowSizes(of: contentLiterals) {
       let compressed = try cursor.number(in: bytes)
-      let size = try cursor.count("bytes in a window", atMost: UInt64(Limits.deltaWindowSize), in: bytes)
-      guard size > 0, compressed <= UInt64(Limits.compressBound(size)) else {
+      guard compressed <= UInt64(Limits.compressBound(size)) else {
         throw DeltaCursor.damaged("has a window with \(size) bytes in a frame of \(compressed)")
       }
-      let first = pieces.count
-      try readPieces(&cursor, bytes)
-      windows.append(Window(compressedSize: Int(compressed), size: size, pieces: first..<pieces.count))
+      let prefix: Prefix
+      switch try cursor.number(in: bytes) {
+      case 0: prefix = .nothing
+      case 1: prefix = .derived
+      case 2: prefix = .extended(try readExtras(&cursor, bytes))
+      case let other: throw DeltaCursor.damaged("has a window with the prefix \(other)")
+      }
+      windows.append(Window(compressedSize: Int(compressed), size: size, prefix: prefix))
     }
   }
 
-  private mutating func readPieces(_ cursor: inout DeltaCursor, _ bytes: Span<UInt8>) throws(PackError) {
-    var content: UInt64 = 0
-    var end: UInt64 = 0
-    var total: UInt64 = 0
-    for _ in 0..<(try cursor.count("ranges in a window", atMost: UInt64(Limits.deltaRanges), in: bytes)) {
-      let step = try cursor.number(in: bytes)
-      content = try cursor.bounded(content + step)
-      let offset = try cursor.bounded(try cursor.number(in: bytes) + (step == 0 ? end : 0))
+  private mutating func readExtras(_ cursor: inout DeltaCursor, _ bytes: Span<UInt8>) throws(PackError) -> Range<Int> {
+    let first = extras.count
+    let count = try cursor.count("extra ranges in a window", atMost: UInt64(Limits.deltaRanges), in: bytes)
+    guard count > 0 else { throw DeltaCursor.damaged("has a window without extra ranges that says it has some") }
+    var (end, total): (UInt64, UInt64) = (0, 0)
+    for _ in 0..<count {
+      let start = try cursor.bounded(try cursor.number(in: bytes) + end)
       let length = try cursor.number(in: bytes)
       guard length > 0 else { throw DeltaCursor.damaged("has an empty range") }
       total += length
-      guard total <= UInt64(Limits.deltaPrefixSize) else {
-        throw PackError(.limitExceeded, "the head of the delta has a window with more than \(Limits.deltaPrefixSize) bytes of ranges")
+      guard total <= UInt64(Limits.deltaContextSize) else {
+        throw PackError(.limitExceeded, "the head of the delta has a window with more than \(Limits.deltaContextSize) bytes of ranges")
       }
-      end = try cursor.bounded(offset + length)
-      pieces.append(Piece(content: UInt32(clamping: content), offset: offset, length: UInt32(length)))
+      end = try cursor.bounded(start + length)
+      extras.append(start..<end)
     }
+    return first..<extras.count
   }
 
   private mutating func readPlaces(_ cursor: inout DeltaCursor, _ bytes: Span<UInt8>) throws(PackError) {
@@ -259,31 +327,48 @@ private struct DeltaCursor {
 extension DeltaHead {
   /// The fields as they are compressed.
   ///
-  /// The values must keep the rules of FORMAT.md §13.5: pieces ascend in each window, moved and repeated records ascend.
+  /// The values must keep the rules of FORMAT.md §13.5: the windows have the sizes that follow from the copies, extra ranges ascend in each window, moved
+  /// and repeated records ascend.
   package var bytes: [UInt8] {
     var bytes: [UInt8] = []
     Varint.append(UInt64(bases.count), to: &bytes)
     for base in bases { bytes += base }
     bytes += target
     Varint.append(UInt64(listSize), to: &bytes)
-    Varint.append(UInt64(windows.count), to: &bytes)
+    Varint.append(contentSize, to: &bytes)
+    appendCopies(to: &bytes)
     for window in windows { append(window, to: &bytes) }
     appendPlaces(to: &bytes)
     return bytes
   }
 
+  private func appendCopies(to bytes: inout [UInt8]) {
+    Varint.append(UInt64(listCopies.count), to: &bytes)
+    Varint.append(UInt64(contentCopies.count), to: &bytes)
+    let copies = listCopies + contentCopies
+    for copy in copies { Varint.append(copy.gap, to: &bytes) }
+    var end: UInt64 = 0
+    for copy in copies {
+      Varint.append(signed: Int64(copy.place) - Int64(end), to: &bytes)
+      end = copy.place + UInt64(copy.length)
+    }
+    for copy in copies { Varint.append(UInt64(copy.length), to: &bytes) }
+  }
+
   private func append(_ window: Window, to bytes: inout [UInt8]) {
     Varint.append(UInt64(window.compressedSize), to: &bytes)
-    Varint.append(UInt64(window.size), to: &bytes)
-    Varint.append(UInt64(window.pieces.count), to: &bytes)
-    var content: UInt32 = 0
-    var end: UInt64 = 0
-    for piece in pieces[window.pieces] {
-      Varint.append(UInt64(piece.content - content), to: &bytes)
-      Varint.append(piece.content == content ? piece.offset - end : piece.offset, to: &bytes)
-      Varint.append(UInt64(piece.length), to: &bytes)
-      content = piece.content
-      end = piece.offset + UInt64(piece.length)
+    switch window.prefix {
+    case .nothing: Varint.append(0, to: &bytes)
+    case .derived: Varint.append(1, to: &bytes)
+    case .extended(let ranges):
+      Varint.append(2, to: &bytes)
+      Varint.append(UInt64(ranges.count), to: &bytes)
+      var end: UInt64 = 0
+      for range in extras[ranges] {
+        Varint.append(range.lowerBound - end, to: &bytes)
+        Varint.append(UInt64(range.count), to: &bytes)
+        end = range.upperBound
+      }
     }
   }
 

@@ -73,14 +73,20 @@ public enum Limits {
   /// The largest number of windows of a delta.
   package static let deltaWindows = 131_072
 
-  /// The largest number of ranges of a window of a delta.
+  /// The largest number of copies of a delta.
+  package static let deltaCopies = 1 << 19
+
+  /// The lengths of a copy of a delta in bytes.
+  package static let deltaCopyLengths: ClosedRange<UInt64> = 32...1 << 20
+
+  /// The largest number of extra ranges of a window of a delta.
   package static let deltaRanges = 1024
 
-  /// The largest output of a window of a delta, in bytes. A reader holds it with the prefix.
-  package static let deltaWindowSize = 1 << 20
+  /// The largest output of a window of a delta, in bytes, and the largest part of its prefix that is literals before it.
+  package static let deltaWindowSize = 1 << 21
 
-  /// The largest prefix of a window of a delta, in bytes.
-  package static let deltaPrefixSize = 3 << 20
+  /// The largest part of the prefix of a window that is from the bases, in bytes.
+  package static let deltaContextSize = 1 << 22
 
   /// The longest list of a tree in a delta, or of its first base, in bytes. A reader holds it while the pack is open.
   package static let deltaListSize = 16 << 20

@@ -135,25 +135,6 @@ package struct SeekTable: Sendable {
     self.marks = marks
   }
 
-  /// Makes the table of a tree that lies in no tar: of pieces that are read like data frames. Their places in the payload are not known.
-  ///
-  /// - Parameter sizes: the length of each piece in bytes.
-  package init(pieces sizes: [UInt32]) {
-    var marks: [(offset: UInt64, tarOffset: UInt64)] = []
-    var end: UInt64 = 0
-    for (index, size) in sizes.enumerated() {
-      if index % Self.stride == 0 { marks.append((0, end)) }
-      end += UInt64(size)
-    }
-    self.sizes = sizes.map { (0, $0) }
-    self.marks = marks
-    dataFrameCount = sizes.count
-    tarSize = end
-    largestFrame = sizes.max() ?? 0
-    indexBlocks = Frame(index: sizes.count, offset: 0, compressedSize: 0, tarOffset: end, size: 0)
-    indexHead = indexBlocks
-  }
-
   /// The frame with a number below ``frameCount``.
   package subscript(index: Int) -> Frame {
     let mark = index / Self.stride

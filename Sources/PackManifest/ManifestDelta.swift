@@ -1,19 +1,16 @@
-/// A delta that a manifest offers for a pack (FORMAT.md §9.3).
+/// A delta to a pack that a manifest offers (FORMAT.md §9.3). It makes the content root of the pack's entry.
 ///
 /// Its file is published like that of a full pack: its name has the pack's id and the start of its own digest.
 package struct ManifestDelta: Hashable, Sendable {
-  /// The content roots of the packs that it is read over, 32 bytes each, in the order of its head. From 1 to ``Limits/deltaBases``.
+  /// The content roots of the packs that it is applied over, 32 bytes each, in the order of its head. From 1 to ``Limits/deltaBases``.
   package var bases: [[UInt8]]
-  /// The content root of the pack that it makes, 32 bytes. Nil if that is the content root of the pack's entry.
-  package var target: [UInt8]?
   /// The exact size of the file in bytes, as served.
   package var size: UInt64
   /// The SHA-256 of the file, 32 bytes.
   package var sha256: [UInt8]
 
-  package init(bases: [[UInt8]], target: [UInt8]? = nil, size: UInt64, sha256: [UInt8]) {
+  package init(bases: [[UInt8]], size: UInt64, sha256: [UInt8]) {
     self.bases = bases
-    self.target = target
     self.size = size
     self.sha256 = sha256
   }
@@ -35,10 +32,18 @@ package struct ManifestDelta: Hashable, Sendable {
     var faults: [String] = []
     if !(1...Limits.deltaBases).contains(bases.count) { faults.append("it has \(bases.count) bases") }
     if Set(bases).count != bases.count { faults.append("it names a base twice") }
-    if (bases + [target ?? sha256, sha256]).contains(where: { $0.count != 32 }) { faults.append("a digest is not 32 bytes") }
-    if let target, bases.contains(target) { faults.append("it leads to its own base") }
+    if (bases + [sha256]).contains(where: { $0.count != 32 }) { faults.append("a digest is not 32 bytes") }
     if !(1...CanonicalCursor.largestInteger).contains(size) { faults.append("size is \(size)") }
     return faults
+  }
+}
+
+extension ManifestPack {
+  /// Returns the smallest delta of which all bases are among these content roots, or nil if none is smaller than the pack's own file. Of several with one
+  /// size it is the one with the lowest digest, so that the choice is always the same.
+  package func cheapestDelta(over roots: Set<[UInt8]>) -> ManifestDelta? {
+    deltas.filter { delta in delta.size < size && delta.bases.allSatisfy { roots.contains($0) } }
+      .min { $0.size == $1.size ? $0.sha256.lexicographicallyPrecedes($1.sha256) : $0.size < $1.size }
   }
 }
 
@@ -51,10 +56,6 @@ extension ManifestDelta {
       writer.string(sha256.hex)
       writer.key("size")
       writer.integer(size)
-      if let target {
-        writer.key("target")
-        writer.string(target.hex)
-      }
     }
   }
 
@@ -70,20 +71,19 @@ extension ManifestDelta {
 
   private init(depth: Int, _ cursor: inout CanonicalCursor, _ bytes: Span<UInt8>) throws(PackError) {
     var object = try cursor.beginObject("a delta", depth: depth, in: bytes)
-    var (bases, target, sha256): ([[UInt8]]?, [UInt8]?, [UInt8]?)
+    var (bases, sha256): ([[UInt8]]?, [UInt8]?)
     var size: UInt64?
     while let key = try cursor.nextKey(of: &object, in: bytes) {
       switch key {
       case "bases": bases = try Self.bases(depth: depth + 1, &cursor, bytes)
       case "sha256": sha256 = try cursor.hex("a SHA-256", count: 32, in: bytes)
       case "size": size = try cursor.integer("a size", in: bytes)
-      case "target": target = try cursor.hex("a content root", count: 32, in: bytes)
       default: try cursor.skip(depth: depth + 1, in: bytes)
       }
     }
     let owner = "\(cursor.subject)'s delta"
     self.init(
-      bases: try required(bases, "bases", of: owner), target: target, size: try required(size, "size", of: owner),
+      bases: try required(bases, "bases", of: owner), size: try required(size, "size", of: owner),
       sha256: try required(sha256, "sha256", of: owner))
   }
 

@@ -65,7 +65,7 @@ package struct Restoration: Sendable {
   ) throws(PackError) {
     guard let history = ReleaseHistory(lock, configuration) else { return }
     let editions = try history.editions(besides: configuration.packs.map { ($0.id.text, []) })
-    let missing = editions.values.flatMap { $0.prefix(ReleaseBuild.mostEditions) }.map(\.pack).filter {
+    let missing = editions.values.flatMap { $0.prefix(ReleaseBuild.mostDeltas) }.map(\.pack).filter {
       !ReleasePlaces.exists(kept.path(of: $0))
     }
     guard !missing.isEmpty else { return }

@@ -13,9 +13,7 @@
 public final class Pack: Sendable {
   package let source: PackSource
   package let table: SeekTable
-  package let index: PackIndex
-  /// Where the content of a delta is read. Nil for a full pack.
-  package let layer: (any PackLayer)?
+  package let index: IndexReader
   /// Readers that wait for their next use; the most recently used one is last.
   private let idle = Monitor<[PackReader]>([])
   private static let idleReaders = 4
@@ -39,9 +37,10 @@ public final class Pack: Sendable {
   package init(
     _ start: PackStart, path: String, key: borrowing PackKey, files: any FileSystem, backend: any CryptoBackend
   ) throws(PackError) {
-    guard start.header.kind == .full else { throw Self.needsBases(path) }
+    guard start.header.kind == .full else {
+      throw PackError(.unsupported, of: path, "is a delta, which has to be applied to the packs that it was made for", advice: .chooseBase)
+    }
     source = try PackSource(start, path: path, key: key, files: files, backend: backend)
-    layer = nil
     let segments = try SegmentReader(source)
     do throws(PackError) {
       let payloadSize = source.layout.payloadSize
@@ -61,30 +60,13 @@ public final class Pack: Sendable {
       var target = bytes.mutableByteSpan
       try segments.read(at: payloadSize - UInt64(size), into: &target)
       table = try SeekTable(parsing: bytes.byteSpan, payloadSize: payloadSize)
-      index = .stored(try IndexReader(source: segments, table: table, minor: source.header.minor))
+      index = try IndexReader(source: segments, table: table, minor: source.header.minor)
     } catch {
       throw error.about(source)
     }
     let reader = try PackReader(self, segments: segments)
     idle.withLock { $0.append(reader) }
   }
-
-  /// Makes a pack of a delta that was opened over its bases.
-  ///
-  /// - Parameter segments: the reader that the delta was opened with.
-  package init(
-    _ source: PackSource, _ segments: SegmentReader, table: SeekTable, index: DerivedIndex, layer: any PackLayer
-  ) throws(PackError) {
-    self.source = source
-    self.table = table
-    self.index = .derived(index)
-    self.layer = layer
-    let reader = try PackReader(self, segments: segments)
-    idle.withLock { $0.append(reader) }
-  }
-
-  /// The number of deltas over each other, this pack included; 0 for a full pack.
-  package var deltaDepth: Int { layer?.depth ?? 0 }
 
   /// The unencrypted start of the pack.
   package var header: PackHeader { source.header }
@@ -100,21 +82,8 @@ public final class Pack: Sendable {
   public var contentSize: UInt64 { index.head.contentSize }
   /// The digest of the tree (32 bytes). It is equal for equal trees, regardless of their order, compression and key.
   public var contentRoot: [UInt8] { index.head.contentRoot }
-  /// The content roots of the packs that a delta is read over, 32 bytes each. Empty for a full pack.
-  package var baseRoots: [[UInt8]] { layer?.baseRoots ?? [] }
   /// The size of the largest decompressed frame in bytes. It determines how much memory a reader needs.
   package var largestFrame: UInt32 { table.largestFrame }
-
-  /// Checks that the pack was made under this name. An intact pack may still be the wrong one, for example a renamed file.
-  ///
-  /// - Throws: ``PackError/Code/wrongPack`` if the name differs.
-  package func checkName(_ name: PackName) throws(PackError) {
-    guard try PackID.bytes(for: name, backend: source.backend) == header.packID else {
-      throw PackError(
-        .wrongPack, "pack was made under another name than '\(name)'", advice: .fetchAgain
-      ).about(source)
-    }
-  }
 
   /// Returns the entry at `path`.
   ///
@@ -250,13 +219,6 @@ public final class Pack: Sendable {
     } catch {
       throw error.about(source)
     }
-  }
-}
-
-extension Pack {
-  /// Returns the error for a delta that is opened without its bases.
-  package static func needsBases(_ path: String) -> PackError {
-    PackError(.unsupported, of: path, "is a delta, which can be read only over the packs that it was made for", advice: .chooseBase)
   }
 }
 

@@ -1,9 +1,7 @@
 /// The cipher, decoder and buffers of one operation on a pack.
 package final class PackReader {
   private let table: SeekTable
-  private let index: PackIndex
-  /// Reads the pieces of a delta, which has no frames of a tar. Nil for a full pack.
-  private let delta: (any PieceReader)?
+  private let index: IndexReader
   private let segments: SegmentReader
   private let frames: FrameReader
   private let digest: any DigestContext
@@ -29,7 +27,6 @@ package final class PackReader {
     self.segments = segments
     frames = try FrameReader(source: segments, table: pack.table)
     digest = try pack.source.backend.makeDigest()
-    delta = try pack.layer.map { (layer) throws(PackError) in try layer.makeReader(segments) }
   }
 
   deinit {
@@ -56,7 +53,6 @@ package final class PackReader {
 
   /// Reads block `number` of the index when all blocks are read in order. `order` holds the state after the blocks before it.
   func block(_ number: Int, order: inout EntryPath.TreeOrder, isKept: Bool = true) throws(PackError) -> IndexBlock {
-    guard case .stored(let index) = index else { return derivedBlock(number) }
     let block = try index.block(number, source: segments, decoder: frames.decoder, order: &order)
     if blocks.remembers {
       // Discards what an aborted read left in the digest.
@@ -69,13 +65,6 @@ package final class PackReader {
     if isKept { blocks.keep(block) }
     recentBlock = block
     return block
-  }
-
-  /// Returns a block of an index in memory, which was checked when the pack was opened.
-  private func derivedBlock(_ number: Int) -> IndexBlock {
-    guard case .derived(let index) = index else { preconditionFailure("the index is in the pack") }
-    recentBlock = index.blocks[number]
-    return index.blocks[number]
   }
 
   /// The number of bytes of plaintext decrypted so far.
@@ -142,11 +131,9 @@ package final class PackReader {
     var buffer: [UInt8] = []
     swap(&buffer, &frame)
     defer { swap(&buffer, &frame) }
-    let room = delta == nil ? FrameReader.room(for: place.size) : Int(place.size)
+    let room = FrameReader.room(for: place.size)
     if buffer.count < room { buffer = [UInt8](repeating: 0, count: room) }
-    if let delta {
-      try delta.read(number, into: &buffer)
-    } else {
+    do {
       var whole = buffer.mutableByteSpan
       try frames.read(number, into: &whole)
     }

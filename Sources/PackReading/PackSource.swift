@@ -27,8 +27,14 @@ package final class PackSource: Sendable {
     }
   }
 
-  /// Creates the cipher for the digests of a delta's new contents.
-  package func makeKeptDigestsCipher() throws(PackError) -> any CipherContext { try opened.schedule.makeKeptDigestsCipher() }
+  /// Checks that the pack was made under this name. An intact pack may still be the wrong one, for example a renamed file.
+  ///
+  /// - Throws: ``PackError/Code/wrongPack`` if the name differs.
+  package func checkName(_ name: PackName) throws(PackError) {
+    guard try PackID.bytes(for: name, backend: backend) == header.packID else {
+      throw PackError(.wrongPack, "pack was made under another name than '\(name)'", advice: .fetchAgain).about(self)
+    }
+  }
 
   /// Creates a cipher for one reader.
   fileprivate func makeCipher() throws(PackError) -> SegmentCipher {
@@ -46,9 +52,13 @@ package struct PackStart: Sendable {
   package let layout: SegmentLayout
 
   package init(_ path: String, files: any FileSystem) throws(PackError) {
-    let status: FileStatus
-    (file, status) = try files.openFile(path)
-    let size = status.size
+    let (file, status) = try files.openFile(path)
+    try self.init(file, size: status.size, path: path, files: files)
+  }
+
+  /// Reads the start of an open file.
+  package init(_ file: OpenFile, size: UInt64, path: String, files: any FileSystem) throws(PackError) {
+    self.file = file
     do throws(PackError) {
       var bytes = [UInt8](repeating: 0, count: Int(min(size, UInt64(PackHeader.prefixSize))))
       var prefix = bytes.mutableByteSpan

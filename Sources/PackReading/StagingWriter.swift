@@ -39,7 +39,7 @@ package final class StagingWriter {
   }
 
   /// Writes a part of a file that ``make(_:_:)`` created.
-  func write(_ path: Span<UInt8>, at offset: UInt64, content: Span<UInt8>) throws(PackError) {
+  package func write(_ path: Span<UInt8>, at offset: UInt64, content: Span<UInt8>) throws(PackError) {
     let (parent, name) = try place(path)
     let file = try writing(title(path), files.open(name, .writeUnlinked, in: parent))
     try write(content, to: file, at: offset, path)

@@ -23,10 +23,6 @@ package final class TreeWalk: Sendable {
     case release
   }
 
-  /// The largest number of workers for a delta: each has a prefix of 3 MiB, a window of 1 MiB and a frame of the base, and together they are to take at
-  /// most 16 MiB.
-  private static let mostDeltaWorkers = 2
-
   private let pack: Pack
   private let table: ContentTable
   private let blocks: IndexCache
@@ -78,7 +74,7 @@ package final class TreeWalk: Sendable {
   ) async throws(PackError) {
     // A tar has at least one frame.
     let frames = max(1, pack.table.dataFrameCount)
-    let workers = min(try WorkerPool.size(for: jobs), pack.layer == nil ? frames : min(frames, mostDeltaWorkers))
+    let workers = min(try WorkerPool.size(for: jobs), frames)
     let blocks = blocks ?? .shared(pack)
     pack.dropBuffers()
     do throws(PackError) {
@@ -116,8 +112,6 @@ package final class TreeWalk: Sendable {
   /// Checks the tags of everything that is not a data frame. In a release check, also checks the headers of skippable frames that no reader uses. The
   /// tags of the index were checked when the pack was opened.
   private static func authenticateRest(of pack: Pack, _ strictness: Strictness, by reader: PackReader) throws(PackError) {
-    // Opening read the head and the list of a delta, and the walk reads all windows of its contents.
-    guard pack.layer == nil else { return }
     let table = pack.table
     for index in table.dataFrameCount..<table.indexBlocks.index where strictness == .release {
       let frame = table[index]

@@ -71,7 +71,7 @@ extension Simulation {
     }
   }
 
-  /// Returns the packs of which the device has the bytes of the release: the pack file, or the deltas that make it.
+  /// Returns the packs of which the device has the bytes of the release: the pack file, or a delta that makes it.
   private func here() throws(PackError) -> Set<String> {
     let state = try SharedState(directory: group, files: CrashInjectingFiles(), clock: clock)
     let content = try state.content()
@@ -81,7 +81,7 @@ extension Simulation {
     for pack in settings.release.packs {
       let bytes = PackBytes(pack)
       var names = [DownloadIdentifier(id: pack.id, bytes: bytes)]
-      if let record = coming[pack.id], record.bytes == bytes, !record.needsAnotherFile { names.append(record.identifier) }
+      if let record = coming[pack.id], record.bytes == bytes { names.append(record.identifier) }
       if names.contains(where: { files.contains($0.description) }) { ids.insert(pack.id) }
     }
     return ids

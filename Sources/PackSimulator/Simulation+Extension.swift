@@ -353,12 +353,9 @@ extension Simulation {
 
   private mutating func finish(_ download: DownloadDaemon.Download, _ path: String, toApp: Bool) throws(PackError) {
     let pack = download.pack
-    let heard = try hear(pack, toApp: toApp) { (delivery) throws(PackError) in
-      let parking = try delivery.finished(path, download: download.identifier)
-      // A running app plans by itself.
-      return (parking, toApp ? nil : delivery.downloads(after: download.identifier))
+    let parking = try hear(pack, toApp: toApp) { (delivery) throws(PackError) in
+      try delivery.finished(path, download: download.identifier)
     }
-    let parking = heard?.0
     let actor: TimelineActor = toApp ? .app : .extension
     let what = "\(pack): \(download.isEssential ? "essential, " : "")\(download.size) bytes downloaded"
     switch parking {
@@ -370,7 +367,6 @@ extension Simulation {
       let isKept = fileSize(path) == nil
       tell(.system, "\(what); \(isKept ? "the file was already moved" : "the file was not moved, so it is removed")", pack: pack)
     }
-    if let answer = heard?.1 { try take(answer, .periodic) }
   }
 
   private mutating func fail(

@@ -62,7 +62,7 @@ extension AssetStore {
           if let failure = record.failure(of: pack.bytes) {
             holding.failure = holding.failure ?? failure
           } else if let content = record.content(pack.bytes), try directory.isPresent(content, of: record) {
-            holding.marks[pack.id] = directory.uses.open(record.allItems(content))
+            holding.marks[pack.id] = directory.uses.open([record.itemName(content)])
           }
         }
         return holding

@@ -20,8 +20,6 @@ public actor AssetStore {
   let keys: any KeyProvider
   /// Serializes the installations of each pack, by its name.
   private let installing = KeyedLock<String>()
-  /// Serializes the rewriting of each pack, by its name.
-  let compacting = KeyedLock<String>()
 
   /// Opens the store in a directory, or creates one there, with any missing parent directories. Repairs nothing.
   ///
@@ -171,8 +169,8 @@ public actor AssetStore {
   /// Installs a pack file that the accepted manifest names, or a delta to the pack that it offers. The version runs only after
   /// ``activate(_:version:onTrial:)``.
   ///
-  /// A delta needs the installed version that it is read over: packed, it is kept beside that one, which stays as long as it is needed; unpacked, a
-  /// new tree is made, which shares the files that are the same if the volume can. If the delta cannot be used, the full pack can be installed instead.
+  /// A delta is applied to the installed version that it was made for: a new tree is made, which shares the files that are the same if the volume can, or
+  /// a new pack file. If the delta cannot be used, the full pack can be installed instead.
   ///
   /// Everything is checked before anything is written: the manifest's date, the file's header and SHA-256, free space, quota. If there is not
   /// enough space, packs that may be purged are purged, but only if that frees enough. The running version is never affected.
@@ -187,8 +185,8 @@ public actor AssetStore {
   /// - Throws: ``PackError/Code/noManifest``, ``PackError/Code/manifestExpired``, ``PackError/Code/unknownPack``, ``PackError/Code/catalogueNotAvailable``,
   ///   ``PackError/Code/manifestRollback``, ``PackError/Code/versionFailed``, ``PackError/Code/wrongPack``, ``PackError/Code/digestMismatch``,
   ///   ``PackError/Code/noSpace`` and ``PackError/Code/quotaExceeded`` with the number of missing bytes, ``PackError/Code/cancelled``, or the error of a
-  ///   damaged pack. For a delta also ``PackError/Code/wrongBase`` if the version that it needs is not installed, is damaged or is another one, and
-  ///   ``PackError/Code/tooManyDeltas``.
+  ///   damaged pack. For a delta also ``PackError/Code/wrongBase`` if the version that it needs is not installed, is damaged or is another one, or if the
+  ///   file that would be made is larger than the full pack.
   @discardableResult
   public func install(
     _ file: String, as id: String, taking: Taking = .moving, mode: InstallMode? = nil, progress: ProgressHandler? = nil
@@ -200,42 +198,12 @@ public actor AssetStore {
   package func install(
     _ file: String, as id: String, taking: Taking, mode: InstallMode?, progress: ProgressHandler?, note: Monitor<InstallNote>?
   ) async throws(PackError) -> InstalledPack {
-    try await install([file], nil, as: id, taking: taking, mode: mode, progress: progress, note: note)
-  }
-
-  /// Installs a pack by its own file, or by deltas that lie over each other.
-  ///
-  /// - Parameter files: The path of the pack, or those of deltas that the accepted manifest offers, in the order in which they are applied.
-  /// - Throws: as ``install(_:as:taking:mode:progress:)``.
-  package func install(
-    _ files: [String], as id: String, taking: Taking, mode: InstallMode?, progress: ProgressHandler?
-  ) async throws(PackError) -> InstalledPack {
-    try await install(files, nil, as: id, taking: taking, mode: mode, progress: progress, note: nil)
-  }
-
-  /// Installs a pack by one delta, or by several through editions that are not installed.
-  ///
-  /// - Parameters:
-  ///   - files: The paths of the deltas, in the order of the route. They are moved or removed as the file of a full pack is.
-  ///   - route: The deltas. The accepted manifest must offer all of them, and the last one must make the pack of its entry.
-  /// - Throws: as ``install(_:as:taking:mode:progress:)`` for a delta.
-  package func install(
-    deltas files: [String], as id: String, by route: [ManifestDelta], taking: Taking = .moving, mode: InstallMode? = nil,
-    progress: ProgressHandler? = nil, note: Monitor<InstallNote>? = nil
-  ) async throws(PackError) -> InstalledPack {
-    try await install(files, route, as: id, taking: taking, mode: mode, progress: progress, note: note)
-  }
-
-  private func install(
-    _ files: [String], _ route: [ManifestDelta]?, as id: String, taking: Taking, mode: InstallMode?, progress: ProgressHandler?,
-    note: Monitor<InstallNote>?
-  ) async throws(PackError) -> InstalledPack {
     // One installation of a pack at a time: the second call then finds what the first installed, even if the first moved the file away.
     try await installing.lock(id)
     defer { installing.unlock(id) }
     let installation = Installation(
-      directory: directory, manifests: manifests, files: files, route: route, id: id, taking: taking, mode: mode, progress: progress,
-      note: note, tell: { [hub] in hub.tell($0) })
+      directory: directory, manifests: manifests, path: file, id: id, taking: taking, mode: mode, progress: progress, note: note,
+      tell: { [hub] in hub.tell($0) })
     return try await logged("installation failed", id) { () async throws(PackError) in try await installation.run(keys: keys) }
   }
 
@@ -372,20 +340,19 @@ public actor AssetStore {
     let running = use.installed
     hub.tell(use.events)
     do throws(PackError) {
-      guard let stored = use.stored else {
+      guard running.mode == .packed else {
         let tree = try await WorkerPool.settled { [directory] () throws(PackError) in try directory.openTree(running) }
         return OpenedPack(running, pack: nil, tree: tree, files: directory.files, use: use.mark)
       }
-      let pack = try await stored.open(keys: keys, in: directory)
+      let pack = try await Pack.open(running.path, keys: keys, files: directory.files, backend: directory.backend)
       guard running.contentRoot == nil || pack.contentRoot == running.contentRoot else {
-        throw PackError(.damagedStore, of: running.path, "makes another content than was installed", advice: .reconcileStore)
+        throw PackError(.damagedStore, of: running.path, "has another content than was installed", advice: .reconcileStore)
       }
       return OpenedPack(running, pack: pack, tree: nil, files: directory.files, use: use.mark)
     } catch {
       // The missing input may also be something that the key provider needs.
-      let paths = use.stored?.paths ?? [running.path]
       guard error.code == .missingInput,
-        try await WorkerPool.settled({ [directory] () throws(PackError) in try directory.lacksAny(of: paths) })
+        try await WorkerPool.settled({ [directory] () throws(PackError) in try directory.status(outside: running.path) == nil })
       else { throw error }
       throw PackError(
         .purged, "version \(running.version) of pack '\(id)' was removed from the device",

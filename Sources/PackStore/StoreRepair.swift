@@ -44,7 +44,6 @@ struct StoreRepair {
       try pool.checkpoint()
       try check(id, names)
     }
-    try sweepDigests()
     return (log.findings, log.events + log.findings.map { .found($0) })
   }
 
@@ -81,16 +80,6 @@ struct StoreRepair {
         .staleUse, nil, "a process ended with '\(printable(name.utf8))' open; its mark was \(isGone ? "" : "not ")removed",
         isRepaired: isGone)
     }
-  }
-
-  /// Removes the digests that were kept for deltas that are gone. Not reported, because nothing else depends on them.
-  private func sweepDigests() throws(PackError) {
-    guard let kind = try directory.status(StoreDirectory.digests)?.kind else { return }
-    guard kind == .directory else { return removeForeign(StoreDirectory.digests) }
-    // Before the names of the deltas, which come first when both are new.
-    let names = try directory.keptDigests()
-    let items = Set(try directory.names(in: .packs))
-    for name in names where !items.contains(name) { directory.remove(StoreDirectory.digests(of: name)) }
   }
 
   private func removeForeign(_ name: String) {
@@ -236,14 +225,8 @@ struct StoreRepair {
     }
   }
 
-  /// Removes versions from a record, and those that are read over them.
+  /// Removes versions from a record.
   private func drop(_ lost: [(content: PackRecord.Content, fault: ContentCheck.Fault)], from record: inout PackRecord) {
-    var lost = lost
-    for (content, fault) in lost {
-      for other in record.versions(over: content.bytes) where !lost.contains(where: { $0.content.bytes == other.bytes }) {
-        lost.append((other, .damaged("is made by deltas over version \(content.bytes.version), which \(fault.text)")))
-      }
-    }
     let current = record.current
     for (content, _) in lost { record.forget(content.bytes) }
     if let current, record.current == nil {
@@ -278,11 +261,10 @@ struct StoreRepair {
   /// - Throws: ``PackError/Code/catalogueNotAvailable`` if that depends on an entry in a shard that is missing or cannot be used.
   /// - Parameter isLenient: Whether a pack file that the manifest does not name is kept if its header and digest match its name.
   private func identity(of name: String, isLenient: Bool) throws(PackError) -> (content: PackRecord.Content, delivery: DeliveryClass?)? {
-    // Of a delta without a record it is not known what it was read over.
-    guard let item = ItemName(name), item.origin != .delta, let status = try directory.status(directory.place(name)) else { return nil }
+    guard let item = ItemName(name), let status = try directory.status(directory.place(name)) else { return nil }
     let manifest = try manifests.usable()?.manifest
     let lookup: CatalogueLookup = if let manifest { try manifests.catalogue.lookUp([item.id], in: manifest) } else { CatalogueLookup() }
-    if let manifest, !lookup.unknown.isEmpty, item.mode == .unpacked || item.origin == .rewritten || !isLenient {
+    if let manifest, !lookup.unknown.isEmpty, item.mode == .unpacked || item.isRewritten || !isLenient {
       throw .missing(lookup.missing, of: manifest, for: "pack '\(item.id)'")
     }
     let entry = lookup.packs[item.id].flatMap { entry in
@@ -290,7 +272,7 @@ struct StoreRepair {
     }
     let size = try directory.sizeOnDevice(directory.place(name))
     switch item.mode {
-    case .packed where item.origin == .rewritten:
+    case .packed where item.isRewritten:
       // The content root is compared whenever it is opened.
       guard status.kind == .file, let entry, let sha256 = try contents.sha256(ofFile: directory.place(name)), item.isOwn(sha256) else {
         return nil
@@ -381,11 +363,7 @@ struct StoreRepair {
       found(.adopted, item.id, "version \(item.version) of pack '\(item.id)' was complete but not recorded; it is installed now")
     case false:
       let what =
-        switch item.origin {
-        case nil: "does not match the manifest"
-        case .delta: "is a delta"
-        case .rewritten: "was made of deltas, and is not the version that the manifest names"
-        }
+        item.isRewritten ? "was made by a delta, and is not the version that the manifest names" : "does not match the manifest"
       found(.orphaned, item.id, "'\(directory.place(name))' was not recorded and \(what); it was removed")
     default: break
     }

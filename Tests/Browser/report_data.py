@@ -107,7 +107,7 @@ def rest_of(packs, chance, events=60):
     for number in (11, 10, 9, 8):
         whole, part = first["size"] + second["size"], int(first["size"] * 0.03 * (12 - number))
         updates.append({"manifest": number, "size": part + second["size"] // 4, "sizeWithApp": part + second["size"] // 2, "packSize": whole, "packs": [
-            {"id": first["id"], "size": part, "packSize": first["size"], "deltas": 1, "isNew": False}, {"id": second["id"], "size": second["size"] // 4, "packSize": second["size"], "deltas": 0, "isNew": number < 10}]})
+            {"id": first["id"], "size": part, "packSize": first["size"], "isDelta": True, "isNew": False}, {"id": second["id"], "size": second["size"] // 4, "packSize": second["size"], "isDelta": False, "isNew": number < 10}]})
     requests, now = [], 0
     for tail in ["index.html", "js/app.js", "css/style.css", "levels/1.json", "img/hero.png", "audio/music/theme.m4a", "img/logo@2x.png"] * 5:
         now += int(chance.expovariate(1 / 90))

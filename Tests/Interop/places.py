@@ -298,9 +298,6 @@ VERBS = [
          optional=("phone/state/kart", "phone/packs", "phone/trash"), keeps=("phone",)),
     Verb(f"store reconcile {TRUST}", files=("phone/state/kart", "phone/manifest", "phone/memory"), trees=("phone", "phone/state", "phone/packs"), status=None,
          optional=("phone/state/kart", "phone/manifest", "phone/memory", "phone/state", "phone/packs"), keeps=("phone",)),
-    Verb(f"store compact kart --store layered/phone --trust PUBLIC {KEY}", files=("game.key", "layered/phone/state/kart"),
-         trees=("layered/phone", "layered/phone/state", "layered/phone/packs", "layered/phone/staging"),
-         optional=("layered/phone/state", "layered/phone/packs", "layered/phone/staging"), keeps=("layered/phone",)),
     Verb(f"simulate install dist -q", files=("packer.yml", "dist/manifest.json"), trees=("dist",), optional=("packer.yml",), uses_temporary=True, status=None),
     Verb(f"simulate install dist -q --keep OUT", "device", uses_temporary=False, status=None),
     Verb("explain PK3007"),
@@ -351,13 +348,6 @@ class Grounds:
             self.packer("store", "activate", pack, "--confirmed", *trust)
         (self.template / "content/kart/index.html").write_text("<title>kart, improved</title>")
         self.packer("build", "-o", "next")
-        # A store in which a version is read over a delta.
-        trust[1] = "layered/phone"
-        for release in ("dist", "next"):
-            self.packer("store", "install", release, "--mode", "packed", "--key", "game.key", *trust)
-            self.packer("store", "activate", "kart", "--confirmed", *trust)
-        if "1 delta" not in self.packer("store", "list", *trust):
-            fail("the second store has no delta")
 
     def fresh(self):
         place = pathlib.Path(tempfile.mkdtemp(dir=self.directory)) / "place"
@@ -492,8 +482,7 @@ def in_place(grounds, verb):
         ("plist merge Info.plist", ".", "Info.plist"), ("release record --dist next", ".", "packer.lock.json"), ("release retire 1.0", ".", "packer.lock.json"),
         (f"store adopt next {TRUST}", "phone", "phone"), (f"store install next {TRUST} {KEY} -q", "phone", "phone"),
         (f"store activate kart --confirmed {TRUST}", "phone", "phone"), (f"store rollback core {TRUST}", "phone", "phone"),
-        (f"store remove kart core {TRUST}", "phone", "phone"),
-        (f"store compact kart --store layered/phone --trust PUBLIC {KEY}", "layered/phone", "layered/phone"), ("build -q", ".", "dist"),
+        (f"store remove kart core {TRUST}", "phone", "phone"), ("build -q", ".", "dist"),
     ):
         if words.split() != verb.words and not (words == "build -q" and verb.words[0] == "build"):
             continue

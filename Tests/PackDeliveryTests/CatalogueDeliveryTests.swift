@@ -53,8 +53,8 @@ struct CatalogueDeliveryTests {
   }
 
   /// Plans as an extension does.
-  private func planInExtension(_ release: Release, downloads: Set<String>? = nil, isFollowUp: Bool = false) throws -> DeliveryPlan {
-    try state().plan(for: release.manifest, facts: facts([], nil, downloads, .periodic), isFollowUp: isFollowUp).plan
+  private func planInExtension(_ release: Release, downloads: Set<String>? = nil) throws -> DeliveryPlan {
+    try state().plan(for: release.manifest, facts: facts([], nil, downloads, .periodic)).plan
   }
 
   /// Delivers what a plan downloads.
@@ -225,49 +225,12 @@ struct CatalogueDeliveryTests {
     var packs = Self.changed([Self.a: 2])
     packs[1].deltas = [ManifestDelta(bases: [digest("root \(Self.a)", 1)], size: 90, sha256: digest("delta", 2))]
     let release = try release(packs, version: 2)
-    let held = DevicePack(
-      id: Self.a, version: 1, sha256: digest(Self.a, 1), mode: .packed, contentRoot: digest("root \(Self.a)", 1), room: 3)
+    let held = DevicePack(id: Self.a, version: 1, sha256: digest(Self.a, 1), mode: .packed, contentRoot: digest("root \(Self.a)", 1))
     try plan(release, asked: [Self.a], device: [installed("core"), held])
     try fetch(0, of: release)
     let planned = try plan(release, device: [installed("core"), held])
     #expect(planned.downloads.map(\.isDelta) == [true] && planned.downloadSize == 90)
     #expect(planned.downloads.first?.url == "https://cdn.example.com/" + ManifestPack.publishedName(Self.a, digest("delta", 2)))
-  }
-
-  @Test("after the first of two deltas an extension plans the second for a pack of the manifest, and nothing for one of the catalogue")
-  func twoDeltas() throws {
-    var packs = Self.changed(["core": 2, Self.a: 2])
-    for index in [0, 1] {
-      let id = packs[index].id
-      var first = ManifestDelta(bases: [digest("root \(id)", 1)], size: 40, sha256: digest("first \(id)", 1))
-      first.target = digest("root \(id)", 5)
-      let second = ManifestDelta(bases: [digest("root \(id)", 5)], size: 50, sha256: digest("second \(id)", 1))
-      packs[index].deltas = [first, second].sorted { $0.sha256.lexicographicallyPrecedes($1.sha256) }
-    }
-    let release = try release(packs, version: 2)
-    try fetch(0, 1, of: release)
-    let device = ["core", Self.a].map { id in
-      DevicePack(id: id, version: 1, sha256: digest(id, 1), mode: .packed, contentRoot: digest("root \(id)", 1), room: 3)
-    }
-    let check: ExtensionDelivery.Check = { (signed) throws(PackError) in
-      try Manifest(parsingSigned: signed.bytes.byteSpan.extracting(signed.signedBytes))
-    }
-    let ours = ExtensionDelivery(state: try state(), verify: check)
-    _ = try ours.state.accept(SignedManifest(signed: release.manifest.signedBytes(), signatures: []).bytes, verify: check)
-    let planned = try plan(release, asked: [Self.a], device: device)
-    #expect(planned.downloads.map(\.bytes.size) == [40, 40])
-    var followed: [String: [UInt64]] = [:]
-    for download in planned.downloads {
-      _ = try ours.finished(disk.downloaded(size: 40), download: download.identifier.description)
-      let answer = try #require(ours.downloads(after: download.identifier.description))
-      #expect(answer.refusal == nil && answer.manifestVersion == 2)
-      followed[download.id] = answer.downloads.filter { $0.id == download.id }.map(\.bytes.size)
-    }
-    #expect(followed == ["core": [50], Self.a: []])
-    // The app does it.
-    let next = try plan(release, device: device)
-    #expect(next.downloads.map(\.id) == [Self.a] && next.downloads.map(\.bytes.size) == [50] && next.orphans == [])
-    #expect(ours.downloads(after: identifier("core", 2)) == nil)
   }
 
   @Test("a pack that was removed from the device needs no shard any more, and one that is no longer offered is obsolete")

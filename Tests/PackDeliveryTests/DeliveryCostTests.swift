@@ -50,8 +50,7 @@ import Testing
       let manifest = try state.lastManifest { (signed) throws(PackError) in try signed.verify(trusting: keys).manifest }
       guard let manifest else { return }
       let device = manifest.packs.map { pack in
-        DevicePack(
-          id: pack.id, version: 11, sha256: digest(pack.id, 11), mode: .packed, contentRoot: digest("root \(pack.id)", 11), room: 3)
+        DevicePack(id: pack.id, version: 11, sha256: digest(pack.id, 11), mode: .packed, contentRoot: digest("root \(pack.id)", 11))
       }
       _ = try state.plan(for: manifest, facts: DeliveryFacts(.launch, at: time, device: device))
     }

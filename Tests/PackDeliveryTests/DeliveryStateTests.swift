@@ -43,7 +43,7 @@ struct DeliveryStateTests {
 
   static let events: [PackEvent.Kind: PackEvent] = [
     .offered: .offered(bytes("a", 2)), .asked: .asked, .scheduled: .scheduled(isEssential: true), .began: .began,
-    .paused: .paused(.system), .arrived: .arrived, .continued: .continued, .demoted: .demoted, .turnedAway: .turnedAway(.background),
+    .paused: .paused(.system), .arrived: .arrived, .demoted: .demoted, .turnedAway: .turnedAway(.background),
     .downloadFailed: .downloadFailed(.server), .forgotten: .forgotten, .cancelled: .cancelled, .installBegan: .installBegan,
     .installed: .installed(.packed), .installPutOff: .installPutOff, .installFailed: .installFailed(.wrongBytes),
     .interrupted: .interrupted, .found: .found(.unpacked), .purged: .purged, .unlisted: .unlisted, .removed: .removed, .retryDue: .retryDue,

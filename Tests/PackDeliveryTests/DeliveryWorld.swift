@@ -131,22 +131,15 @@ struct DeliveryWorld {
     for file in release.files { shards[file.shard.fileName] = file.bytes }
   }
 
-  /// Makes deltas to a pack from versions before it: from most, but not from all. Some lead to a version in between.
+  /// Makes deltas to a pack from versions before it, and from its base: from most, but not from all.
   private mutating func deltas(to pack: ManifestPack, among packs: [ManifestPack]) -> [ManifestDelta] {
     var made: [ManifestDelta] = []
     if let base = packs.first(where: { $0.id == pack.basePack }), chance(4, in: 5) {
       let sha256 = digest("delta \(pack.id) over \(base.id) \(base.version)", pack.version)
       made.append(ManifestDelta(bases: [base.contentRoot], size: 1 + UInt64(sha256[3]) % 12, sha256: sha256))
     }
-    let versions = history[pack.id, default: []].dropLast().suffix(5)
-    for version in versions.suffix(2) where chance(3, in: 4) { made.append(delta(from: version, to: pack)) }
-    for (index, middle) in versions.enumerated() {
-      guard let middle = offered[middle]?.first(where: { $0.id == pack.id }) else { continue }
-      for version in versions.prefix(index) where chance(2, in: 3) {
-        var delta = delta(from: version, to: middle)
-        delta.target = middle.contentRoot
-        made.append(delta)
-      }
+    for version in history[pack.id, default: []].dropLast().suffix(5) where chance(3, in: 4) {
+      made.append(delta(from: version, to: pack))
     }
     return made.sorted { $0.sha256.lexicographicallyPrecedes($1.sha256) }
   }
@@ -163,37 +156,25 @@ struct DeliveryWorld {
     return ManifestDelta(bases: [digest("root \(pack.id)", version)], size: 1 + UInt64(sha256[3]) % most, sha256: sha256)
   }
 
-  /// Returns the deltas that the files of an installation are, and the pack that they make; nil for a full pack.
-  private func route(_ file: HandOver) -> (deltas: [ManifestDelta], pack: ManifestPack)? {
-    // The version of a pack is that of the first release with it.
-    var entries: [ManifestPack] = []
-    while let pack = offered[file.bytes.version + UInt64(entries.count)]?.first(where: {
-      $0.id == file.id && $0.version == file.bytes.version
-    }) {
-      entries.append(pack)
+  /// Returns the delta that the file of an installation is, and the pack that it makes; nil for a full pack.
+  private func delta(_ file: HandOver) -> (delta: ManifestDelta, pack: ManifestPack)? {
+    // The version of a pack is that of the first release with it. Its entries in later ones may have other deltas.
+    var release = file.bytes.version
+    while let pack = offered[release]?.first(where: { $0.id == file.id && $0.version == file.bytes.version }) {
+      if let delta = pack.deltas.first(where: { $0.sha256 == file.bytes.sha256 }) { return (delta, pack) }
+      release += 1
     }
-    for pack in entries {
-      guard let last = pack.deltas.first(where: { $0.sha256 == file.bytes.sha256 && $0.target == nil }) else { continue }
-      guard let hop = file.hop else { return ([last], pack) }
-      if let first = pack.deltas.first(where: { $0.sha256 == hop.sha256 && $0.target == last.bases[0] }) { return ([first, last], pack) }
-    }
-    let isDelta = entries.contains { $0.deltas.contains { $0.sha256 == file.bytes.sha256 } }
-    #expect(!isDelta && file.hop == nil, "\(file.id): deltas that do not make the pack are handed over")
     return nil
   }
 
-  /// Returns the version of a pack on the device, or of the base of its entry, over which deltas can be read.
-  private func base(_ id: String, of delta: ManifestDelta, room: Int = 1) -> DevicePack? {
+  /// Returns the version of a pack on the device, or of the base of its entry, over which a delta can be applied.
+  private func base(_ id: String, of delta: ManifestDelta) -> DevicePack? {
     let bases = Set(offered.values.joined().filter { $0.id == id }.compactMap(\.basePack))
-    return device.first {
-      ($0.id == id || bases.contains($0.id)) && !$0.isRejected && $0.room >= room && $0.contentRoot == delta.bases[0]
-    }
+    return device.first { ($0.id == id || bases.contains($0.id)) && !$0.isRejected && $0.contentRoot == delta.bases[0] }
   }
 
-  /// Whether the files of an installation are those that were published.
-  private func areIntact(_ paths: [String], of file: HandOver) -> Bool {
-    paths.map { disk.bytes(of: $0) } == ([file.hop].compactMap(\.self) + [file.bytes]).map { Self.content($0) }
-  }
+  /// Whether the file of an installation is the one that was published.
+  private func isIntact(_ path: String, of file: HandOver) -> Bool { disk.bytes(of: path) == Self.content(file.bytes) }
 
   private var document: [UInt8] {
     get throws(PackError) { try SignedManifest(signed: served[published.version]!.signedBytes(), signatures: []).bytes }
@@ -301,20 +282,11 @@ struct DeliveryWorld {
         let delta = pack?.deltas.first { $0.sha256 == download.bytes.sha256 && $0.size == download.bytes.size }
         #expect(delta != nil && download.bytes.size < pack?.size ?? 0 && download.fallback == nil, "\(download.id): no such delta")
         #expect(download.url == (manifest.defaults.baseURL ?? "") + ManifestPack.publishedName(download.id, download.bytes.sha256))
-        // The second of two deltas is downloaded when the first is here.
-        let after = plan.changes.first { $0.id == download.id }?.after
-        if let hop = after?.hop, after?.hasHop == true {
-          let name = DownloadIdentifier(id: download.id, bytes: hop).description
-          #expect(
-            ["incoming", "installing"].contains { disk.bytes(of: "/group/\($0)/\(name)") != nil }, "\(download.id): the first delta is gone"
-          )
-        } else if knowsDevice, let delta {
+        if knowsDevice, let delta {
           // Its base is there, or another pack that is downloaded, too. A download that is repeated keeps the delta that was chosen before.
           let comes = packs.contains { $0.id == pack?.basePack && $0.contentRoot == delta.bases[0] && !lists(of: $0.id, in: plan).isEmpty }
           let isRepeated = plan.changes.first { $0.id == download.id }?.before?.file == download.bytes
-          #expect(
-            comes || isRepeated || base(download.id, of: delta, room: after?.hop == nil ? 1 : 2) != nil,
-            "\(download.id): a delta without its base")
+          #expect(comes || isRepeated || base(download.id, of: delta) != nil, "\(download.id): a delta without its base")
         }
       } else {
         #expect(pack.map(PackBytes.init) == download.bytes)
@@ -328,20 +300,10 @@ struct DeliveryWorld {
   /// Checks that no full pack is downloaded in place of a delta without a reason that is told.
   private func checkFallbacks(of plan: DeliveryPlan, _ remark: String) {
     for download in plan.downloads where !download.isDelta {
-      let listed = deltas(to: download.id, in: published.version)
-      // A pack that stays packed cannot be read over an unpacked one.
-      let held = device.filter { $0.id == download.id && !$0.isRejected }
-      let install = offered[published.version]?.first { $0.id == download.id }?.install
-      let staysPacked = install == .packed || held.contains { $0.mode == .packed }
-      let usable = listed.contains { last in
-        func isUsable(_ first: ManifestDelta, _ hops: Int, _ size: UInt64) -> Bool {
-          size < download.bytes.size
-            && base(download.id, of: first, room: hops).map { !staysPacked || $0.mode == .packed || $0.id != download.id } ?? false
-        }
-        guard last.target == nil else { return false }
-        return isUsable(last, 1, last.size) || listed.contains { $0.target == last.bases[0] && isUsable($0, 2, $0.size + last.size) }
+      let isNeedless = deltas(to: download.id, in: published.version).contains {
+        $0.size < download.bytes.size && base(download.id, of: $0) != nil
       }
-      #expect(!usable || download.fallback != nil, "\(remark): \(download.id) comes as a full pack, and nobody is told why")
+      #expect(!isNeedless || download.fallback != nil, "\(remark): \(download.id) comes as a full pack, and nobody is told why")
     }
   }
 
@@ -366,15 +328,7 @@ struct DeliveryWorld {
       count("never delivered")
     } else {
       count("delivered")
-      let isApp = chance(1, in: 2)
-      process(isApp: isApp) { (world, state, _) throws(PackError) in
-        _ = try state.park(path, asDownload: identifier)
-        guard !isApp else { return }
-        let answer = ExtensionDelivery(state: state, verify: Self.check).downloads(after: identifier)
-        if answer?.downloads.contains(where: { $0.id == download.id }) == true { world.count("followed delta") }
-        if let refusal = answer?.refusal { throw refusal }
-        for download in answer?.downloads ?? [] { world.hand(download.id, download.bytes) }
-      }
+      process(isApp: chance(1, in: 2)) { (_, state, _) throws(PackError) in _ = try state.park(path, asDownload: identifier) }
     }
     // The system removes a file that was not moved.
     disk.remove(path)
@@ -411,17 +365,17 @@ struct DeliveryWorld {
     let diesAfterStore = chance(1, in: 12)
     let hasDamagedBase = chance(1, in: 10)
     process(isApp: true) { (world, state, files) throws(PackError) in
-      guard let paths = try state.beginInstall(file) else { return }
+      guard let path = try state.beginInstall(file) else { return }
       if isPutOff {
         try state.finishInstall(file, .putOff)
         return
       }
-      guard world.areIntact(paths, of: file) else {
+      guard world.isIntact(path, of: file) else {
         world.count("wrong bytes")
         try state.finishInstall(file, .failed(.wrongBytes))
         return
       }
-      guard let made = world.made(by: file, isRejected: isRejected), !hasDamagedBase || world.route(file) == nil else {
+      guard let made = world.made(by: file, isRejected: isRejected), !hasDamagedBase || world.delta(file) == nil else {
         world.count("fell back")
         try state.finishInstall(file, .failed(.base))
         return
@@ -430,13 +384,12 @@ struct DeliveryWorld {
         try state.finishInstall(file, .failed(.rejected))
         return
       }
-      for path in paths { world.disk.remove(path) }
+      world.disk.remove(path)
       world.device.removeAll { $0.id == file.id && ($0.isRejected || $0.sha256 == made.sha256) }
       world.device.append(made)
       world.count("installed")
-      if made.sha256 != file.bytes.sha256 { world.count(file.hop == nil ? "installed by delta" : "installed by two deltas") }
-      if let (deltas, _) = world.route(file), world.base(file.id, of: deltas[0])?.id != file.id {
-        world.count("installed over another pack")
+      if let (delta, _) = world.delta(file) {
+        world.count(world.base(file.id, of: delta)?.id == file.id ? "installed by delta" : "installed over another pack")
       }
       if diesAfterStore { return }
       try state.finishInstall(file, isRejected ? .failed(.rejected) : .installed(file.mode))
@@ -445,15 +398,14 @@ struct DeliveryWorld {
 
   /// Returns what the device has when a file is installed. Nil if it is a delta whose base is not there.
   private func made(by file: HandOver, isRejected: Bool = false) -> DevicePack? {
-    guard let (deltas, pack) = route(file) else {
+    guard let (delta, pack) = delta(file) else {
       return DevicePack(
         id: file.id, version: file.bytes.version, sha256: file.bytes.sha256, mode: file.mode, isRejected: isRejected,
-        contentRoot: digest("root \(file.id)", file.bytes.version), room: 3)
+        contentRoot: digest("root \(file.id)", file.bytes.version))
     }
-    guard let base = base(file.id, of: deltas[0], room: deltas.count) else { return nil }
+    guard base(file.id, of: delta) != nil else { return nil }
     return DevicePack(
-      id: file.id, version: pack.version, sha256: pack.sha256, mode: file.mode, isRejected: isRejected, contentRoot: pack.contentRoot,
-      room: file.mode == .packed && base.id == file.id ? base.room - deltas.count : 3)
+      id: file.id, version: pack.version, sha256: pack.sha256, mode: file.mode, isRejected: isRejected, contentRoot: pack.contentRoot)
   }
 
   /// Returns whether the store had these bytes and rejects them now.
@@ -583,12 +535,12 @@ struct DeliveryWorld {
       plan = try state.plan(for: manifest, facts: facts(), search: search).plan
       for download in plan.downloads { downloads[download.identifier.description] = (download.id, download.bytes) }
       for file in plan.handOver {
-        let paths = try #require(try state.beginInstall(file), "\(remark)")
-        guard areIntact(paths, of: file) else {
+        let path = try #require(try state.beginInstall(file), "\(remark)")
+        guard isIntact(path, of: file) else {
           try state.finishInstall(file, .failed(.wrongBytes))
           continue
         }
-        let hasDamagedBase = route(file) != nil && chance(1, in: 6)
+        let hasDamagedBase = delta(file) != nil && chance(1, in: 6)
         if hasDamagedBase { count("fell back") }
         guard !hasDamagedBase, let made = made(by: file) else {
           try state.finishInstall(file, .failed(.base))
@@ -598,9 +550,10 @@ struct DeliveryWorld {
           try state.finishInstall(file, .failed(.rejected))
           continue
         }
-        for path in paths { disk.remove(path) }
-        if made.sha256 != file.bytes.sha256 { count(file.hop == nil ? "settled by delta" : "settled by two deltas") }
-        if let (deltas, _) = route(file), base(file.id, of: deltas[0])?.id != file.id { count("settled over another pack") }
+        disk.remove(path)
+        if let (delta, _) = delta(file) {
+          count(base(file.id, of: delta)?.id == file.id ? "settled by delta" : "settled over another pack")
+        }
         device.append(made)
         try state.finishInstall(file, .installed(file.mode))
       }

@@ -10,10 +10,12 @@ struct DeltaPlanTests {
 
   private func file(_ delta: ManifestDelta) -> PackBytes { PackBytes(version: 2, size: delta.size, sha256: delta.sha256) }
 
-  private func held(_ id: String, _ version: UInt64 = 1, room: Int = 3, isRejected: Bool = false, hasRoot: Bool = true) -> DevicePack {
+  private func held(
+    _ id: String, _ version: UInt64 = 1, _ mode: InstallMode = .packed, isRejected: Bool = false, hasRoot: Bool = true
+  ) -> DevicePack {
     DevicePack(
-      id: id, version: version, sha256: digest(id, version), mode: .packed, isRejected: isRejected,
-      contentRoot: hasRoot ? digest("root \(id)", version) : nil, room: room)
+      id: id, version: version, sha256: digest(id, version), mode: mode, isRejected: isRejected,
+      contentRoot: hasRoot ? digest("root \(id)", version) : nil)
   }
 
   /// Plans version 2 of pack `a`.
@@ -39,19 +41,19 @@ struct DeltaPlanTests {
 
   // MARK: Refusals
 
-  @Test("a delta is not taken without its base: another version, a rejected one, one with three deltas already, one of unknown content")
+  @Test("a delta is not taken without its base: another version, a rejected one, one of unknown content, another pack")
   func withoutBase() {
-    for device in [[], [held("a", 3)], [held("a", isRejected: true)], [held("a", room: 0)], [held("a", hasRoot: false)], [held("b")]] {
+    for device in [[], [held("a", 3)], [held("a", isRejected: true)], [held("a", hasRoot: false)], [held("b")]] {
       let plan = plan(deltas: [delta("a")], device: device)
       #expect(plan.downloads.map(\.bytes) == [bytes("a", 2)] && plan.downloads.map(\.isDelta) == [false])
     }
     #expect(plan(deltas: [delta("a")]).downloads.map(\.isDelta) == [false], "nothing is known of the device")
   }
 
-  @Test("a delta that leads elsewhere, or is not smaller than the pack, is not taken")
+  @Test("a delta that is not smaller than the pack, or lacks one of two bases, is not taken")
   func useless() {
     var other = delta("a")
-    other.target = digest("root a", 7)
+    other.bases.append(digest("root a", 7))
     for deltas in [[other], [delta("a", size: 1000)], [delta("a", size: 5000)], []] {
       #expect(plan(deltas: deltas, device: [held("a")]).downloads.map(\.bytes) == [bytes("a", 2)])
     }
@@ -72,10 +74,10 @@ struct DeltaPlanTests {
     #expect(try PackStatus(reading: record.record, of: "a") == record)
   }
 
-  @Test("any version on the device may be the base")
-  func olderBase() {
+  @Test("any version on the device may be the base, packed or unpacked", arguments: InstallMode.allCases, InstallMode.allCases)
+  func olderBase(_ mode: InstallMode, _ next: InstallMode) {
     let old = delta("a", from: 1, size: 50)
-    let plan = plan(deltas: [old], device: [held("a", 1), held("a", 4)])
+    let plan = plan(offer("a", 2, .prefetch, next), deltas: [old], device: [held("a", 1, mode), held("a", 4, mode)])
     #expect(plan.downloads.map(\.bytes) == [file(old)])
   }
 
@@ -87,7 +89,6 @@ struct DeltaPlanTests {
     let later = plan(deltas: [delta("a")], records: [ready])
     #expect(later.downloads.map(\.isDelta) == [true])
     // The next plan of the app finds that the base is gone.
-    #expect(ready.room == 2)
     let gone = plan(deltas: [delta("a")], records: [try #require(change(in: later))], device: [], downloads: [])
     #expect(change(in: gone)?.base == nil)
   }
@@ -100,13 +101,16 @@ struct DeltaPlanTests {
     }
   }
 
-  @Test("space and allowance are counted by the delta")
-  func sizes() {
-    let pack = offer("a", 2, size: 100_000)
-    #expect(plan(pack, deltas: [delta("a")], device: [held("a")], freeSpace: 5000).downloads.map(\.isDelta) == [true])
-    #expect(plan(pack, deltas: [], device: [held("a")], freeSpace: 5000).downloads == [])
+  @Test("the allowance is counted by the delta, and space for the delta and what is made of it", arguments: InstallMode.allCases)
+  func sizes(_ mode: InstallMode) {
+    let pack = offer("a", 2, size: 100_000, .prefetch, mode)
+    let made = mode == .packed ? 102_400 : pack.installSize
+    for (free, isDelta) in [(made + 99, []), (made + 100, [true])] as [(UInt64, [Bool])] {
+      let planned = plan(pack, deltas: [delta("a")], device: [held("a", 1, mode)], freeSpace: free)
+      #expect(planned.downloads.map(\.isDelta) == isDelta)
+    }
     let allowance = Allowance(essential: 0, other: 500)
-    let planned = plan(pack, deltas: [delta("a")], device: [held("a")], .update, allowance: allowance)
+    let planned = plan(pack, deltas: [delta("a")], device: [held("a", 1, mode)], .update, allowance: allowance)
     #expect(planned.allowance?.other == 400)
   }
 
@@ -139,126 +143,6 @@ struct DeltaPlanTests {
     let next = plan(deltas: [other], records: [scheduled], device: [held("a")])
     #expect(next.cancellations == [scheduled.identifier.description])
     #expect(next.downloads.map(\.bytes) == [file(other)])
-  }
-
-  // MARK: Two deltas
-
-  /// A delta from version 1 to version 5 of a pack, which is an edition in between, and one from there.
-  private func hops(_ first: UInt64 = 40, _ second: UInt64 = 50) -> [ManifestDelta] {
-    var hop = ManifestDelta(bases: [digest("root a", 1)], size: first, sha256: digest("hop \(first)", 1))
-    hop.target = digest("root a", 5)
-    return [hop, ManifestDelta(bases: [digest("root a", 5)], size: second, sha256: digest("last \(second)", 1))]
-  }
-
-  private func waiting(_ delta: ManifestDelta, size: UInt64? = nil) -> WaitingFile {
-    WaitingFile(identifier: DownloadIdentifier(id: "a", bytes: file(delta)), size: size ?? delta.size)
-  }
-
-  @Test("two deltas through an edition in between are downloaded one after the other, kept, and installed together")
-  func twoHops() throws {
-    let hops = hops()
-    let first = plan(deltas: hops, device: [held("a")])
-    #expect(first.downloads.map(\.bytes) == [file(hops[0])] && first.downloads.map(\.isDelta) == [true])
-    let record = try #require(change(in: first))
-    #expect(record.needsAnotherFile && record.file == file(hops[0]) && record.delta == file(hops[1]) && record.sizeToCome == 90)
-    #expect(try PackStatus(reading: record.record, of: "a") == record)
-    for records in [[record], []] {
-      let second = plan(deltas: hops, records: records, device: [held("a")], files: [waiting(hops[0])], downloads: [])
-      #expect(second.downloads.map(\.bytes) == [file(hops[1])] && second.handOver == [] && second.orphans == [])
-      #expect(second.downloads.first?.url == "https://cdn.example.com/b/a-\(hops[1].sha256.prefix(8).hex).pack")
-      let next = try #require(change(in: second))
-      #expect(
-        next.hasHop && next.state == .scheduled && !next.needsAnotherFile
-          && next.identifier.description == second.downloads[0].identifier.description)
-      #expect(try PackStatus(reading: next.record, of: "a") == next)
-      let third = plan(deltas: hops, records: [next], device: [held("a")], files: hops.map { waiting($0) })
-      #expect(third.handOver == [HandOver(id: "a", bytes: file(hops[1]), mode: .packed, hop: file(hops[0]))] && third.orphans == [])
-    }
-  }
-
-  @Test("two deltas are not taken over a base with room for one, or if one delta or the full pack is smaller")
-  func twoHopsUseless() {
-    #expect(plan(deltas: hops(), device: [held("a", room: 1)]).downloads.map(\.bytes) == [bytes("a", 2)])
-    #expect(plan(deltas: hops(500, 500), device: [held("a")]).downloads.map(\.bytes) == [bytes("a", 2)])
-    let direct = delta("a", size: 90)
-    #expect(plan(deltas: hops() + [direct], device: [held("a")]).downloads.map(\.bytes) == [file(direct)])
-    #expect(plan(deltas: hops().dropLast(), device: [held("a")]).downloads.map(\.bytes) == [bytes("a", 2)], "the second is not offered")
-  }
-
-  @Test("an extension takes two deltas only if the record says that there is room for two")
-  func twoHopsByRecord() throws {
-    for (room, isDelta) in [(3, true), (2, true), (1, false)] {
-      let app = plan(offer("a", 1), deltas: [], records: [status("a", .found(.packed))], device: [held("a", room: room)])
-      let later = plan(deltas: hops(), records: [try #require(change(in: app))])
-      #expect(later.downloads.map(\.isDelta) == [isDelta])
-    }
-  }
-
-  @Test("space is counted for both deltas")
-  func twoHopsSpace() {
-    let hops = hops(4000, 4000)
-    let pack = offer("a", 2, size: 100_000)
-    #expect(plan(pack, deltas: hops, device: [held("a")], freeSpace: 8191).downloads == [])
-    #expect(plan(pack, deltas: hops, device: [held("a")], freeSpace: 8192).downloads.map(\.bytes) == [file(hops[0])])
-  }
-
-  @Test("if the first delta is gone, or one of both is no longer offered, the choice is made anew and nothing is left over")
-  func brokenHops() throws {
-    let hops = hops()
-    let record = try #require(
-      change(in: plan(deltas: hops, device: [held("a")], files: [waiting(hops[0])], downloads: [])), "the second one is scheduled")
-    #expect(record.hasHop)
-    let gone = plan(deltas: hops, records: [record], device: [held("a")], downloads: [record.identifier.description])
-    #expect(gone.cancellations == [record.identifier.description] && gone.downloads.map(\.bytes) == [file(hops[0])])
-    for offered in [[hops[0]], [hops[1]], []] {
-      let next = plan(
-        deltas: offered, records: [record], device: [held("a")], files: [waiting(hops[0])], downloads: [record.identifier.description])
-      #expect(next.downloads.map(\.bytes) == [bytes("a", 2)] && next.cancellations == [record.identifier.description])
-      #expect(next.orphans == [DownloadIdentifier(id: "a", bytes: file(hops[0])).description])
-    }
-  }
-
-  @Test("a failed download of the second delta keeps the first, until the full pack takes their place")
-  func failedHop() throws {
-    let hops = hops()
-    var record = try #require(change(in: plan(deltas: hops, device: [held("a")], files: [waiting(hops[0])], downloads: [])))
-    for number in 1...2 {
-      guard case .became(let failed) = record.after(.downloadFailed(.server), at: now - 100_000) else { throw BadTest() }
-      #expect((failed.fallback == .server) == (number == 2))
-      let next = plan(deltas: hops, records: [failed], device: [held("a")], files: [waiting(hops[0])], downloads: [])
-      #expect(next.downloads.map(\.bytes) == [number == 2 ? bytes("a", 2) : file(hops[1])])
-      #expect(next.orphans.isEmpty == (number == 1))
-      record = try #require(change(in: next))
-    }
-  }
-
-  @Test("a cancelled pack keeps no first delta, and its late arrival downloads no second one, until the pack is requested again")
-  func cancelledHops() throws {
-    let hops = hops()
-    let files = [waiting(hops[0])]
-    let before = try #require(change(in: plan(deltas: hops, device: [held("a")])))
-    let between = try #require(change(in: plan(deltas: hops, device: [held("a")], files: files, downloads: [])))
-    #expect(before.needsAnotherFile && between.hasHop)
-    for record in [before, between] {
-      guard case .became(let cancelled) = record.after(.cancelled, at: now) else { throw BadTest() }
-      #expect(!cancelled.needsAnotherFile || cancelled.after(.arrived, at: now) == .passedOver)
-      let next = plan(deltas: hops, records: [cancelled], device: [held("a")], files: files, downloads: [])
-      #expect(next.reason(of: "a") == .cancelled && next.downloads == [] && next.orphans == [files[0].identifier.description])
-      #expect(try #require(change(in: next)).state == .notLoaded(.cancelled))
-      guard case .became(let asked) = cancelled.after(.asked, at: now) else { throw BadTest() }
-      let again = plan(deltas: hops, records: [asked], device: [held("a")], files: files, downloads: [])
-      #expect(again.downloads.map(\.bytes) == [file(hops[1])] && again.orphans == [])
-    }
-  }
-
-  @Test("a pack that became one on demand keeps no first delta until it is requested")
-  func hopsOnDemand() throws {
-    let hops = hops()
-    let files = [waiting(hops[0])]
-    let record = try #require(change(in: plan(deltas: hops, device: [held("a")], files: files, downloads: [])))
-    guard case .became(let forgotten) = record.after(.forgotten, at: now) else { throw BadTest() }
-    let next = plan(offer("a", 2, .onDemand), deltas: hops, records: [forgotten], device: [held("a")], files: files, downloads: [])
-    #expect(next.reason(of: "a") == .notAsked && next.orphans == [files[0].identifier.description])
   }
 
   // MARK: Deltas over other packs
@@ -295,7 +179,7 @@ struct DeltaPlanTests {
   )
   func overBase(_ mode: InstallMode) {
     let engine = DevicePack(
-      id: "e", version: 1, sha256: digest("e", 1), mode: mode, contentRoot: digest("root e", 1), room: 1)
+      id: "e", version: 1, sha256: digest("e", 1), mode: mode, contentRoot: digest("root e", 1))
     #expect(downloads(plan(device: [engine])) == ["a": 100])
     // An extension goes by the record.
     let first = plan(records: [status("e", .found(.packed))], device: [engine])
@@ -307,7 +191,7 @@ struct DeltaPlanTests {
   func waitsForBase() throws {
     let planned = plan()
     #expect(downloads(planned) == ["e": 1000, "a": 100])
-    let older = DevicePack(id: "e", version: 0, sha256: digest("e", 0), mode: .packed, contentRoot: digest("root e", 0), room: 3)
+    let older = DevicePack(id: "e", version: 0, sha256: digest("e", 0), mode: .packed, contentRoot: digest("root e", 0))
     #expect(downloads(plan(device: [older])) == ["e": 1000, "a": 100])
     let underWay = plan(records: [status("e", .scheduled(isEssential: false), .began)])
     #expect(downloads(underWay) == ["a": 100] && underWay.underWay == ["e"])
@@ -315,7 +199,7 @@ struct DeltaPlanTests {
     let record = try #require(change(in: planned))
     guard case .became(let arrived) = record.after(.arrived, at: now) else { throw BadTest() }
     let file = WaitingFile(identifier: arrived.identifier, size: 100)
-    let engine = DevicePack(id: "e", version: 1, sha256: digest("e", 1), mode: .packed, contentRoot: digest("root e", 1), room: 1)
+    let engine = DevicePack(id: "e", version: 1, sha256: digest("e", 1), mode: .packed, contentRoot: digest("root e", 1))
     let waiting = plan(records: [arrived, status("e", .scheduled(isEssential: false), .began)], files: [file])
     #expect(waiting.reason(of: "a") == .base("e") && waiting.handOver == [] && waiting.orphans == [])
     let ready = plan(records: [arrived], device: [engine], files: [file])
@@ -347,10 +231,8 @@ struct DeltaPlanTests {
     #expect(downloads(plan(records: [status("e", .scheduled(isEssential: false), .cancelled)]))["a"] == 1000)
     let rejected = DevicePack(id: "e", version: 1, sha256: digest("e", 1), mode: .packed, isRejected: true)
     #expect(downloads(plan(device: [rejected])) == whole)
-    let full = DevicePack(id: "e", version: 1, sha256: digest("e", 1), mode: .packed, contentRoot: digest("root e", 1), room: 0)
-    #expect(downloads(plan(device: [full])) == whole, "no further delta can be read over it")
     #expect(downloads(plan(engine: offer("e", 2)))["a"] == 1000, "the delta is over version 1")
-    let engine = DevicePack(id: "e", version: 1, sha256: digest("e", 1), mode: .packed, contentRoot: digest("root e", 1), room: 1)
+    let engine = DevicePack(id: "e", version: 1, sha256: digest("e", 1), mode: .packed, contentRoot: digest("root e", 1))
     var record = try #require(change(in: plan(device: [engine])))
     for event in [PackEvent.arrived, .installBegan, .installFailed(.base)] {
       guard case .became(let next) = record.after(event, at: now) else { throw BadTest() }
@@ -366,42 +248,37 @@ struct DeltaPlanTests {
     #expect(downloads(plan(Self.game(.essential), .launch)) == ["e": 1000, "a": 100])
   }
 
-  @Test("space is counted for the file that a packed pack is made")
+  @Test("space is counted for the delta over another pack, and what is made of it")
   func baseSpace() {
-    let engine = DevicePack(id: "e", version: 1, sha256: digest("e", 1), mode: .packed, contentRoot: digest("root e", 1), room: 1)
+    let engine = DevicePack(id: "e", version: 1, sha256: digest("e", 1), mode: .packed, contentRoot: digest("root e", 1))
     func plan(_ free: UInt64) -> DeliveryPlan {
       var manifest = manifest([Self.game(size: 20_000), offer("e")])
       manifest.defaults = ManifestDefaults(baseURL: "https://cdn.example.com/b/")
       return DeliveryPlan(
         for: manifest, records: [], facts: DeliveryFacts(.launch, at: now, device: [engine], freeSpace: free))
     }
-    #expect(plan(20_480).downloads.map(\.isDelta) == [true] && plan(20_479).downloads == [])
+    #expect(plan(20_580).downloads.map(\.isDelta) == [true] && plan(20_579).downloads == [])
   }
 
   // MARK: Packs whose shard is not here
 
-  @Test("while its shard is not here, a pack keeps the deltas that were chosen for it and their files, and no other is chosen")
+  @Test("while its shard is not here, a pack keeps the delta that was chosen for it and its file, and no other is chosen")
   func unknown() throws {
-    let hops = hops()
-    let files = [waiting(hops[0])]
-    let first = try #require(change(in: plan(deltas: hops, device: [held("a")])))
-    let second = try #require(change(in: plan(deltas: hops, device: [held("a")], files: files, downloads: [])))
-    let cases: [(record: PackStatus, files: [WaitingFile], isRunning: Bool)] = [
-      (first, [], true), (first, files, false), (second, files, true),
-    ]
-    for (record, files, isRunning) in cases {
-      let downloads: Set<String> = isRunning ? [record.identifier.description] : []
+    let delta = delta("a")
+    let record = try #require(change(in: plan(deltas: [delta], device: [held("a")])))
+    let waiting = WaitingFile(identifier: record.identifier, size: delta.size)
+    for files in [[], [waiting]] {
+      let downloads: Set<String> = files.isEmpty ? [record.identifier.description] : []
       let planned = plan(deltas: [], records: [record], device: [held("a")], files: files, downloads: downloads, isUnknown: true)
       #expect(planned.undecided == ["a"] && planned.downloads == [])
       #expect(planned.orphans == [] && planned.cancellations == [])
-      let after = change(in: planned) ?? record
-      #expect(after.hop == record.hop && after.delta == record.delta && after.hasHop == record.hasHop)
+      #expect((change(in: planned) ?? record).delta == file(delta))
     }
     // When the shard is here, it goes on.
-    let arrived = change(in: plan(deltas: [], records: [first], device: [held("a")], files: files, isUnknown: true))
-    #expect(arrived?.state == .toBeTransferred && arrived?.needsAnotherFile == true)
-    let next = plan(deltas: hops, records: [try #require(arrived)], device: [held("a")], files: files)
-    #expect(next.downloads.map(\.bytes) == [file(hops[1])] && next.orphans == [])
+    let arrived = try #require(change(in: plan(deltas: [], records: [record], device: [held("a")], files: [waiting], isUnknown: true)))
+    #expect(arrived.state == .toBeTransferred)
+    let next = plan(deltas: [delta], records: [arrived], device: [held("a")], files: [waiting])
+    #expect(next.handOver.map(\.bytes) == [file(delta)] && next.orphans == [])
   }
 
   // MARK: Falling back

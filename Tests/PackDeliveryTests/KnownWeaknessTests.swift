@@ -69,7 +69,7 @@ struct KnownWeaknessTests {
     // And a file that a crash left in the folder of installations.
     let file = try #require(try plan(manifest(offer("a")), launch([])).handOver.first)
     disk.write([9], to: "/group/installing/\(identifier("a"))")
-    let path = try #require(try state.beginInstall(file)?.first)
+    let path = try #require(try state.beginInstall(file))
     #expect(disk.bytes(of: path)?.count == 1000)
   }
 

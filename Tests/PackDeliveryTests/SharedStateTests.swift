@@ -276,7 +276,7 @@ struct SharedStateTests {
   func installation() throws {
     let state = try open()
     let file = try waiting(state, offer("a"))
-    let path = try #require(try state.beginInstall(file)?.first)
+    let path = try #require(try state.beginInstall(file))
     #expect(disk.bytes(of: path)?.first == 7)
     #expect(try state.status(of: "a")?.state == .installing)
     // The same download, delivered twice.
@@ -450,7 +450,7 @@ struct SharedStateTests {
       }
       let next = try state.plan(for: manifest(packs), facts: DeliveryFacts(.launch, at: time, device: device)).plan
       for file in next.handOver {
-        guard let path = try state.beginInstall(file)?.first else { continue }
+        guard let path = try state.beginInstall(file) else { continue }
         guard disk.bytes(of: path) == [UInt8](repeating: 7, count: 1000) else {
           _ = try state.finishInstall(file, .failed(.wrongBytes))
           continue

@@ -37,7 +37,7 @@ struct StateInterleavingTests {
       return "\(try state.downloadFailed(.download(identifier: identifier("a")), .http(status: 500)))"
     },
     Operation(testDescription: "an installation begins") { (state, _) throws(PackError) in
-      "\(try state.beginInstall(HandOver(id: "c", bytes: bytes("c", 1), mode: .packed))?.first ?? "nothing")"
+      "\(try state.beginInstall(HandOver(id: "c", bytes: bytes("c", 1), mode: .packed)) ?? "nothing")"
     },
     Operation(testDescription: "an installation ends") { (state, _) throws(PackError) in
       "\(try state.finishInstall(HandOver(id: "d", bytes: bytes("d", 1), mode: .packed), .installed(.packed))?.state.description ?? "nothing")"

@@ -5,12 +5,15 @@ import Testing
 struct DeltaHeadTests {
   /// Returns a head with one window for a list and one for contents.
   private static func sample() -> DeltaHead {
-    var head = DeltaHead(bases: [[UInt8](repeating: 1, count: 32), [UInt8](repeating: 2, count: 32)], target: Array(0..<32), listSize: 40)
-    head.pieces = [
-      .init(content: 9, offset: 0, length: 40), .init(content: 0, offset: 5, length: 7), .init(content: 0, offset: 12, length: 1),
-      .init(content: 3, offset: 1, length: 300),
+    var head = DeltaHead(
+      bases: [[UInt8](repeating: 1, count: 32), [UInt8](repeating: 2, count: 32)], target: Array(0..<32), listSize: 75, contentSize: 1300)
+    head.copies = (
+      [.init(gap: 40, place: 5, length: 35)], [.init(gap: 500, place: 2000, length: 200), .init(gap: 0, place: 9, length: 100)]
+    )
+    head.extras = [5..<45, 12..<19, 19..<20]
+    head.windows = [
+      .init(compressedSize: 20, size: 40, prefix: .extended(0..<1)), .init(compressedSize: 300, size: 1000, prefix: .extended(1..<3)),
     ]
-    head.windows = [.init(compressedSize: 20, size: 40, pieces: 0..<1), .init(compressedSize: 300, size: 1000, pieces: 1..<4)]
     head.moved = [.init(record: 0, content: 4), .init(record: 3, content: 1)]
     head.new = [7, 2, 8]
     head.repeated = [.init(record: 1, source: 2), .init(record: 9, source: 0)]
@@ -38,48 +41,86 @@ struct DeltaHeadTests {
     #expect(try parse(bytes + [0, 9], minor: 1) == Self.sample())
   }
 
-  @Test("no base, and more than four, are refused")
+  @Test("no base, one that is named twice, and more than four, are refused")
   func bases() {
-    let root = [UInt8](repeating: 1, count: 32)
+    func roots(_ numbers: [UInt8]) -> [[UInt8]] { numbers.map { [UInt8](repeating: $0, count: 32) } }
     #expect(refusal { $0.bases = [] } == .damagedPayload)
-    #expect(refusal { $0.bases = [[UInt8]](repeating: root, count: 4) } == nil)
-    #expect(refusal { $0.bases = [[UInt8]](repeating: root, count: 5) } == .limitExceeded)
+    #expect(refusal { $0.bases = roots([1, 2, 1]) } == .damagedPayload)
+    #expect(refusal { $0.bases = roots([1, 2, 3, 4]) } == nil)
+    #expect(refusal { $0.bases = roots([1, 2, 3, 4, 5]) } == .limitExceeded)
   }
 
-  @Test("a window has 1 byte to 1 MiB, and a frame that is not longer than that allows")
+  @Test("a copy has 32 bytes to 1 MiB, and lies in its stream")
+  func copies() {
+    for (length, code) in [(31, .damagedPayload), (32, nil), (1 << 20, nil), (1 << 20 + 1, .damagedPayload)] as [(UInt32, PackError.Code?)]
+    {
+      let found = refusal { head in
+        head.copies.contents = [.init(gap: 1000, place: 0, length: length)]
+        head.contentSize = 1000 + UInt64(length)
+      }
+      #expect(found == code, "\(length)")
+    }
+    #expect(refusal { $0.copies.list[0].gap = 41 } == .damagedPayload)
+    #expect(refusal { $0.copies.contents[0].gap = 1001 } == .damagedPayload)
+    for (place, code) in [((1 << 53) - 100, .damagedPayload), ((1 << 53) - 101, nil)] as [(UInt64, PackError.Code?)] {
+      let found = refusal { head in
+        // A step is less than 2^52.
+        head.copies.contents[0].place = (1 << 52) - 1
+        head.copies.contents[1].place = place
+      }
+      #expect(found == code, "\(place)")
+    }
+  }
+
+  @Test("there are at most 2^19 copies", arguments: [0, 1])
+  func manyCopies(_ more: Int) {
+    let found = refusal { head in
+      head.copies.contents = [DeltaHead.Copy](repeating: .init(gap: 0, place: 0, length: 32), count: (1 << 19) - 1 + more)
+      head.contentSize = UInt64(32 * head.copies.contents.count + 1000)
+    }
+    #expect(found == (more == 0 ? nil : .limitExceeded))
+  }
+
+  @Test("windows have 2 MiB, and the last one what is left")
+  func windowSizes() {
+    #expect(DeltaHead.windowSizes(of: 0) == [])
+    #expect(DeltaHead.windowSizes(of: 2 << 20) == [2 << 20])
+    #expect(DeltaHead.windowSizes(of: 2 << 20 + 1) == [2 << 20, 1])
+    #expect(Self.sample().listWindows == 1 && Self.sample().listLiterals == 40 && Self.sample().contentLiterals == 1000)
+  }
+
+  @Test("the frame of a window is not longer than its literals allow, and all fill the payload as far as the head")
   func windows() {
-    #expect(refusal { $0.windows[1].size = 0 } == .damagedPayload)
-    #expect(refusal { $0.windows[1].size = 1 << 20 } == nil)
-    #expect(refusal { $0.windows[1].size = 1 << 20 + 1 } == .limitExceeded)
     let bound = Limits.compressBound(1000)
     #expect(refusal(windowBytes: UInt64(20 + bound)) { $0.windows[1].compressedSize = bound } == nil)
     #expect(refusal(windowBytes: UInt64(21 + bound)) { $0.windows[1].compressedSize = bound + 1 } == .damagedPayload)
     #expect(refusal(windowBytes: 319) { _ in } == .damagedPayload)
+    // More windows than there are.
+    #expect(refusal { $0.contentSize = UInt64(131_072) << 21 } == .limitExceeded)
   }
 
-  @Test("a prefix has at most 3 MiB, and at most 1024 ranges, none of them empty")
+  @Test("a window has at most 4 MiB of extra ranges, and at most 1024 of them, none of them empty")
   func prefix() {
-    #expect(refusal { $0.pieces[3].length = 3 << 20 - 8 } == nil)
-    #expect(refusal { $0.pieces[3].length = 3 << 20 - 7 } == .limitExceeded)
-    #expect(refusal { $0.pieces[3].length = 0 } == .damagedPayload)
+    #expect(refusal { $0.extras[2] = 19..<(4 << 20) + 12 } == nil)
+    #expect(refusal { $0.extras[2] = 19..<(4 << 20) + 13 } == .limitExceeded)
+    #expect(refusal { $0.extras[2] = 19..<19 } == .damagedPayload)
     func many(_ count: Int) -> PackError.Code? {
       refusal { head in
-        head.pieces = (0..<count).map { .init(content: UInt32($0), offset: 0, length: 1) }
-        head.windows = [.init(compressedSize: 20, size: 40, pieces: 0..<count), .init(compressedSize: 300, size: 1000, pieces: 0..<0)]
+        head.extras = (0..<count).map { UInt64(2 * $0)..<UInt64(2 * $0 + 1) }
+        head.windows = [
+          .init(compressedSize: 20, size: 40, prefix: count == 0 ? .extended(0..<0) : .extended(0..<count)),
+          .init(compressedSize: 300, size: 1000, prefix: .derived),
+        ]
       }
     }
+    #expect(many(0) == .damagedPayload)
     #expect(many(1024) == nil)
     #expect(many(1025) == .limitExceeded)
   }
 
-  @Test("a window ends where the list does, and a list has at most 16 MiB")
+  @Test("a list has at most 16 MiB")
   func list() {
-    #expect(refusal { $0.listSize = 39 } == .damagedPayload)
-    #expect(refusal { $0.listSize = 1040 } == nil)
-    #expect(refusal { $0.listSize = 1041 } == .damagedPayload)
-    #expect(refusal { $0.listSize = 0 } == nil)
     #expect(refusal { $0.listSize = 16 << 20 + 1 } == .limitExceeded)
-    #expect(Self.sample().listWindows == 1)
   }
 
   @Test("a repeated record names a new content that is there")

@@ -242,8 +242,7 @@ struct ShardTests {
   private static func deltas(_ count: Int, _ random: inout SeededGenerator) -> [ManifestDelta] {
     (0..<count).map { number in
       let bases = (0...number % Limits.deltaBases).map { _ in random.bytes(32) }
-      return ManifestDelta(
-        bases: bases, target: number % 2 == 0 ? nil : random.bytes(32), size: 1 + UInt64(number), sha256: random.bytes(32))
+      return ManifestDelta(bases: bases, size: 1 + UInt64(number), sha256: random.bytes(32))
     }
     .sorted { $0.sha256.lexicographicallyPrecedes($1.sha256) }
   }
@@ -252,8 +251,7 @@ struct ShardTests {
   private static func text(_ deltas: [ManifestDelta]) -> String {
     let texts = deltas.map { delta in
       let bases = delta.bases.map { "\"\($0.hex)\"" }.joined(separator: ",")
-      let target = delta.target.map { #","target":"\#($0.hex)""# } ?? ""
-      return #"{"bases":[\#(bases)],"sha256":"\#(delta.sha256.hex)","size":\#(delta.size)\#(target)}"#
+      return #"{"bases":[\#(bases)],"sha256":"\#(delta.sha256.hex)","size":\#(delta.size)}"#
     }
     return "[\(texts.joined(separator: ","))]"
   }
@@ -268,8 +266,6 @@ struct ShardTests {
       BrokenDeltas("a base twice") { $0[0].bases += $0[0].bases },
       BrokenDeltas("a short base") { $0[0].bases[0].removeLast() },
       BrokenDeltas("a short digest") { $0[0].sha256.removeLast() },
-      BrokenDeltas("a short target") { $0[0].target = [1] },
-      BrokenDeltas("its own base as target") { $0[0].target = $0[0].bases[0] },
       BrokenDeltas("no bytes") { $0[0].size = 0 },
       BrokenDeltas("too many bytes") { $0[0].size = 1 << 53 },
       BrokenDeltas("descending digests") { $0.swapAt(0, 1) },
@@ -345,6 +341,32 @@ struct ShardTests {
       #expect(try codes(ofDeltas: wrong) == [.damagedManifest, .damagedManifest], "\(wrong)")
     }
     #expect(try codes(ofDeltas: text.replacing(#","size""#, with: #","shape":{},"size""#)) == [nil, nil])
+  }
+
+  @Test("a delta is not chosen without all of its bases, or if it is not smaller than the pack")
+  func noCheapestDelta() {
+    var pack = ManifestPack.sample()
+    let (first, second) = ([UInt8](repeating: 1, count: 32), [UInt8](repeating: 2, count: 32))
+    #expect(pack.cheapestDelta(over: [first, second]) == nil)
+    pack.deltas = [ManifestDelta(bases: [first, second], size: pack.size - 1, sha256: first)]
+    for roots in [[], [first], [second], [pack.contentRoot]] as [Set<[UInt8]>] { #expect(pack.cheapestDelta(over: roots) == nil) }
+    #expect(pack.cheapestDelta(over: [first, second]) == pack.deltas[0])
+    pack.deltas[0].size = pack.size
+    #expect(pack.cheapestDelta(over: [first, second]) == nil)
+  }
+
+  @Test("the smallest delta is chosen, and of two with one size the one with the lower digest, in any order")
+  func cheapestDelta() {
+    var pack = ManifestPack.sample()
+    let (here, gone) = ([UInt8](repeating: 1, count: 32), [UInt8](repeating: 2, count: 32))
+    func delta(_ number: UInt8, _ size: UInt64, over base: [UInt8]) -> ManifestDelta {
+      ManifestDelta(bases: [base], size: size, sha256: [UInt8](repeating: number, count: 32))
+    }
+    pack.deltas = [delta(1, 101, over: here), delta(2, 99, over: gone), delta(3, 100, over: here), delta(4, 100, over: here)]
+    for _ in 0..<2 {
+      #expect(pack.cheapestDelta(over: [here]) == delta(3, 100, over: here))
+      pack.deltas.reverse()
+    }
   }
 
   @Test("64 deltas over four bases are read as they were written")

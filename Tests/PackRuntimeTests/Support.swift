@@ -28,6 +28,18 @@ func open(
   return try Pack(path, key: try PackKey(bytes: bytes.byteSpan), files: files, backend: backend)
 }
 
+extension Pack {
+  /// The compressed bytes of each frame of the tar.
+  func compressedFrames() throws(PackError) -> [[UInt8]] {
+    let reader = try PackReader(self)
+    var frames: [[UInt8]] = []
+    for number in 0..<table.dataFrameCount {
+      frames.append(try reader.payload(table[number].offset..<table[number].offset + UInt64(table[number].compressedSize)))
+    }
+    return frames
+  }
+}
+
 /// SHA-256 in hex.
 func sha256(_ bytes: [UInt8]) throws -> String {
   let digest = try CryptoBackends.standard.makeDigest()

@@ -30,7 +30,7 @@ package struct TestVector: Sendable {
   /// The root key from which ``key`` is derived, or empty if the pack has no key of its own.
   package private(set) var root: [UInt8] = []
   package private(set) var records: [Record] = []
-  /// The bases of a delta as the vector names them: a file's name, and a number if that is a delta over so many of the bases before it.
+  /// The names of the files that are the bases of a delta, in order.
   package private(set) var bases: [String] = []
   /// The bytes of the pack.
   package let pack: [UInt8]

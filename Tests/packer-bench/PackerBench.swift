@@ -12,6 +12,6 @@ struct PackerBench: AsyncParsableCommand {
       """,
     subcommands: [
       CorpusCommand.self, UpdateCommand.self, RunCommand.self, LevelsCommand.self, KernelsCommand.self, GrowthCommand.self,
-      StoreCommand.self, DeliveryCommand.self, CatalogueCommand.self, FindCommand.self, LayersCommand.self,
+      StoreCommand.self, DeliveryCommand.self, CatalogueCommand.self, FindCommand.self,
     ])
 }

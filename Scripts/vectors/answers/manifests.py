@@ -10,8 +10,8 @@ from vectors.format.shards import cut_catalogue, make_catalogue, read_shard, sha
 from vectors.format.signatures import key_id_of, root_id_of, sign_manifest
 
 LENGTH, DIGEST = 313511, "728afb7e76e96f7defdffcd963eadbed04362ee2ded83fcfc95ab06043c2a327"
-DELTAS_LENGTH, DELTAS_DIGEST = 1947448, "fbe4396e40972668675c7b423b254c4141dd882e60f88f5314e7515476b68e37"
-COUNTS = [32, 22, 37, 18, 21, 25, 22, 23]
+DELTAS_LENGTH, DELTAS_DIGEST = 1712716, "049de4a5d0b9d4a59d940b5baae1d1ae61fc8f5fe08c802bf95338bb24c2de39"
+COUNTS = [54, 55, 46, 45]
 
 
 def answers_manifest(a):

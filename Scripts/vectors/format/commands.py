@@ -61,7 +61,7 @@ def command_write(arguments):
     check_tree(items)
     bases = open_bases(arguments.base, ak)
     if bases:
-        payload, records = delta_payload(bases, items, codec=lambda content, prefix: library_frame(content, prefix, arguments.level))
+        payload, records = delta_payload(bases, items, shortest=512, codec=lambda content, prefix: library_frame(content, prefix, arguments.level))
     else:
         payload, records = tree_payload(items, F=arguments.frame_size,
                                         codec=lambda content: zstd_frame(content, arguments.level))

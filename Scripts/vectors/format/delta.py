@@ -1,15 +1,16 @@
 """The payload of a delta, written and read over its bases (FORMAT.md §13)."""
 
-import bisect
-
-from vectors.format.delta_head import DELTA_MAGIC, Range, WindowPlace, delta_head_bytes, read_delta_frame, read_delta_head, running_sums
+from vectors.format.base_string import BaseString
+from vectors.format.copies import copies_at, find_copies, literal_bytes
+from vectors.format.delta_head import (
+    DELTA_MAGIC, DERIVED, EXTRA, NO_PREFIX, WindowPlace, cut_literals, delta_head_pieces, read_delta_frame, read_delta_head)
 from vectors.format.errors import require
 from vectors.format.frames import check_frame, decompress
-from vectors.format.limits import MAX_LIST, MAX_OUTPUT, MAX_PREFIX, MAX_RANGES
 from vectors.format.matches import prefix_frame
+from vectors.format.prefixes import gaps_of, prefix_bytes
 from vectors.format.primitives import sha256, u32
 from vectors.format.records import DIRECTORY, content_root
-from vectors.format.trees import Contents, FileTree, list_bytes, read_list
+from vectors.format.trees import FileTree, list_bytes, read_list
 
 
 def plan_delta(bases, records):
@@ -31,62 +32,49 @@ def plan_delta(bases, records):
     return plan
 
 
-def default_ranges(bases, records, places, start, end):
-    """The contents that the records of a window have at the same path in the first base."""
-    numbers, total, ranges = {record.path: number for number, record in enumerate(bases[0].records)}, 0, set()
-    for record, first in places:
-        number = numbers.get(record.path)
-        if number is None or first >= end or first + record.size <= start or not bases[0].records[number].size:
-            continue
-        offset = max(0, start - first)
-        length = min(bases[0].records[number].size - offset, MAX_PREFIX - total)
-        if length > 0 and len(ranges) < MAX_RANGES:
-            total += length
-            ranges.add(Range(number, offset, length))
-    return sorted(ranges)
+def stream_windows(base, stream, copies, first, kinds, extra, codec):
+    """§13.6: the windows of a stream, as lists of frame, output, kind of the prefix, and extra ranges. `first` is the number of the first one."""
+    literals, gaps, start = literal_bytes(stream, copies), list(gaps_of(len(stream), copies)), 0
+    for number, output in enumerate(cut_literals(len(literals)), first):
+        end, before, drawn = start + output, literals[:start], extra.get(number, [])
+        kind = kinds.get(number, EXTRA if drawn else DERIVED)
+        prefix = prefix_bytes(base, gaps, start, end, before, kind, drawn)
+        if not prefix:
+            kind = kinds.get(number, NO_PREFIX)
+        yield [codec(literals[start:end], prefix), output, kind, drawn]
+        start = end
 
 
-def cut_stream(length, list_length, sizes):
-    """§13.6: the outputs of the windows, cut anew where the list ends."""
-    if sizes:
-        return sizes
-    parts = [list_length, length - list_length]
-    return [min(MAX_OUTPUT, part - at) for part in parts for at in range(0, part, MAX_OUTPUT)]
+def delta_payload(bases, items, *, copies=None, kinds=None, extra=None, shortest=32, codec=prefix_frame, **changes):
+    """§13.1: the payload of a delta over these trees. Where they are to be other than what a writer chooses, `copies` are {"list" or "contents":
+    [(offset in the stream, place, length)]}, `kinds` are {window: the kind of its prefix}, `extra` {window: its extra ranges}.
+    As in make_payload, a step may be changed:
 
-
-def delta_payload(bases, items, *, sizes=None, ranges=(), codec=prefix_frame, **changes):
-    """§13.1: the payload of a delta over these trees. `sizes` are the outputs of the windows, `ranges` is {window: its ranges},
-    where they are to be other than the whole list, or the contents at the same path. As in make_payload, a step may be changed:
-
-    plan      {"moved", "new", "repeated"}          list     the list of the target
-    stream    the stream                            windows  list of [frame, output, ranges]
-    fields    dict of the head's fields             head     the fields, as bytes
-    headframe the head's frame                      trailer  the trailer
-    payload   the whole payload"""
+    plan      {"moved", "new", "repeated"}                list     the list of the target
+    contents  the new contents end to end                 windows  list of [frame, output, kind, extra ranges]
+    fields    dict of the head's fields                   pieces   the same as bytes by name, in order
+    head      the fields, as bytes                        headframe  the head's frame
+    trailer   the trailer                                 payload  the whole payload"""
 
     def step(name, value):
         change = changes.pop(name, None)
         return value if change is None else change(value)
 
-    tree = FileTree(items)
-    contents, ranges = Contents(bases), dict(ranges)
+    tree, base = FileTree(items), BaseString(bases, writes=True)
     plan = step("plan", plan_delta(bases, tree.records))
-    listing = step("list", list_bytes(tree.records))
-    at = running_sums([len(listing), *(tree.records[index].size for index in plan["new"])])
-    places = [(tree.records[index], start) for index, start in zip(plan["new"], at)]
-    stream = step("stream", listing + b"".join(tree.contents[index] for index in plan["new"]))
-    windows, start = [], 0
-    for index, size in enumerate(cut_stream(len(stream), len(listing), sizes)):
-        default = default_ranges(bases, tree.records, places, start, start + size)
-        if start < len(listing) and contents.list:
-            default = [Range(len(contents.places), 0, min(len(contents.list), MAX_PREFIX))]
-        drawn = ranges.get(index, default)
-        windows.append([codec(stream[start:start + size], contents.prefix(drawn)), size, drawn])
-        start += size
+    streams = {"list": step("list", list_bytes(tree.records)),
+               "contents": step("contents", b"".join(tree.contents[index] for index in plan["new"]))}
+    chosen, windows = {}, []
+    for name, stream in streams.items():
+        places = (copies or {}).get(name)
+        chosen[name] = copies_at(find_copies(stream, base, shortest) if places is None else places)
+        windows += stream_windows(base, stream, chosen[name], len(windows), kinds or {}, extra or {}, codec)
+    assert all(number < len(windows) for number in [*(kinds or {}), *(extra or {})])
     windows = step("windows", windows)
-    fields = step("fields", {"bases": [base.root for base in bases], "target": tree.root, "list": len(listing), **plan,
-                             "windows": [WindowPlace(len(frame), size, drawn) for frame, size, drawn in windows]})
-    head = step("head", delta_head_bytes(fields))
+    fields = step("fields", {"bases": [base.root for base in bases], "target": tree.root, "list": len(streams["list"]), "contents": len(streams["contents"]),
+                             "list copies": chosen["list"], "contents copies": chosen["contents"],
+                             "windows": [WindowPlace(len(frame), *rest) for frame, *rest in windows], **plan})
+    head = step("head", b"".join(step("pieces", delta_head_pieces(fields)).values()))
     frame = step("headframe", codec(head, b""))
     trailer = step("trailer", u32(len(frame)) + DELTA_MAGIC)
     payload = step("payload", b"".join(window[0] for window in windows) + frame + trailer)
@@ -95,87 +83,94 @@ def delta_payload(bases, items, *, sizes=None, ranges=(), codec=prefix_frame, **
 
 
 class DeltaTree:
-    """A delta over its bases: the records of the target, and their contents. It can be a base itself."""
+    """What a delta makes out of its bases: the records of the target, and their contents."""
 
     def __init__(self, opened, bases):
-        self.payload, self.contents = opened.payload, Contents(bases)
-        require(len(self.contents.list) <= MAX_LIST, "the list of the first base is above 16 MiB", "limit")
+        self.payload, self.base, self.at = opened.payload, BaseString(bases), 0
         fields, start = read_delta_frame(self.payload)
-        self.head = read_delta_head(fields, opened.minor, start)
-        require([base.root for base in bases] == self.head.bases, "the bases are not those that the delta names", "wrong-base")
-        self.ends = list(running_sums(window.output for window in self.head.windows))
-        self.starts = [0, *running_sums(window.length for window in self.head.windows)]
-        self.current, self.output = None, b""
-        self.records = read_list(self.stream(0, self.head.list))
-        self.places = self.read_places(bases[0])
-        self.records = [self.with_digest(number) for number in range(len(self.records))]
-        self.root = content_root(self.records)
-        require(self.root == self.head.target, "the content root of the target differs")
+        self.head = head = read_delta_head(fields, opened.minor, start)
+        require([base.root for base in bases] == head.bases, "the bases are not those that the delta names", "wrong-base")
+        self.require_inside(head.list)
+        self.records = read_list(self.read_stream(head.list))
+        # The record of a base, or the offset in the new contents, that a record has its content from.
+        self.held, self.fresh = {}, {}
+        self.place_records()
+        self.place_others(bases[0])
+        self.require_inside(head.contents)
+        self.contents = self.read_stream(head.contents)
+        self.records = [self.with_digest(index) for index in range(len(self.records))]
+        require(content_root(self.records) == head.target, "the content root of the target differs")
 
-    def window(self, index):
-        if self.current != index:
-            place = self.head.windows[index]
-            frame = self.payload[self.starts[index]:self.starts[index + 1]]
-            info = check_frame(frame, exactly=place.output)
+    def require_inside(self, stream):
+        """§13.7: copies and extra ranges, before anything is read for them."""
+        for copy in stream.copies:
+            self.base.require_inside(copy.place, copy.length, "a copy")
+        for window in stream.windows:
+            for start, length in window.extra:
+                self.base.require_inside(start, length, "an extra range")
+
+    def read_literals(self, stream):
+        """§13.6: the outputs of the windows of a stream, whose frames begin where those read before end."""
+        gaps, start, before = list(gaps_of(stream.length, stream.copies)), 0, b""
+        for length, output, kind, extra in stream.windows:
+            frame = self.payload[self.at:self.at + length]
+            self.at += length
+            info = check_frame(frame, exactly=output)
             require(frame[4] & 0x20, "the frame of a window is not single-segment")
-            self.output = decompress(frame, info, self.contents.prefix(place.ranges))
-            self.current = index
-        return self.output
+            before = decompress(frame, info, prefix_bytes(self.base, gaps, start, start + output, before, kind, extra))
+            start += output
+            yield before
 
-    def stream(self, offset, length):
-        """Bytes of the stream (§13.6)."""
-        parts = []
-        while length:
-            index = bisect.bisect_right(self.ends, offset)
-            inner = offset - (self.ends[index - 1] if index else 0)
-            parts.append(self.window(index)[inner:inner + length])
-            offset, length = offset + len(parts[-1]), length - len(parts[-1])
-        return b"".join(parts)
+    def read_stream(self, stream):
+        """§13.5: copies and the literals between them."""
+        literals, at, parts = b"".join(self.read_literals(stream)), 0, []
+        for copy in stream.copies:
+            parts += [literals[at:at + copy.gap], self.base.read(copy.place, copy.length)]
+            at += copy.gap
+        return b"".join([*parts, literals[at:]])
 
-    def read_places(self, first):
-        """§13.5: for each record its content number, or its offset in the stream as a negative number."""
-        head, places = self.head, {}
+    def name(self, index, places, place):
+        """§13.5: a record is named once, and has a content."""
+        require(index < len(self.records), f"there is no record {index}")
+        require(self.records[index].size > 0, f"record {index} is named, but has no content")
+        require(index not in self.held and index not in self.fresh, f"record {index} is named twice")
+        places[index] = place
 
-        def name(record, place):
-            require(record < len(self.records), f"there is no record {record}")
-            require(self.records[record].size > 0, f"record {record} is named, but has no content")
-            require(record not in places, f"record {record} is named twice")
-            places[record] = place
+    def place_records(self):
+        """§13.5: the records that are moved, new or repeated."""
+        head, at = self.head, 0
+        for index, number in head.moved:
+            self.name(index, self.held, number)
+            require(number < len(self.base.places), f"there is no record {number} in the bases")
+            require(self.base.record(number).size == self.records[index].size, f"record {index} has another size than record {number} of the bases")
+        for index in head.new:
+            self.name(index, self.fresh, at)
+            at += self.records[index].size
+        for index, place in head.repeated:
+            self.name(index, self.fresh, self.fresh[head.new[place]])
+            require(self.records[index].size == self.records[head.new[place]].size, f"record {index} has another size than the one it repeats")
+        require(at == head.contents.length, "the new contents are not as long as their records say")
 
-        for record, content in head.moved:
-            name(record, content)
-            require(content < len(self.contents.places), f"content {content} is no record of a base")
-            require(self.contents.size(content) == self.records[record].size, f"record {record} has another size than content {content}")
-        at = head.list
-        for record in head.new:
-            name(record, -at - 1)
-            at += self.records[record].size
-        for record, place in head.repeated:
-            name(record, places[head.new[place]])
-            require(self.records[record].size == self.records[head.new[place]].size, f"record {record} has another size than the one it repeats")
-        require(at == (self.ends[-1] if self.ends else 0), "the windows are not as long as the stream")
-        self.add_unnamed(places, first)
-        return places
-
-    def add_unnamed(self, places, first):
+    def place_others(self, first):
+        """§13.5: the records that are not named have a content in the first base."""
         numbers = {record.path: number for number, record in enumerate(first.records)}
         for index, record in enumerate(self.records):
-            if record.size and index not in places:
+            if record.size and index not in self.held and index not in self.fresh:
                 number = numbers.get(record.path)
                 require(number is not None and first.records[number].size == record.size, f"{record.path!r} has no content")
-                places[index] = number
+                self.held[index] = number
 
     def with_digest(self, index):
         """§13.7: the record, with the digest of a new content computed, or that of the base's index."""
-        record, place = self.records[index], self.places.get(index)
+        record = self.records[index]
         if record.type == DIRECTORY:
             return record._replace(digest=bytes(32))
-        if place is None:
-            return record._replace(digest=sha256(b""))
-        if place >= 0:
-            return record._replace(digest=self.contents.record(place).digest)
-        return record._replace(digest=sha256(self.read(index, 0, record.size)))
+        if index in self.held:
+            return record._replace(digest=self.base.record(self.held[index]).digest)
+        return record._replace(digest=sha256(self.read(index, 0, record.size) if record.size else b""))
 
     def read(self, index, offset, length):
-        place = self.places[index]
-        return self.stream(-place - 1 + offset, length) if place < 0 else self.contents.read(place, offset, length)
+        if index in self.held:
+            return self.base.read_record(self.held[index], offset, length)
+        start = self.fresh[index] + offset
+        return self.contents[start:start + length]

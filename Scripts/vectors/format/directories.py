@@ -3,15 +3,12 @@
 import os
 import stat
 
-from vectors.format.delta import DeltaTree
-from vectors.format.delta_head import read_delta_frame, read_delta_head
 from vectors.format.errors import Problem, Refused, require
 from vectors.format.limits import MAX_DIRECTORY, MAX_RECORDS
-from vectors.format.pack import open_pack
 from vectors.format.paths import check_directories, check_paths, check_portability
-from vectors.format.reader import read_pack
+from vectors.format.reader import open_base, read_pack
 from vectors.format.records import DIRECTORY, EXECUTABLE, Item
-from vectors.format.trees import FileTree, TarTree
+from vectors.format.trees import FileTree
 
 
 def open_parent(root, components):
@@ -116,21 +113,12 @@ def check_tree(items):
 
 
 def open_bases(paths, key):
-    """The bases that a command is given: packs, or directories. A delta among them is over those directly before it."""
+    """The bases that a command is given: full packs, or directories."""
     trees = []
     for path in paths:
         if os.path.isdir(path):
             trees.append(FileTree(read_tree(path)))
-            continue
-        with open(path, "rb") as file_object:
-            data = file_object.read()
-        opened = open_pack(data, key, deltas=True)
-        if opened.kind == 2:
-            fields, start = read_delta_frame(opened.payload)
-            count = len(read_delta_head(fields, opened.minor, start).bases)
-            if count > len(trees):
-                raise Problem(f"{path} is a delta; its bases come before it")
-            trees[len(trees) - count:] = [DeltaTree(opened, trees[len(trees) - count:])]
         else:
-            trees.append(TarTree(opened))
+            with open(path, "rb") as file_object:
+                trees.append(open_base(file_object.read(), key))
     return trees

@@ -47,7 +47,6 @@ OPTIONAL_PACK_VALUES = {"basePack": PACK_VALUES["id"], "created": is_time, "desc
 DELTA_VALUES = {"bases": lambda value: is_texts(value) and 1 <= len(value) <= 4 and all(map(PACK_VALUES["contentRoot"], value))
                 and len(set(value)) == len(value),
                 "sha256": PACK_VALUES["sha256"], "size": lambda value: is_integer(value) and value > 0}
-OPTIONAL_DELTA_VALUES = {"target": PACK_VALUES["contentRoot"]}
 DEFAULT_VALUES = {"base": matches(rf"https://(?![:@/?])(?:(?![@/?]){URL_CHARACTER})+/(?:(?!\?){URL_CHARACTER})*(?<=/)"),
                   "keyId": PACK_VALUES["keyId"]}
 SIGNED_VALUES = {"expires": is_time, "packs": lambda value: isinstance(value, list), "version": is_integer}
@@ -64,8 +63,7 @@ def check_keys(value, required, optional, what):
 def check_deltas(deltas):
     """§9.3: the deltas to a pack."""
     for delta in deltas:
-        check_keys(delta, DELTA_VALUES, OPTIONAL_DELTA_VALUES, "a delta")
-        require(delta.get("target") not in delta["bases"], "a delta that makes one of its bases")
+        check_keys(delta, DELTA_VALUES, {}, "a delta")
     digests = [delta["sha256"] for delta in deltas]
     require(all(a < b for a, b in zip(digests, digests[1:])), "the order of the deltas")
 

@@ -69,6 +69,6 @@ def prefix_frame(content, prefix=b""):
 def library_frame(content, prefix, level=3):
     """§13.6: one frame by the library; its window holds output and prefix, so that it is single-segment."""
     parameters = zstandard.ZstdCompressionParameters.from_level(level, source_size=len(content), dict_size=len(prefix), write_content_size=1,
-                                                                write_checksum=0, write_dict_id=0, window_log=22)
+                                                                write_checksum=0, write_dict_id=0, window_log=24)
     dictionary = raw_dictionary(prefix) if prefix else None
     return zstandard.ZstdCompressor(dict_data=dictionary, compression_params=parameters).compress(content)

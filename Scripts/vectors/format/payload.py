@@ -55,7 +55,8 @@ def tree_payload(items, *, F=1 << 20, order=reference_order, links=True, **chang
 
 
 class Tar:
-    """The tar as the data frames hold it; of what was decompressed, the last frames are kept."""
+    """The tar as the data frames hold it; of what was decompressed, the last frames are kept.
+    `decoded` counts the bytes of frames that were decompressed."""
 
     def __init__(self, payload, seek, kept=1):
         self.payload, self.places, self.length = payload, seek.data, seek.tar_length
@@ -63,7 +64,7 @@ class Tar:
         for place in seek.data:
             self.starts.append(at)
             at += place.size
-        self.contents, self.kept = {}, kept
+        self.contents, self.kept, self.decoded = {}, kept, 0
 
     def frame(self, index):
         if index not in self.contents:
@@ -72,6 +73,7 @@ class Tar:
             while len(self.contents) >= self.kept:
                 del self.contents[next(iter(self.contents))]
             self.contents[index] = decompress(frame, check_frame(frame, exactly=place.size))
+            self.decoded += place.size
         return self.contents[index]
 
     def chunks(self, offset, length):

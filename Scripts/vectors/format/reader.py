@@ -19,10 +19,9 @@ def read_pack(data, ak, verify=False, sink=None, bases=()):
     return tree.records
 
 
-def open_tree(data, key, bases=()):
-    """A pack as a tree: a full one, or a delta over these bases."""
-    opened = open_pack(data, key, deltas=bool(bases))
-    return DeltaTree(opened, bases) if opened.kind == 2 else TarTree(opened)
+def open_base(data, key):
+    """§13.7: a full pack as a base."""
+    return TarTree(open_pack(data, key))
 
 
 def read_tree_contents(tree, sink=None):

@@ -52,7 +52,7 @@ class FileTree:
         self.contents = [item.content for item in items]
         self.records = [directory_record(item.path) if item.kind == "directory" else file_record(item.path, item.content, 0, item.executable)
                         for item in items]
-        self.root = content_root(self.records)
+        self.root, self.tar = content_root(self.records), None
 
     def read(self, number, offset, length):
         return self.contents[number][offset:offset + length]
@@ -70,34 +70,3 @@ class TarTree:
 
     def read(self, number, offset, length):
         return self.tar.read(self.records[number].offset + offset, length)
-
-
-class Contents:
-    """§13.3: the contents of the bases by number."""
-
-    def __init__(self, bases):
-        self.places = [(base, number) for base in bases for number in range(len(base.records))]
-        self.list = list_bytes(bases[0].records)
-
-    def size(self, content):
-        """The size of a content; None if there is none of this number."""
-        if content < len(self.places):
-            return self.record(content).size
-        return len(self.list) if content == len(self.places) else None
-
-    def record(self, content):
-        base, number = self.places[content]
-        return base.records[number]
-
-    def read(self, content, offset, length):
-        if content == len(self.places):
-            return self.list[offset:offset + length]
-        base, number = self.places[content]
-        return base.read(number, offset, length)
-
-    def prefix(self, ranges):
-        """§13.6; §13.7, step 5: nothing is read before every range has been compared with its content."""
-        for content, offset, length in ranges:
-            size = self.size(content)
-            require(size is not None and offset + length <= size, f"a range of content {content} outside it")
-        return b"".join(self.read(*part) for part in ranges)

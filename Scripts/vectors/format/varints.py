@@ -30,6 +30,9 @@ class Cursor:
         return self.data[self.at - length:self.at]
 
     def varint(self):
+        if self.at < len(self.data) and self.data[self.at] < 128:
+            self.at += 1
+            return self.data[self.at - 1]
         value = shift = 0
         while True:
             byte = self.take(1)[0]

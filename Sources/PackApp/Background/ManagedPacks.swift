@@ -50,7 +50,7 @@
     public func open(_ id: String, path: String? = nil) async throws(PackError) -> Pack {
       let name = try PackName(id)
       let pack = try await Pack.open(try place(id, path), keys: keys)
-      try pack.checkName(name)
+      try pack.source.checkName(name)
       return pack
     }
 

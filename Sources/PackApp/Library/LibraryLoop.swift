@@ -34,8 +34,6 @@ actor LibraryLoop {
   private let isForDevice: @Sendable (ManifestPack) -> Bool
   /// Waits before a retry that a plan put off.
   private let sleep: @Sendable (_ seconds: UInt64) async -> Void
-  /// Waits before packs are rewritten. If nil, none are.
-  private let idle: (@Sendable () async -> Void)?
 
   /// Serializes plans, and the activations of each pack.
   private let locks = KeyedLock<String>()
@@ -64,16 +62,12 @@ actor LibraryLoop {
   private var hasNetwork = true
   private var running: Task<Void, Never>?
   private var retry: Task<Void, Never>?
-  /// The rewriting of packs, which begins when nothing is downloaded. Nil if none waits or runs.
-  private var compaction: Task<Void, Never>?
-  /// The packs that could not be rewritten in this process.
-  private var uncompactable: Set<String> = []
   private var isStopped = false
 
   init(
     _ delivery: AppDelivery, service: any DownloadService, bundled: BundledRelease?, exports: FileExports, confirmsVersions: Bool,
     isForDevice: @escaping @Sendable (ManifestPack) -> Bool, source: @escaping Source,
-    sleep: @escaping @Sendable (_ seconds: UInt64) async -> Void, idle: (@Sendable () async -> Void)?
+    sleep: @escaping @Sendable (_ seconds: UInt64) async -> Void
   ) {
     self.delivery = delivery
     self.service = service
@@ -83,7 +77,6 @@ actor LibraryLoop {
     self.isForDevice = isForDevice
     self.source = source
     self.sleep = sleep
-    self.idle = idle
   }
 
   /// Recovers from the last run, and starts the downloads.
@@ -128,7 +121,6 @@ actor LibraryLoop {
     running?.cancel()
     retry?.cancel()
     fetching?.cancel()
-    compaction?.cancel()
   }
 
   // MARK: The manifest
@@ -303,7 +295,6 @@ actor LibraryLoop {
         // Activated only after it was opened: if the process ended while the key is fetched, a trial would count as a crash.
         let pack = try await store.open(id, activating: newest.version, onTrial: !confirmsVersions)
         opened.withLock { $0[id] = pack }
-        compactLater()
         return true
       } catch {
         if Self.isAboutBytes(error) {
@@ -373,7 +364,6 @@ actor LibraryLoop {
 
   func remove(_ id: String) async throws(PackError) {
     try await locks.lock("plan")
-    await endCompaction()
     do throws(PackError) {
       opened.withLock { $0[id] = nil }
       try await delivery.store.remove(id)
@@ -480,8 +470,6 @@ actor LibraryLoop {
     if !undecided.isEmpty { fetchShardsLater() }
     for download in plan.downloads { progress[download.id] = nil }
     for file in plan.handOver { changes.tell(Change(id: file.id, status: .installing)) }
-    // Its file takes space, and holds versions that may go.
-    if !plan.handOver.isEmpty { await endCompaction() }
     let installations = try await delivery.install(plan)
     for installation in installations {
       progress[installation.id] = nil
@@ -530,8 +518,6 @@ actor LibraryLoop {
     // A download that the system lost sends no event: while somebody waits, it is looked for.
     if !asked.isEmpty { delay = min(delay ?? Self.lookInterval, Self.lookInterval) }
     if let delay { planAgain(after: delay) }
-    let isShort = plan.postponed.contains { if case .space = $0.reason { true } else { false } }
-    if asked.isEmpty && plan.downloads.isEmpty && plan.underWay.isEmpty && !isShort { compactLater() }
     for id in Set(installations.map(\.id)).union(asked).union(plan.underWay).union(plan.downloads.map(\.id)) { await report(id) }
   }
 
@@ -561,30 +547,6 @@ actor LibraryLoop {
       await report(pack.id)
     }
     return isChanged
-  }
-
-  /// Rewrites packs after a while, unless that waits or runs already.
-  private func compactLater() {
-    guard let idle, compaction == nil, !isStopped else { return }
-    compaction = Task(priority: .background) { [weak self] in
-      await idle()
-      if !Task.isCancelled { await self?.compact() }
-    }
-  }
-
-  private func compact() async {
-    // The store logs failures.
-    let report = try? await delivery.store.compact(except: uncompactable)
-    for failure in report?.failures ?? [] { uncompactable.insert(failure.id) }
-    if !Task.isCancelled { compaction = nil }
-  }
-
-  /// Interrupts the rewriting of packs, and waits until nothing is left of it. It begins anew after the next plan.
-  private func endCompaction() async {
-    let ending = compaction
-    compaction = nil
-    ending?.cancel()
-    await ending?.value
   }
 
   private func planAgain(after seconds: UInt64) {

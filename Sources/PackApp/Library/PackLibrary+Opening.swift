@@ -65,20 +65,16 @@ extension PackLibrary {
 
   /// - Parameters:
   ///   - sleep: Waits before a retry that a plan put off.
-  ///   - idle: Waits before packs are rewritten.
   ///   - source: Returns a file that the server has now.
   convenience init(
     _ delivery: AppDelivery, service: any DownloadService, exports: FileExports, _ options: Options,
     sleep: @escaping @Sendable (_ seconds: UInt64) async -> Void = { try? await Task.sleep(for: .seconds(Int64(clamping: $0))) },
-    idle: @escaping @Sendable () async -> Void = { try? await Task.sleep(for: .seconds(60)) },
     source: @escaping LibraryLoop.Source
   ) async throws(PackError) {
     let bundled = try options.bundled.map { (directory) throws(PackError) in try BundledRelease(directory) }
     let loop = LibraryLoop(
       delivery, service: service, bundled: bundled, exports: exports, confirmsVersions: options.confirmsVersions,
-      isForDevice: { [store = delivery.store] in store.device.accepts($0) && options.isForDevice($0) }, source: source,
-      sleep: sleep,
-      idle: options.compactsPacks ? idle : nil)
+      isForDevice: { [store = delivery.store] in store.device.accepts($0) && options.isForDevice($0) }, source: source, sleep: sleep)
     try await loop.start()
     self.init(loop)
   }

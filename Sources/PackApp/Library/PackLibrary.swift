@@ -24,9 +24,6 @@ public final class PackLibrary: Sendable {
     /// Whether ``PackLibrary/ensure(_:)`` confirms a new version as soon as it opens. If false, the version stays on trial until
     /// ``PackLibrary/confirm(_:)``, and is rolled back if that does not happen within the store's time limit.
     public var confirmsVersions = true
-    /// Whether packs that are read over many deltas are rewritten as one file each, on one thread, when nothing was downloaded for a minute
-    /// (``AssetStore/compact(_:progress:)``). An app that turns this off calls that itself; otherwise such packs are updated by full packs.
-    public var compactsPacks = true
     /// The lowest manifest version that this release of the app accepts.
     public var lowestManifestVersion: UInt64 = 0
     /// The limits and timeouts of the store.

@@ -179,7 +179,7 @@ package struct Adviser: Sendable {
     for member in group.members {
       _ = try await build.trial(of: member.pack, to: path, key: key, progress: progress)
       var job = DeltaJob(from: base, to: try Pack.open(path, key: key), output: "\(scratch)/trial.delta")
-      (job.jobs, job.mode) = (build.jobs, member.pack.install)
+      job.jobs = build.jobs
       let delta = try await job.run(key: key, progress: progress).deltaSize
       after += build.isWorth(delta, insteadOf: member.size) ? delta : member.size
     }

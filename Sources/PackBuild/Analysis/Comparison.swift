@@ -299,20 +299,19 @@ package struct Comparison: Sendable {
   /// Returns what players download of each file; nil if they download nothing.
   private func costs(of update: ReleaseUpdate.Pack?, _ pair: Pair, _ base: Pack?, _ after: FileList) throws(PackError) -> Costs? {
     guard let update, case .release(let release) = self.after else { return nil }
-    if update.deltas == 0 { return Costs(sizes: after.items.map { $0.packedSize ?? 0 }, rest: after.restSize) }
-    guard update.deltas == 1 else { return Costs(obstacle: "players download \(update.deltas) deltas") }
+    guard update.isDelta else { return Costs(sizes: after.items.map { $0.packedSize ?? 0 }, rest: after.restSize) }
     let delta = (offer?.entries.first { $0.id == update.id }?.deltas ?? []).first { delta in
-      delta.size == update.size && delta.target == nil && delta.bases == [base?.contentRoot ?? []]
+      delta.size == update.size && delta.bases == [base?.contentRoot ?? []]
     }
-    guard let delta, let base, let new = pair.after?.released else { return Costs(obstacle: "the delta is over another pack") }
+    guard let delta, let base, let new = pair.after?.released else { return Costs(obstacle: "the delta is for another pack") }
     let name = ManifestPack.publishedName(update.id, delta.sha256)
     guard let path = release.path(of: delta, to: update.id) else { return Costs(obstacle: "\(name) is missing") }
     do throws(PackError) {
-      guard let pack = try key?.key.open(path, over: [base], files: files) else { return nil }
-      guard pack.contentRoot == new.contentRoot, pack.layout.packSize == delta.size else {
+      guard let opened = try key?.key.openDelta(path, files: files) else { return nil }
+      guard opened.head.target == new.contentRoot, opened.source.layout.packSize == delta.size else {
         return Costs(obstacle: "\(name) is another delta")
       }
-      let packed = try PackedSizes(pack)
+      let packed = PackedSizes(try DeltaApplication(opened, over: [base]))
       guard packed.sizes.count == after.items.count else { return Costs(obstacle: "\(name) is another delta") }
       return Costs(sizes: packed.sizes, rest: packed.rest)
     } catch {

@@ -41,7 +41,7 @@ extension DifferenceReport {
   private static func row(_ pack: PackDifference) -> String {
     let versions = change(pack.before?.version.map { "\($0)" }, pack.after?.version.map { "\($0)" })
     let sizes = change(pack.before?.packSize.map(size), pack.after?.packSize.map(size))
-    let update = pack.update.map { size($0.size) + ($0.deltas > 0 ? " (delta)" : "") } ?? ""
+    let update = pack.update.map { size($0.size) + ($0.isDelta ? " (delta)" : "") } ?? ""
     let delivery = pack.delivery.map { ", \($0.before.rawValue) → \($0.after.rawValue)" } ?? ""
     return "| \(MarkdownText.code(pack.id ?? "")) | \(pack.kind.rawValue)\(delivery) | \(versions) | \(sizes) | \(update) |"
   }

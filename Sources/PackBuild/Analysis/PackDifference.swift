@@ -113,8 +113,7 @@ extension PackDifference {
       "type": "pack", "id": .text(id), "change": .text(kind.rawValue), "before": before?.json, "after": after?.json,
       "obstacle": .text(obstacle), "unchanged": unchanged, "packRest": .number(packRest), "updateSize": .number(update?.size),
       "updateRest": .number(updateRest), "updateObstacle": .text(updateObstacle),
-      // 0 for the whole pack.
-      "deltas": .number(update?.deltas),
+      "updateIsDelta": update.map { JSON.flag($0.isDelta) },
     ]
   }
 

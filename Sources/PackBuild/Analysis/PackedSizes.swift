@@ -1,7 +1,8 @@
 /// What each file of a pack takes in it, in bytes as served.
 ///
 /// A frame holds parts of several files, and its compressed size is divided among them by their lengths in it. The sizes of all files and of all other
-/// parts add up to the size of the pack. A content that several files have counts for the first of them, and a delta has only what its bases lack.
+/// parts add up to the size of the pack. A content that several files have counts for the first of them. Of a delta, its windows are divided in the same
+/// way among the files whose contents are not copied.
 /// Memory: 8 bytes for each entry, and about 80 for each file while they are computed.
 package struct PackedSizes: Sendable {
   /// A part of the pack that belongs to no file.
@@ -45,25 +46,46 @@ package struct PackedSizes: Sendable {
       throw PackError(.damagedPayload, "the content of two entries overlaps at byte \(right.range.lowerBound) of the tar")
         .about(pack.source)
     }
+    let unused = divide(
+      (0..<pack.table.dataFrameCount).lazy.map { (UInt64(pack.table[$0].compressedSize), pack.table[$0].tarRange) }, contents)
+    addParts(pack.layout, unused, rest: "index and seek table")
+  }
+
+  /// Divides a delta among the files of its target.
+  package init(_ application: DeltaApplication) {
+    let target = application.target
+    sizes = [UInt64](repeating: 0, count: target.count)
+    var end: UInt64 = 0
+    let frames = application.windows.map { window in
+      defer { end += UInt64(window.size) }
+      return (UInt64(window.compressedSize), end..<end + UInt64(window.size))
+    }
+    let contents = application.literals().map { Content(range: $0.range, number: $0.records.min() ?? 0) }
+    let unused = divide(frames, contents)
+    addParts(application.delta.source.layout, unused, rest: "head and list")
+  }
+
+  /// Divides frames among the contents, both in order.
+  ///
+  /// - Returns: The bytes of frames without contents.
+  private mutating func divide(_ frames: some Sequence<(UInt64, Range<UInt64>)>, _ contents: [Content]) -> UInt64 {
     var first = 0
     var unused: UInt64 = 0
-    for number in 0..<pack.table.dataFrameCount {
-      let frame = pack.table[number]
-      let compressed = pack.layer?.compressedSize(ofPiece: number) ?? UInt64(frame.compressedSize)
-      while first < contents.count, contents[first].range.upperBound <= frame.tarRange.lowerBound { first += 1 }
+    for (compressed, range) in frames {
+      while first < contents.count, contents[first].range.upperBound <= range.lowerBound { first += 1 }
       var end = first
-      while end < contents.count, contents[end].range.lowerBound < frame.tarRange.upperBound { end += 1 }
-      unused += divide(compressed, of: frame, among: contents[first..<end])
+      while end < contents.count, contents[end].range.lowerBound < range.upperBound { end += 1 }
+      unused += divide(compressed, of: range, among: contents[first..<end])
     }
     total = sizes.reduce(0, +)
-    addParts(pack, unused)
+    return unused
   }
 
   /// Divides the bytes of a frame among the contents in it, so that nothing is lost by rounding.
   ///
   /// - Returns: what is left if there are none.
-  private mutating func divide(_ compressed: UInt64, of frame: SeekTable.Frame, among contents: ArraySlice<Content>) -> UInt64 {
-    let lengths = contents.map { UInt64($0.range.clamped(to: frame.tarRange).count) }
+  private mutating func divide(_ compressed: UInt64, of range: Range<UInt64>, among contents: ArraySlice<Content>) -> UInt64 {
+    let lengths = contents.map { UInt64($0.range.clamped(to: range).count) }
     let all = lengths.reduce(0, +)
     guard all > 0 else { return compressed }
     var (passed, given) = (0 as UInt64, 0 as UInt64)
@@ -77,12 +99,11 @@ package struct PackedSizes: Sendable {
     return 0
   }
 
-  private mutating func addParts(_ pack: Pack, _ unused: UInt64) {
-    let layout = pack.layout
+  private mutating func addParts(_ layout: SegmentLayout, _ unused: UInt64, rest: String) {
     let tags = layout.segmentCount * UInt64(SegmentLayout.tagSize)
     let payload = layout.payloadSize
     if unused > 0 { parts.append(Part(name: "frames without file content", size: unused)) }
-    parts.append(Part(name: pack.layer == nil ? "index and seek table" : "head and list", size: payload - total - unused))
+    parts.append(Part(name: rest, size: payload - total - unused))
     parts.append(Part(name: "tags", size: tags))
     parts.append(Part(name: "header", size: layout.packSize - payload - tags))
   }

@@ -1,34 +1,32 @@
-/// The different contents of the bases, one after the other in one space of addresses, which is what a search for similar bytes works on.
+/// Some parts of a delta's base string in one space of addresses, in which each part begins at a multiple of the spacing of the samples.
 ///
-/// Takes 24 bytes for each content.
+/// Takes 24 bytes for each part.
 struct BaseContents: Sendable {
-  /// One content and its place.
+  /// One part of the base string, and its addresses.
   struct Item: Sendable {
-    /// The number of the content (FORMAT.md §13.3).
-    var number: Int
-    /// The length of the content in bytes.
-    var size: UInt64
-    /// The address of its first byte: a multiple of the spacing of the samples.
+    /// The places in the base string.
+    var range: Range<UInt64>
+    /// The address of its first byte.
     var start: UInt64
 
+    var size: UInt64 { range.upperBound - range.lowerBound }
     var end: UInt64 { start + size }
   }
 
-  /// Ascending by number and by address.
+  /// In the order of the base string, and ascending by address.
   private(set) var items: [Item] = []
   /// One byte in this many is the start of a sample. A power of two.
   let spacing: UInt64
-  /// The address after the last content.
+  /// The address after the last part.
   private(set) var end: UInt64 = 0
 
-  /// - Parameter contents: the number and the size of each content that is not empty, ascending by number.
-  init(_ contents: [(number: Int, size: UInt64)]) {
-    let total = contents.reduce(0) { $0 + $1.size }
-    spacing = Self.spacing(for: total)
-    items.reserveCapacity(contents.count)
-    for (number, size) in contents {
-      items.append(Item(number: number, size: size, start: end))
-      end += (size + spacing - 1) / spacing * spacing
+  init(_ string: BaseString, parts: Range<Int>) {
+    spacing = Self.spacing(for: parts.reduce(0) { $0 + UInt64(string.range(of: $1).count) })
+    items.reserveCapacity(parts.count)
+    for number in parts {
+      let range = string.range(of: number)
+      items.append(Item(range: range, start: end))
+      end += (UInt64(range.count) + spacing - 1) / spacing * spacing
     }
   }
 
@@ -47,13 +45,5 @@ struct BaseContents: Sendable {
   private static let smallestSpacing: UInt64 = 4
 
   /// Returns the index of the item that an address is in.
-  func index(holding address: UInt64) -> Int {
-    var low = 0
-    var high = items.count
-    while high - low > 1 {
-      let middle = (low + high) / 2
-      if items[middle].start <= address { low = middle } else { high = middle }
-    }
-    return low
-  }
+  func index(holding address: UInt64) -> Int { items.partitioningIndex { $0.start > address } - 1 }
 }

@@ -1,13 +1,12 @@
 /// Makes a delta: a pack that makes the tree of a new pack out of the tree of an old one (FORMAT.md §13).
 ///
 /// With the same build of packer, the same packs and key give the same bytes, regardless of the number of threads. How the packs were compressed
-/// and encrypted makes no difference, except that the salt is random if that of the new pack is, and that the frames of the old pack count if the
-/// delta stays packed.
+/// and encrypted makes no difference, except that the salt is random if that of the new pack is.
 ///
-/// Memory: about 60 MiB for each thread, 450 bytes for each record of both packs, and the table of fingerprints, 24 MiB up to 192 MiB by the size of
-/// the old pack.
+/// Memory: 40 MiB for each thread, and up to 100 MiB if it has full windows; 450 bytes for each record of both packs; and the table of fingerprints, 24 MiB
+/// up to 192 MiB by the size of the old pack.
 package struct DeltaJob: Sendable {
-  /// The pack that players have. A delta over it is read over a pack with the same content root.
+  /// The pack that players have. The delta is applied to any pack with the same content root.
   package let old: Pack
   /// The pack that the delta brings. The delta has its pack id, version and segment size.
   package let new: Pack
@@ -15,11 +14,6 @@ package struct DeltaJob: Sendable {
   package let output: String
   /// The number of threads. Nil means the number of processors that are online.
   package var jobs: Int?
-  /// How players keep the pack. If it stays packed, files are read through the delta: then each window needs at most ``mostFrames`` frames of the old
-  /// pack. That may make the delta larger.
-  package var mode = InstallMode.unpacked
-  /// The largest number of frames of the old pack that a window of a delta needs that stays packed.
-  package static let mostFrames = 4
   package var files: any FileSystem = SystemFiles()
   package var backend: any CryptoBackend = CryptoBackends.standard
   /// Whether the job syncs the delta to the disk, or leaves that to its directory.
@@ -38,43 +32,70 @@ package struct DeltaJob: Sendable {
   ///
   /// - Parameters:
   ///   - key: the application key of the new pack, or the root key that it follows from.
-  ///   - progress: called for every content and window, in bytes of content.
+  ///   - progress: called for every content, chunk and window, in bytes of content.
   /// - Throws: ``PackError/Code/wrongKey`` if the new pack was made with another key, ``PackError/Code/unsuitableSource`` if a delta of these packs
   ///   would exceed a limit, or the errors of reading both and of writing.
   package func run(key: borrowing PackKey, progress: ProgressHandler? = nil) async throws(PackError) -> DeltaReport {
     let workers = try WorkerPool.size(for: jobs)
-    let key = try writingKey(key)
+    let key = Shared(try writingKey(key))
     let (oldTree, newTree) = try await WorkerPool.value { [old, new] (_) throws(PackError) in
       (try DeltaTree(old), try DeltaTree(new))
     }
-    var places = DeltaPlaces(of: newTree, over: oldTree)
-    let base = try await DeltaBaseReading.open(oldTree, isSearched: !places.new.isEmpty, jobs: workers, progress: progress)
-    var homes: FrameHomes?
-    if mode == .packed {
-      let found = try await WorkerPool.value { [new = places.new] (pool) throws(PackError) in
-        try FrameHomes(of: new, in: newTree, over: base, pool: pool)
-      }
-      places.arrange(found.order)
-      homes = found
-    }
-    let stream = try DeltaStream(of: newTree, new: places.new, homes: homes)
+    let places = DeltaPlaces(of: newTree, over: oldTree)
+    let base = DeltaBaseReading(oldTree)
+    let list = try await listSource(of: newTree, over: base, jobs: workers)
+    let contents = try await contentSource(of: newTree, places.new, over: base, jobs: workers, progress: progress)
 
     let header = makeHeader()
-    let draft = try PackDraft(output, header: header, key: key, durability: durability, files: files, backend: backend)
-    var head = DeltaHead(bases: [oldTree.contentRoot], target: newTree.contentRoot, listSize: newTree.list.count)
-    head.moved = places.moved
-    head.new = places.new
-    head.repeated = places.repeated
-    let windows = try DeltaWindows(
-      base, stream, mostFrames: homes == nil ? nil : Self.mostFrames, head: head, draft: draft, backend: backend)
-    head = try await windows.make(jobs: workers, progress: progress)
-    let headSize = try append(head, to: draft, newTree, oldTree)
+    let draft = try PackDraft(output, header: header, key: key.key, durability: durability, files: files, backend: backend)
+    var head = DeltaHead(
+      bases: [oldTree.contentRoot], target: newTree.contentRoot, listSize: newTree.list.count, contentSize: contents.stream.size)
+    head.copies = (list.copies.copies, contents.copies.copies)
+    (head.moved, head.new, head.repeated) = (places.moved, places.new, places.repeated)
+    let windows = LiteralWindows(base: base, draft: draft)
+    try await windows.append(list, to: &head, jobs: workers, progress: nil)
+    try await windows.append(contents, to: &head, jobs: workers, progress: progress)
+    let headSize = try append(head, to: draft)
 
-    let seal = try PackSeal(draft, header: header, usesRandomSalt: !header.hasDeterministicSalt, key: key, backend: backend)
-    try await seal.run(jobs: workers, progress: progress)
+    let seal = try PackSeal(draft, header: header, usesRandomSalt: !header.hasDeterministicSalt, key: key.key, backend: backend)
+    try await seal.run(jobs: workers, progress: progress) { [self] (file) throws(PackError) in
+      try prove(file, size: seal.packSize, key: key.key)
+    }
     return DeltaReport(
-      output: output, header: header, keyID: key.id, head: head, places: places, sizes: (seal.packSize, new.layout.packSize),
-      newSize: stream.contentSize, headSize: headSize)
+      output: output, header: header, keyID: key.key.id, head: head, places: places, sizes: (seal.packSize, new.layout.packSize),
+      headSize: headSize)
+  }
+
+  /// A list up to this length is compressed against that of the old tree. In a longer one, what both have in common is found first, which is faster.
+  private static let mostOfList = 1 << 20
+
+  private func listSource(of tree: DeltaTree, over base: DeltaBaseReading, jobs: Int) async throws(PackError) -> LiteralWindows.Source {
+    let stream = DeltaStream(listOf: tree)
+    let (old, new) = (base.tree.list, tree.list)
+    guard old != new, !old.isEmpty, max(old.count, new.count) <= Self.mostOfList else {
+      let search = CopySearch(base: base, sampled: base.sampledList())
+      let copies = try await search.copies(of: stream, jobs: jobs, progress: nil)
+      return LiteralWindows.Source(stream: stream, copies: CopyStream(size: stream.size, copies), extras: [])
+    }
+    return LiteralWindows.Source(stream: stream, copies: CopyStream(size: stream.size, []), extras: [0..<UInt64(old.count)])
+  }
+
+  private func contentSource(
+    of tree: DeltaTree, _ new: [UInt32], over base: DeltaBaseReading, jobs: Int, progress: ProgressHandler?
+  ) async throws(PackError) -> LiteralWindows.Source {
+    let stream = try DeltaStream(of: tree, new: new)
+    guard stream.size > 0 else { return LiteralWindows.Source(stream: stream, copies: CopyStream(size: 0, []), extras: []) }
+    let search = CopySearch(base: base, sampled: try await base.sampledContents(jobs: jobs, progress: progress))
+    let copies = try await search.copies(of: stream, jobs: jobs, progress: progress)
+    return LiteralWindows.Source(stream: stream, copies: CopyStream(size: stream.size, copies), extras: [])
+  }
+
+  /// Applies the finished delta, without writing anything: all that a device checks.
+  private func prove(_ file: OpenFile, size: UInt64, key: borrowing PackKey) throws(PackError) {
+    let start = try PackStart(file, size: size, path: output, files: files)
+    let delta = try DeltaPack(PackSource(start, path: output, key: key, files: files, backend: backend))
+    var application = try DeltaApplication(delta, over: [old], contentLimit: .max, checkpoint: Task.checkpoint)
+    try application.prove(checkpoint: Task.checkpoint)
   }
 
   /// Returns the key with which the new pack was made: the one given, or the one that follows from it.
@@ -97,16 +118,18 @@ package struct DeltaJob: Sendable {
     return header
   }
 
-  /// Appends the head and the trailer to the payload, after reading the head as a reader does. Returns the length of the frame.
-  private func append(_ head: DeltaHead, to draft: PackDraft, _ new: DeltaTree, _ old: DeltaTree) throws(PackError) -> Int {
+  /// Appends the head and the trailer to the payload. Returns the length of the frame.
+  private func append(_ head: DeltaHead, to draft: PackDraft) throws(PackError) -> Int {
+    guard head.windows.count <= Limits.deltaWindows else {
+      throw PackError(
+        .unsuitableSource, "the delta needs \(head.windows.count) windows, more than \(Limits.deltaWindows)", hint: "publish the full pack")
+    }
     let bytes = head.bytes
     guard bytes.count <= Limits.deltaHeadSize else {
       throw PackError(
         .unsuitableSource, "the delta needs a head of \(bytes.count) bytes, more than \(Limits.deltaHeadSize)",
         hint: "publish the full pack, because the trees have too little in common")
     }
-    let parsed = try DeltaHead(parsing: bytes.byteSpan, minor: 0, windowBytes: draft.size)
-    try DeltaProof.check(parsed, of: new, over: old, backend: backend)
     let frame = try CompressionContext(level: 19).compressed(bytes)
     try draft.append(frame.byteSpan)
     try draft.append(DeltaHead.trailer(headSize: frame.count).byteSpan)

@@ -57,16 +57,6 @@ struct DeltaPlaces: Sendable {
     new = numbers.map { UInt32(fresh[$0]) }
   }
 
-  /// Puts the new contents in another order.
-  ///
-  /// - Parameter order: The places of the contents until now.
-  mutating func arrange(_ order: [Int]) {
-    var places = [UInt32](repeating: 0, count: order.count)
-    for (place, earlier) in order.enumerated() { places[earlier] = UInt32(place) }
-    new = order.map { new[$0] }
-    for number in repeated.indices { repeated[number].source = places[Int(repeated[number].source)] }
-  }
-
   private mutating func repeatContents(_ copies: [(record: Int, original: Int)]) {
     guard !copies.isEmpty else { return }
     var places: [UInt32: UInt32] = [:]

@@ -18,8 +18,10 @@ package struct DeltaReport: Sendable {
   package let repeated: Int
   /// The number of windows.
   package let windows: Int
-  /// The number of ranges of old contents that the windows are compressed against.
-  package let ranges: Int
+  /// The number of copies from the old pack.
+  package let copies: Int
+  /// The bytes of new contents that are not copied.
+  package let literalSize: UInt64
   /// The bytes of all windows, compressed.
   package let windowSize: UInt64
   /// The bytes of the head, compressed.
@@ -30,24 +32,25 @@ package struct DeltaReport: Sendable {
   package let packID: [UInt8]
   /// The version of the new pack.
   package let packVersion: UInt64
-  /// The content root of the old pack, 32 bytes: what the delta is read over.
+  /// The content root of the old pack, 32 bytes: what the delta is applied to.
   package let baseRoot: [UInt8]
   /// The content root of the new pack, 32 bytes.
   package let contentRoot: [UInt8]
 
   init(
     output: String, header: PackHeader, keyID: KeyID, head: DeltaHead, places: DeltaPlaces, sizes: (delta: UInt64, pack: UInt64),
-    newSize: UInt64, headSize: Int
+    headSize: Int
   ) {
     self.output = output
     (deltaSize, packSize) = sizes
-    newContentSize = newSize
+    newContentSize = head.contentSize
     unchanged = places.unchanged
     moved = places.moved.count
     new = places.new.count
     repeated = places.repeated.count
     windows = head.windows.count
-    ranges = head.pieces.count
+    copies = head.copies.list.count + head.copies.contents.count
+    literalSize = head.contentLiterals
     windowSize = head.windows.reduce(0) { $0 + UInt64($1.compressedSize) }
     self.headSize = headSize
     self.keyID = keyID
@@ -68,7 +71,7 @@ extension DeltaReport {
       "type": "delta", "output": .text(output), "deltaSize": .number(deltaSize), "packSize": .number(packSize),
       "permille": .number(permille), "unchangedEntries": .number(unchanged), "movedFiles": .number(moved), "newContents": .number(new),
       "newContentSize": .number(newContentSize), "repeatedFiles": .number(repeated), "windows": .number(windows),
-      "ranges": .number(ranges), "windowSize": .number(windowSize), "headSize": .number(headSize),
+      "copies": .number(copies), "literalSize": .number(literalSize), "windowSize": .number(windowSize), "headSize": .number(headSize),
       "milliseconds": .number(duration.microseconds / 1000), "keyID": .text("\(keyID)"), "packID": .text(packID.hex),
       "packVersion": .number(packVersion), "baseRoot": .text(baseRoot.hex), "contentRoot": .text(contentRoot.hex),
     ]

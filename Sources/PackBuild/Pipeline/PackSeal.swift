@@ -41,7 +41,12 @@ final class PackSeal: Sendable {
     packSize = layout.packSize
   }
 
-  func run(jobs: Int, progress: ProgressHandler?) async throws(PackError) {
+  /// Encrypts the payload, and gives the pack its name.
+  ///
+  /// - Parameter check: Called before that, with the finished file.
+  func run(
+    jobs: Int, progress: ProgressHandler?, check: @escaping @Sendable (OpenFile) throws(PackError) -> Void = { _ in }
+  ) async throws(PackError) {
     let headerBytes = headerBytes
     try draft.output.write(headerBytes.byteSpan, at: 0, of: packSize)
     let counter = ProgressCounter(.sealing, total: payloadSize, handler: progress)
@@ -87,6 +92,7 @@ final class PackSeal: Sendable {
     guard written.withLock({ $0 }) == pieces else {
       throw PackError(.internalError, of: draft.output.path, "was not encrypted completely")
     }
+    try await WorkerPool.value { [draft] (_) throws(PackError) in try check(draft.output.file) }
     progress?(PackProgress(phase: .syncing, done: payloadSize, total: payloadSize))
     try draft.output.commit()
   }

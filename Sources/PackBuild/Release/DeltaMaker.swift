@@ -2,46 +2,21 @@
 private struct DeltaWork {
   let pack: MadePack
   let editions: [ReleaseHistory.Edition]
-  /// The other pack over which it is published.
+  /// The other pack from which there is a delta, too.
   let base: BuildRecord.Pack?
 
-  private func identity(_ base: UpdateBase, middle: ReleaseLock.Pack? = nil) -> DeltaIdentity {
-    // A device rewrites a pack that stays packed, because the other pack may be removed. So such a delta need not be fast to read.
-    let mode = base.packName == nil ? pack.keyed.pack.install : .unpacked
-    return DeltaIdentity(base: base, made: pack.record, middle: middle, mode: mode)
-  }
-
-  private func wanted(_ identity: DeltaIdentity, restSize: UInt64? = nil, obstacle: String? = nil) -> WantedDelta {
-    WantedDelta(identity: identity, key: pack.keyed.key, restSize: restSize, obstacle: obstacle)
-  }
-
-  /// All deltas that may be made: from the editions, and from the other pack.
-  var identities: [DeltaIdentity] {
-    let deltas = editions.prefix(ReleaseBuild.mostEditions).enumerated().map { number, edition in
-      identity(.edition(edition), middle: ReleaseBuild.middle(of: number).map { editions[$0].pack })
+  /// All deltas that the pack could have: from its editions, and from the other pack.
+  var wanted: [WantedDelta] {
+    let deltas = editions.enumerated().map { number, edition in
+      delta(from: .edition(edition), obstacle: number < ReleaseBuild.mostDeltas ? nil : ReleaseBuild.tooOld)
     }
-    return deltas + (base.map { [identity(.pack($0))] } ?? [])
+    return deltas + (base.map { [delta(from: .pack($0))] } ?? [])
   }
 
-  /// Those that lead to the pack itself.
-  var direct: [WantedDelta] { identities.filter { $0.middle == nil }.map { wanted($0) } }
-
-  /// Returns the deltas from older editions to newer ones, from which one of `direct` leads on.
-  ///
-  /// The edition in between is eight editions newer: the delta to it was made when it was released, and is reused.
-  func later(_ direct: [UpdateOutcome]) -> [WantedDelta] {
-    editions.enumerated().dropFirst(ReleaseBuild.mostDeltas).map { number, edition in
-      let own = identity(.edition(edition))
-      guard let middle = ReleaseBuild.middle(of: number) else { return wanted(own, obstacle: ReleaseBuild.tooOld) }
-      guard let rest = direct[middle].delta else {
-        return wanted(own, obstacle: "the edition that would lead on to the pack has no delta")
-      }
-      let pack = editions[middle].pack
-      // A device may have only the newer key.
-      return wanted(
-        identity(.edition(edition), middle: pack), restSize: rest.size,
-        obstacle: pack.keyID == self.pack.record.keyID ? nil : "the edition that would lead on to the pack has another key")
-    }
+  private func delta(from base: UpdateBase, obstacle: String? = nil) -> WantedDelta {
+    WantedDelta(
+      identity: DeltaIdentity(base: base, made: pack.record), key: pack.keyed.key, isPacked: pack.keyed.pack.install == .packed,
+      obstacle: obstacle)
   }
 }
 
@@ -49,6 +24,7 @@ private struct DeltaWork {
 private struct DueDelta: Sendable {
   let wanted: WantedDelta
   let basePath: String
+  /// The path of the pack that it makes.
   let targetPath: String
   /// The path of the draft.
   let output: String
@@ -75,8 +51,9 @@ struct DeltaMaker {
       DeltaWork(pack: pack, editions: editions[pack.id] ?? [], base: pack.keyed.pack.base.flatMap { bases[$0] })
     }
     let shelf = try cached.map { (files) throws(PackError) in
-      // The deltas that the earlier build does not have, if their names are known before any is made.
-      try DeltaShelf(files, for: works.flatMap(\.identities).filter { existing?.record.deltas.contains(where: $0.isThat) != true })
+      // The deltas that the earlier build does not have.
+      let identities = works.flatMap(\.wanted).filter { $0.obstacle == nil }.map(\.identity)
+      return try DeltaShelf(files, for: identities.filter { existing?.record.deltas.contains(where: $0.isThat) != true })
     }
     var outcomes: [UpdateOutcome] = []
     var rest = works[...]
@@ -85,20 +62,10 @@ struct DeltaMaker {
       // Packs of editions that a cache has are on the disk only for some packs at once.
       let batch = rest.batch(upTo: Self.largestBatch) { $0.pack.record.size }
       rest = rest.dropFirst(batch.count)
-      outcomes += try await updates(Array(batch), shelf)
+      outcomes += try await self.outcomes(batch.flatMap(\.wanted), shelf)
       shelf?.dropBases()
     }
     return outcomes
-  }
-
-  private func updates(_ works: [DeltaWork], _ shelf: DeltaShelf?) async throws(PackError) -> [UpdateOutcome] {
-    let direct = try await outcomes(works.map(\.direct), shelf)
-    // Older editions get a delta to a newer one if that has one to the pack.
-    let later = try await outcomes(zip(works, direct).map { $0.later($1) }, shelf)
-    return zip(direct, later).flatMap { direct, later in
-      // The delta from another pack comes last.
-      later.isEmpty ? direct : direct.prefix(ReleaseBuild.mostDeltas) + later + direct.dropFirst(ReleaseBuild.mostDeltas)
-    }
   }
 
   /// What is known of a delta.
@@ -108,21 +75,15 @@ struct DeltaMaker {
   }
 
   /// Takes the deltas that are there, and makes the others.
-  private func outcomes(_ wanted: [[WantedDelta]], _ shelf: DeltaShelf?) async throws(PackError) -> [[UpdateOutcome]] {
-    var steps: [[Step]] = []
-    for list in wanted {
-      var own: [Step] = []
-      for delta in list {
-        try Task.checkpoint()
-        own.append(try step(delta, shelf))
-      }
-      steps.append(own)
+  private func outcomes(_ wanted: [WantedDelta], _ shelf: DeltaShelf?) async throws(PackError) -> [UpdateOutcome] {
+    var steps: [Step] = []
+    for delta in wanted {
+      try Task.checkpoint()
+      steps.append(try step(delta, shelf))
     }
-    let due = steps.joined().compactMap { step in if case .due(let delta) = step { delta } else { nil } }
+    let due = steps.compactMap { step in if case .due(let delta) = step { delta } else { nil } }
     var made = try await make(due)[...]
-    return steps.map { own in
-      own.map { step in if case .done(let outcome) = step { outcome } else { made.removeFirst() } }
-    }
+    return steps.map { step in if case .done(let outcome) = step { outcome } else { made.removeFirst() } }
   }
 
   /// Takes a delta that is there, or finds out what to make it from.
@@ -131,16 +92,16 @@ struct DeltaMaker {
     if let known = try reuse(wanted) { return .done(known) }
     let identity = wanted.identity
     if let shelf, let known = try take(wanted, from: shelf) { return .done(known) }
-    let (made, output) = (staged.path(of: identity.made.file), staged.path(of: identity.draft))
+    let basePath: String
     switch identity.base {
-    case .pack(let other):
-      return .due(DueDelta(wanted: wanted, basePath: staged.path(of: other.file), targetPath: made, output: output))
+    case .pack(let other): basePath = staged.path(of: other.file)
     case .edition(let edition):
-      guard let base = try path(of: edition.pack, shelf) else { return lacking(edition.pack, for: wanted) }
-      guard let middle = identity.middle else { return .due(DueDelta(wanted: wanted, basePath: base, targetPath: made, output: output)) }
-      guard let target = try path(of: middle, shelf) else { return lacking(middle, for: wanted) }
-      return .due(DueDelta(wanted: wanted, basePath: base, targetPath: target, output: output))
+      guard let path = try path(of: edition.pack, shelf) else { return .done(lacking(edition.pack, for: wanted)) }
+      basePath = path
     }
+    return .due(
+      DueDelta(
+        wanted: wanted, basePath: basePath, targetPath: staged.path(of: identity.made.file), output: staged.path(of: identity.draft)))
   }
 
   /// Returns the file of an edition, if it is in the earlier build, in the folder of released packs or in the cache.
@@ -149,12 +110,12 @@ struct DeltaMaker {
     return try shelf?.path(of: pack)
   }
 
-  private func lacking(_ pack: ReleaseLock.Pack, for wanted: WantedDelta) -> Step {
-    .done(wanted.outcome(.omitted, reason: build.absence(of: pack), missingFile: ReleaseBuild.fileName(pack.id, pack.sha256)))
+  private func lacking(_ pack: ReleaseLock.Pack, for wanted: WantedDelta) -> UpdateOutcome {
+    wanted.outcome(.omitted, reason: build.absence(of: pack), missingFile: ReleaseBuild.fileName(pack.id, pack.sha256))
   }
 
   private func isWorth(_ size: UInt64, _ wanted: WantedDelta) -> Bool {
-    build.isWorth(wanted.total(size), insteadOf: wanted.identity.made.size)
+    build.isWorth(size, insteadOf: wanted.identity.made.size)
   }
 
   /// Takes a delta from the earlier build, or its record that the delta was not worth it. Returns nil if there is none.
@@ -233,9 +194,8 @@ struct DeltaMaker {
 extension DueDelta {
   /// Makes the delta. Returns why there is none if it cannot be made, or nil.
   fileprivate func make(_ build: ReleaseBuild, jobs: Int, progress: ProgressHandler?) async throws(PackError) -> PackError? {
-    let identity = wanted.identity
     let base: Pack
-    switch identity.base {
+    switch wanted.identity.base {
     case .pack: base = try open(basePath, build)
     case .edition(let edition):
       do throws(PackError) {
@@ -244,23 +204,29 @@ extension DueDelta {
         return PackError(error.code, "\(basePath) cannot be the base: \(error.message)")
       }
     }
-    let target: Pack
-    do throws(PackError) {
-      target = try open(targetPath, as: identity.middle, build)
-    } catch {
-      guard identity.middle != nil else { throw error }
-      return PackError(error.code, "\(targetPath) cannot be the edition that leads on: \(error.message)")
-    }
-    var job = DeltaJob(from: base, to: target, output: output)
+    var job = DeltaJob(from: base, to: try open(targetPath, build), output: output)
     (job.jobs, job.files, job.backend, job.durability) = (jobs, build.files, build.backend, .leftToDirectory)
-    job.mode = identity.mode
     do throws(PackError) {
       _ = try await job.run(key: wanted.key.key, progress: progress)
+      if wanted.isPacked { try await checkSize(over: base, build, jobs: jobs) }
     } catch {
+      try? build.files.remove(output, .file, in: nil)
       guard Self.faultsOfBases.contains(error.code) else { throw error }
       return error
     }
     return nil
+  }
+
+  /// Throws if a device would not install the pack from the delta, because the file that it makes would take too much space.
+  private func checkSize(over base: Pack, _ build: ReleaseBuild, jobs: Int) async throws(PackError) {
+    let delta = try DeltaPack.open(output, key: wanted.key.key, files: build.files, backend: build.backend)
+    let application = try DeltaApplication(delta, over: [base])
+    let size = try await PackRewriter(application).packSize(application, jobs: jobs)
+    let most = PackRewriter.largestSize(for: wanted.identity.made.size)
+    guard size <= most else {
+      throw PackError(
+        .unsuitableSource, "a device would make a pack of \(size) bytes of it, and the full pack has \(wanted.identity.made.size)")
+    }
   }
 
   /// The errors of a base, or of a pair of trees that has no delta. The full pack remains.

@@ -10,8 +10,8 @@ extension PackKey {
     try Pack(path, key: self, files: files, backend: CryptoBackends.standard)
   }
 
-  /// Opens a delta over its bases, which proves its content root.
-  package func open(_ path: String, over bases: [Pack], files: any FileSystem) throws(PackError) -> Pack {
-    try Pack.open(path, key: self, over: bases, files: files, backend: CryptoBackends.standard)
+  /// Opens a delta.
+  package func openDelta(_ path: String, files: any FileSystem) throws(PackError) -> DeltaPack {
+    try DeltaPack.open(path, key: self, files: files)
   }
 }

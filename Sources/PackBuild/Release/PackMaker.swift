@@ -116,7 +116,7 @@ struct PackMaker {
     let (size, sha256) = try staged.digest(of: draft)
     // Other machines have the key of the pack, so only its content shows that it is made from these sources.
     let pack = try Pack(staged.path(of: draft), key: source.keyed.key.key, files: build.files, backend: build.backend)
-    try pack.checkName(source.keyed.pack.id)
+    try pack.source.checkName(source.keyed.pack.id)
     guard "\(pack.keyID)" == identity.keyID, try PackCensus(pack).contentRoot == identity.contentRoot else {
       throw PackError(.wrongPack, of: "pack '\(id)'", "has a pack with another content or key")
     }

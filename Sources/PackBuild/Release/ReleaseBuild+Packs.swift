@@ -150,7 +150,7 @@ extension ReleaseBuild {
   func entry(for made: MadePack, in staged: StagedRelease) throws(PackError) -> ManifestPack {
     let (settings, record) = (made.keyed.pack, made.record)
     let pack = try Pack(staged.path(of: record.file), key: made.keyed.key.key, files: files, backend: backend)
-    try pack.checkName(settings.id)
+    try pack.source.checkName(settings.id)
     let census = try PackCensus(pack)
     guard census.contentRoot == record.contentRoot else {
       throw PackError(.damagedPayload, "\(output)/\(record.file): the entries do not match the content root")

@@ -1,13 +1,8 @@
 extension ReleaseBuild {
-  /// The largest number of deltas that make a pack: from its newest editions. As many older editions get a delta to one of those.
-  static let mostDeltas = 8
-  /// The largest number of editions of a pack that get deltas.
-  package static let mostEditions = 2 * mostDeltas
+  /// The largest number of editions of a pack, the newest ones, from which there are deltas.
+  package static let mostDeltas = 8
 
-  /// Returns the number of the edition in between for the edition with a number, from the newest on, if that gets no delta to the pack itself.
-  static func middle(of number: Int) -> Int? { (mostDeltas..<mostEditions).contains(number) ? number - mostDeltas : nil }
-
-  static let tooOld = "only the \(mostEditions) newest editions get deltas"
+  static let tooOld = "only the \(mostDeltas) newest editions get deltas"
 
   /// Returns what a build would do.
   func plannedUpdates(
@@ -17,24 +12,21 @@ extension ReleaseBuild {
     let named = Set(decisions.compactMap(\.keyed.pack.base))
     let bases = Dictionary(decisions.filter { named.contains($0.id) }.map { ($0.id, $0.planned) }) { first, _ in first }
     for decision in decisions {
-      let list = editions[decision.id] ?? []
-      for (number, edition) in list.enumerated() {
-        let middle = Self.middle(of: number).map { list[$0].pack }
-        let isTooOld = number >= Self.mostEditions
-        let missing = isTooOld ? nil : [edition.pack, middle].compactMap(\.self).first { basePath(of: $0, existing) == nil }
+      for (number, edition) in (editions[decision.id] ?? []).enumerated() {
+        let isTooOld = number >= Self.mostDeltas
+        let missing = isTooOld || basePath(of: edition.pack, existing) != nil ? nil : edition.pack
         let reason = isTooOld ? Self.tooOld : missing.map(absence)
         updates.append(
           ReleaseBuildReport.Update(
             id: decision.id, version: edition.pack.version, manifest: edition.manifest, basePack: nil,
-            base: edition.pack.contentRoot, via: middle?.version, action: reason == nil ? .planned : .omitted, reason: reason,
-            missingFile: missing.map { Self.fileName($0.id, $0.sha256) }, size: nil, restSize: nil, packSize: nil))
+            base: edition.pack.contentRoot, action: reason == nil ? .planned : .omitted, reason: reason,
+            missingFile: missing.map { Self.fileName($0.id, $0.sha256) }, size: nil, packSize: nil))
       }
       if let id = decision.keyed.pack.base, let base = bases[id] {
         updates.append(
           ReleaseBuildReport.Update(
-            id: decision.id, version: base.version, manifest: nil, basePack: id, base: base.contentRoot, via: nil, action: .planned,
-            reason: nil,
-            missingFile: nil, size: nil, restSize: nil, packSize: nil))
+            id: decision.id, version: base.version, manifest: nil, basePack: id, base: base.contentRoot, action: .planned,
+            reason: nil, missingFile: nil, size: nil, packSize: nil))
       }
     }
     return updates
@@ -50,7 +42,7 @@ extension ReleaseBuild {
       hint: "bring the files back, for example from where they were uploaded")
   }
 
-  /// Returns entries with the deltas to them, and with the names of the other packs over which there are any.
+  /// Returns entries with the deltas to them, and with the names of the other packs from which there are any.
   static func listing(_ outcomes: [UpdateOutcome], in entries: [ManifestPack]) -> [ManifestPack] {
     var deltas: [String: [ManifestDelta]] = [:]
     for outcome in outcomes {

@@ -52,12 +52,10 @@ package struct ReleaseBuildReport: Sendable {
     package let version: UInt64
     /// The manifest version of the newest release that had it. Nil if it is the version of another pack in this release.
     package let manifest: UInt64?
-    /// The name of the other pack over which the delta is read; nil if it is an edition of the same pack.
+    /// The name of the other pack from which the delta is; nil if it is an edition of the same pack.
     package let basePack: String?
     /// The content root of the edition, 32 bytes.
     package let base: [UInt8]
-    /// The version of the pack that the delta makes if that is an edition in between, over which another delta is read.
-    package let via: UInt64?
     /// What the build did.
     package let action: Action
     /// Why there is no delta, in a few words. Nil if there is one.
@@ -66,19 +64,14 @@ package struct ReleaseBuildReport: Sendable {
     package let missingFile: String?
     /// The size of the delta in bytes, also of one that is not worth it. Nil if it was not made.
     package let size: UInt64?
-    /// The size in bytes of the delta that leads on from an edition in between. Nil without one.
-    package let restSize: UInt64?
     /// The size of the full pack in bytes. Nil in a trial run.
     package let packSize: UInt64?
 
-    /// The bytes that a player downloads. Nil if it was not made.
-    package var total: UInt64? { size.map { $0.adding(restSize ?? 0) } }
-
-    /// What a player downloads, in thousandths of the full pack; nil if it was not made.
+    /// The size of the delta in thousandths of the full pack; nil if it was not made.
     package var permille: UInt64? {
       // A pack has at most 2^40 bytes, and at least those of its header.
-      guard let total, let packSize else { return nil }
-      return total * 1000 / packSize
+      guard let size, let packSize else { return nil }
+      return size * 1000 / packSize
     }
   }
 
@@ -188,8 +181,8 @@ extension ReleaseBuildReport.Update {
   package var json: JSON {
     [
       "type": "update", "pack": .text(id), "fromPack": .text(basePack), "fromVersion": .number(version), "fromManifest": .number(manifest),
-      "baseRoot": .text(base.hex), "viaVersion": .number(via), "action": .text(action.rawValue), "reason": .text(reason),
-      "size": .number(size), "viaSize": .number(restSize), "packSize": .number(packSize), "permille": .number(permille),
+      "baseRoot": .text(base.hex), "action": .text(action.rawValue), "reason": .text(reason), "size": .number(size),
+      "packSize": .number(packSize), "permille": .number(permille),
     ]
   }
 }

@@ -1,4 +1,4 @@
-/// What a delta is read over.
+/// What a delta is made from.
 enum UpdateBase: Sendable {
   /// An earlier edition of the same pack.
   case edition(ReleaseHistory.Edition)
@@ -25,19 +25,14 @@ struct DeltaIdentity: Sendable {
   let base: UpdateBase
   /// The pack of the release to which it leads.
   let made: BuildRecord.Pack
-  /// The edition that it makes, if another delta leads on from there.
-  let middle: ReleaseLock.Pack?
-  let mode: InstallMode
 
   private var root: [UInt8] { base.contentRoot }
   /// The settings that the bytes of a delta depend on besides both contents, name, version and key, as one line of text.
-  private var settings: String { "format=\(PackHeader.formatVersion) segment=\(Limits.defaultSegment) install=\(mode.rawValue)" }
-  private var version: UInt64 { middle?.version ?? made.version }
-  private var target: [UInt8] { middle?.contentRoot ?? made.contentRoot }
+  private var settings: String { "format=\(PackHeader.formatVersion) segment=\(Limits.defaultSegment)" }
 
   /// Whether a delta of an earlier build is this one.
   func isThat(_ delta: BuildRecord.Delta) -> Bool {
-    delta.id == made.id && delta.base == root && delta.target == target && delta.version == version
+    delta.id == made.id && delta.base == root && delta.target == made.contentRoot && delta.version == made.version
       && delta.keyID == made.keyID && delta.settings == settings
   }
 
@@ -45,7 +40,7 @@ struct DeltaIdentity: Sendable {
   var members: [String: JSON?] {
     [
       "base": .text(base.sha256.hex), "id": .text(made.id), "keyID": .text(made.keyID), "settings": .text(settings),
-      "target": .text((middle?.sha256 ?? made.sha256).hex), "version": .number(version),
+      "target": .text(made.sha256.hex), "version": .number(made.version),
     ]
   }
 
@@ -56,30 +51,20 @@ struct DeltaIdentity: Sendable {
 
   /// Throws if a file is not a delta between these packs, or if any of it was changed.
   func check(_ path: String, key: borrowing PackKey, files: any FileSystem, backend: any CryptoBackend) throws(PackError) {
-    let (start, source) = try Pack.openAlone(path, key: key, files: files)
-    let head = try DeltaSummary.read(path, key: key, files: files).head
-    guard start.header.kind == .delta, start.header.packVersion == version, "\(source.stanzas.keyID)" == made.keyID, head.bases == [root],
-      head.target == target, try PackID.bytes(for: PackName(made.id), backend: backend) == start.header.packID
+    let delta = try DeltaPack.open(path, key: key, files: files, backend: backend)
+    let (header, head) = (delta.source.header, delta.head)
+    guard header.packVersion == made.version, "\(delta.source.stanzas.keyID)" == made.keyID, head.bases == [root],
+      head.target == made.contentRoot, try PackID.bytes(for: PackName(made.id), backend: backend) == header.packID
     else {
       throw PackError(.wrongPack, of: path, "is another delta")
     }
-    let segments = try SegmentReader(source)
-    var buffer = [UInt8](repeating: 0, count: 1 << 20)
-    var offset: UInt64 = 0
-    while offset < source.layout.payloadSize {
-      try Task.checkpoint()
-      let count = Int(min(UInt64(buffer.count), source.layout.payloadSize - offset))
-      var all = buffer.mutableByteSpan
-      var span = all._mutatingExtracting(first: count)
-      try segments.read(at: offset, into: &span)
-      offset += UInt64(count)
-    }
+    try delta.authenticate { _ throws(PackError) in try Task.checkpoint() }
   }
 
   func record(_ file: String?, _ size: UInt64, _ sha256: [UInt8]) -> BuildRecord.Delta {
     BuildRecord.Delta(
-      id: made.id, version: version, file: file, size: size, sha256: sha256, base: root, target: target, keyID: made.keyID,
-      settings: settings)
+      id: made.id, version: made.version, file: file, size: size, sha256: sha256, base: root, target: made.contentRoot,
+      keyID: made.keyID, settings: settings)
   }
 }
 
@@ -87,13 +72,10 @@ struct DeltaIdentity: Sendable {
 struct WantedDelta: Sendable {
   let identity: DeltaIdentity
   let key: Shared<PackKey>
-  /// The size in bytes of the delta that leads on from an edition in between. Nil without one.
-  let restSize: UInt64?
-  /// Why it cannot be made; nil if nothing is known.
+  /// Whether devices keep the pack encrypted, and so make a pack file with the delta.
+  let isPacked: Bool
+  /// Why it is not made; nil if nothing is known.
   let obstacle: String?
-
-  /// The size in bytes of what a device downloads with a delta of this size.
-  func total(_ size: UInt64) -> UInt64 { size.adding(restSize ?? 0) }
 
   func outcome(
     _ action: ReleaseBuildReport.Update.Action, _ record: BuildRecord.Delta? = nil, reason: String? = nil, missingFile: String? = nil
@@ -102,8 +84,7 @@ struct WantedDelta: Sendable {
     return UpdateOutcome(
       update: ReleaseBuildReport.Update(
         id: made.id, version: base.version, manifest: base.manifest, basePack: base.packName, base: base.contentRoot,
-        via: identity.middle?.version, action: action, reason: reason, missingFile: missingFile, size: record?.size,
-        restSize: restSize, packSize: made.size),
+        action: action, reason: reason, missingFile: missingFile, size: record?.size, packSize: made.size),
       record: record)
   }
 
@@ -111,7 +92,7 @@ struct WantedDelta: Sendable {
   func unworthy(_ record: BuildRecord.Delta, _ worth: UInt64) -> UpdateOutcome {
     var record = record
     record.file = nil
-    let (size, whole) = (total(record.size), identity.made.size)
+    let (size, whole) = (record.size, identity.made.size)
     let saved = whole > size ? whole - size : 0
     return outcome(
       .omitted, record,
@@ -133,7 +114,6 @@ struct UpdateOutcome: Sendable {
   /// What the manifest says of it; nil if it is not published.
   var delta: ManifestDelta? {
     guard let record, record.file != nil else { return nil }
-    let target = update.via == nil ? nil : record.target
-    return ManifestDelta(bases: [record.base], target: target, size: record.size, sha256: record.sha256)
+    return ManifestDelta(bases: [record.base], size: record.size, sha256: record.sha256)
   }
 }

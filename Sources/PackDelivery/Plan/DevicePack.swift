@@ -10,18 +10,12 @@ public struct DevicePack: Hashable, Sendable {
   public let mode: InstallMode
   /// Whether the store rejects these bytes because they failed their trial.
   public let isRejected: Bool
-  /// The content root of the pack, 32 bytes. Nil if it is not known: then no delta is chosen for it.
-  package let contentRoot: [UInt8]?
-  /// The number of deltas that may still be read over it.
-  package let room: Int
+  /// The content root of the pack, 32 bytes. Nil if it is not known: then no delta over it is chosen.
+  public let contentRoot: [UInt8]?
 
   /// Creates a value.
-  public init(id: String, version: UInt64, sha256: [UInt8], mode: InstallMode, isRejected: Bool = false) {
-    self.init(id: id, version: version, sha256: sha256, mode: mode, isRejected: isRejected, contentRoot: nil, room: 0)
-  }
-
-  package init(
-    id: String, version: UInt64, sha256: [UInt8], mode: InstallMode, isRejected: Bool = false, contentRoot: [UInt8]?, room: Int
+  public init(
+    id: String, version: UInt64, sha256: [UInt8], mode: InstallMode, isRejected: Bool = false, contentRoot: [UInt8]? = nil
   ) {
     self.id = id
     self.version = version
@@ -29,6 +23,5 @@ public struct DevicePack: Hashable, Sendable {
     self.mode = mode
     self.isRejected = isRejected
     self.contentRoot = contentRoot
-    self.room = contentRoot == nil ? 0 : room
   }
 }

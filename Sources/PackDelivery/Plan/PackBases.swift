@@ -6,7 +6,7 @@ struct PackBases {
   private(set) var awaited: [String: [UInt8]] = [:]
   /// The content roots of the bases that are downloaded, or will be, by their names.
   private var coming: [String: [UInt8]] = [:]
-  /// The content roots on the device that deltas can be read over, by the name of the pack.
+  /// The content roots of the bases that are on the device, by their names.
   private var held: [String: [[UInt8]]] = [:]
 
   /// - Parameters:
@@ -21,10 +21,7 @@ struct PackBases {
     guard !above.isEmpty else { return }
     let names = Set(above.compactMap(\.basePack))
     let offered = Dictionary(packs.lazy.filter { names.contains($0.id) && facts.isForDevice($0) }.map { ($0.id, $0) }) { first, _ in first }
-    for id in names {
-      let installed = device[id, default: []].filter { !$0.isRejected && $0.room > 0 }.compactMap(\.contentRoot)
-      held[id] = facts.device == nil ? [records[id]?.base].compactMap(\.self) : installed
-    }
+    for id in names { held[id] = Self.roots(of: id, records, device, facts) }
     for (id, base) in offered where Self.cost(of: base, records[id], device[id], facts) == 0 { coming[id] = base.contentRoot }
     for pack in above where facts.isForDevice(pack) {
       guard let base = pack.basePack.flatMap({ offered[$0] }), !roots(below: pack).contains(base.contentRoot) else { continue }
@@ -35,10 +32,9 @@ struct PackBases {
       let isWanted = pack.delivery != .onDemand || facts.asked.contains(pack.id) || records[pack.id]?.isWanted == true
       guard isWanted, let cost = Self.cost(of: base, records[base.id], device[base.id], facts) else { continue }
       // A delta over a version of the pack itself is not put off.
-      let own = facts.device == nil ? records[pack.id]?.base.map { [$0] } ?? [] : device[pack.id, default: []].compactMap(\.contentRoot)
-      let room = Dictionary((own + roots(below: pack)).map { ($0, 1) }) { first, _ in first }
-      guard UpdateRoute.cheapest(to: pack, over: room) == nil,
-        let delta = UpdateRoute.cheapest(to: pack, over: [base.contentRoot: 1]), delta.size.adding(cost) < pack.size
+      let own = Self.roots(of: pack.id, records, device, facts)
+      guard pack.cheapestDelta(over: Set(own + roots(below: pack))) == nil,
+        let delta = pack.cheapestDelta(over: [base.contentRoot]), delta.size.adding(cost) < pack.size
       else { continue }
       awaited[pack.id] = base.contentRoot
       if cost > 0 {
@@ -54,9 +50,17 @@ struct PackBases {
   /// The content roots on the device over which a pack may be a delta, besides its own.
   func roots(below pack: ManifestPack) -> [[UInt8]] { pack.basePack.flatMap { held[$0] } ?? [] }
 
+  /// Returns the content roots of a pack on the device.
+  private static func roots(
+    of id: String, _ records: [String: PackStatus], _ device: [String: [DevicePack]], _ facts: DeliveryFacts
+  ) -> [[UInt8]] {
+    guard facts.device != nil else { return [records[id]?.base].compactMap(\.self) }
+    return device[id, default: []].filter { !$0.isRejected }.compactMap(\.contentRoot)
+  }
+
   /// Returns the bytes to download for a base that would not come otherwise; nil if it does not come.
   private static func cost(of base: ManifestPack, _ record: PackStatus?, _ held: [DevicePack]?, _ facts: DeliveryFacts) -> UInt64? {
-    // It is rejected, or there, and three deltas over each other already.
+    // It is there, or rejected.
     if held?.contains(where: { $0.sha256 == base.sha256 }) == true { return nil }
     guard let record, record.bytes == PackBytes(base) else {
       return base.delivery != .onDemand || record?.isWanted == true || facts.asked.contains(base.id) ? 0 : base.size

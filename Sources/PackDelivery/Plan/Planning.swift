@@ -80,7 +80,7 @@ struct Planning {
     }
     // A running installation of older bytes is allowed to finish.
     guard status.bytes == bytes else {
-      keepFiles(of: status)
+      neededFiles.insert(status.identifier.description)
       plan.installing.append(pack.id)
       return note(before, status)
     }
@@ -88,23 +88,17 @@ struct Planning {
     let usable = held.filter { !$0.isRejected }
     meetDevice(usable, &status)
     chooseFile(of: pack, over: usable, &status)
-    // The first of two deltas is of no use to a pack that does not come.
-    if status.hop != nil, status.state.kind == .notLoaded, isUnwanted(pack, status) { status.dropDeltas() }
     let hasChosen = status.state.kind == .notLoaded || status.state.kind == .failed
-    var identifier = knownIdentifier(status)
+    let identifier = files.isEmpty && facts.downloads == nil ? nil : status.identifier.description
     meetFile(identifier, &status)
-    if status.state == .toBeTransferred, status.needsAnotherFile {
-      apply(.continued, to: &status)
-      identifier = knownIdentifier(status)
-      meetFile(identifier, &status)
-    }
     if status.state == .toBeTransferred, let root = rootBelow(pack, status), bases.comes(root, below: pack),
       !bases.roots(below: pack).contains(root)
     {
       waiting.insert(pack.id)
     }
     if let identifier, facts.downloads != nil { offeredDownloads.insert(identifier) }
-    if isAsked(pack), !status.isWanted || status.state.kind == .failed || status.state == .notLoaded(.cancelled) {
+    let isAsked = facts.asked.contains(pack.id) || bases.asked.contains(pack.id)
+    if isAsked, !status.isWanted || status.state.kind == .failed || status.state == .notLoaded(.cancelled) {
       apply(.asked, to: &status)
     }
     meetSystem(identifier, &status)
@@ -114,22 +108,10 @@ struct Planning {
     place(pack, index, before, status, isRejected: isRejected)
   }
 
-  private func isAsked(_ pack: ManifestPack) -> Bool { facts.asked.contains(pack.id) || bases.asked.contains(pack.id) }
-
-  /// Whether a pack that is not loaded stays so until it is requested.
-  private func isUnwanted(_ pack: ManifestPack, _ status: PackStatus) -> Bool {
-    !isAsked(pack) && (status.state == .notLoaded(.cancelled) || pack.delivery == .onDemand && !status.isWanted)
-  }
-
   /// The content root over which the file of a pack with a base is a delta. Nil for a full pack, or if that is not known.
   private func rootBelow(_ pack: ManifestPack, _ status: PackStatus) -> [UInt8]? {
-    guard facts.device != nil, pack.basePack != nil, let delta = status.hop ?? status.delta else { return nil }
+    guard facts.device != nil, pack.basePack != nil, let delta = status.delta else { return nil }
     return pack.deltas.first { $0.sha256 == delta.sha256 && $0.size == delta.size }?.bases.first
-  }
-
-  /// The identifier of a status's file, if there is anything to compare it with.
-  private func knownIdentifier(_ status: PackStatus) -> String? {
-    files.isEmpty && facts.downloads == nil ? nil : status.identifier.description
   }
 
   /// Returns whether a failed pack is tried again now.
@@ -143,8 +125,7 @@ struct Planning {
   /// Corrects the status by what the store reports, if this is known: a purged pack is not ready, whatever the record says.
   private func meetDevice(_ held: [DevicePack], _ status: inout PackStatus) {
     guard facts.device != nil else { return }
-    let base = held.last { $0.room > 0 }
-    (status.base, status.room) = (base?.contentRoot, min(base?.room ?? 0, 2))
+    status.base = held.compactMap(\.contentRoot).last
     if let exact = held.first(where: { $0.sha256 == status.bytes.sha256 && $0.version == status.bytes.version }) {
       if status.state != .ready { apply(.found(exact.mode), to: &status) }
       status.mode = exact.mode
@@ -192,9 +173,6 @@ struct Planning {
 
   /// Adds a pack to its list.
   private mutating func place(_ pack: ManifestPack, _ index: Int, _ before: PackStatus?, _ status: PackStatus, isRejected: Bool) {
-    if let hop = status.hop, status.hasHop, status.state != .ready {
-      neededFiles.insert(DownloadIdentifier(id: status.id, bytes: hop).description)
-    }
     switch status.state {
     case .ready:
       plan.ready.append(pack.id)
@@ -209,7 +187,7 @@ struct Planning {
       } else if isExpired {
         plan.postponed.append(Postponement(id: pack.id, reason: .manifestExpired))
       } else {
-        plan.handOver.append(HandOver(id: pack.id, bytes: status.file, mode: mode(of: pack, status), hop: status.hop))
+        plan.handOver.append(HandOver(id: pack.id, bytes: status.file, mode: mode(of: pack, status)))
       }
     case .installing:
       neededFiles.insert(status.identifier.description)
@@ -247,10 +225,7 @@ struct Planning {
   }
 
   private func sizeOnDevice(_ pack: ManifestPack, _ status: PackStatus) -> UInt64 {
-    guard mode(of: pack, status) == .packed else { return pack.installSize }
-    // What comes as a delta over another pack is made a whole pack.
-    let size = pack.basePack != nil && status.delta != nil ? status.sizeToCome.adding(pack.size) : status.sizeToCome
-    return size.adding(4095) / 4096 * 4096
+    mode(of: pack, status) == .packed ? pack.size.adding(4095) / 4096 * 4096 : pack.installSize
   }
 
   private mutating func reserve(_ pack: ManifestPack, _ status: PackStatus) {
@@ -263,8 +238,8 @@ struct Planning {
     var status = candidate.status
     let isEssential = pack.delivery == .essential && facts.event.permitsEssential
     if let free = facts.freeSpace {
-      // A pack is unpacked while its file is still there.
-      let beside = mode(of: pack, status) == .unpacked ? status.sizeToCome : 0
+      // A pack is unpacked, or made of a delta, while its file is still there.
+      let beside = mode(of: pack, status) == .unpacked || status.delta != nil ? status.file.size : 0
       let needed = reserved.adding(sizeOnDevice(pack, status)).adding(beside)
       guard needed <= free else { return postpone(candidate, .space(needed: needed, free: free)) }
     }
@@ -294,43 +269,24 @@ struct Planning {
 
   // MARK: Deltas
 
-  /// Chooses the files that bring a pack: the delta or the two deltas that take the fewest bytes, or the full pack. A download in progress keeps its
-  /// files while the manifest offers them.
+  /// Chooses the file that brings a pack: the delta that takes the fewest bytes, or the full pack. A download in progress keeps its file while the manifest
+  /// offers it.
   private mutating func chooseFile(of pack: ManifestPack, over held: [DevicePack], _ status: inout PackStatus) {
     guard status.state != .ready, status.state != .installing, status.fallback == nil else { return }
     if let delta = status.delta {
-      let isOffered = [status.hop, delta].allSatisfy { file in
-        file.map { file in pack.deltas.contains { $0.sha256 == file.sha256 && $0.size == file.size } } ?? true
-      }
+      let isOffered = pack.deltas.contains { $0.sha256 == delta.sha256 && $0.size == delta.size }
       let isComing = status.state.isUnderWay || status.state == .toBeTransferred
-      let isLost = status.hop.map { status.hasHop && !isHere($0, status.id) } ?? false
-      if isComing || status.hasHop, !isLost, isOffered { return }
+      if isComing, isOffered { return }
       if status.state.isUnderWay { plan.cancellations.append(status.identifier.description) }
       if isComing { apply(status.state.isUnderWay ? .forgotten : .purged, to: &status) }
-      status.dropDeltas()
+      status.delta = nil
     }
     guard status.state.kind == .notLoaded || status.state.kind == .failed, !isHere(PackBytes(pack), status.id) else { return }
     // An essential download depends on nothing, because only this event permits it.
     if pack.delivery == .essential, facts.event.permitsEssential { return }
-    var room: [[UInt8]: Int] = [:]
-    // A pack that stays packed cannot be read over an unpacked one.
-    let isUnpacked = mode(of: pack, status) == .unpacked
-    for version in held where isUnpacked || version.mode == .packed {
-      if let root = version.contentRoot { room[root] = version.room }
-    }
-    if facts.device == nil, isUnpacked || status.mode == .packed, let base = status.base { room[base] = status.room }
-    for root in bases.roots(below: pack) + [bases.awaited[pack.id]].compactMap(\.self) where room[root] == nil { room[root] = 1 }
-    var route = (UpdateRoute.cheapest(to: pack, over: room)?.deltas ?? []).map {
-      PackBytes(version: pack.version, size: $0.size, sha256: $0.sha256)
-    }
-    status.delta = route.popLast()
-    status.hop = route.popLast()
-  }
-
-  private mutating func keepFiles(of status: PackStatus) {
-    for file in [status.hop, status.file] {
-      if let file { neededFiles.insert(DownloadIdentifier(id: status.id, bytes: file).description) }
-    }
+    let own = facts.device == nil ? [status.base] : held.map(\.contentRoot)
+    let roots = (own + [bases.awaited[pack.id]]).compactMap(\.self) + bases.roots(below: pack)
+    status.delta = pack.cheapestDelta(over: Set(roots)).map { PackBytes(version: pack.version, size: $0.size, sha256: $0.sha256) }
   }
 
   private func isHere(_ bytes: PackBytes, _ id: String) -> Bool {

@@ -61,7 +61,6 @@ package struct DeliveryEdge: Hashable, Sendable {
     case (.notLoaded, .cancelled), (.scheduled, .cancelled), (.loading, .cancelled), (.paused, .cancelled), (.failed, .cancelled):
       .state(.notLoaded)
 
-    case (.toBeTransferred, .continued): .state(.notLoaded)
     case (.toBeTransferred, .installBegan): .state(.installing)
     case (.installing, .installed): .state(.ready)
     case (.installing, .installPutOff): .state(.toBeTransferred)
@@ -72,7 +71,7 @@ package struct DeliveryEdge: Hashable, Sendable {
     case (.failed, .retryDue): .state(.notLoaded)
     case (.obsolete, .removed): .forgotten
 
-    case (_, .scheduled), (_, .began), (_, .arrived), (_, .continued), (_, .paused), (_, .demoted), (_, .turnedAway), (_, .downloadFailed),
+    case (_, .scheduled), (_, .began), (_, .arrived), (_, .paused), (_, .demoted), (_, .turnedAway), (_, .downloadFailed),
       (_, .forgotten), (_, .cancelled), (_, .installBegan), (_, .installed), (_, .installPutOff), (_, .installFailed),
       (_, .interrupted), (_, .purged), (_, .retryDue), (_, .removed):
       .passedOver

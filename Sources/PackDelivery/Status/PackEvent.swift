@@ -12,8 +12,6 @@ public enum PackEvent: Hashable, Sendable {
   case paused(PauseReason)
   /// The complete file is in the shared directory.
   case arrived
-  /// The file that arrived is the first of two deltas, and the second is to be downloaded.
-  case continued
   /// An essential download failed and was handed to the system again as a non-essential one.
   case demoted
   /// The system does not accept the download now.
@@ -59,8 +57,6 @@ public enum PackEvent: Hashable, Sendable {
     case paused
     /// ``PackEvent/arrived``
     case arrived
-    /// ``PackEvent/continued``
-    case continued
     /// ``PackEvent/demoted``
     case demoted
     /// ``PackEvent/turnedAway(_:)``
@@ -102,7 +98,6 @@ public enum PackEvent: Hashable, Sendable {
     case .began: .began
     case .paused: .paused
     case .arrived: .arrived
-    case .continued: .continued
     case .demoted: .demoted
     case .turnedAway: .turnedAway
     case .downloadFailed: .downloadFailed

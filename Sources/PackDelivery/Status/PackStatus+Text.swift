@@ -27,8 +27,7 @@ extension PackStatus {
   /// The lines that only an update has.
   private var updateText: String {
     var text = ""
-    if let base { text += "base \(room) \(base.hex)\n" }
-    if let hop { text += "\(hasHop ? "here" : "first") \(hop.size) \(hop.sha256.hex)\n" }
+    if let base { text += "base \(base.hex)\n" }
     if let delta { text += "delta \(delta.size) \(delta.sha256.hex)\n" }
     if let fallback { text += "full \(fallback.rawValue)\n" }
     return text
@@ -49,7 +48,7 @@ extension PackStatus {
   private init?(parsing record: [UInt8]) {
     guard record.count <= Self.largestSize else { return nil }
     let lines = record.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-    guard (14...18).contains(lines.count) else { return nil }
+    guard (14...17).contains(lines.count) else { return nil }
     var number = 0
     func value(_ key: String) -> String? {
       number += 1
@@ -81,11 +80,8 @@ extension PackStatus {
 
   private mutating func readUpdate(_ words: [String]) {
     switch (words.first, words.count) {
-    case ("base", 3):
-      guard let number = Int(words[1]), (1...2).contains(number) else { return }
-      (base, room) = ([UInt8](hex: words[2], count: 32), number)
+    case ("base", 2): base = [UInt8](hex: words[1], count: 32)
     case ("delta", 3): delta = file(words)
-    case ("first", 3), ("here", 3): (hop, hasHop) = (file(words), words[0] == "here")
     case ("full", 2): fallback = FailureReason(rawValue: words[1])
     default: break
     }

@@ -22,16 +22,10 @@ public struct PackStatus: Hashable, Sendable {
   public internal(set) var mode: InstallMode?
   /// The file of the delta that brings these bytes instead of the full pack; nil if it is the full pack.
   public internal(set) var delta: PackBytes?
-  /// The file of a delta to an edition in between, over which ``delta`` is applied; nil if that is read over what is installed.
-  package internal(set) var hop: PackBytes?
-  /// Whether the file of ``hop`` has arrived, so that ``delta`` is the next one.
-  package internal(set) var hasHop: Bool
   /// Why the full pack is downloaded, although the manifest offers deltas to these bytes; nil if no delta has failed.
   public internal(set) var fallback: FailureReason?
-  /// The content root of the version on the device over which deltas can be read, 32 bytes. Nil if there is none, or it is unknown.
+  /// The content root of the version on the device over which a delta can be applied, 32 bytes. Nil if there is none, or it is unknown.
   package internal(set) var base: [UInt8]?
-  /// The number of deltas that may be read over ``base``: 0 without one, at most 2.
-  package internal(set) var room: Int
 
   /// Creates the status of a pack that has not been downloaded yet.
   public init(id: String, bytes: PackBytes, at time: Int64) {
@@ -45,24 +39,12 @@ public struct PackStatus: Hashable, Sendable {
     isWanted = false
     mode = nil
     delta = nil
-    hop = nil
-    hasHop = false
     fallback = nil
     base = nil
-    room = 0
   }
 
-  /// The next file to download, or the one that arrived: that of a delta, or that of the full pack.
-  public var file: PackBytes { (hasHop ? nil : hop) ?? delta ?? bytes }
-
-  /// Whether another file is needed besides ``file``.
-  package var needsAnotherFile: Bool { hop != nil && !hasHop }
-
-  /// The files that bring these bytes and have not arrived, in bytes.
-  package var sizeToCome: UInt64 { needsAnotherFile ? file.size.adding(delta?.size ?? 0) : file.size }
-
-  /// Forgets the chosen deltas.
-  mutating func dropDeltas() { (delta, hop, hasHop) = (nil, nil, false) }
+  /// The file that brings these bytes: that of a delta, or that of the full pack.
+  public var file: PackBytes { delta ?? bytes }
 
   /// The identifier of the download of ``file``.
   public var identifier: DownloadIdentifier { DownloadIdentifier(id: id, bytes: file) }
@@ -97,8 +79,6 @@ public struct PackStatus: Hashable, Sendable {
 
   /// Returns the result of applying an event to this status.
   public func after(_ event: PackEvent, at time: Int64, policy: DeliveryPolicy = .init()) -> Outcome {
-    // The second of two deltas of a cancelled pack is not downloaded because the first one still arrived.
-    if event == .arrived, state == .notLoaded(.cancelled), needsAnotherFile { return .passedOver }
     switch DeliveryEdge.destination(from: state.kind, on: event.kind) {
     case .passedOver: return .passedOver
     case .forgotten: return .forgotten
@@ -120,7 +100,7 @@ public struct PackStatus: Hashable, Sendable {
       attempts = 0
       delaySeconds = 0
       isEssential = false
-      dropDeltas()
+      delta = nil
       fallback = nil
     case .asked:
       idle = .asked
@@ -162,20 +142,14 @@ public struct PackStatus: Hashable, Sendable {
       attempts = 0
       delaySeconds = 0
       isEssential = false
-      dropDeltas()
+      delta = nil
       fallback = nil
-    case .continued:
-      idle = .new
-      hasHop = hop != nil
-      attempts = 0
-      delaySeconds = 0
-      isEssential = false
     case .purged:
       idle = .purged
       // If the installed pack was removed, the space was needed for something else. If a file was removed, the pack is still wanted.
       if state == .ready {
         isWanted = false
-        (mode, base, room) = (nil, nil, 0)
+        (mode, base) = (nil, nil)
       }
     case .retryDue:
       idle = .retrying
@@ -205,7 +179,7 @@ public struct PackStatus: Hashable, Sendable {
     case .server, .configuration: guard attempts >= 2 else { return }
     case .offline, .timeout, .noSpace, .system, .rejected: return
     }
-    dropDeltas()
+    delta = nil
     fallback = reason
     attempts = 0
     delaySeconds = 0

@@ -18,11 +18,11 @@ struct DeltaSighting: Sendable {
   var isDelta: Bool?
   /// Whether it was made for the pack of its id; nil if its start could not be read.
   var isNamed: Bool?
-  /// The content root that it makes; nil if it was not opened over its base.
+  /// The content root that it makes; nil if it was not applied to its base.
   var contentRoot: [UInt8]?
-  /// The reason why it could not be read, or opened over its base.
+  /// The reason why it could not be read, or applied to its base.
   var failure: PackError?
-  /// Why it was not opened over its base, although that was asked for; nil if it was.
+  /// Why it was not applied to its base, although that was asked for; nil if it was.
   var unproven: String?
 
   /// Whether its bytes are not those that the entry names. False for a file of another size, which is a finding of its own.

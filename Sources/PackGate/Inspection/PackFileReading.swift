@@ -40,7 +40,7 @@ final class PackFileReading {
 
   private static func isNamed(_ pack: Pack, _ id: String) -> Bool {
     guard let name = try? PackName(id) else { return false }
-    return (try? pack.checkName(name)) != nil
+    return (try? pack.source.checkName(name)) != nil
   }
 
   /// Reads a file once, to compute its digest and to search for plaintext.

@@ -1,4 +1,4 @@
-/// Inspects the deltas of a release, one after the other: each is opened over its base, if that is on this machine.
+/// Inspects the deltas of a release, one after the other: each is applied to its base, if that is on this machine.
 struct UpdateInspection {
   let place: ReleaseInspection.Place
   let entries: [ManifestPack]
@@ -36,8 +36,7 @@ struct UpdateInspection {
     guard !isQuick else { return result }
     for entry in entries {
       guard let edition = editions[entry.id]?.first(where: { $0.pack.contentRoot != entry.contentRoot }) else { continue }
-      let room = [edition.pack.contentRoot: 2]
-      let download = UpdateRoute.cheapest(to: entry, over: room)?.size ?? entry.size
+      let download = entry.cheapestDelta(over: [edition.pack.contentRoot])?.size ?? entry.size
       result.burdens += try burdens(of: entry, since: edition.pack, download: download, paths)
     }
     return result
@@ -72,23 +71,26 @@ struct UpdateInspection {
     return sighting
   }
 
-  /// Opens a delta over its base, which proves the content root that it makes.
+  /// Applies a delta to its bases without writing anything, which proves the content root that it makes.
   private func open(_ sighting: inout DeltaSighting, _ paths: [[UInt8]: [String]]) throws(PackError) {
     var bases: [Pack] = []
     for root in sighting.delta.bases {
       do throws(PackError) {
         guard let base = try base(root, paths) else {
-          sighting.unproven = "the pack with the content \(root.prefix(8).hex), which it is read over, is not on this machine"
+          sighting.unproven = "the pack with the content \(root.prefix(8).hex), which it is for, is not on this machine"
           return
         }
         bases.append(base)
       } catch {
         guard error.code != .cancelled else { throw error }
-        sighting.unproven = "the pack that it is read over cannot be opened: \(error.message)"
+        sighting.unproven = "the pack that it is for cannot be opened: \(error.message)"
         return
       }
     }
-    sighting.contentRoot = try key?.key.open(sighting.path, over: bases, files: files).contentRoot
+    guard let delta = try key?.key.openDelta(sighting.path, files: files) else { return }
+    var application = try DeltaApplication(delta, over: bases)
+    try application.prove()
+    sighting.contentRoot = delta.head.target
   }
 
   /// Opens the first file that has a content root; nil if no file does.

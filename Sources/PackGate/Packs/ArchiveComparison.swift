@@ -4,16 +4,6 @@
 /// file is written after that thread has compared the headers of its frame. Files and directories without content are written last, after the whole
 /// tar was compared, because a small index may name very many that the tar does not have.
 enum ArchiveComparison {
-  /// Reads a whole pack with every check: with this comparison, or without it if the pack is a delta, which has no tar.
-  static func runStrictly(
-    _ pack: Pack, into output: OutputDirectory?, jobs: Int, phase: PackProgress.Phase, progress: ProgressHandler?
-  ) async throws(PackError) {
-    guard pack.header.kind == .delta else {
-      return try await run(pack, into: output, jobs: jobs, phase: phase, progress: progress)
-    }
-    try await TreeWalk.run(pack, into: output, jobs: jobs, phase: phase, progress: progress)
-  }
-
   /// - Parameters:
   ///   - output: the directory to which the tree is written, if any.
   ///   - makeObserver: makes another observer of the frames of one worker.

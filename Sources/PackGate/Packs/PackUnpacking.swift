@@ -17,7 +17,26 @@ package enum PackUnpacking {
     try pack.checkContentSize(Limits.contentSizeWithoutManifest)
     if !allowsUnportablePaths { try PortabilityCheck.run(pack) }
     try await pack.fill(directory, progress: progress) { (output) async throws(PackError) in
-      try await ArchiveComparison.runStrictly(pack, into: output, jobs: workers, phase: .unpacking, progress: progress)
+      try await ArchiveComparison.run(pack, into: output, jobs: workers, phase: .unpacking, progress: progress)
     }
+  }
+
+  /// Applies a delta to the packs or trees that it was made for, and makes `directory` with what it leads to. The tree appears there complete or not at all.
+  ///
+  /// - Parameter bases: what the delta names, in that order.
+  /// - Throws: the errors of ``PackStore/DeltaUnpacking``, ``PackError/Code/outputExists`` or ``PackError/Code/noSpace``.
+  package static func run(
+    _ delta: DeltaPack, over bases: [any DeltaBase], to directory: String, allowsUnportablePaths: Bool = false, jobs: Int? = nil,
+    progress: ProgressHandler? = nil
+  ) async throws(PackError) -> UnpackedDelta {
+    let unpacking = DeltaUnpacking(delta, over: bases, jobs: jobs, progress: progress)
+    let made = try await unpacking.run(contentLimit: Limits.contentSizeWithoutManifest) { (target, tree) throws(PackError) in
+      if !allowsUnportablePaths { try PortabilityCheck.run(target, delta.source.path) }
+      let output = try OutputDirectory(directory, files: delta.source.files)
+      try output.checkSpace(tree.diskSize)
+      return output
+    }
+    try made.output.commit(mode: 0o755)
+    return made
   }
 }

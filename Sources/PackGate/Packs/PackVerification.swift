@@ -3,8 +3,7 @@
 package enum PackVerification {
   /// Verifies the pack at `path`.
   ///
-  /// Checks every tag, every frame and every digest. libarchive also reads the tar, which must contain exactly the entries of the index. A delta has no
-  /// tar: of it and of what it takes from its bases, every tag, every window and every digest is checked.
+  /// Checks every tag, every frame and every digest. libarchive also reads the tar, which must contain exactly the entries of the index.
   ///
   /// - Parameters:
   ///   - key: the key that the pack names, or the root key from which that key is derived.
@@ -22,7 +21,7 @@ package enum PackVerification {
     followsSymlinks: Bool = false, allowsUnportablePaths: Bool = false, jobs: Int? = nil, progress: ProgressHandler? = nil
   ) async throws(PackError) -> VerificationReport {
     let pack = try Pack.open(path, key: key)
-    if let name { try pack.checkName(name) }
+    if let name { try pack.source.checkName(name) }
     return try await run(
       pack, against: tree, excludes: excludes, followsSymlinks: followsSymlinks,
       allowsUnportablePaths: allowsUnportablePaths, jobs: jobs, progress: progress)
@@ -35,7 +34,7 @@ package enum PackVerification {
     let workers = try WorkerPool.size(for: jobs)
     try pack.checkContentSize(Limits.contentSizeWithoutManifest)
     if !allowsUnportablePaths { try PortabilityCheck.run(pack) }
-    try await ArchiveComparison.runStrictly(pack, into: nil, jobs: workers, phase: .verifying, progress: progress)
+    try await ArchiveComparison.run(pack, jobs: workers, phase: .verifying, progress: progress)
     var findings: [TreeDifference] = []
     if let tree {
       findings = try await TreeComparison.run(
@@ -43,7 +42,7 @@ package enum PackVerification {
     }
     return VerificationReport(
       packSize: pack.layout.packSize, contentSize: pack.contentSize, entries: pack.entryCount,
-      segments: pack.layout.segmentCount, keyID: pack.keyID, contentRoot: pack.contentRoot, baseRoots: pack.baseRoots, findings: findings)
+      segments: pack.layout.segmentCount, keyID: pack.keyID, contentRoot: pack.contentRoot, findings: findings)
   }
 }
 
@@ -61,8 +60,6 @@ package struct VerificationReport: Sendable {
   package let keyID: KeyID
   /// The content root of the tree, 32 bytes.
   package let contentRoot: [UInt8]
-  /// The content roots of the packs that a delta was read over, 32 bytes each. Empty for a full pack.
-  package let baseRoots: [[UInt8]]
   /// The differences between tree and pack, in the order of the paths; empty if no tree was compared.
   package let findings: [TreeDifference]
 }
@@ -74,8 +71,6 @@ extension VerificationReport {
       "type": "file", "file": .text(file), "ok": .flag(findings.isEmpty), "findings": .number(findings.count),
       "entries": .number(entries), "packSize": .number(packSize), "contentSize": .number(contentSize), "segments": .number(segments),
       "contentRoot": .text(contentRoot.hex),
-      // Not for a full pack.
-      "bases": baseRoots.isEmpty ? nil : .texts(baseRoots.map(\.hex)),
     ]
   }
 }

@@ -2,48 +2,62 @@
 /// and when it is checked, unless they are explicitly allowed.
 enum PortabilityCheck {
   static func run(_ pack: Pack) throws(PackError) {
-    // The root comes first. Elements beyond the depth of the current entry are kept to reuse their memory.
-    var open: [OpenDirectory] = [OpenDirectory()]
-    var depth = 0
-    var problems: [String] = []
-    try pack.forEachRecord { (block, row) throws(PackError) in
-      block.withPath(of: row) { path in
-        if let problem = EntryPath.portabilityProblem(of: path) {
-          problems.append("'\(block.printablePath(of: row))' \(problem)")
-        }
-        // Byte order keeps the entries of a directory together, so only the directories above the current entry are open.
-        var level = 0
-        var start = 0
-        var isSame = true
-        while start <= path.count {
-          var end = start
-          while end < path.count, path[end] != UInt8(ascii: "/") { end += 1 }
-          let name = path.extracting(start..<end)
-          start = end + 1
-          if start > path.count || level >= depth { isSame = false }
-          if isSame { isSame = open[level + 1].isNamed(name) }
-          if !isSame {
-            if !open[level].folded.insert(EntryPath.caseFolded(name)).inserted {
-              problems.append("'\(block.printablePath(of: row))' and another path differ only in case")
-            }
-            if start <= path.count {
-              if open.count == level + 1 { open.append(OpenDirectory()) }
-              open[level + 1].begin(name)
-            }
+    var check = PathCheck()
+    try pack.forEachRecord { (block, row) throws(PackError) in block.withPath(of: row) { check.add($0) } }
+    try check.finish(pack.source.path)
+  }
+
+  /// Checks the target of a delta.
+  ///
+  /// - Parameter path: The path of the delta.
+  static func run(_ target: borrowing DeltaTarget, _ path: String) throws(PackError) {
+    var check = PathCheck()
+    for record in 0..<target.count { target.withPath(of: record) { check.add($0) } }
+    try check.finish(path)
+  }
+
+  /// Checks paths in their byte order.
+  private struct PathCheck {
+    /// The root comes first. Elements beyond the depth of the current entry are kept to reuse their memory.
+    private var open: [OpenDirectory] = [OpenDirectory()]
+    private var depth = 0
+    private var problems: [String] = []
+
+    mutating func add(_ path: Span<UInt8>) {
+      if let problem = EntryPath.portabilityProblem(of: path) { problems.append("'\(printable([UInt8](copying: path)))' \(problem)") }
+      // Byte order keeps the entries of a directory together, so only the directories above the current entry are open.
+      var level = 0
+      var start = 0
+      var isSame = true
+      while start <= path.count {
+        var end = start
+        while end < path.count, path[end] != UInt8(ascii: "/") { end += 1 }
+        let name = path.extracting(start..<end)
+        start = end + 1
+        if start > path.count || level >= depth { isSame = false }
+        if isSame { isSame = open[level + 1].isNamed(name) }
+        if !isSame {
+          if !open[level].folded.insert(EntryPath.caseFolded(name)).inserted {
+            problems.append("'\(printable([UInt8](copying: path)))' and another path differ only in case")
           }
-          level += 1
+          if start <= path.count {
+            if open.count == level + 1 { open.append(OpenDirectory()) }
+            open[level + 1].begin(name)
+          }
         }
-        depth = level - 1
+        level += 1
       }
+      depth = level - 1
     }
-    guard !problems.isEmpty else { return }
-    let hint = "pack again with other names, or accept them with --allow-unportable-paths"
-    if problems.count == 1 {
-      throw PackError(.unportablePath, problems[0], hint: hint).about(pack.source.path)
+
+    func finish(_ path: String) throws(PackError) {
+      guard !problems.isEmpty else { return }
+      let hint = "pack again with other names, or accept them with --allow-unportable-paths"
+      guard problems.count > 1 else { throw PackError(.unportablePath, problems[0], hint: hint).about(path) }
+      throw PackError(
+        .unportablePath, "\(problems.count) paths cannot be stored on every platform", details: problems, hint: hint
+      ).about(path)
     }
-    throw PackError(
-      .unportablePath, "\(problems.count) paths cannot be stored on every platform", details: problems, hint: hint
-    ).about(pack.source.path)
   }
 
   /// A directory above the current entry, with the case-folded names in it so far.
@@ -59,10 +73,6 @@ enum PortabilityCheck {
       folded.removeAll(keepingCapacity: true)
     }
   }
-}
-
-extension IndexBlock {
-  fileprivate func printablePath(of row: Int) -> String { printable(path(of: row).utf8) }
 }
 
 extension PackError.Code {

@@ -47,7 +47,7 @@ extension ReleaseUpdate {
   var reportValue: JSON {
     let packs = packs.map { pack -> JSON in
       .sorted([
-        "id": .text(pack.id), "size": .number(pack.size), "packSize": .number(pack.packSize), "deltas": .number(UInt64(pack.deltas)),
+        "id": .text(pack.id), "size": .number(pack.size), "packSize": .number(pack.packSize), "isDelta": .flag(pack.isDelta),
         "isNew": .flag(pack.isNew),
       ])
     }

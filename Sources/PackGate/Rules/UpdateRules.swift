@@ -7,8 +7,8 @@ enum UpdateRules {
   static let wrongDelta = ReleaseRule(
     "PK2025", "a file is not the delta that the manifest names", .error, .damaged,
     what: """
-      Every listed delta is a delta to the pack of its id, with the pack's version and key. Opened over its base, it makes the content of \
-      the pack, or the content that the entry says.
+      Every listed delta is a delta to the pack of its id, with the pack's version and key. Applied to its base, it makes the content \
+      of the pack.
       """,
     onPhone: "The app refuses the delta, downloads the full pack instead, and says so.",
     remedy: "Run 'packer build' and upload all of it; never copy one pack over another."
@@ -27,7 +27,7 @@ enum UpdateRules {
 
   static let unprovenDelta = ReleaseRule(
     "PK2026", "a delta was not checked, because its base is not on this machine", .note,
-    what: "The packs over which deltas are read are beside the manifest, or in the directory that 'updates.packs' of packer.yml names.",
+    what: "The packs that deltas are for are beside the manifest, or in the directory that 'updates.packs' of packer.yml names.",
     onPhone: "Nothing, if the delta is sound: it was checked when it was made. A device that cannot use it downloads the full pack.",
     remedy: "Verify on a machine with the directory in which 'packer release record' keeps the packs of releases."
   ) { (files: Files, _: WholeCatalogue, _: Payload) -> [Finding] in
@@ -78,14 +78,20 @@ enum UpdateRules {
   static let unusedDelta = ReleaseRule(
     "PK5018", "a delta is of no use to any player", .warning,
     what: """
-      What a delta is read over is a pack of a recorded release that players may have, or what another delta to the same pack makes. A delta \
-      to an edition in between has another one that is read over that edition.
+      What a delta is for is a pack of a recorded release that players may have, or another pack of this release.
       """,
     onPhone: "No device downloads the delta. It takes space on the server.",
     remedy:
       "Run 'packer build', which makes deltas only from recorded releases. If players have that content, restore the record of their release."
   ) { (listing: Listing, catalogue: WholeCatalogue, releases: RecordedReleases, _: PackerConfiguration) -> [Finding] in
-    deadEnds(catalogue) + withoutBase(catalogue, listing, releases)
+    guard let recorded = releases.roots else { return [] }
+    let known = recorded.union(listing.entries.map(\.contentRoot))
+    return catalogue.deltas.compactMap { sighting in
+      guard let root = sighting.delta.bases.first(where: { !known.contains($0) }) else { return nil }
+      return Finding(
+        "\(sighting.title) is for content \(root.prefix(8).hex), which no recorded release has", pack: sighting.id, file: sighting.path,
+        hint: "packer build")
+    }
   }
 
   static let updateBurden = ReleaseRule(
@@ -112,50 +118,19 @@ enum UpdateRules {
     guard sighting.isDelta == true else { return ["it is a full pack"] }
     var differences: [String] = []
     if sighting.isNamed == false { differences.append("its name is not '\(entry.id)'") }
-    if sighting.delta.target == nil, start.packVersion != entry.version {
+    if start.packVersion != entry.version {
       differences.append("it has version \(start.packVersion), but the pack has \(entry.version)")
-    }
-    if sighting.delta.target != nil, start.packVersion >= entry.version {
-      differences.append("it has version \(start.packVersion), but leads to an edition before version \(entry.version)")
     }
     if start.keyID != entry.keyID { differences.append("it was made with key \(start.keyID), but the pack with \(entry.keyID)") }
     if let failure = sighting.failure, failure.code == .wrongBase { differences.append(failure.message) }
-    let target = sighting.delta.target ?? entry.contentRoot
-    if let root = sighting.contentRoot, root != target {
-      differences.append("it makes content \(root.prefix(8).hex), but the manifest says \(target.prefix(8).hex)")
+    if let root = sighting.contentRoot, root != entry.contentRoot {
+      differences.append("it makes content \(root.prefix(8).hex), but the manifest says \(entry.contentRoot.prefix(8).hex)")
     }
     return differences
   }
 
   private static func way(_ pack: ReleaseUpdate.Pack) -> String {
-    switch pack.deltas {
-    case 0: pack.isNew ? "a new pack" : "the full pack"
-    case 1: "by a delta"
-    default: "by \(pack.deltas) deltas"
-    }
-  }
-
-  private static func deadEnds(_ catalogue: WholeCatalogue) -> [Finding] {
-    let known = Dictionary(grouping: catalogue.deltas, by: \.id)
-    return catalogue.deltas.compactMap { sighting in
-      guard let target = sighting.delta.target else { return nil }
-      guard known[sighting.id]?.contains(where: { $0.delta.target == nil && $0.delta.bases == [target] }) != true else { return nil }
-      return Finding(
-        "\(sighting.title) leads to content \(target.prefix(8).hex), from which no delta leads on", pack: sighting.id, file: sighting.path,
-        hint: "packer build")
-    }
-  }
-
-  private static func withoutBase(_ catalogue: WholeCatalogue, _ listing: Listing, _ releases: RecordedReleases) -> [Finding] {
-    guard let recorded = releases.roots else { return [] }
-    let known = recorded.union(listing.entries.map(\.contentRoot))
-    return catalogue.deltas.compactMap { sighting in
-      let made = Set(catalogue.deltas.filter { $0.id == sighting.id }.compactMap(\.delta.target))
-      guard let root = sighting.delta.bases.first(where: { !known.contains($0) && !made.contains($0) }) else { return nil }
-      return Finding(
-        "\(sighting.title) is read over content \(root.prefix(8).hex), which no recorded release has", pack: sighting.id,
-        file: sighting.path, hint: "packer build")
-    }
+    pack.isDelta ? "by a delta" : pack.isNew ? "a new pack" : "the full pack"
   }
 
   private static func message(_ burden: UpdateBurden) -> String {

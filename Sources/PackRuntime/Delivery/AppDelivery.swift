@@ -140,8 +140,7 @@ public actor AppDelivery {
     }
     var device = try await store.installed().map {
       DevicePack(
-        id: $0.id, version: $0.version, sha256: $0.sha256, mode: $0.mode, isRejected: $0.state == .failed, contentRoot: $0.contentRoot,
-        room: $0.deltaRoom)
+        id: $0.id, version: $0.version, sha256: $0.sha256, mode: $0.mode, isRejected: $0.state == .failed, contentRoot: $0.contentRoot)
     }
     // The store remembers failed versions for longer than it keeps their content.
     device += try await store.plan().failed.map {
@@ -179,13 +178,13 @@ public actor AppDelivery {
   public func install(_ plan: DeliveryPlan, progress: ProgressHandler? = nil) async throws(PackError) -> [Installation] {
     var installations: [Installation] = []
     for file in plan.handOver {
-      guard let paths = try await blocking({ (state) throws(PackError) in try state.beginInstall(file) }) else {
+      guard let path = try await blocking({ (state) throws(PackError) in try state.beginInstall(file) }) else {
         installations.append(Installation(id: file.id, installed: nil, failure: nil, status: nil))
         continue
       }
       let installed: InstalledPack
       do throws(PackError) {
-        installed = try await store.install(paths, as: file.id, taking: .moving, mode: file.mode, progress: progress)
+        installed = try await store.install(path, as: file.id, taking: .moving, mode: file.mode, progress: progress)
       } catch {
         let status = try await finish(file, Self.outcome(of: error))
         guard error.code != .cancelled else { throw error }
@@ -211,7 +210,7 @@ public actor AppDelivery {
       .inUse, .unsupported, .damagedStore, .sourceChanged, .internalError:
       .putOff
     case .versionFailed: .failed(.rejected)
-    case .wrongBase, .tooManyDeltas: .failed(.base)
+    case .wrongBase: .failed(.base)
     case .truncated: .failed(.wrongSize)
     case .digestMismatch, .wrongPack, .notAPack, .damagedHeader, .authenticationFailed, .damagedPayload, .damagedArchive:
       .failed(.wrongBytes)

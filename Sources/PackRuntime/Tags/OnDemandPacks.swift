@@ -139,9 +139,9 @@ public actor OnDemandPacks {
   /// Returns the entries of packs that come in fewer bytes as deltas, with the URL, size and SHA-256 of the delta, by id.
   func files(of packs: [ManifestPack]) async throws(PackError) -> [String: ManifestPack] {
     let defaults = try await store.requiredManifest().defaults
-    let routes = try await store.routes(to: packs, hops: 1)
+    let deltas = try await store.deltas(to: packs)
     var files: [String: ManifestPack] = [:]
-    for pack in packs { files[pack.id] = routes[pack.id]?.deltas.first.map { pack.fetched(as: $0, defaults) } }
+    for pack in packs { files[pack.id] = deltas[pack.id].map { pack.fetched(as: $0, defaults) } }
     return files
   }
 

@@ -14,7 +14,6 @@ package struct GameStock: Sendable {
   private let trusted: TrustedKeys
   private let only: String?
   private let kind: Kind
-  private let bases: [String]
   /// The largest number of packs that stay open, besides those of replies under way. A process on macOS may open 256 files, and each open pack takes
   /// one, and the directory of its index.
   let mostOpen: Int
@@ -24,12 +23,10 @@ package struct GameStock: Sendable {
   ///   - path: a pack, the directory of a release, or a folder of plain files.
   ///   - trusted: the keys that may sign the manifest. If there are none, signatures are not checked, because packs open only with the caller's key.
   ///   - only: the only pack of the release to serve, at the root of the address.
-  ///   - bases: the packs that a single pack may be a delta over.
   package init(
     _ path: String, _ kind: Kind, keys: KeyRing, trusting trusted: TrustedKeys = TrustedKeys([]), only: String? = nil,
-    bases: [String] = [], mostOpen: Int = 64
+    mostOpen: Int = 64
   ) {
-    self.bases = bases
     self.mostOpen = mostOpen
     self.path = path
     self.kind = kind
@@ -149,8 +146,7 @@ package struct GameStock: Sendable {
     } catch {
       throw error.about(path)
     }
-    var stack = DeltaStack(bases, files: files)
-    return try stack.open(path, key: key)
+    return try Pack(start, path: path, key: key, files: files, backend: CryptoBackends.standard)
   }
 
   /// Returns the last component of the URL, without the query.

@@ -8,7 +8,6 @@
 package final class BaseTree: DeltaBase {
   package let basePath: String
   package let contentRoot: [UInt8]
-  package var deltaDepth: Int { 0 }
 
   let files: any FileSystem
   let backend: any CryptoBackend
@@ -78,12 +77,6 @@ package final class BaseTree: DeltaBase {
     (number == 0 ? 0 : Int(records[number - 1].pathEnd))..<Int(records[number].pathEnd)
   }
 
-  /// A megabyte: small files are read together, and a piece fits into memory.
-  package func piece(holding offset: UInt64) -> Range<UInt64> {
-    let start = (offset >> 20) << 20
-    return start..<start + (1 << 20)
-  }
-
   package func makeContentReader() throws(PackError) -> any BaseReader { TreeContentReader(self) }
 
   // MARK: Files
@@ -96,9 +89,6 @@ package final class BaseTree: DeltaBase {
 
   /// The bytes of the row that are the content of a file.
   func range(of number: Int) -> Range<UInt64> { records[number].offset..<records[number].offset + records[number].size }
-
-  /// The SHA-256 of the content of a file when the tree was read, 32 bytes.
-  func digest(of number: Int) -> [UInt8] { Array(digests[32 * number..<32 * number + 32]) }
 
   /// The path of a file in the tree, for errors.
   func title(of number: Int) -> String { "\(basePath)/\(printable(paths[pathRange(number)]))" }
@@ -198,4 +188,6 @@ private final class TreeContentReader: BaseReader {
 
   /// Nothing is kept in memory.
   func holds(_ offset: UInt64) -> Bool { false }
+
+  var decompressedBytes: UInt64 { 0 }
 }

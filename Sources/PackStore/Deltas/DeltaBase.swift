@@ -1,4 +1,4 @@
-/// What a delta needs of a tree that it is read over: a pack, or the files of an unpacked one (FORMAT.md §13.3).
+/// What a delta needs of a tree that it is applied to: a pack, or the files of an unpacked one (FORMAT.md §13.3).
 ///
 /// The contents of a base lie in a row of bytes, for a full pack its tar, and each is known by its offset there. Contents that overlap without being
 /// the same make the base damaged.
@@ -9,19 +9,15 @@ package protocol DeltaBase: Sendable {
 
   /// The path of the base, as errors name it.
   var basePath: String { get }
-  /// The content root of the tree, 32 bytes. The records are held against it before anything is read over the base.
+  /// The content root of the tree, 32 bytes. The records are held against it before anything is read from the base.
   var contentRoot: [UInt8] { get }
-  /// The number of deltas over each other that the base is made of.
-  var deltaDepth: Int { get }
   /// Calls `body` with every record in the order of the index: its path, kind and size, where its content starts in the row, and its SHA-256.
   func forEachContent(_ body: ContentVisitor) throws(PackError)
-  /// Returns the part of the row around an offset that is read at once, such as a frame. The parts do not overlap.
-  func piece(holding offset: UInt64) -> Range<UInt64>
   /// Makes a reader for exclusive use.
   func makeContentReader() throws(PackError) -> any BaseReader
 }
 
-/// Reads contents of a base, for one reader of a delta.
+/// Reads contents of a base, for one worker.
 package protocol BaseReader: AnyObject {
   /// Copies bytes of one content to a place in a buffer.
   ///
@@ -29,6 +25,8 @@ package protocol BaseReader: AnyObject {
   func copy(_ range: Range<UInt64>, to buffer: inout [UInt8], at target: Int) throws(PackError)
   /// Whether the byte at an offset is in memory.
   func holds(_ offset: UInt64) -> Bool
+  /// The bytes of all frames that were decompressed so far. 0 for a tree.
+  var decompressedBytes: UInt64 { get }
 }
 
 extension Pack: DeltaBase {
@@ -44,8 +42,6 @@ extension Pack: DeltaBase {
     }
   }
 
-  package func piece(holding offset: UInt64) -> Range<UInt64> { table[table.frame(holding: offset)].tarRange }
-
   package func makeContentReader() throws(PackError) -> any BaseReader { PackContentReader(self, try PackReader(self)) }
 }
 
@@ -53,6 +49,7 @@ extension Pack: DeltaBase {
 private final class PackContentReader: BaseReader {
   private let pack: Pack
   private let reader: PackReader
+  private(set) var decompressedBytes: UInt64 = 0
 
   init(_ pack: Pack, _ reader: PackReader) {
     self.pack = pack
@@ -63,7 +60,9 @@ private final class PackContentReader: BaseReader {
     do throws(PackError) {
       var position = range.lowerBound
       while position < range.upperBound {
-        let place = try reader.load(pack.table.frame(holding: position))
+        let number = pack.table.frame(holding: position)
+        if number != reader.heldFrame { decompressedBytes += UInt64(pack.table[number].size) }
+        let place = try reader.load(number)
         let part = position..<min(range.upperBound, place.upperBound)
         try reader.withFrame { (content) throws(PackError) in
           var whole = buffer.mutableByteSpan

@@ -17,9 +17,8 @@ struct ContentCheck {
     }
   }
 
-  /// Returns what is wrong with a version's own files. What it is read over is not looked at.
+  /// Returns what is wrong with a version.
   func fault(of content: PackRecord.Content, in record: PackRecord, _ depth: ReconcileDepth) throws(PackError) -> Fault? {
-    guard content.layers.isEmpty else { return try faultOfLayers(content, in: record, depth) }
     let name = directory.place(record.itemName(content))
     switch content.mode {
     case .packed: return try faultOfFile(name, size: content.size, sha256: content.rewritten ?? content.bytes.sha256, depth)
@@ -31,34 +30,12 @@ struct ContentCheck {
     }
   }
 
-  private func faultOfLayers(_ content: PackRecord.Content, in record: PackRecord, _ depth: ReconcileDepth) throws(PackError) -> Fault? {
-    for (item, layer) in zip(record.ownItems(content), content.layers) {
-      switch try faultOfFile(directory.place(item), size: layer.size, sha256: layer.sha256, depth) {
-      case nil: continue
-      case .missing: return .missing
-      case .damaged(let what): return .damaged("has a delta that \(what)")
-      }
-    }
-    return nil
-  }
-
   private func faultOfFile(_ name: String, size: UInt64, sha256: [UInt8], _ depth: ReconcileDepth) throws(PackError) -> Fault? {
     guard let status = try directory.status(name) else { return .missing }
     guard status.kind == .file else { return .damaged("is not a file") }
     guard status.size == size else { return .damaged("is \(status.size) bytes instead of \(size)") }
     guard depth == .thorough else { return nil }
     return try self.sha256(ofFile: name) == sha256 ? nil : .damaged("does not have the bytes that were installed")
-  }
-
-  /// Returns what is wrong with a version or with one that it is read over, and which one that is.
-  func faultOfAll(
-    _ content: PackRecord.Content, in record: PackRecord, _ depth: ReconcileDepth
-  ) throws(PackError) -> (fault: Fault, version: UInt64)? {
-    if let fault = try fault(of: content, in: record, depth) { return (fault, content.bytes.version) }
-    for base in content.bases.compactMap(record.content) {
-      if let found = try faultOfAll(base, in: record, depth) { return found }
-    }
-    return nil
   }
 
   /// Returns the SHA-256 of a file in the store, or nil if it does not exist.

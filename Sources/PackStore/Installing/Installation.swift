@@ -2,10 +2,8 @@
 struct Installation: Sendable {
   let directory: StoreDirectory
   let manifests: StoreManifests
-  /// The paths of a full pack, or of deltas in the order in which they are applied.
-  let files: [String]
-  /// The deltas that the files are. If nil, the header of the only file decides whether it is a delta, and the digest of each which one.
-  var route: [ManifestDelta]?
+  /// The path of a pack, or of a delta.
+  let path: String
   let id: String
   let taking: Taking
   /// The requested mode. If nil, the manifest decides.
@@ -16,10 +14,7 @@ struct Installation: Sendable {
   /// Receives each change of the store right after it happened.
   let tell: @Sendable ([StoreEvent]) -> Void
 
-  /// The only file, or the first one.
-  private var file: InstallFile { file(0) }
-
-  func file(_ number: Int) -> InstallFile { InstallFile(directory: directory, path: files[number], taking: taking) }
+  var file: InstallFile { InstallFile(directory: directory, path: path, taking: taking) }
 
   /// Content that is ready to be moved into place.
   private struct Candidate: Sendable {
@@ -32,7 +27,7 @@ struct Installation: Sendable {
   func run(keys: any KeyProvider) async throws(PackError) -> InstalledPack {
     let (order, present) = try await WorkerPool.settled { () throws(PackError) in try self.order() }
     if let present {
-      try await takeFiles(of: order)
+      if taking == .moving { try await WorkerPool.value { (pool) throws(PackError) in try take(file, of: order, pool) } }
       return present
     }
     do throws(PackError) {
@@ -128,7 +123,6 @@ struct Installation: Sendable {
   /// - Throws: if the file has the wrong size, as after an incomplete transfer or if a web page was downloaded instead. The error is more helpful than
   ///   one about the header.
   private func isDelta(_ order: InstallOrder) throws(PackError) -> Bool {
-    guard route == nil, files.count == 1 else { return true }
     do throws(PackError) {
       try checkSize(order.entry)
       return false
@@ -226,19 +220,12 @@ struct Installation: Sendable {
     let arrival = Placement.Arrival(staged: candidate.staged, file: file, open: pack.source.file, item: order.itemName)
     return try await Placement(
       directory: directory, manifests: manifests, order: order, content: candidate.content, needs: needs, note: note
-    ).run([arrival])
+    ).run(arrival)
   }
 
   // MARK: The caller's file
 
-  /// Removes the caller's files if their pack is installed already and they were to be moved.
-  private func takeFiles(of order: InstallOrder) async throws(PackError) {
-    guard taking == .moving else { return }
-    try await WorkerPool.value { (pool) throws(PackError) in
-      for number in files.indices { try take(file(number), of: order, pool) }
-    }
-  }
-
+  /// Removes the caller's file, whose pack is installed already.
   private func take(_ file: InstallFile, of order: InstallOrder, _ pool: WorkerPool) throws(PackError) {
     guard let status = try directory.status(outside: file.path), status.kind == .file else { return }
     // If the caller's path is the installed file itself, it is not removed.

@@ -22,21 +22,22 @@ struct Placement: Sendable {
 
   /// - Returns: nil if a file of the caller is on another volume. Then nothing changed. What is in `staging` is removed only after an error, or if it
   ///   is not needed.
-  func run(_ arrivals: [Arrival]) async throws(PackError) -> InstalledPack? {
-    let staged = arrivals.compactMap(\.staged)
+  func run(_ arrival: Arrival) async throws(PackError) -> InstalledPack? {
     do throws(PackError) {
       // From here on, the installation cannot be cancelled.
       try Task.checkpoint()
-      return try await WorkerPool.settled { () throws(PackError) in try self.record(arrivals) }
+      return try await WorkerPool.settled { () throws(PackError) in try self.record(arrival) }
     } catch {
-      await WorkerPool.settled { directory.empty(staged) }
+      await WorkerPool.settled { empty(arrival) }
       throw error
     }
   }
 
-  private func record(_ arrivals: [Arrival]) throws(PackError) -> InstalledPack? {
+  private func empty(_ arrival: Arrival) { directory.empty([arrival.staged].compactMap(\.self)) }
+
+  private func record(_ arrival: Arrival) throws(PackError) -> InstalledPack? {
     let id = order.entry.id
-    var arrived: [Arrival] = []
+    var hasArrived = false
     var isKept = true
     let installed = try directory.change(id) { (record) throws(PackError) -> InstalledPack? in
       try order.checkFailure(record)
@@ -46,25 +47,17 @@ struct Placement: Sendable {
         return directory.installed(present, of: record)
       }
       try check(record)
-      for arrival in arrivals where arrival.staged == nil {
-        if let open = arrival.open { try arrival.file?.checkIdentity(open) }
-      }
+      if arrival.staged == nil, let open = arrival.open { try arrival.file?.checkIdentity(open) }
       // Before the pack is in the store: a crash in between leaves a version remembered that a manifest really listed.
       try manifests.note([order.entry])
-      for arrival in arrivals {
-        let isIn = try directory.bringIn(arrival.name, isOutside: arrival.staged == nil, as: arrival.item) { arrived.append(arrival) }
-        guard isIn else {
-          takeBack(arrived)
-          arrived = []
-          return nil
-        }
-      }
+      let isIn = try directory.bringIn(arrival.name, isOutside: arrival.staged == nil, as: arrival.item) { hasArrived = true }
+      guard isIn else { return nil }
       add(to: &record)
       return record.content(content.bytes).map { directory.installed($0, of: record) }
     } undo: {
-      takeBack(arrived)
+      if hasArrived { takeBack(arrival) }
     }
-    if !isKept { directory.empty(arrivals.compactMap(\.staged)) }
+    if !isKept { empty(arrival) }
     return installed
   }
 
@@ -74,19 +67,6 @@ struct Placement: Sendable {
       throw PackError(
         .limitExceeded, "\(PackRecord.contentLimit) versions of pack '\(id)' are installed", advice: .closePack)
     }
-    guard content.mode == .packed || !record.isNeeded(content.bytes) else {
-      throw PackError(
-        .inUse, "version \(content.bytes.version) of pack '\(id)' stays packed, because another version is read over it",
-        advice: .developer("install the other version from its full pack, or remove the pack"))
-    }
-    for base in content.bases {
-      guard let held = record.content(base), held.mode == .packed, try directory.isPresent(held, of: record) else {
-        throw PackError(
-          .wrongBase, "version \(base.version) of pack '\(id)' was removed while a delta over it was being installed",
-          advice: .fetchFullPack)
-      }
-    }
-    try DeltaInstallation.checkDepth(of: content, in: record)
     try StoreSpace(directory, manifests).checkQuota(for: needs, of: id)
   }
 
@@ -102,17 +82,15 @@ struct Placement: Sendable {
 
   /// Marks the version as in use for the caller, under the store's lock.
   private func hold(_ content: PackRecord.Content, _ record: PackRecord) {
-    note?.withLock { $0.mark = directory.uses.open(record.allItems(content)) }
+    note?.withLock { $0.mark = directory.uses.open([record.itemName(content)]) }
   }
 
   /// Moves what arrived back to where it came from, or removes it.
-  private func takeBack(_ arrived: [Arrival]) {
-    for arrival in arrived {
-      if let file = arrival.file, arrival.staged == nil {
-        try? directory.files.rename(directory.path(directory.place(arrival.item)), to: file.path, in: nil)
-      } else if let name = directory.discard(directory.place(arrival.item)) {
-        directory.empty([name])
-      }
+  private func takeBack(_ arrival: Arrival) {
+    if let file = arrival.file, arrival.staged == nil {
+      try? directory.files.rename(directory.path(directory.place(arrival.item)), to: file.path, in: nil)
+    } else if let name = directory.discard(directory.place(arrival.item)) {
+      directory.empty([name])
     }
   }
 }

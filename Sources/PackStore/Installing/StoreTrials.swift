@@ -157,7 +157,7 @@ struct StoreTrials {
     guard !surplus.isEmpty else { return [] }
     let used = try directory.usedItems()
     var events: [StoreEvent] = []
-    for content in surplus where !StoreDirectory.isUsed(content, of: record, in: used) && !record.isNeeded(content.bytes) {
+    for content in surplus where !StoreDirectory.isUsed(content, of: record, in: used) {
       let reason = record.hasFailed(content.bytes) ? "it failed" : "newer versions are kept"
       events.append(.purged(directory.installed(content, of: record), reason: reason))
       record.forget(content.bytes)
@@ -168,8 +168,6 @@ struct StoreTrials {
   /// A version in use.
   struct Use {
     let installed: InstalledPack
-    /// Its files if it is kept encrypted.
-    let stored: StoredPack?
     /// Keeps it in use.
     let mark: UseMark
     let events: [StoreEvent]
@@ -199,8 +197,7 @@ struct StoreTrials {
       if record != before { try? directory.write(record) }
       return Use(
         installed: directory.installed(content, of: record),
-        stored: content.mode == .packed ? directory.stored(content, of: record) : nil,
-        mark: directory.uses.open(record.allItems(content)), events: events)
+        mark: directory.uses.open([record.itemName(content)]), events: events)
     }
   }
 

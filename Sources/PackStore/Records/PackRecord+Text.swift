@@ -108,7 +108,7 @@ extension PackRecord {
   /// The inconsistency in a record that was parsed. Nil if there is none.
   private var fault: String? {
     if contents.count > Self.contentLimit || failures.count > Self.failureLimit { return "lists too many versions or failures" }
-    if Set(contents.map(\.bytes)).count != contents.count || itemNames.count != contents.flatMap(ownItems).count {
+    if Set(contents.map(\.bytes)).count != contents.count || itemNames.count != contents.count {
       return "lists a version twice"
     }
     if let current, content(current) == nil { return "has a current version that it does not list" }
@@ -118,30 +118,16 @@ extension PackRecord {
       if hasFailed(trial.bytes) { return "has a version on trial that failed" }
     }
     for content in contents
-    where content.contentRoot == nil && (content.mode == .unpacked || !content.layers.isEmpty || content.rewritten != nil) {
-      return "lacks the content root of a version that was unpacked or made by deltas"
+    where content.contentRoot == nil && (content.mode == .unpacked || content.rewritten != nil) {
+      return "lacks the content root of a version that was unpacked or made by a delta"
     }
-    if let fault = contents.lazy.compactMap(deltaFault).first { return fault }
-    if let preservation, preservation > 1_000_000 { return "has a preservation above 1000000" }
-    return nil
-  }
-}
-
-extension PackRecord {
-  /// The inconsistency in what a version is read over. Nil if there is none.
-  private func deltaFault(_ content: Content) -> String? {
-    guard content.links.allSatisfy({ $0.bytes != content.bytes && self.content($0.bytes) != nil }) else {
+    if contents.contains(where: { $0.rewritten != nil && $0.mode == .unpacked }) {
+      return "has a file that was made for an unpacked version"
+    }
+    guard contents.allSatisfy({ content in content.links.allSatisfy { $0.bytes != content.bytes && self.content($0.bytes) != nil } }) else {
       return "has a version with files of one that it does not list"
     }
-    if content.rewritten != nil, content.mode == .unpacked || !content.layers.isEmpty || !content.bases.isEmpty {
-      return "has a version with a file made of deltas that are still there"
-    }
-    guard !content.layers.isEmpty || !content.bases.isEmpty else { return nil }
-    guard content.mode == .packed, !content.layers.isEmpty, (1...Limits.deltaBases).contains(content.bases.count) else {
-      return "has a version with deltas but without bases, or with bases but without deltas"
-    }
-    guard content.bases.allSatisfy({ self.content($0)?.mode == .packed }) else { return "has a version over one that it does not list" }
-    guard depth(content) <= Pack.mostDeltas else { return "has a version over too many deltas" }
+    if let preservation, preservation > 1_000_000 { return "has a preservation above 1000000" }
     return nil
   }
 }
@@ -159,24 +145,9 @@ extension PackRecord.Bytes {
 extension PackRecord.Content {
   fileprivate func write(to writer: inout CanonicalWriter) {
     writer.object { writer in
-      if !bases.isEmpty {
-        writer.key("bases")
-        writer.array(bases) { writer, base in writer.object { base.write(to: &$0) } }
-      }
       if let contentRoot {
         writer.key("contentRoot")
         writer.string(contentRoot.hex)
-      }
-      if !layers.isEmpty {
-        writer.key("layers")
-        writer.array(layers) { writer, layer in
-          writer.object { writer in
-            writer.key("sha256")
-            writer.string(layer.sha256.hex)
-            writer.key("size")
-            writer.integer(layer.size)
-          }
-        }
       }
       if !links.isEmpty {
         writer.key("links")
@@ -223,8 +194,8 @@ private struct RecordReader {
   struct Fields {
     var texts: [String: String] = [:]
     var integers: [String: UInt64] = [:]
-    /// The objects in arrays.
-    var lists: [String: [Fields]] = [:]
+    /// The objects in the array `links`.
+    var links: [Fields] = []
     let fault: PackError
 
     func text(_ key: String) throws(PackError) -> String {
@@ -247,7 +218,6 @@ private struct RecordReader {
     }
   }
 
-  private static let listKeys: Set<String> = ["bases", "layers", "links"]
   private static let integerKeys: Set<String> = ["proven", "size", "sizeOnDevice", "starts", "version"]
 
   mutating func fields(depth: Int, in bytes: Span<UInt8>) throws(PackError) -> Fields {
@@ -256,20 +226,14 @@ private struct RecordReader {
     while let key = try cursor.nextKey(of: &object, in: bytes) {
       if Self.integerKeys.contains(key) {
         fields.integers[key] = try cursor.integer("a \(key)", in: bytes)
-      } else if Self.listKeys.contains(key) {
-        fields.lists[key] = try list(key, depth: depth + 1, in: bytes)
+      } else if key == "links" {
+        var array = try cursor.beginArray(key, depth: depth + 1, in: bytes)
+        while try cursor.hasNext(in: &array, in: bytes) { fields.links.append(try self.fields(depth: depth + 2, in: bytes)) }
       } else {
         fields.texts[key] = try cursor.text("a \(key)", in: bytes)
       }
     }
     return fields
-  }
-
-  private mutating func list(_ key: String, depth: Int, in bytes: Span<UInt8>) throws(PackError) -> [Fields] {
-    var list: [Fields] = []
-    var array = try cursor.beginArray(key, depth: depth, in: bytes)
-    while try cursor.hasNext(in: &array, in: bytes) { list.append(try fields(depth: depth + 1, in: bytes)) }
-    return list
   }
 
   mutating func content(in bytes: Span<UInt8>) throws(PackError) -> PackRecord.Content {
@@ -280,11 +244,7 @@ private struct RecordReader {
       contentRoot: fields.texts["contentRoot"] == nil ? nil : try fields.hex("contentRoot", count: 32),
       isProven: try fields.integer("proven") == 1)
     if fields.texts["rewritten"] != nil { content.rewritten = try fields.hex("rewritten", count: 32) }
-    for layer in fields.lists["layers"] ?? [] {
-      content.layers.append(PackRecord.Layer(sha256: try layer.hex("sha256", count: 32), size: try layer.integer("size")))
-    }
-    for base in fields.lists["bases"] ?? [] { content.bases.append(try base.bytes()) }
-    for link in fields.lists["links"] ?? [] {
+    for link in fields.links {
       content.links.append(PackRecord.Link(bytes: try link.bytes(), size: try link.integer("size")))
     }
     return content

@@ -11,20 +11,16 @@ package struct PackRecord: Hashable, Sendable {
   struct Content: Hashable, Sendable {
     var bytes: Bytes
     var mode: InstallMode
-    /// The size of the pack file in bytes if it is kept encrypted, that of all its deltas if it has some, or the sum of the file sizes if it was unpacked.
+    /// The size of the pack file in bytes if it is kept encrypted, or the sum of the file sizes if it was unpacked.
     var size: UInt64
-    /// The number of bytes it takes on the device. What it is read over is not counted.
+    /// The number of bytes it takes on the device.
     var sizeOnDevice: UInt64
-    /// The content root of the tree. Nil if an earlier release of the store installed the pack and kept it encrypted.
+    /// The content root of the tree. Nil if it is kept encrypted, and its record was rebuilt without an entry of a manifest.
     var contentRoot: [UInt8]?
     /// Whether the version was confirmed, or activated without a trial.
     var isProven: Bool
-    /// The deltas that make the version, each over the one before, and the first one over ``bases``. Empty for a version with its own file or tree.
-    var layers: [Layer] = []
-    /// The SHA-256 of the pack file that the store made of deltas and what they are read over. Nil if it made none.
+    /// The SHA-256 of the pack file that the store made by a delta. Nil if it is the published one.
     var rewritten: [UInt8]?
-    /// The versions of the same record that the first delta is read over, in its order.
-    var bases: [Bytes] = []
     /// Files of an unpacked version that are also files of other versions of the record. They count there.
     var links: [Link] = []
   }
@@ -34,13 +30,6 @@ package struct PackRecord: Hashable, Sendable {
     /// The other version.
     var bytes: Bytes
     /// What the files take on the device, in bytes.
-    var size: UInt64
-  }
-
-  /// The file of a delta.
-  struct Layer: Hashable, Sendable {
-    var sha256: [UInt8]
-    /// Its length in bytes.
     var size: UInt64
   }
 
@@ -102,27 +91,12 @@ package struct PackRecord: Hashable, Sendable {
 
   func hasFailed(_ bytes: Bytes) -> Bool { failures.contains { $0.bytes == bytes } }
 
-  /// Returns the name in `packs` of a version: of its file or tree, or of the last delta.
-  func itemName(_ content: Content) -> String { itemName(content, content.layers.last) }
-
-  private func itemName(_ content: Content, _ layer: Layer?) -> String {
-    ItemName(
-      id: id, version: content.bytes.version, sha256: content.bytes.sha256, mode: content.mode,
-      own: layer.map { ($0.sha256, .delta) } ?? content.rewritten.map { ($0, .rewritten) }
-    ).text
+  /// Returns the name in `packs` of a version's file or tree.
+  func itemName(_ content: Content) -> String {
+    ItemName(id: id, version: content.bytes.version, sha256: content.bytes.sha256, mode: content.mode, rewritten: content.rewritten).text
   }
 
-  /// Returns the names in `packs` of everything that belongs to a version only.
-  func ownItems(_ content: Content) -> [String] {
-    content.layers.isEmpty ? [itemName(content)] : content.layers.map { itemName(content, $0) }
-  }
-
-  /// Returns the names in `packs` of everything that a version is read from: its own and those of its bases.
-  func allItems(_ content: Content) -> [String] {
-    ownItems(content) + content.bases.compactMap(self.content).flatMap { allItems($0) }
-  }
-
-  var itemNames: Set<String> { Set(contents.flatMap(ownItems)) }
+  var itemNames: Set<String> { Set(contents.map(itemName)) }
 
   /// Returns what a version shares with other versions, in bytes on the device.
   ///
@@ -131,35 +105,6 @@ package struct PackRecord: Hashable, Sendable {
     let own = content.links.filter { !gone.contains($0.bytes) }
     let others = contents.filter { !gone.contains($0.bytes) }.flatMap(\.links).filter { $0.bytes == content.bytes }
     return (own + others).reduce(0) { $0.adding($1.size) }
-  }
-
-  // MARK: Deltas
-
-  /// Returns the number of deltas over each other in a version. It is more than ``Pack/mostDeltas`` if versions lie over each other in a circle.
-  func depth(_ content: Content, below: Int = 0) -> Int {
-    let sum = below + content.layers.count
-    guard !content.layers.isEmpty, sum <= Pack.mostDeltas else { return sum }
-    return content.bases.compactMap(self.content).map { depth($0, below: sum) }.max() ?? sum
-  }
-
-  /// Returns the sizes of all deltas that a version is read from, and of the pack files below them, in bytes.
-  func sizes(_ content: Content) -> (deltas: UInt64, packs: UInt64) {
-    var all: Set<Content> = []
-    func add(_ content: Content) {
-      if all.insert(content).inserted { content.bases.compactMap(self.content).forEach(add) }
-    }
-    add(content)
-    return all.reduce((0, 0)) { sum, content in
-      content.layers.isEmpty ? (sum.0, sum.1.adding(content.size)) : (sum.0.adding(content.size), sum.1)
-    }
-  }
-
-  /// Whether an installed version is read over this one.
-  func isNeeded(_ bytes: Bytes) -> Bool { contents.contains { $0.bases.contains(bytes) } }
-
-  /// Returns the installed versions that are read over this one, directly or not.
-  func versions(over bytes: Bytes) -> [Content] {
-    contents.filter { $0.bases.contains(bytes) }.flatMap { [$0] + versions(over: $0.bytes) }
   }
 
   func state(of content: Content) -> InstalledPack.State {
@@ -243,18 +188,10 @@ package struct PackRecord: Hashable, Sendable {
   /// Returns the versions that are no longer needed: failed versions, and versions beyond `count`.
   ///
   /// Of the versions that are newer than the current one and wait to be activated, only the newest is kept, or none if a newer one is about to be
-  /// installed. If no version was activated yet, the newest `count` are kept. A version that a version that stays is read over is needed.
+  /// installed. If no version was activated yet, the newest `count` are kept.
   ///
   /// - Parameter successor: A newer version that is about to be installed.
-  /// - Returns: the versions in an order in which each is removed before those that it is read over.
   func surplus(keeping count: Int, before successor: Bytes? = nil) -> [Content] {
-    let unwanted = unwanted(keeping: count, before: successor)
-    let bytes = Set(unwanted.map(\.bytes))
-    return unwanted.filter { content in versions(over: content.bytes).allSatisfy { bytes.contains($0.bytes) } }
-      .sorted { depth($0) > depth($1) }
-  }
-
-  private func unwanted(keeping count: Int, before successor: Bytes?) -> [Content] {
     guard trial == nil else { return contents.filter { hasFailed($0.bytes) && $0.bytes != current } }
     var others = contents.filter { $0.bytes != current }
     var gone = others.filter { hasFailed($0.bytes) }

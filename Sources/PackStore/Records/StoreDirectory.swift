@@ -20,9 +20,6 @@ final class StoreDirectory: Sendable {
   /// The directory of the shards of the accepted manifest's catalogue, made for the first one.
   static let catalogue = "catalogue"
 
-  /// The directory of the digests that are kept for deltas, made for the first one.
-  static let digests = "digests"
-
   private static let form = RecordDirectory.Form("packer-store/1", in: "store", isPrivate: false)
 
   /// Opens the store in a directory, or creates one there.
@@ -59,7 +56,7 @@ final class StoreDirectory: Sendable {
     }
     let names = try directory.names()
     // Another process may have created some of these and been stopped, or may be creating them right now.
-    let own = Set(Part.allCases.map(\.rawValue) + ["lock", "store", Self.catalogue, Self.digests] + Self.documents)
+    let own = Set(Part.allCases.map(\.rawValue) + ["lock", "store", Self.catalogue] + Self.documents)
     for name in names where !own.contains(name) { throw notAStore("it holds '\(printable(name.utf8))'") }
     var isEmpty = !names.contains(where: Self.documents.contains)
     for part in [Part.state, .packs] where names.contains(part.rawValue) {
@@ -116,12 +113,6 @@ final class StoreDirectory: Sendable {
   /// Returns the status of a path outside the store, or nil if it does not exist.
   func status(outside path: String) throws(PackError) -> FileStatus? {
     try reading(path, ifPresent(files.status(of: path, in: nil, following: .asThemselves)))
-  }
-
-  /// Returns whether one of these paths does not exist.
-  func lacksAny(of paths: [String]) throws(PackError) -> Bool {
-    for path in paths where try status(outside: path) == nil { return true }
-    return false
   }
 
   // MARK: Lock
@@ -263,9 +254,7 @@ final class StoreDirectory: Sendable {
       if !gone.isEmpty {
         let used = try usedItems()
         for item in gone where !used.contains(item) {
-          for name in [place(item), Self.digests(of: item)] {
-            if let name = discard(name) { discarded.append(name) }
-          }
+          if let name = discard(place(item)) { discarded.append(name) }
         }
       }
       return result
@@ -286,16 +275,9 @@ final class StoreDirectory: Sendable {
   /// Returns the name of an item, relative to the store's directory.
   func place(_ item: String) -> String { "\(Part.packs.rawValue)/\(item)" }
 
-  /// Returns the name of the file with the digests that are kept for a delta, relative to the store's directory.
-  static func digests(of item: String) -> String { "\(digests)/\(item)" }
-
-  /// Returns the items for which digests are kept.
-  func keptDigests() throws(PackError) -> [String] { try directory.names(in: Self.digests) }
-
-  /// Returns whether everything that a version is read from is on the device.
+  /// Returns whether a version is on the device.
   func isPresent(_ content: PackRecord.Content, of record: PackRecord) throws(PackError) -> Bool {
-    for item in record.allItems(content) where try status(place(item)) == nil { return false }
-    return true
+    try status(place(record.itemName(content))) != nil
   }
 
   /// Returns whether a file is one that a version of a pack consists of.
@@ -311,13 +293,8 @@ final class StoreDirectory: Sendable {
     try reading(path(name), InstalledTree(files: files, backend: backend).sizeOnDevice(of: name, in: handle))
   }
 
-  /// Returns the files of a version that is kept encrypted.
-  func stored(_ content: PackRecord.Content, of record: PackRecord) -> StoredPack {
-    let items = record.ownItems(content)
-    let bases = content.bases.compactMap(record.content).map { stored($0, of: record) }
-    let lowest = StoredPack(path: path(place(items[0])), item: items[0], bases: bases)
-    return items.dropFirst().reduce(lowest) { StoredPack(path: path(place($1)), item: $1, bases: [$0]) }
-  }
+  /// Returns the path of a version's file or tree.
+  func path(of content: PackRecord.Content, in record: PackRecord) -> String { path(place(record.itemName(content))) }
 
   /// Opens the directory of an unpacked tree.
   func openTree(_ installed: InstalledPack) throws(PackError) -> OpenFile {
@@ -380,7 +357,7 @@ final class StoreDirectory: Sendable {
 
   // MARK: Use
 
-  /// Returns whether one of these items, which are in use, is of a version. After the store has rewritten the version, it may be an earlier one of its files.
+  /// Returns whether one of these items, which are in use, is of a version. If the version was installed again, it may be an earlier file or tree of it.
   static func isUsed(_ content: PackRecord.Content, of record: PackRecord, in used: Set<String>) -> Bool {
     // The names of all items of a version begin with that of its tree.
     let name = ItemName(id: record.id, version: content.bytes.version, sha256: content.bytes.sha256, mode: .unpacked).text
@@ -405,7 +382,6 @@ final class StoreDirectory: Sendable {
   func installed(_ content: PackRecord.Content, of record: PackRecord) -> InstalledPack {
     InstalledPack(
       id: record.id, version: content.bytes.version, sha256: content.bytes.sha256, mode: content.mode, sizeOnDevice: content.sizeOnDevice,
-      path: path(place(record.itemName(content))), state: record.state(of: content), deltaCount: record.depth(content),
-      contentRoot: content.contentRoot)
+      path: path(place(record.itemName(content))), state: record.state(of: content), contentRoot: content.contentRoot)
   }
 }

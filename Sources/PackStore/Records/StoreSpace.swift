@@ -129,7 +129,7 @@ struct StoreSpace {
   private func taken() throws(PackError) -> UInt64 {
     var known: [String: UInt64] = [:]
     for record in try directory.records() {
-      for content in record.contents where content.layers.isEmpty { known[record.itemName(content)] = content.sizeOnDevice }
+      for content in record.contents { known[record.itemName(content)] = content.sizeOnDevice }
     }
     var sum = try ownRecords()
     for item in try directory.names(in: .packs) {
@@ -188,7 +188,7 @@ struct StoreSpace {
         guard let content = record.content(candidate.content.bytes),
           record.state(of: content) == candidate.record.state(of: candidate.content),
           record.trial == candidate.record.trial, record.preservation == candidate.record.preservation,
-          try !StoreDirectory.isUsed(content, of: record, in: directory.usedItems()), !record.isNeeded(content.bytes)
+          try !StoreDirectory.isUsed(content, of: record, in: directory.usedItems())
         else { return nil }
         let pack = directory.installed(content, of: record)
         if record.current == content.bytes { record.purged = content.bytes }
@@ -220,11 +220,9 @@ struct StoreSpace {
   ///
   /// - Parameter gone: the versions of the pack that are removed before.
   private func size(of candidate: Candidate, without gone: Set<PackRecord.Bytes> = []) throws(PackError) -> UInt64 {
-    var sum: UInt64 = 0
-    for item in candidate.record.ownItems(candidate.content) where try directory.status(directory.place(item)) != nil {
-      sum = sum.adding(try size(directory.place(item)))
-    }
-    return sum.less(candidate.record.sharedSize(candidate.content, without: gone))
+    let name = directory.place(candidate.record.itemName(candidate.content))
+    guard try directory.status(name) != nil else { return 0 }
+    return try size(name).less(candidate.record.sharedSize(candidate.content, without: gone))
   }
 
   /// Returns all versions that may be removed, in the order of removal.
@@ -267,29 +265,10 @@ struct StoreSpace {
         }
       }
     }
-    let sorted = candidates.sorted { left, right in
+    return candidates.sorted { left, right in
       (left.rank, left.preservation, left.record.lastUse, left.record.id, left.content.bytes.version)
         < (right.rank, right.preservation, right.record.lastUse, right.record.id, right.content.bytes.version)
     }
-    return Self.afterNeed(sorted)
-  }
-
-  /// Moves each version behind those that are read over it. Leaves out a version that is needed by one that may not be removed.
-  private static func afterNeed(_ candidates: [Candidate]) -> [Candidate] {
-    var ordered: [Candidate] = []
-    var gone: [String: Set<PackRecord.Bytes>] = [:]
-    var waiting: [String: [Candidate]] = [:]
-    for candidate in candidates {
-      let id = candidate.record.id
-      waiting[id, default: []].append(candidate)
-      while let next = waiting[id]?.firstIndex(where: { one in
-        one.record.versions(over: one.content.bytes).allSatisfy { gone[id]?.contains($0.bytes) ?? false }
-      }), let free = waiting[id]?.remove(at: next) {
-        ordered.append(free)
-        gone[id, default: []].insert(free.content.bytes)
-      }
-    }
-    return ordered
   }
 
   /// Returns the default preservation priority of a pack, in millionths.
@@ -346,7 +325,7 @@ struct StoreSpace {
   func usage() throws(PackError) -> [StoreUsage] {
     var contents: [String: (record: PackRecord, content: PackRecord.Content)] = [:]
     for record in try directory.records() {
-      for content in record.contents { for item in record.ownItems(content) { contents[item] = (record, content) } }
+      for content in record.contents { contents[record.itemName(content)] = (record, content) }
     }
     let used = try directory.usedItems()
     var usage: [StoreUsage] = []
@@ -389,7 +368,6 @@ struct StoreSpace {
       case .installed: "waits to be activated"
       case .failed: "failed, will be removed"
       }
-    let over = record.versions(over: content.bytes).map(\.bytes.version).max()
-    return reason + (over.map { ", and version \($0) is read over it" } ?? "") + suffix
+    return reason + suffix
   }
 }

@@ -1,7 +1,7 @@
 /// Encrypts a payload whose length is not known before, and writes it segment by segment (FORMAT.md §1, §3). No plaintext reaches the disk.
 ///
-/// Memory: two segments.
-final class SealedStream {
+/// Memory: two segments. Used by one thread at a time.
+final class SealedStream: PayloadSink, @unchecked Sendable {
   private let files: any FileSystem
   private let output: OpenFile
   private let path: String
@@ -58,7 +58,7 @@ final class SealedStream {
   private var room: Int { plaintext.count - (segment == 0 ? SegmentLayout.tinkHeaderSize : 0) }
 
   /// Appends bytes of the payload.
-  func append(_ bytes: Span<UInt8>) throws(PackError) {
+  package func append(_ bytes: Span<UInt8>) throws(PackError) {
     var done = 0
     while done < bytes.count {
       if filled == room { try seal(with: cipher) }
@@ -112,7 +112,7 @@ final class SealedStream {
 
   private func write(_ bytes: Span<UInt8>) throws(PackError) {
     guard size.adding(UInt64(bytes.count)) <= limit else {
-      throw PackError(.noSpace, of: path, "would be more than the \(limit) bytes that there is room for", advice: .freeSpace(bytes: limit))
+      throw PackError(.limitExceeded, of: path, "would be more than \(limit) bytes")
     }
     try files.filling(path, with: UInt64(bytes.count), at: output, files.writeAll(output, at: size, bytes))
     try digest.update(bytes)

@@ -20,22 +20,17 @@ public struct InstalledPack: Hashable, Sendable {
   public let id: String
   /// The version of the pack.
   public let version: UInt64
-  /// The SHA-256 of the pack file it was installed from, 32 bytes.
+  /// The SHA-256 of the pack file that the manifest names, 32 bytes. If the version was made by a delta, the file on the device has another one.
   public let sha256: [UInt8]
   /// Whether the pack is kept encrypted or was unpacked.
   public let mode: InstallMode
-  /// The number of bytes it takes on the device, in whole blocks. A version that it is read over is counted there.
+  /// The number of bytes it takes on the device, in whole blocks.
   public let sizeOnDevice: UInt64
-  /// The path of the pack file, of the last delta, or of the directory of the unpacked tree. Valid while the version is in use
-  /// (``AssetStore/open(_:)``); of another version, until it is removed or rewritten.
+  /// The path of the pack file, or of the directory of the unpacked tree. Valid while the version is in use (``AssetStore/open(_:)``); of another
+  /// version, until it is removed.
   public let path: String
   /// The role of the version in the store.
   public let state: State
-  /// The number of deltas, each over the one before, that the version is read from beside a full pack. 0 if it has a pack file or tree of its own.
-  public let deltaCount: Int
-  /// The content root, 32 bytes. Nil if an earlier release of the store installed the version.
+  /// The content root, 32 bytes. Nil if the version is kept encrypted, and its record was rebuilt without an entry of a manifest.
   package let contentRoot: [UInt8]?
-
-  /// The number of deltas that may still be installed over the version. Those to an unpacked one leave nothing to read over.
-  package var deltaRoom: Int { mode == .packed ? max(0, Pack.mostDeltas - deltaCount) : Pack.mostDeltas }
 }

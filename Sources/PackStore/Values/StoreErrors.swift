@@ -23,8 +23,6 @@ extension PackError.Code {
   public static let unknownPack = Self(rawValue: "unknown-pack")
   /// The shard of the catalogue that may list the pack, or one that may list a pack with the tag, is not on the device.
   public static let catalogueNotAvailable = Self(rawValue: "catalogue-not-available")
-  /// More deltas would lie over each other than can be read. The full pack can be installed.
-  public static let tooManyDeltas = Self(rawValue: "too-many-deltas")
   /// No manifest was accepted yet, or the accepted one cannot be used any more.
   public static let noManifest = Self(rawValue: "no-manifest")
   /// No pack in the manifest has the tag.

@@ -105,7 +105,7 @@ public struct StoreFinding: Hashable, Sendable, CustomStringConvertible {
 
 /// What an installation wrote to the device, its own records not counted.
 public struct InstallCost: Hashable, Sendable {
-  /// The number of bytes of files that were copied into the store, or unpacked. Moving a file writes none of them.
+  /// The number of bytes of files that were copied into the store, unpacked, or made by a delta. Moving a file writes none of them.
   public var written: UInt64
   /// The number of files of an unpacked pack that share their bytes with the version before, by a clone or a hard link. They cost nothing.
   public var sharedFiles: Int
@@ -126,8 +126,6 @@ public enum StoreEvent: Hashable, Sendable {
   case adopted(manifest: UInt64)
   /// A version was installed.
   case installed(InstalledPack, InstallCost)
-  /// A version that was read over deltas was rewritten as one pack file.
-  case rewritten(InstalledPack, InstallCost)
   /// A version went on trial.
   case activated(InstalledPack)
   /// A version was confirmed, or activated without a trial.

@@ -51,7 +51,6 @@ struct Serve: OutputVerb {
   @Argument(help: "A pack, a release directory, or a folder of games.", completion: .file())
   var target: String
 
-  @OptionGroup(visibility: .hidden) var bases: BaseOptions
   @OptionGroup var key: KeyOptions
 
   @Option(help: ArgumentHelp("The port; 0 picks a free one.", valueName: "n"))
@@ -136,14 +135,14 @@ struct Serve: OutputVerb {
     options.digestLimit = 16 << 20
     options.fallback = fallback
     options.contentSecurityPolicy = contentSecurityPolicy
-    let stock = GameStock(target, kind, keys: keys, trusting: trusted, only: only, bases: bases.bases)
+    let stock = GameStock(target, kind, keys: keys, trusting: trusted, only: only)
     let recorder = recordPath.map { _ in LoadRecorder() }
     let site = try GameSite(stock, options: options, allowsServiceWorkers: serviceWorkers, recorder: recorder)
     try checkFallback(in: site)
     // Before anybody plays for an hour.
     let output = try recordPath.map { (path) throws(PackError) in
       try ReportFile.check(
-        path, against: [target] + bases.bases + (kind == .release ? [] : key.references),
+        path, against: [target] + (kind == .release ? [] : key.references),
         release: kind == .release ? ReleasePlaces.directory(of: target) : "")
       return try OutputFile(path, files: SystemFiles())
     }
@@ -214,12 +213,10 @@ struct Serve: OutputVerb {
   private func checkOptions(for kind: GameStock.Kind) throws(PackError) {
     switch kind {
     case .pack:
-      try bases.check(target)
       guard only == nil, trust.isEmpty else {
         throw PackError(.usage, "\(only != nil ? "--pack" : "--trust") is for a release, and \(target) is not a directory")
       }
     case .release:
-      guard bases.bases.isEmpty else { throw PackError(.usage, "--base is for a pack, and \(target) is a release") }
       guard !ReleasePlaces.exists(target) || ReleasePlaces.exists("\(target)/\(ReleaseFile.manifest)") else {
         throw PackError(
           .missingInput, of: target, "has no manifest.json, and no index.html, in it or in a folder in it",
@@ -229,8 +226,8 @@ struct Serve: OutputVerb {
       }
       try ReleasePlaces.checkPresence(of: target, configuration: nil)
     case .folder:
-      guard bases.bases.isEmpty, trust.isEmpty, key.references.isEmpty, recordPath == nil else {
-        let option = !bases.bases.isEmpty ? "--base" : !trust.isEmpty ? "--trust" : recordPath != nil ? "--record" : "--key"
+      guard trust.isEmpty, key.references.isEmpty, recordPath == nil else {
+        let option = !trust.isEmpty ? "--trust" : recordPath != nil ? "--record" : "--key"
         throw PackError(
           .usage, "\(option) is for packs, and \(target) is a folder of plain files",
           hint: recordPath == nil ? nil : "pack it first: a recorded run names the content of its packs")
@@ -250,7 +247,7 @@ struct Serve: OutputVerb {
       }
       do throws(PackError) {
         _ = try GameSite(
-          GameStock(target, isRelease ? .release : .pack, keys: KeyRing(), only: only, bases: bases.bases), options: .init())
+          GameStock(target, isRelease ? .release : .pack, keys: KeyRing(), only: only), options: .init())
       } catch  where error.code == .noKey {
         throw error.advising(.developer("give this key, or the root key it was derived from: --key FILE, or PACKER_KEY_FILE=FILE"))
       }
@@ -279,12 +276,12 @@ struct Serve: OutputVerb {
   // MARK: The release as files
 
   private func serveFolder(in session: Session) async throws(PackError) -> Outcome {
-    guard key.references.isEmpty, bases.bases.isEmpty, only == nil, trust.isEmpty, !isIsolated, !serviceWorkers, fallback == nil,
+    guard key.references.isEmpty, only == nil, trust.isEmpty, !isIsolated, !serviceWorkers, fallback == nil,
       contentSecurityPolicy == nil, recordPath == nil, browser == nil, seconds == nil, !opens
     else {
       throw PackError(
         .usage,
-        "--cdn serves the folder unchanged, so --key, --base, --open, --pack, --trust, --isolated, --service-workers, --fallback, --csp, --record, --browser and --for do not apply"
+        "--cdn serves the folder unchanged, so --key, --open, --pack, --trust, --isolated, --service-workers, --fallback, --csp, --record, --browser and --for do not apply"
       )
     }
     let (plan, isSeedChosen) = try faults.plan()

@@ -27,7 +27,10 @@ extension PackError {
     case .closePack: "close it in every process, or remove the pack ('packer store remove')"
     case .reconcileStore: reconcileStore
     case .chooseEntry: "list the paths with 'packer ls'"
-    case .chooseBase: "name the packs that it was made for: --base PACK, once for each"
+    case .chooseBase:
+      code == .unsupported || code == .usage
+        ? "apply it to the packs that it was made for: packer unpack DELTA --base PACK -C DIR"
+        : "name the packs that it was made for: --base PACK, once for each"
     case .fetchFullPack: "install the full pack ('packer store install')"
     case .chooseFile: "give the output a file name"
     case .chooseDirectory:

@@ -61,7 +61,6 @@ struct ExitStatus: RawRepresentable, Hashable, Comparable, Sendable {
     .damagedHeader: .damaged,
     .wrongPack: .damaged,
     .wrongBase: .damaged,
-    .tooManyDeltas: .damaged,
     .authenticationFailed: .damaged,
     .damagedPayload: .damaged,
     .damagedArchive: .damaged,

@@ -64,10 +64,8 @@ enum FailureCatalog {
     damaged-payload | The decrypted content breaks a rule of the format. | Build the pack again; do not use an unknown maker's.
     damaged-archive | The tar archive in the pack does not match the index. | Do not use the pack, and ask its maker.
     wrong-pack | The pack is undamaged, but another one was expected. | Publish each pack under the URL that its manifest entry names.
-    wrong-base | The packs given as bases, or installed, are not those that the delta was made over, or are damaged. | Give them with '--base'; \
+    wrong-base | The packs given as bases, or installed, are not those that the delta was made for, or are damaged. | Give them with '--base'; \
     'packer inspect DELTA --key REF' shows their content roots. For a store, install the full pack.
-    too-many-deltas | A pack would be read over more than three deltas. | Rewrite it ('packer store compact', or 'compact()' in an app) or install \
-    the full pack.
     illegal-path | A path leads outside, or breaks a rule of FORMAT.md §5. | Rename the file; do not use somebody else's pack.
     limit-exceeded | A number is above a limit of the format or of the caller. | Split the content, or raise the caller's limit; FORMAT.md §6 \
     lists those of the format.

@@ -20,31 +20,6 @@ struct KeyOptions: ParsableArguments {
   }
 }
 
-/// The option that names the bases of deltas.
-struct BaseOptions: ParsableArguments {
-  @Option(
-    name: .customLong("base"),
-    help: ArgumentHelp("For a delta: a pack that it was made over, full or itself a delta. Repeatable, in any order.", valueName: "pack"),
-    completion: .file())
-  var bases: [String] = []
-
-  /// Throws if bases were given for a full pack.
-  func check(_ file: String) throws(PackError) {
-    guard !bases.isEmpty else { return }
-    let summary = try naming(file) { () throws(PackError) in try PackSummary.read(file) }
-    guard summary.header.kind == .delta else { throw PackError(.usage, "--base is for a delta, and \(file) is a full pack") }
-  }
-
-  /// Opens a pack, over those of the bases that it names if it is a delta.
-  ///
-  /// - Parameter others: other packs that are opened, too, so that the bases need not be for this one. Each may be its base.
-  func open(_ file: String, key: borrowing PackKey, besides others: [String] = []) throws(PackError) -> Pack {
-    if others.isEmpty { try check(file) }
-    var stack = DeltaStack(bases, besides: others)
-    return try stack.open(file, key: key)
-  }
-}
-
 /// The option that names the sources of signing keys.
 struct SignKeyOptions: ParsableArguments {
   @Option(

@@ -24,12 +24,9 @@ struct PackLibraryTests {
   }
 
   /// Starts the app.
-  ///
-  /// - Parameter idling: Counts how often packs are rewritten, which then does not wait.
   private func library(
     _ transport: any Transport, session: String = "one", isPatient: Bool = false, late: AsyncStream<ServiceNotice>? = nil,
     failing: Monitor<PackError?>? = nil, device: DeviceProfile = .any,
-    idling: Monitor<Int>? = nil,
     _ change: (inout PackLibrary.Options) -> Void = { _ in }
   ) async throws -> PackLibrary {
     let delivery = try await place.app(transport, session: session, keys: keys)
@@ -44,9 +41,6 @@ struct PackLibraryTests {
         // Longer than a download takes here, so that the clock does not run far ahead of it.
         try? await Task.sleep(for: isPatient ? .seconds(1000) : .milliseconds(50))
         clock.advance(Int64(clamping: seconds))
-      },
-      idle: {
-        if let idling { idling.withLock { $0 += 1 } } else { try? await Task.sleep(for: .seconds(10_000)) }
       },
       source: { [published, shards] (file) async throws(PackError) in
         switch file {
@@ -118,32 +112,6 @@ struct PackLibraryTests {
     #expect(try Data(contentsOf: file) == Data(content))
     #expect(try await packs.store.current("core")?.state == .current)
     #expect(await code { _ = try packs.data("core", "nothing") } == .noSuchEntry)
-  }
-
-  @Test("deltas are rewritten when nothing is downloaded, unless the app turns that off", arguments: [true, false])
-  func compaction(isOn: Bool) async throws {
-    let deltas = try await DeltaStage(.packed, in: stage)
-    do {
-      let store = try await deltas.start()
-      for version in 2...4 as ClosedRange<UInt64> { try await deltas.update(version - 1, version, in: store) }
-      #expect(try await store.current(DeltaStage.id)?.deltaCount == 3)
-    }
-    let document = try deltas.release(4, [try await deltas.delta(3, 4).offer]).bytes
-    published.withLock { $0 = document }
-    let waits = Monitor(0)
-    let packs = try await library(try place.network([]), idling: waits) { $0.compactsPacks = isOn }
-    let events = packs.store.events()
-    try await packs.refresh()
-    guard isOn else {
-      #expect(try await packs.store.current(DeltaStage.id)?.deltaCount == 3)
-      return #expect(waits.withLock { $0 } == 0)
-    }
-    if try await packs.store.current(DeltaStage.id)?.deltaCount != 0 {
-      for await event in events { if case .rewritten = event { break } }
-    }
-    #expect(try await packs.store.current(DeltaStage.id)?.deltaCount == 0)
-    try await packs.ensure(DeltaStage.id)
-    #expect(try text(packs, DeltaStage.id) == "version 4")
   }
 
   @Test("languages: only packs of the user's languages are offered and fetched, and another choice replaces them")

@@ -2,6 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import PackStore
+
 @Suite("Deltas over files on the disk", .bounded)
 struct DeltaTreeTests {
   let directory: TemporaryDirectory
@@ -37,17 +39,9 @@ struct DeltaTreeTests {
     return directory("out.delta")
   }
 
-  private func tree(_ files: any FileSystem = SystemFiles()) throws(PackError) -> BaseTree {
-    let root: OpenFile
-    do {
-      root = try files.open(directory("tree"), .directory, in: nil)
-    } catch {
-      throw error.reading(directory("tree"))
-    }
-    return try BaseTree(root, path: directory("tree"), files: files, backend: CryptoBackends.standard) { () throws(PackError) in }
+  private func application(_ path: String) throws(PackError) -> DeltaApplication {
+    try DeltaApplication(DeltaPack.open(path, key: knownKey()), over: [baseTree(directory("tree"))])
   }
-
-  private func open(_ path: String) throws(PackError) -> Pack { try Pack.open(path, key: try knownKey(), over: [try tree()]) }
 
   @Test("a tree with a changed, an added or a missing file, or with other permissions, is the wrong base")
   func otherTree() async throws {
@@ -61,7 +55,7 @@ struct DeltaTreeTests {
       case "missing": try FileManager.default.removeItem(atPath: directory("tree/empty"))
       default: try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: directory("tree/a/small.txt"))
       }
-      let error = await failure { () throws(PackError) in _ = try open(path) }
+      let error = await failure { () throws(PackError) in _ = try application(path) }
       #expect(error?.code == .wrongBase, "\(way)")
     }
   }
@@ -71,7 +65,7 @@ struct DeltaTreeTests {
     let path = try await delta()
     try FileManager.default.moveItem(atPath: directory("tree/same.bin"), toPath: directory("elsewhere.bin"))
     try FileManager.default.createSymbolicLink(atPath: directory("tree/same.bin"), withDestinationPath: directory("elsewhere.bin"))
-    let error = await failure { () throws(PackError) in _ = try open(path) }
+    let error = await failure { () throws(PackError) in _ = try application(path) }
     #expect(error?.code == .wrongBase)
     #expect(
       error?.message == "\(directory("tree")): has something that no pack can contain"
@@ -82,8 +76,8 @@ struct DeltaTreeTests {
     "a file that changes, or is replaced by a link, after the tree was opened is noticed before its bytes are used",
     arguments: [true, false])
   func changedLater(isLinked: Bool) async throws {
-    let path = try await delta()
-    let pack = try open(path)
+    let delta = try DeltaPack.open(try await delta(), key: try knownKey())
+    let base = try baseTree(directory("tree"))
     if isLinked {
       try FileManager.default.moveItem(atPath: directory("tree/same.bin"), toPath: directory("elsewhere.bin"))
       try FileManager.default.createSymbolicLink(atPath: directory("tree/same.bin"), withDestinationPath: directory("elsewhere.bin"))
@@ -93,12 +87,14 @@ struct DeltaTreeTests {
       try file.write(contentsOf: Data([0, 1, 2, 3]))
       try file.close()
     }
-    let error = await failure { () throws(PackError) in _ = try pack.read("moved.bin") }
-    #expect(error?.code == (isLinked ? .cannotRead : .sourceChanged))
     try directory.makeDirectory("room")
-    let unpacking = await failure { () async throws(PackError) in try await pack.unpack(to: directory("room/out"), jobs: 2) }
-    #expect(unpacking?.code == error?.code)
+    let error = await failure { () async throws(PackError) in try await apply(delta, over: [base], to: directory("room/out")) }
+    #expect(error?.code == (isLinked ? .cannotRead : .sourceChanged))
     #expect(directory.names(in: "room").isEmpty)
+    let rewriting = await failure { () async throws(PackError) in
+      _ = try await rewrite(delta, over: [base], to: directory("made.pack"))
+    }
+    #expect(rewriting?.code == error?.code)
   }
 
   @Test("files with the same name in directories whose names have the same length are not mixed up")
@@ -113,77 +109,102 @@ struct DeltaTreeTests {
     for path in tree.files.keys { tree.files[path]?.bytes[2500] ^= 1 }
     let newPack = try PackRuntimeTests.open(try await makePack(tree, in: directory, name: "new"))
     _ = try await DeltaJob(from: oldPack, to: newPack, output: directory("out.delta")).run(key: try knownKey())
-    try await open(directory("out.delta")).unpack(to: directory("out"), jobs: 1)
+    let delta = try DeltaPack.open(directory("out.delta"), key: try knownKey())
+    try await apply(delta, over: [baseTree(directory("tree"))], to: directory("out"), jobs: 1)
     #expect(try SampleTree(reading: directory("out")) == tree)
   }
 
-  @Test("a delta over a tree reads as the full pack does", arguments: [1, 3])
+  @Test("what is made of a tree has the content of the full pack, unpacked and as a pack", arguments: [1, 3])
   func sameAsFull(jobs: Int) async throws {
-    let pack = try open(try await delta())
-    #expect(pack.deltaDepth == 1)
-    for (path, file) in new.files {
-      let isSame = try pack.read(path) == file.bytes
-      #expect(isSame, "\(path)")
-    }
-    #expect(
-      try pack.read("a/level.bin", range: (1 << 20) - 5..<(1 << 20) + 5)
-        == Array((new.files["a/level.bin"]?.bytes ?? [])[(1 << 20) - 5..<(1 << 20) + 5]))
+    let delta = try DeltaPack.open(try await delta(), key: try knownKey())
+    try await apply(delta, over: [baseTree(directory("tree"))], to: directory("out"), jobs: jobs)
+    let pack = try await rewrite(delta, over: [baseTree(directory("tree"))], to: directory("made.pack"), jobs: jobs)
+    #expect(pack.contentRoot == (try PackRuntimeTests.open(directory("new.pack")).contentRoot))
     try await pack.verify(jobs: jobs)
-    try await pack.unpack(to: directory("out"), jobs: jobs)
-    let isSame = try SampleTree(reading: directory("out")) == new
-    #expect(isSame)
-  }
-
-  /// Fills a directory as the store does.
-  private func fill(_ pack: Pack, _ files: any FileSystem) async throws(PackError) -> ClonedFiles {
-    let output = try OutputDirectory(directory("out"), files: files)
-    let cloned = try await WorkerPool.value { (pool) throws(PackError) in
-      var cloning = try TreeCloning(pack, into: output, linking: [directory("tree")], pool: pool)
-      return try cloning.run()
+    try await pack.unpack(to: directory("unpacked"), jobs: jobs)
+    for place in ["out", "unpacked"] {
+      let isSame = try SampleTree(reading: directory(place)) == new
+      #expect(isSame, "\(place)")
     }
-    try await TreeWalk.run(pack, into: output, jobs: 2, phase: .unpacking, skipped: cloned.made, progress: nil)
-    try output.commit(mode: 0o755)
-    return cloned
+    #expect(try SampleTree(reading: directory("tree")) == old)
   }
 
   @Test(
-    "what the tree has whole is shared or copied, and a file that changed meanwhile is refused by its digest",
-    arguments: ["as it is", "no links", "changed"])
-  func cloning(way: String) async throws {
-    let path = try await delta()
-    let files = FaultyFiles { call in way == "no links" && [.link, .clone].contains(call.operation) ? .failure(.unsupported) : nil }
-    let pack = try Pack.open(path, key: try knownKey(), over: [try tree(files)], files: files)
-    if way == "changed" {
-      try directory.write([0, 1, 2], to: "tree/run")
-      let error = await failure { () async throws(PackError) in _ = try await fill(pack, files) }
-      #expect(error?.code == .sourceChanged)
-      #expect(!FileManager.default.fileExists(atPath: directory("out")))
-      return
+    "files with equal contents, in each combination of kept, moved, copied and removed, and with either permissions",
+    arguments: [true, false])
+  func equalContents(isTree: Bool) async throws {
+    var random = SeededGenerator(seed: 11)
+    let (one, two) = (random.bytes(200_000), random.bytes(30_000))
+    let before = SampleTree(
+      [
+        "a/first": .init(one), "a/second": .init(one), "b/run": .init(one, isExecutable: true), "b/small": .init(two),
+        "c/empty": .init([]), "c/tool": .init([], isExecutable: true),
+      ], emptyDirectories: ["d"])
+    let after = SampleTree(
+      [
+        // The first file of the content is gone, and links to it stay.
+        "a/second": .init(one), "b/run": .init(one), "b/other": .init(one, isExecutable: true), "e/third": .init(one),
+        "e/run": .init(one, isExecutable: true), "b/small": .init(two, isExecutable: true), "c/small": .init(two),
+        "c/tool": .init([]), "c/none": .init([]), "f/new": .init(random.bytes(70_000)),
+      ], emptyDirectories: ["c/empty", "e/void"])
+    var twice = after
+    twice.files["f/again"] = after.files["f/new"]
+    twice.files["f/run"] = after.files["f/new"]
+    twice.files["f/run"]?.isExecutable = true
+    for (number, pair) in [(before, twice), (twice, before), (SampleTree(), twice), (before, SampleTree())].enumerated() {
+      let old = try PackRuntimeTests.open(try await makePack(pair.0, in: directory, name: "old\(number)"))
+      let new = try PackRuntimeTests.open(try await makePack(pair.1, in: directory, name: "new\(number)"))
+      _ = try await DeltaJob(from: old, to: new, output: directory("\(number).delta")).run(key: try knownKey())
+      let delta = try DeltaPack.open(directory("\(number).delta"), key: try knownKey())
+      let base: any DeltaBase = isTree ? try baseTree(directory("old\(number).source")) : old
+      try await apply(delta, over: [base], to: directory("out\(number)"), linking: [base.basePath])
+      let pack = try await rewrite(delta, over: [base], to: directory("made\(number).pack"))
+      #expect(pack.contentRoot == new.contentRoot)
+      try await pack.verify(jobs: 2)
+      try await pack.unpack(to: directory("unpacked\(number)"), jobs: 2)
+      for place in ["out\(number)", "unpacked\(number)"] {
+        let isSame = try SampleTree(reading: directory(place)) == pair.1
+        #expect(isSame, "\(place)")
+      }
     }
-    let cloned = try await fill(pack, files)
-    #expect(cloned.sharedFiles + cloned.copiedFiles == 6)
-    if way == "no links" { #expect(cloned.copiedFiles == 6 && cloned.sharedBytes == 0) }
+  }
+
+  @Test("equal contents of the base are in the tar of a pack once", arguments: [true, false])
+  func sharedContents(isTree: Bool) async throws {
+    var random = SeededGenerator(seed: 12)
+    let content = random.bytes(200_000)
+    var tree = SampleTree(["a.bin": .init(content), "b.bin": .init(content), "c.bin": .init(random.bytes(1000))])
+    let old = try PackRuntimeTests.open(try await makePack(tree, in: directory, name: "old"))
+    tree.files["c.bin"]?.bytes[5] ^= 1
+    tree.files["d.bin"] = tree.files["a.bin"]
+    let new = try PackRuntimeTests.open(try await makePack(tree, in: directory, name: "new"))
+    _ = try await DeltaJob(from: old, to: new, output: directory("out.delta")).run(key: try knownKey())
+    let base: any DeltaBase = isTree ? try baseTree(directory("old.source")) : old
+    let pack = try await rewrite(DeltaPack.open(directory("out.delta"), key: knownKey()), over: [base], to: directory("made.pack"))
+    #expect(pack.contentRoot == new.contentRoot)
+    #expect(pack.table.tarSize < new.table.tarSize + 4096, "\(pack.table.tarSize) bytes instead of \(new.table.tarSize)")
+  }
+
+  @Test("what the tree has whole is shared or copied", arguments: ["as it is", "no links"])
+  func sharing(way: String) async throws {
+    let path = try await delta()
+    let files = FaultyFiles { call in way != "as it is" && [.link, .clone].contains(call.operation) ? .failure(.unsupported) : nil }
+    let delta = try DeltaPack.open(path, key: try knownKey(), files: files)
+    let made = try await apply(delta, over: [baseTree(directory("tree"), files: files)], to: directory("out"), linking: [directory("tree")])
+    #expect(made.sharedFiles + made.copiedFiles == 6 && made.contentRoot == delta.head.target)
+    if way != "as it is" { #expect(made.copiedFiles == 6 && made.sharedBytes == 0 && made.linkedSpace == [:]) }
     let isSame = try SampleTree(reading: directory("out")) == new
     #expect(isSame)
     #expect(try SampleTree(reading: directory("tree")) == old)
   }
 
-  @Test("new contents are written while the delta is opened, also one of several windows")
-  func newContents() async throws {
-    let path = try await delta()
-    let newFiles = NewFiles { (_) throws(PackError) in try OutputDirectory(directory("out"), files: SystemFiles()) }
-    let bytes = (0..<32).map { UInt8($0) }
-    let pack = try await Pack.open(
-      try PackStart(path, files: SystemFiles()), path: path, keys: KeyRing(try PackKey(bytes: bytes.byteSpan)), over: [try tree()],
-      newFiles: newFiles, files: SystemFiles(), backend: CryptoBackends.standard)
-    let written = try #require(newFiles.result)
-    let cloned = try await WorkerPool.value { (pool) throws(PackError) in
-      var cloning = try TreeCloning(pack, into: written.output, besides: written.made, linking: [], pool: pool)
-      return try cloning.run()
-    }
-    try await TreeWalk.run(pack, into: written.output, jobs: 1, phase: .unpacking, skipped: cloned.made, progress: nil)
-    try written.output.commit(mode: 0o755)
-    let isSame = try SampleTree(reading: directory("out")) == new
-    #expect(isSame)
+  @Test("a file that is replaced while the others are made is refused, and nothing is left behind")
+  func changedMeanwhile() async throws {
+    let delta = try DeltaPack.open(try await delta(), key: try knownKey())
+    let base = try baseTree(directory("tree"))
+    try directory.write([0, 1, 2], to: "tree/run", mode: 0o755)
+    let error = await failure { () async throws(PackError) in try await apply(delta, over: [base], to: directory("out")) }
+    #expect(error?.code == .sourceChanged)
+    #expect(!FileManager.default.fileExists(atPath: directory("out")))
   }
 }

@@ -23,8 +23,6 @@ struct CrashSample: Sendable {
     let bytes: [UInt8]
     /// What the manifest of the version after `old` says.
     let offer: ManifestDelta
-    /// What the manifest after that one says.
-    let earlierOffer: ManifestDelta
   }
 
   static let unpacked = "core"
@@ -123,7 +121,9 @@ struct CrashSample: Sendable {
       manifests[version] = try KeysSample.sign(manifest)
       catalogueManifests[version] = try catalogued(manifest)
       manifest.defaults.baseURL = "https://cdn.example.com/packs/"
-      for (index, id) in Self.ids.enumerated() { manifest.packs[index].deltas = Self.deltas(to: version, deltas[id] ?? []) }
+      for (index, id) in Self.ids.enumerated() {
+        manifest.packs[index].deltas = (deltas[id] ?? []).filter { $0.old + 1 == version }.map(\.offer)
+      }
       deltaManifests[version] = try KeysSample.sign(manifest)
       catalogueDeltaManifests[version] = try catalogued(manifest)
     }
@@ -143,23 +143,13 @@ struct CrashSample: Sendable {
     let new = try open(directory("\(id)-\(old + 1).pack"))
     let base = try open(directory("\(id)-\(old).pack"))
     var job = DeltaJob(from: base, to: new, output: directory(name))
-    job.mode = id == packed ? .packed : .unpacked
     job.jobs = 1
     job.files = FaultyFiles()
     _ = try await job.run(key: try knownKey())
     let bytes = directory.bytes(of: name) ?? []
     let digest = try CryptoBackends.standard.digest(of: bytes.byteSpan)
-    func offer(_ target: [UInt8]?) -> ManifestDelta {
-      ManifestDelta(bases: [base.contentRoot], target: target, size: UInt64(bytes.count), sha256: digest)
-    }
-    return Delta(old: old, bytes: bytes, offer: offer(nil), earlierOffer: offer(new.contentRoot))
-  }
-
-  /// Returns the deltas of a pack that lead to a version from the two before it.
-  private static func deltas(to version: UInt64, _ deltas: [Delta]) -> [ManifestDelta] {
-    deltas.compactMap { delta in
-      delta.old + 1 == version ? delta.offer : delta.old + 2 == version ? delta.earlierOffer : nil
-    }.sorted { $0.sha256.lexicographicallyPrecedes($1.sha256) }
+    return Delta(
+      old: old, bytes: bytes, offer: ManifestDelta(bases: [base.contentRoot], size: UInt64(bytes.count), sha256: digest))
   }
 
   private static func installSize(of tree: SampleTree) -> UInt64 {

@@ -205,8 +205,8 @@ struct CrashScenario: Sendable, CustomStringConvertible {
   private static let deltas: [CrashScenario] = [
     delta("packed, moved", CrashSample.packed, .moving), delta("packed, copied", CrashSample.packed, .copying),
     delta("unpacked, moved", CrashSample.unpacked, .moving), delta("unpacked, copied", CrashSample.unpacked, .copying),
-    twoDeltas("packed, moved", CrashSample.packed, .moving), twoDeltas("packed, copied", CrashSample.packed, .copying),
-    twoDeltas("unpacked", CrashSample.unpacked, .moving),
+    delta("packed to unpacked", CrashSample.packed, .moving, as: .unpacked),
+    delta("unpacked to packed", CrashSample.unpacked, .moving, as: .packed),
     CrashScenario(
       description: "trial and confirmation of a version that a delta makes",
       before: { (store, sample) throws(PackError) in
@@ -218,13 +218,12 @@ struct CrashScenario: Sendable, CustomStringConvertible {
       },
       found: both([1, 2]), repaired: both([1, 2]), done: both([1, 2]), refusals: [.versionFailed], usesDeltas: true),
     CrashScenario(
-      description: "confirmation that removes a version, but not what it is read over",
+      description: "confirmation that removes what a version was made from",
       before: { (store, sample) throws(PackError) in
         try await sample.release(1, to: store)
         for version in [2, 3] as [UInt64] {
           try await sample.deliverDeltas(version, to: store)
           for id in CrashSample.ids { try await store.activate(id, onTrial: version == 3) }
-          // The versions to keep are two, and three are needed.
         }
       },
       work: { (store, _) throws(PackError) in
@@ -236,7 +235,7 @@ struct CrashScenario: Sendable, CustomStringConvertible {
       found: both([2, 3]), repaired: both([2, 3]), done: both([2, 3]), refusals: [.staleConfirmation], isSameProcess: true,
       usesDeltas: true),
     CrashScenario(
-      description: "a full pack that replaces deltas and their base",
+      description: "a full pack after a version that a delta made",
       before: { (store, sample) throws(PackError) in
         try await sample.release(1, to: store)
         try await sample.deliverDeltas(2, to: store)
@@ -250,21 +249,7 @@ struct CrashScenario: Sendable, CustomStringConvertible {
       },
       found: both([2, 3]), repaired: both([2, 3]), done: [CrashSample.unpacked: [nil, 3], CrashSample.packed: [nil, 3]], usesDeltas: true),
     CrashScenario(
-      description: "rewriting of deltas",
-      before: { (store, sample) throws(PackError) in
-        try await sample.release(1, to: store)
-        for version in [2, 3] as [UInt64] {
-          try await sample.deliverDeltas(version, to: store)
-          for id in CrashSample.ids { try await store.activate(id, onTrial: false) }
-        }
-      },
-      work: { (store, _) throws(PackError) in
-        if let failure = try await store.compact(CrashSample.ids).failures.first { throw failure.error }
-        guard try await store.current(CrashSample.packed)?.deltaCount == 0 else { throw PackError(.internalError, "not rewritten") }
-      },
-      found: both([3]), repaired: both([3]), done: both([3]), usesDeltas: true),
-    CrashScenario(
-      description: "removal of deltas with their base",
+      description: "removal of versions that deltas made",
       before: { (store, sample) throws(PackError) in
         try await sample.release(1, to: store)
         try await sample.deliverDeltas(2, to: store)
@@ -276,8 +261,8 @@ struct CrashScenario: Sendable, CustomStringConvertible {
       found: both([nil, 2]), repaired: both([nil, 2]), done: both([nil]), usesDeltas: true),
   ]
 
-  /// An update by one delta.
-  private static func delta(_ description: String, _ id: String, _ taking: Taking) -> CrashScenario {
+  /// An update by a delta.
+  private static func delta(_ description: String, _ id: String, _ taking: Taking, as mode: InstallMode? = nil) -> CrashScenario {
     CrashScenario(
       description: "update by a delta, \(description)",
       before: { (store, sample) throws(PackError) in
@@ -285,26 +270,10 @@ struct CrashScenario: Sendable, CustomStringConvertible {
         try await sample.adopt(2, by: store)
       },
       work: { (store, sample) throws(PackError) in
-        try await store.install(sample.deltaDownload(id, 1), as: id, taking: taking)
+        try await store.install(sample.deltaDownload(id, 1), as: id, taking: taking, mode: mode)
         try await store.activate(id, onTrial: false)
       },
       found: only(id, [1, 2]), repaired: only(id, [1, 2]), done: only(id, [2]), usesDeltas: true)
-  }
-
-  /// An update by two deltas through an edition that was never installed.
-  private static func twoDeltas(_ description: String, _ id: String, _ taking: Taking) -> CrashScenario {
-    CrashScenario(
-      description: "update by two deltas, \(description)",
-      before: { (store, sample) throws(PackError) in
-        try await sample.release(1, to: store)
-        try await sample.adopt(3, by: store)
-      },
-      work: { (store, sample) throws(PackError) in
-        _ = try await store.install(
-          deltas: [sample.deltaDownload(id, 1), sample.deltaDownload(id, 2)], as: id, by: sample.route(id), taking: taking)
-        try await store.activate(id, onTrial: false)
-      },
-      found: only(id, [1, 3]), repaired: only(id, [1, 3]), done: only(id, [3]), usesDeltas: true)
   }
 
   private static func both(_ versions: Set<UInt64?>) -> Versions {
@@ -359,11 +328,6 @@ extension CrashSample {
 
   /// Returns the path of a downloaded delta from a version to the next one.
   func deltaDownload(_ id: String, _ old: UInt64) -> String { "/downloads/\(id)-\(old)-\(old + 1).delta" }
-
-  /// Returns the two deltas from version 1 to version 3.
-  func route(_ id: String) -> [ManifestDelta] {
-    (deltas[id] ?? []).sorted { $0.old < $1.old }.map { $0.old == 2 ? $0.offer : $0.earlierOffer }
-  }
 
   /// Adopts a manifest and installs all packs that it names by the deltas from the version before.
   func deliverDeltas(_ version: UInt64, to store: AssetStore) async throws(PackError) {

@@ -85,9 +85,7 @@ struct DeltaStage: Sendable {
   }
 
   /// Makes the delta between two versions.
-  ///
-  /// - Parameter final: The version that the manifest lists.
-  func delta(_ old: UInt64, _ new: UInt64, final: UInt64? = nil) async throws -> Delta {
+  func delta(_ old: UInt64, _ new: UInt64) async throws -> Delta {
     let name = "\(old)-\(new).delta"
     let path = stage.directory(name)
     if stage.directory.bytes(of: name) == nil {
@@ -99,8 +97,8 @@ struct DeltaStage: Sendable {
     return Delta(
       path: path,
       offer: ManifestDelta(
-        bases: [offer(old).entry.contentRoot], target: new == final ?? new ? nil : offer(new).entry.contentRoot,
-        size: UInt64(bytes.count), sha256: try CryptoBackends.standard.digest(of: bytes.byteSpan)))
+        bases: [offer(old).entry.contentRoot], size: UInt64(bytes.count),
+        sha256: try CryptoBackends.standard.digest(of: bytes.byteSpan)))
   }
 
   /// Returns the manifest of a version, with deltas in its entry.
@@ -166,10 +164,8 @@ struct DeltaStage: Sendable {
     return complaints
   }
 
-  /// The name of a delta in the store.
-  func item(_ version: UInt64, _ delta: Delta) -> String {
-    "core@\(version)-\(offer(version).entry.sha256.prefix(8).hex)-\(delta.offer.sha256.prefix(8).hex).delta"
-  }
+  /// The names of the pack files in the store that were made by deltas.
+  var rewrittenItems: [String] { stage.directory.names(in: "store/packs").filter { ItemName($0)?.isRewritten == true } }
 
   /// The name of a full pack, or of a tree, in the store.
   func item(_ version: UInt64) -> String {

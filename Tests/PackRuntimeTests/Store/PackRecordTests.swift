@@ -45,94 +45,58 @@ struct PackRecordTests {
     #expect(gone(record(1, 2, 3, proven: [1, 2, 3], current: 3), keeping: 3) == [])
   }
 
-  /// A record in which version 2 is read over version 1, and version 3 over that.
-  private func layered() -> PackRecord {
-    var record = record(1, 2, 3, proven: [1], current: 1)
+  /// A record in which the store made the file of version 2 by a delta.
+  private func remade() -> PackRecord {
+    var record = record(1, 2, proven: [1], current: 1)
     for index in record.contents.indices { record.contents[index].contentRoot = [UInt8](repeating: UInt8(index), count: 32) }
-    for (index, layers) in [(1, 1), (2, 2)] {
-      record.contents[index].layers = (0..<layers).map { .init(sha256: [UInt8](repeating: UInt8(9 + $0), count: 32), size: 10) }
-      record.contents[index].bases = [bytes(UInt64(index))]
-    }
+    record.contents[1].rewritten = [UInt8](repeating: 5, count: 32)
     return record
   }
 
-  @Test("a version that is read over others names all of its files, and keeps them")
-  func deltas() throws {
-    let record = layered()
-    #expect(try PackRecord(parsing: record.text, id: "core") == record)
-    #expect(record.depth(record.contents[2]) == 3)
-    #expect(record.ownItems(record.contents[2]).count == 2 && record.allItems(record.contents[2]).count == 4)
-    for item in record.itemNames { #expect(ItemName(item)?.text == item) }
-    #expect(record.versions(over: bytes(1)).map(\.bytes.version).sorted() == [2, 3])
-    // Version 2 does not wait to be activated any more, but version 3 needs it.
-    #expect(record.surplus(keeping: 1).isEmpty)
-    var failed = record
-    failed.fail(bytes(3), reason: "crash")
-    #expect(failed.surplus(keeping: 2).map(\.bytes.version) == [3])
-    failed.fail(bytes(2), reason: "crash")
-    #expect(failed.surplus(keeping: 2).map(\.bytes.version) == [3, 2])
-  }
-
-  @Test("a version that the store rewrote has a file of its own, and is read over nothing")
-  func rewritten() throws {
-    var record = layered()
-    let before = record.itemNames
-    (record.contents[2].layers, record.contents[2].bases, record.contents[2].rewritten) = ([], [], [UInt8](repeating: 5, count: 32))
-    #expect(try PackRecord(parsing: record.text, id: "core") == record)
-    #expect(record.depth(record.contents[2]) == 0 && record.ownItems(record.contents[2]).count == 1)
-    #expect(record.allItems(record.contents[2]) == record.ownItems(record.contents[2]))
-    let name = record.itemName(record.contents[2])
-    #expect(!before.contains(name) && name == "core@3-0000000000000000-0505050505050505.pack")
-    #expect(ItemName(name)?.text == name && ItemName(name)?.origin == .rewritten)
-    #expect(ItemName("core@3-0000000000000000-0505050505050505") == nil && ItemName("core@3-0000000000000000.delta") == nil)
-    #expect(record.versions(over: bytes(2)).isEmpty)
-    for (deltas, packs, version) in [(0, 1, 1), (1, 1, 2), (0, 1, 3)] as [(UInt64, UInt64, Int)] {
-      let sizes = record.sizes(record.contents[version - 1])
-      #expect(sizes.deltas == deltas && sizes.packs == packs)
-    }
-    #expect(layered().sizes(layered().contents[2]).deltas == 2)
-    // What two ways lead to counts once.
-    var twice = layered()
-    twice.contents[2].bases.append(bytes(1))
-    let sizes = twice.sizes(twice.contents[2])
-    #expect(sizes.deltas == 2 && sizes.packs == 1)
-  }
-
-  @Test("a record with deltas that is not consistent is damaged")
-  func inconsistentDeltas() async throws {
-    var faults: [String: PackRecord] = [:]
-    func add(_ name: String, _ change: (inout PackRecord) -> Void) {
-      var record = layered()
-      change(&record)
-      faults[name] = record
-    }
-    add("deltas without a base") { $0.contents[1].bases = [] }
-    add("a base without deltas") { $0.contents[1].layers = [] }
-    add("a base that is not listed") { $0.contents[1].bases = [bytes(7)] }
-    add("an unpacked base") { $0.contents[0].mode = .unpacked }
-    add("a file made of deltas that are there") { $0.contents[1].rewritten = [UInt8](repeating: 5, count: 32) }
-    add("an unpacked version with a file") {
-      ($0.contents[2].layers, $0.contents[2].bases, $0.contents[2].mode) = ([], [], .unpacked)
-      $0.contents[2].rewritten = [UInt8](repeating: 5, count: 32)
-    }
-    add("a file made of deltas without a content root") {
-      ($0.contents[2].layers, $0.contents[2].bases, $0.contents[2].contentRoot) = ([], [], nil)
-      $0.contents[2].rewritten = [UInt8](repeating: 5, count: 32)
-    }
-    add("deltas of an unpacked version") { $0.contents[2].mode = .unpacked }
-    add("versions over each other in a circle") {
-      $0.contents[0].layers = $0.contents[1].layers
-      $0.contents[0].bases = [bytes(2)]
-    }
-    add("four deltas") { $0.contents[1].layers.append(.init(sha256: [UInt8](repeating: 7, count: 32), size: 1)) }
-    add("five bases") { $0.contents[1].bases = Array(repeating: bytes(1), count: 5) }
-    add("no content root") { $0.contents[2].contentRoot = nil }
-    add("the same delta twice") { $0.contents[2].layers[1] = $0.contents[2].layers[0] }
-    add("files of a version that is not listed") { $0.contents[0].links = [.init(bytes: bytes(7), size: 1)] }
-    add("files of its own") { $0.contents[0].links = [.init(bytes: bytes(1), size: 1)] }
+  @Test("a record with a file that was made by a delta is not consistent without its content root, or if the version is unpacked")
+  func inconsistentFile() async throws {
+    var faults: [String: PackRecord] = ["no content root": remade(), "an unpacked version": remade()]
+    faults["no content root"]?.contents[1].contentRoot = nil
+    faults["an unpacked version"]?.contents[1].mode = .unpacked
     for (name, record) in faults {
       let error = await failure { () throws(PackError) in _ = try PackRecord(parsing: record.text, id: "core") }
       #expect(error?.code == .damagedStore, "\(name)")
+    }
+    var short = String(decoding: remade().text, as: UTF8.self)
+    short.replace(String(repeating: "05", count: 32), with: String(repeating: "05", count: 31))
+    let error = await failure { () throws(PackError) in _ = try PackRecord(parsing: Array(short.utf8), id: "core") }
+    #expect(error?.code == .damagedStore)
+  }
+
+  @Test(
+    "a name that no version can have is not read",
+    arguments: [
+      "core@3-0000000000000000-0505050505050505", "core@3-0000000000000000.delta", "core@3-0000000000000000-0505050505050505.delta",
+      "core@3-0000000000000000-0505.pack", "core@3-0000000000000000-0505050505050505-0505050505050505.pack", "core@3.pack",
+      "core@03-0000000000000000.pack", "core@3-000000000000000G.pack",
+    ])
+  func names(_ text: String) {
+    #expect(ItemName(text) == nil)
+  }
+
+  @Test("a file that was made by a delta has a name with the start of its own digest")
+  func rewritten() throws {
+    let record = remade()
+    #expect(try PackRecord(parsing: record.text, id: "core") == record)
+    #expect(record.itemNames == ["core@1-0000000000000000.pack", "core@2-0000000000000000-0505050505050505.pack"])
+    let name = try #require(ItemName(record.itemName(record.contents[1])))
+    #expect(name.isRewritten && name.isOwn([UInt8](repeating: 5, count: 32)) && !name.isOwn([UInt8](repeating: 6, count: 32)))
+    #expect(ItemName(record.itemName(record.contents[0]))?.isRewritten == false)
+    for item in record.itemNames { #expect(ItemName(item)?.text == item) }
+  }
+
+  @Test("a version with files of one that is not listed, or of its own, is damaged")
+  func inconsistentLinks() async throws {
+    for other in [bytes(7), bytes(1)] {
+      var record = remade()
+      record.contents[0].links = [.init(bytes: other, size: 1)]
+      let error = await failure { () throws(PackError) in _ = try PackRecord(parsing: record.text, id: "core") }
+      #expect(error?.code == .damagedStore, "\(other.version)")
     }
   }
 

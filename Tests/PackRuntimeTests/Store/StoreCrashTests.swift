@@ -333,11 +333,7 @@ private struct Inspection {
     let usage = try await store.usage()
     let known = Set(try await store.installed().map { $0.path.split(separator: "/").last.map(String.init) ?? "" })
     let there = Set(tree.keys.filter { $0.hasPrefix("packs/") }.map { String($0.split(separator: "/")[1]) })
-    // All but the last of two deltas have names of their own.
-    let others = usage.filter { $0.kind == .pack && ($0.pack?.deltaCount ?? 0) > 1 }.compactMap {
-      $0.path.split(separator: "/").last.map(String.init)
-    }
-    if known.union(others) != there { complaints.append("packs contains \(there.sorted()), but \(known.sorted()) is known") }
+    if known != there { complaints.append("packs contains \(there.sorted()), but \(known.sorted()) is known") }
     let counted = usage.reduce(0) { $0 + $1.sizeOnDevice }
     let taken = disk.used(below: "/store")
     if counted != taken { complaints.append("\(counted) bytes are counted, but \(taken) are used") }

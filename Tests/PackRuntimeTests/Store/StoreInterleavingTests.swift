@@ -20,8 +20,6 @@ struct StoreInterleavingTests {
 
     var ownsFile: Bool { testDescription == "install, moved" }
     var changesFile: Bool { testDescription == "a download that changes" }
-    /// Whether it replaces files that another process may have open. They stay until the next repair.
-    var replacesFiles: Bool { testDescription == "rewriting of a delta" }
   }
 
   private static func change(_ name: String, isModest: Bool = false, _ work: @escaping Operation.Work) -> Operation {
@@ -65,11 +63,6 @@ struct StoreInterleavingTests {
     },
     Operation(testDescription: "install of a delta, unpacked", usesDeltas: true) { (store, _, sample) throws(PackError) in
       try await store.install(sample.deltaDownload(CrashSample.unpacked, 2), as: CrashSample.unpacked, taking: .moving)
-    },
-    Operation(testDescription: "rewriting of a delta", isModest: true, usesDeltas: true) { (store, _, sample) throws(PackError) in
-      try await store.install(sample.deltaDownload(CrashSample.packed, 2), as: CrashSample.packed, taking: .copying)
-      try await store.activate(CrashSample.packed, version: 3, onTrial: false)
-      if let failure = try await store.compact([CrashSample.packed]).failures.first { throw failure.error }
     },
     change("a manifest") { (store, _, sample) throws(PackError) in try await sample.adopt(3, by: store) },
     change("a download that changes", isModest: true) { (_, files, sample) throws(PackError) in
@@ -136,10 +129,8 @@ struct StoreInterleavingTests {
             Issue.record("\(place): \(failures) \(left.lines), but expected \(orders.map { "\($0.failures) \($0.records)" })")
             return
           }
-          let isReplaced = first.replacesFiles || second.replacesFiles
-          let leftovers = left.leftovers.filter { !isReplaced || !$0.hasSuffix(".delta") }
-          if !left.complaints.isEmpty || !leftovers.isEmpty {
-            Issue.record("\(place): \(left.complaints) \(leftovers)")
+          if !left.complaints.isEmpty || !left.leftovers.isEmpty {
+            Issue.record("\(place): \(left.complaints) \(left.leftovers)")
             return
           }
           for crash in [MemoryDisk.Crash.powerCut, .zeroedContent] {
@@ -391,12 +382,9 @@ private struct Snapshot {
       for content in record.contents.sorted(by: { $0.bytes.version < $1.bytes.version }) {
         lines.append("\(id) \(content.bytes.version) is \(record.state(of: content))\(content.isProven ? ", proven" : "")")
         let item = "packs/\(record.itemName(content))"
-        for item in record.ownItems(content) { named.insert("packs/\(item)") }
-        let deltas = sample.deltas[id]?.filter { delta in content.layers.contains { $0.sha256 == delta.offer.sha256 } } ?? []
+        named.insert(item)
         let isWhole =
           switch content.mode {
-          case .packed where !content.layers.isEmpty:
-            deltas.map { .some($0.bytes) } == record.ownItems(content).map { tree["packs/\($0)"] ?? nil }
           case .packed where content.rewritten != nil:
             try (tree[item] ?? nil).map { try CryptoBackends.standard.digest(of: $0.byteSpan) } == content.rewritten
           case .packed: tree[item] == .some(sample.packs[id]?[content.bytes.version])

@@ -3,114 +3,17 @@ import Testing
 
 @testable import PackStore
 
-/// Twenty releases of one pack, and the deltas between them.
-private struct UpdateChain: Sendable {
-  struct Release: Sendable {
-    let tree: SampleTree
-    let pack: [UInt8]
-    let entry: ManifestPack
-    let manifest: SignedManifest
-  }
-
-  static let id = DeltaStage.id
-  static let count: UInt64 = 20
-
-  /// By version, from 1.
-  let releases: [UInt64: Release]
-  /// By SHA-256.
-  let deltas: [[UInt8]: [UInt8]]
-
-  private static let made = Task { try await UpdateChain() }
-
-  static func shared() async throws -> UpdateChain { try await made.value }
-
-  func release(_ version: UInt64) -> Release {
-    guard let release = releases[version] else { preconditionFailure("there is no release \(version)") }
-    return release
-  }
-
-  private init() async throws {
-    let directory = try TemporaryDirectory()
-    var trees: [UInt64: SampleTree] = [:]
-    var opened: [UInt64: Pack] = [:]
-    var random = SeededGenerator(seed: 20)
-    for version in 1...Self.count {
-      trees[version] = Self.tree(after: trees[version - 1], earlier: trees[version > 3 ? version - 3 : 0], version, &random)
-      try trees[version]?.write(to: "\(version)", in: directory)
-      var job = PackJob(source: directory("\(version)"), output: directory("\(version).pack"), name: try PackName(Self.id))
-      (job.packVersion, job.settings.segmentSize, job.jobs, job.files) = (version, 4096, 1, FaultyFiles())
-      _ = try await job.run(key: try knownKey())
-      opened[version] = try open(directory("\(version).pack"))
-    }
-    var (deltas, releases): ([[UInt8]: [UInt8]], [UInt64: Release]) = ([:], [:])
-    for (version, pack) in opened.sorted(by: { $0.key < $1.key }) {
-      func offer(_ old: UInt64, _ new: UInt64) async throws -> ManifestDelta? {
-        guard let base = opened[old], let target = opened[new] else { return nil }
-        let name = "\(old)-\(new).delta"
-        if directory.bytes(of: name) == nil {
-          var job = DeltaJob(from: base, to: target, output: directory(name))
-          (job.jobs, job.files, job.mode) = (1, FaultyFiles(), .packed)
-          _ = try await job.run(key: try knownKey())
-        }
-        let bytes = directory.bytes(of: name) ?? []
-        let digest = try CryptoBackends.standard.digest(of: bytes.byteSpan)
-        deltas[digest] = bytes
-        return ManifestDelta(
-          bases: [base.contentRoot], target: new == version ? nil : target.contentRoot, size: UInt64(bytes.count), sha256: digest)
-      }
-      var offers: [ManifestDelta] = []
-      // From the last releases, and from earlier ones through the last one.
-      for pair in [(1, 0), (2, 0), (4, 0), (8, 0), (2, 1), (3, 1), (6, 4)] as [(UInt64, UInt64)] where version > pair.0 {
-        if let made = try await offer(version - pair.0, version - pair.1), !offers.contains(made) { offers.append(made) }
-      }
-      releases[version] = try Self.release(pack, trees[version], offers, directory.bytes(of: "\(version).pack") ?? [])
-    }
-    (self.deltas, self.releases) = (deltas, releases)
-  }
-
-  /// Changes one file, and sometimes renames, adds or removes one. Every fifth release is the same as an earlier one.
-  private static func tree(
-    after last: SampleTree?, earlier: SampleTree?, _ version: UInt64, _ random: inout SeededGenerator
-  ) -> SampleTree {
-    if version % 5 == 0, let earlier { return earlier }
-    guard var tree = last else {
-      return SampleTree(
-        [
-          "index.html": .init(Array("<title>1</title>".utf8)), "run": .init([1], isExecutable: true), "empty.txt": .init([]),
-          "a/large.bin": .init(random.bytes(3000)), "a/same.bin": .init(random.bytes(900)), "b/other.bin": .init(random.bytes(500)),
-        ], emptyDirectories: ["saves"])
-    }
-    tree.files["index.html"] = .init(Array("<title>\(version)</title>".utf8))
-    tree.files["a/large.bin"]?.bytes[Int(version) * 100] ^= 0x55
-    switch version % 4 {
-    case 0: tree.files["b/other-\(version).bin"] = tree.files.removeValue(forKey: "a/same.bin") ?? .init(random.bytes(700))
-    case 1: tree.files["new-\(version).bin"] = .init(random.bytes(400))
-    case 2: tree.files["a/same.bin"] = tree.files["b/other.bin"]
-    default: tree.files.removeValue(forKey: tree.files.keys.sorted().last { $0.hasPrefix("new-") } ?? "")
-    }
-    return tree
-  }
-
-  private static func release(_ pack: Pack, _ tree: SampleTree?, _ offers: [ManifestDelta], _ bytes: [UInt8]) throws -> Release {
-    let entry = DeltaStage.entry(try DeltaStage.entry(of: pack, bytes, .packed), offers)
-    guard let tree else { preconditionFailure("there is no tree \(pack.header.packVersion)") }
-    return Release(tree: tree, pack: bytes, entry: entry, manifest: try DeltaStage.release(of: entry))
-  }
-}
-
 /// A device that follows the releases in its own way.
 private struct UpdateWalk {
   /// What happened, for the report of all histories.
   struct Counts {
-    var (deltas, hops, fulls, crashes, damages, rewritings, rollbacks) = (0, 0, 0, 0, 0, 0, 0)
+    var (deltas, fulls, crashes, damages, rollbacks) = (0, 0, 0, 0, 0)
 
     mutating func add(_ other: Counts) {
       deltas += other.deltas
-      hops += other.hops
       fulls += other.fulls
       crashes += other.crashes
       damages += other.damages
-      rewritings += other.rewritings
       rollbacks += other.rollbacks
     }
   }
@@ -205,17 +108,16 @@ private struct UpdateWalk {
     let release = chain.release(newest)
     try await store.adopt(release.manifest)
     if try await store.current(UpdateChain.id)?.version == newest { return }
-    let routes = try await store.routes(to: [release.entry], hops: random.next() % 2 == 0 ? 1 : 2, mode: mode)
-    if let route = routes[UpdateChain.id] {
+    let mode = random.next() % 8 == 0 ? otherMode : mode
+    if let delta = try await store.deltas(to: [release.entry])[UpdateChain.id] {
       do throws(PackError) {
-        try await install(route.deltas)
+        try await install(delta, as: mode)
         counts.deltas += 1
-        if route.deltas.count == 2 { counts.hops += 1 }
         return try await activate()
       } catch {
         guard files.struck == nil else { throw error }
         steps.append("\(error.code.rawValue)")
-        // A delta that is offered can be installed, if nothing is wrong with what it is read over.
+        // A delta that is offered can be installed, if nothing is wrong with what it is applied to.
         guard isDamaged, error.code == .wrongBase else {
           complain("a delta was refused: \(error)")
           return
@@ -228,16 +130,13 @@ private struct UpdateWalk {
     try await activate()
   }
 
-  private mutating func install(_ deltas: [ManifestDelta]) async throws(PackError) {
-    var paths: [String] = []
-    for (number, delta) in deltas.enumerated() {
-      let path = "/download/\(number).delta"
-      disk.write(chain.deltas[delta.sha256] ?? [], to: path)
-      paths.append(path)
-    }
-    steps.append("\(deltas.count) deltas")
+  private var otherMode: InstallMode { mode == .packed ? .unpacked : .packed }
+
+  private mutating func install(_ delta: ManifestDelta, as mode: InstallMode) async throws(PackError) {
+    disk.write(chain.deltas[delta.sha256] ?? [], to: "/download/new.delta")
+    steps.append("delta, \(mode.rawValue)")
     let taking = random.next() % 2 == 0 ? Taking.moving : .copying
-    _ = try await store.install(deltas: paths, as: UpdateChain.id, by: deltas, taking: taking, mode: mode)
+    _ = try await store.install("/download/new.delta", as: UpdateChain.id, taking: taking, mode: mode)
   }
 
   /// Lets the new version run: at once, or on a trial that it passes or fails.
@@ -259,30 +158,21 @@ private struct UpdateWalk {
 
   /// Does something else that happens to devices.
   private mutating func disturb() async throws {
-    switch random.next() % 6 {
-    case 0, 1:
-      steps.append("rewriting")
-      let report = try await store.compact()
-      counts.rewritings += report.rewritten.count
-      // A file that is damaged cannot be rewritten.
-      if !isDamaged, let failure = report.failures.first { complain("not rewritten: \(failure.error)") }
-      try await check()
-    case 2:
+    switch random.next() % 4 {
+    case 0:
       steps.append("purge")
       _ = try await store.purge(toFree: 1)
       try await check()
-    case 3:
+    case 1:
       steps.append("removal")
       _ = try await store.remove(UpdateChain.id)
     default:
-      let own = disk.tree(below: "/store").filter { $0.value != nil }.keys.filter { $0.hasPrefix("packs/") || $0.hasPrefix("digests/") }
-        .sorted()
+      let own = disk.tree(below: "/store").filter { $0.value != nil }.keys.filter { $0.hasPrefix("packs/") }.sorted()
       guard !own.isEmpty else { return }
       let name = own[Int(random.next() % UInt64(own.count))]
       guard var bytes = disk.bytes(of: "/store/\(name)"), !bytes.isEmpty else { return }
       counts.damages += 1
-      // Digests that are lost or damaged must make no difference.
-      if name.hasPrefix("packs/") { isDamaged = true }
+      isDamaged = true
       if random.next() % 2 == 0 {
         steps.append("loss of \(name)")
         disk.remove("/store/\(name)")
@@ -338,8 +228,8 @@ struct StoreUpdateWalkTests {
       guard walk.complaints.isEmpty else { break }
     }
     print(
-      "histories: \(Self.devices) devices, \(counts.deltas) updates by deltas (\(counts.hops) by two), \(counts.fulls) by full packs, "
-        + "\(counts.crashes) stops, \(counts.damages) damages, \(counts.rewritings) rewritings, \(counts.rollbacks) rollbacks")
-    #expect(counts.deltas > counts.fulls / 3 && counts.hops > 0 && counts.crashes > 0)
+      "histories: \(Self.devices) devices, \(counts.deltas) updates by deltas, \(counts.fulls) by full packs, "
+        + "\(counts.crashes) stops, \(counts.damages) damages, \(counts.rollbacks) rollbacks")
+    #expect(counts.deltas > counts.fulls / 3 && counts.crashes > 0)
   }
 }

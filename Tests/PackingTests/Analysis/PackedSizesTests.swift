@@ -2,22 +2,28 @@ import TestSupport
 import Testing
 
 @testable import PackBuild
+@testable import PackStore
 
 @Suite("What files take in a pack", .bounded)
 struct PackedSizesTests {
   private func check(
     _ pack: Pack, _ path: String, in directory: TemporaryDirectory, sourceLocation: SourceLocation = #_sourceLocation
   ) throws {
-    let packed = try PackedSizes(pack)
+    let frames = (0..<pack.table.dataFrameCount).reduce(0 as UInt64) { $0 + UInt64(pack.table[$1].compressedSize) }
+    try check(
+      try PackedSizes(pack), frames, count: pack.entryCount, path, in: directory, sourceLocation: sourceLocation)
+  }
+
+  private func check(
+    _ packed: PackedSizes, _ frames: UInt64, count: Int, _ path: String, in directory: TemporaryDirectory,
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) throws {
     let size = UInt64(directory.bytes(of: path)?.count ?? 0)
     #expect(packed.total + packed.parts.reduce(0) { $0 + $1.size } == size, sourceLocation: sourceLocation)
     // Nothing of a frame is lost when it is divided.
-    let frames = (0..<pack.table.dataFrameCount).reduce(0 as UInt64) { sum, number in
-      sum + (pack.layer?.compressedSize(ofPiece: number) ?? UInt64(pack.table[number].compressedSize))
-    }
     let unused = packed.parts.first { $0.name == "frames without file content" }?.size ?? 0
     #expect(packed.total + unused == frames, sourceLocation: sourceLocation)
-    #expect(packed.sizes.count == pack.entryCount && packed.sizes.reduce(0, +) == packed.total, sourceLocation: sourceLocation)
+    #expect(packed.sizes.count == count && packed.sizes.reduce(0, +) == packed.total, sourceLocation: sourceLocation)
   }
 
   @Test("adds up to the size of the pack, with frames of any size", arguments: [65_536, 1 << 20])
@@ -47,10 +53,13 @@ struct PackedSizesTests {
     new.files["new"] = .init(random.bytes(3000))
     let sample = try await DeltaSample(old, new)
     try await sample.make()
-    let pack = try Pack.open(sample.directory("out.delta"), key: try sampleKey(), over: [sample.old])
-    try check(pack, "out.delta", in: sample.directory)
-    let list = try EntryList(pack, try PackedSizes(pack))
-    let sizes = Dictionary(uniqueKeysWithValues: list.items.map { ($0.path, $0.packedSize) })
+    let delta = try DeltaPack.open(sample.directory("out.delta"), key: try sampleKey())
+    let application = try DeltaApplication(delta, over: [sample.old])
+    let packed = PackedSizes(application)
+    let windows = application.windows.reduce(0 as UInt64) { $0 + UInt64($1.compressedSize) }
+    try check(packed, windows, count: application.target.count, "out.delta", in: sample.directory)
+    let paths = (0..<application.target.count).map(application.target.path)
+    let sizes = Dictionary(uniqueKeysWithValues: zip(paths, packed.sizes))
     #expect(sizes["same"] == 0)
     // Both are in one window, and divide its bytes.
     let (changed, added) = (sizes["changed"] ?? 0, sizes["new"] ?? 0)

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import PackBuild
+@testable import PackGate
 @testable import PackReading
 
 /// A directory with an old pack and a new one, and what makes and reads a delta between them.
@@ -77,13 +78,13 @@ struct DeltaSample {
     return report
   }
 
-  /// Unpacks the delta over the old pack, which checks the content root and all digests, and reads the tree.
+  /// Applies the delta to the old pack, which checks the content root and all digests, and reads the tree.
   func read() async throws -> SampleTree {
-    let pack = try Pack.open(directory("out.delta"), key: try sampleKey(), over: [old])
-    #expect(pack.header.kind == .delta && pack.header.packVersion == 2 && pack.header.packID == new.header.packID)
-    #expect(pack.contentRoot == new.contentRoot)
+    let delta = try DeltaPack.open(directory("out.delta"), key: try sampleKey())
+    #expect(delta.source.header.packVersion == 2 && delta.source.header.packID == new.header.packID)
+    #expect(delta.head.target == new.contentRoot)
     let place = "unpacked-\(UUID().uuidString)"
-    try await pack.unpack(to: directory(place), jobs: 3)
+    _ = try await PackUnpacking.run(delta, over: [old], to: directory(place), allowsUnportablePaths: true, jobs: 3)
     return try SampleTree(reading: directory(place))
   }
 }

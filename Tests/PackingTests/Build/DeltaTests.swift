@@ -52,102 +52,6 @@ struct DeltaTests {
     #expect(try await sample.refusal(key: try sampleKey()) { $0.jobs = jobs }?.code == .usage)
   }
 
-  /// The largest number of frames of the old pack that a window of the delta needs.
-  private static func mostFrames(of sample: DeltaSample) throws -> Int {
-    let head = try DeltaSummary.read(sample.directory("out.delta"), key: try sampleKey()).head
-    var entries: [Entry] = []
-    try sample.old.forEachEntry { entries.append($0) }
-    var most = 0
-    for window in head.windows {
-      var frames: Set<Int> = []
-      for piece in head.pieces[window.pieces] where Int(piece.content) < entries.count {
-        let start = entries[Int(piece.content)].offset + piece.offset
-        let last = start + UInt64(piece.length) - 1
-        frames.formUnion(sample.old.table.frame(holding: start)...sample.old.table.frame(holding: last))
-      }
-      most = max(most, frames.count)
-    }
-    return most
-  }
-
-  @Test("a delta that stays packed gives the same tree, and needs at most four frames for a window, whatever that costs")
-  func staysPacked() async throws {
-    // Twenty files of a frame each, and a new one with a part of each. Another one leaves out every second frame of an old one.
-    var (old, new) = (SampleTree(), SampleTree())
-    for number in 0..<20 {
-      let bytes = Self.bytes(60_000, UInt64(number))
-      old.files["level-\(number)"] = .init(bytes)
-      new.files["all"] = .init((new.files["all"]?.bytes ?? []) + bytes[1000 * number..<1000 * number + 5000])
-    }
-    let long = Self.bytes(600_000, 99)
-    old.files["long"] = .init(long)
-    var rest: [UInt8] = []
-    for part in 0..<5 { rest += long[part * 120_000 + 500..<part * 120_000 + 60_500] }
-    new.files["long"] = .init(rest)
-    let sample = try await DeltaSample(old, new)
-    var sizes: [InstallMode: UInt64] = [:]
-    for mode in InstallMode.allCases {
-      sizes[mode] = try await sample.check { $0.mode = mode }.deltaSize
-      let most = try Self.mostFrames(of: sample)
-      #expect(mode == .packed ? most <= DeltaJob.mostFrames : most >= 10)
-    }
-    #expect(sizes[.unpacked] ?? 0 < 5000 && sizes[.packed] ?? 0 > 30_000)
-  }
-
-  @Test("a delta that stays packed is the same with any number of threads, and whatever frames the new pack has")
-  func staysPackedDeterministic() async throws {
-    var (old, new) = (SampleTree(), SampleTree())
-    for number in 0..<12 {
-      var bytes = Self.bytes(150_000, UInt64(number))
-      old.files["\(number)"] = .init(bytes)
-      bytes.insert(contentsOf: [1, 2, 3], at: 70_000)
-      new.files["\(number)"] = .init(bytes)
-    }
-    let sample = try await DeltaSample(old, new)
-    try await sample.make { $0.mode = .packed }
-    let made = sample.made
-    try await sample.make { ($0.mode, $0.jobs) = (.packed, 1) }
-    #expect(sample.made == made)
-    var job = PackJob(source: sample.directory("new.source"), output: sample.directory("other.pack"), name: try PackName("sample"))
-    (job.packVersion, job.settings.segmentSize, job.jobs, job.files) = (2, 4096, 2, FaultyFiles())
-    _ = try await job.run(key: try sampleKey())
-    let other = try Pack.open(sample.directory("other.pack"), key: try sampleKey())
-    try #require(other.largestFrame > sample.new.largestFrame)
-    var delta = DeltaJob(from: sample.old, to: other, output: sample.directory("out.delta"))
-    (delta.mode, delta.files) = (.packed, FaultyFiles())
-    _ = try await delta.run(key: try sampleKey())
-    #expect(sample.made == made)
-  }
-
-  @Test("a large file of many small frames, of which a byte changed, is a small delta also if it stays packed")
-  func staysPackedLarge() async throws {
-    let bytes = Self.bytes(2_000_000, 7)
-    var changed = bytes
-    changed[1_000_000] ^= 1
-    let sample = try await DeltaSample(SampleTree(["a": .init(bytes)]), SampleTree(["a": .init([9, 9] + changed)]))
-    let size = try await sample.check { $0.mode = .packed }.deltaSize
-    #expect(size < 4000)
-    #expect(try Self.mostFrames(of: sample) <= DeltaJob.mostFrames)
-  }
-
-  @Test("a delta that stays packed is about as small as another one if its files are like files of many frames")
-  func staysPackedAndSmall() async throws {
-    var (old, new) = (SampleTree(), SampleTree())
-    for number in 0..<30 {
-      var bytes = Self.bytes(30_000, UInt64(number))
-      old.files["level-\(10 + number)"] = .init(bytes)
-      bytes[15_000] ^= 1
-      new.files["level-\(10 + number)"] = .init(bytes)
-      // First by their names, and like the last ones. Each of them is there twice.
-      bytes[7000] ^= 1
-      if number >= 20 { for copy in ["a", "b"] { new.files["\(copy)-\(50 - number)"] = .init(bytes) } }
-    }
-    let sample = try await DeltaSample(old, new)
-    var sizes: [UInt64] = []
-    for mode in InstallMode.allCases { sizes.append(try await sample.check { $0.mode = mode }.deltaSize) }
-    #expect(sizes.max()! < 3000 && sizes.max()! - sizes.min()! < 1000, "\(sizes)")
-  }
-
   @Test("damage in either pack is refused, and nothing is left behind", arguments: ["old.pack", "new.pack"])
   func damaged(_ name: String) async throws {
     let sample = try await DeltaSample(Self.usual, Self.changed { $0.files["js/app.js"]?.bytes[5] ^= 1 })
@@ -288,14 +192,15 @@ struct DeltaTests {
     #expect(report.deltaSize < 2000, "\(report.deltaSize)")
   }
 
-  @Test("a file of several windows is cut, and each window finds its part of the old file")
+  @Test("a large file is copied but for its edits, and what is new in it fills several windows")
   func large() async throws {
     let content = Self.bytes(3_400_000, 1)
     var edited = content
     for offset in stride(from: 1000, to: edited.count, by: 400_000) { edited[offset] ^= 1 }
     edited.removeSubrange(1_500_000..<1_500_010)
+    edited += Self.bytes(2_500_000, 2)
     let report = try await DeltaSample(Self.tree(["a.bin": content]), Self.tree(["a.bin": edited])).check()
-    #expect(report.windows == 5 && report.deltaSize < 2500, "\(report.windows) \(report.deltaSize)")
+    #expect(report.windows == 3 && report.deltaSize < 2_512_000, "\(report.windows) \(report.deltaSize)")
   }
 
   @Test("10000 tiny files, of which ten changed, take less than a kilobyte")
@@ -314,21 +219,6 @@ struct DeltaTests {
   @Test("a base of another name may be used")
   func otherName() async throws {
     try await DeltaSample(Self.usual, Self.changed { $0.files["b"] = SampleTree.File([1]) }, names: ("engine", "game")).check()
-  }
-
-  @Test("a delta is as good a base as the full pack")
-  func overDelta() async throws {
-    let middle = Self.changed { $0.files["js/app.js"]?.bytes[17_000] ^= 1 }
-    let last = Self.changed { $0.files["js/app.js"]?.bytes[18_000] ^= 1 }
-    let first = try await DeltaSample(Self.usual, middle)
-    try await first.make()
-    let base = try Pack.open(first.directory("out.delta"), key: try sampleKey(), over: [first.old])
-    let sample = try await DeltaSample(middle, last)
-    try await sample.make()
-    let overFull = sample.made
-    _ = try await DeltaJob(from: base, to: sample.new, output: sample.directory("out.delta")).run(key: try sampleKey())
-    let isSame = sample.made == overFull
-    #expect(isSame)
   }
 
   @Test("random trees, changed at random")
@@ -385,98 +275,85 @@ struct DeltaTests {
     let isSame = sample.made == first
     #expect(isSame)
   }
+
+  @Test("the frames of neither pack make a difference")
+  func frames() async throws {
+    var (old, new) = (SampleTree(), SampleTree())
+    for number in 0..<12 {
+      var bytes = Self.bytes(150_000, UInt64(number))
+      old.files["\(number)"] = .init(bytes)
+      bytes.insert(contentsOf: [1, 2, 3], at: 70_000)
+      new.files["\(number)"] = .init(bytes)
+    }
+    let sample = try await DeltaSample(old, new)
+    try await sample.make()
+    let made = sample.made
+    var others: [Pack] = []
+    for (name, version) in [("old", 1), ("new", 2)] as [(String, UInt64)] {
+      let path = sample.directory("other-\(name).pack")
+      var job = PackJob(source: sample.directory("\(name).source"), output: path, name: try PackName("sample"))
+      (job.packVersion, job.settings.segmentSize, job.jobs, job.files) = (version, 4096, 2, FaultyFiles())
+      _ = try await job.run(key: try sampleKey())
+      others.append(try Pack.open(path, key: try sampleKey()))
+    }
+    try #require(others[0].largestFrame > sample.old.largestFrame && others[1].largestFrame > sample.new.largestFrame)
+    var delta = DeltaJob(from: others[0], to: others[1], output: sample.directory("out.delta"))
+    delta.files = FaultyFiles()
+    _ = try await delta.run(key: try sampleKey())
+    let isSame = sample.made == made
+    #expect(isSame)
+  }
 }
 
-@Suite("Ranges of a window", .bounded)
-struct RangeSearchTests {
-  private func search(_ contents: [[UInt8]], mostFrames: Int? = nil) -> RangeSearch {
-    let places = BaseContents(contents.enumerated().map { ($0, UInt64($1.count)) })
-    var fingerprints = [UInt32](repeating: 0, count: Int(places.end / places.spacing))
-    for (item, content) in zip(places.items, contents) {
-      var sampler = FingerprintSampler(spacing: places.spacing)
-      sampler.add(content.byteSpan)
-      fingerprints.replaceSubrange(
-        Int(item.start / places.spacing)..<Int(item.start / places.spacing) + sampler.fingerprints.count, with: sampler.fingerprints)
+@Suite("What a delta copies", .bounded)
+struct CopySearchTests {
+  /// Returns the copies of a new content from old ones, and the literals that remain.
+  private func copies(_ old: [[UInt8]], _ new: [UInt8]) async throws -> (copies: [DeltaHead.Copy], literals: UInt64) {
+    let files = old.enumerated().map { ("old/\($0)", SampleTree.File($1)) }
+    let sample = try await DeltaSample(
+      SampleTree(Dictionary(uniqueKeysWithValues: files)), SampleTree(["new": .init(new)]))
+    let base = DeltaBaseReading(try DeltaTree(sample.old))
+    let stream = try DeltaStream(of: try DeltaTree(sample.new), new: [0])
+    let search = CopySearch(base: base, sampled: try await base.sampledContents(jobs: 2, progress: nil))
+    let copies = try await search.copies(of: stream, jobs: 2, progress: nil)
+    // Each is the same on both sides.
+    var position = 0
+    for copy in copies {
+      position += Int(copy.gap)
+      let part = base.string.part(holding: copy.place)
+      #expect(base.string.holds(copy.place..<copy.place + UInt64(copy.length)) && Limits.deltaCopyLengths.contains(UInt64(copy.length)))
+      let start = Int(copy.place - base.string.range(of: part).lowerBound)
+      #expect(old[part - 1][start..<start + Int(copy.length)] == new[position..<position + Int(copy.length)])
+      position += Int(copy.length)
     }
-    return RangeSearch(places, FingerprintIndex(fingerprints, spacing: places.spacing), mostFrames: mostFrames) { address, item in
-      // Frames of 20 000 bytes, in each content anew.
-      let item = (number: item, start: places.items[item].start, end: places.items[item].end)
-      let frame = (address - item.start) / 20_000
-      return RangeSearch.FramePart(
-        frame: item.number * 100 + Int(frame),
-        range: item.start + frame * 20_000..<min(item.end, item.start + (frame + 1) * 20_000))
-    }
+    return (copies, CopyStream(size: UInt64(new.count), copies).literalCount)
   }
 
-  @Test("nothing is found without a base, in an empty window, and in one shorter than a fingerprint", arguments: [0, 1, 15, 16])
-  func nothing(_ size: Int) {
+  @Test("nothing is found without a base, and nothing shorter than is worth a copy", arguments: [1, 16, 500])
+  func nothing(_ size: Int) async throws {
     var random = SeededGenerator(seed: 1)
-    var search = search([])
-    #expect(search.pieces(for: random.bytes(size).byteSpan).isEmpty)
-    search = self.search([random.bytes(10)])
-    #expect(search.pieces(for: random.bytes(size).byteSpan).isEmpty)
+    let content = random.bytes(3000)
+    #expect(try await copies([], content).copies.isEmpty)
+    #expect(try await copies([Array(content[1000..<1000 + size])], content).copies.isEmpty)
   }
 
-  @Test("an edited content is one range, and other contents that have a part of it, too, are not used")
-  func oneRange() throws {
+  @Test("an edit ends a copy, and the next one begins right behind it")
+  func edits() async throws {
     var random = SeededGenerator(seed: 2)
     let content = random.bytes(100_000)
-    var window = content
-    window[50_000] ^= 1
-    window.insert(contentsOf: [1, 2, 3], at: 70_000)
-    var search = search([Array(content[40_000..<60_000]), content, Array(content[..<30_000])])
-    let pieces = search.pieces(for: window.byteSpan)
-    #expect(pieces == [DeltaHead.Piece(content: 1, offset: 0, length: 100_000)])
+    var new = content
+    new[50_000] ^= 1
+    new.insert(contentsOf: [1, 2, 3], at: 70_000)
+    let found = try await copies([Array(content[40_000..<60_000]), content, Array(content[..<30_000])], new)
+    #expect(found.copies.count == 3 && found.literals <= 8, "\(found)")
   }
 
-  @Test("ranges ascend, do not overlap, lie in their contents, and keep the limits")
-  func limits() {
-    var random = SeededGenerator()
-    let contents = (0..<6).map { _ in random.bytes(1_500_000) }
-    var window: [UInt8] = []
-    while window.count < 1 << 20 {
-      let content = contents[Int.random(in: 0..<6, using: &random)]
-      let start = Int.random(in: 0..<1_499_000, using: &random)
-      window += content[start..<start + Int.random(in: 100...400, using: &random)]
-    }
-    var search = search(contents)
-    let pieces = search.pieces(for: window.byteSpan.extracting(first: 1 << 20))
-    #expect(!pieces.isEmpty && pieces.count <= Limits.deltaRanges)
-    #expect(pieces.reduce(0) { $0 + Int($1.length) } <= Limits.deltaPrefixSize)
-    for (left, right) in zip(pieces, pieces.dropFirst()) {
-      #expect(left.content < right.content || left.content == right.content && left.offset + UInt64(left.length) <= right.offset)
-    }
-    #expect(pieces.allSatisfy { $0.length > 0 && $0.offset + UInt64($0.length) <= 1_500_000 })
-  }
-
-  /// Returns the frames, as ``search(_:_:)`` cuts them, that pieces touch.
-  private func frames(_ pieces: [DeltaHead.Piece]) -> Set<Int> {
-    Set(
-      pieces.flatMap { piece in
-        (piece.offset / 20_000...(piece.offset + UInt64(piece.length) - 1) / 20_000).map { Int(piece.content) * 100 + Int($0) }
-      })
-  }
-
-  @Test("for reading, a window takes bytes from the four frames that have most of it")
-  func fewFrames() {
-    var random = SeededGenerator(seed: 4)
-    let contents = (0..<3).map { _ in random.bytes(100_000) }
-    // Parts of eight frames, of different sizes. The largest one crosses the end of a frame.
-    var window: [UInt8] = []
-    for (content, start, size) in [
-      (0, 1_000, 3_000), (0, 15_000, 20_000), (0, 61_000, 900), (1, 1_000, 1_500), (1, 45_000, 9_000), (2, 3_000, 700), (2, 81_000, 8_000),
-    ] {
-      window += contents[content][start..<start + size] + random.bytes(50)
-    }
-    var search = search(contents)
-    #expect(frames(search.pieces(for: window.byteSpan)).count >= 8)
-    search = self.search(contents, mostFrames: 4)
-    let pieces = search.pieces(for: window.byteSpan)
-    #expect(frames(pieces) == [0, 1, 102, 204])
-    #expect(pieces.contains { $0.content == 0 && $0.offset <= 15_000 && $0.offset + UInt64($0.length) >= 35_000 })
-    // What fits is taken, but nothing of the frames beside it.
-    let part = Array(contents[1][..<39_990])
-    #expect(search.pieces(for: part.byteSpan) == [DeltaHead.Piece(content: 1, offset: 0, length: 40_000)])
+  @Test("a long copy is divided, and what remains of it is not too short", arguments: [1 << 20, (1 << 20) + 1, (2 << 20) + 31, 5_000_000])
+  func long(_ size: Int) async throws {
+    var random = SeededGenerator(seed: 3)
+    let content = random.bytes(size)
+    let found = try await copies([content], [7] + content + [8])
+    #expect(found.literals <= 2 && found.copies.count >= size >> 20)
   }
 
   @Test("a content that arrives in pieces has the samples of one that arrives whole", arguments: [1, 7, 16, 1000])
@@ -496,6 +373,8 @@ struct RangeSearchTests {
 
   @Test("samples lie as near as the table allows", arguments: [(0, 4), (8 << 20, 4), (20 << 20, 16), (4 << 30, 256), (1 << 40, 65536)])
   func spacing(_ size: UInt64, _ spacing: UInt64) {
-    #expect(BaseContents(size == 0 ? [] : [(0, size)]).spacing == spacing)
+    var string = BaseString()
+    string.add(contentAt: 0, size: size)
+    #expect(BaseContents(string, parts: 0..<1).spacing == spacing)
   }
 }

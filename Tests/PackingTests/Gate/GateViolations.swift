@@ -243,25 +243,10 @@ struct Violation: Sendable, CustomTestStringConvertible {
     Violation("PK5018", "a delta over content that nobody has", .warning, hint: "packer build") { sample in
       sample.addDelta { $0.delta.bases = [GateSample.digest(98)] }
     },
-    Violation("PK5018", "a delta to an edition from which none leads on", .warning, hint: "packer build") { sample in
-      sample.addDelta {
-        $0.delta.target = GateSample.digest(97)
-        $0.contentRoot = GateSample.digest(97)
-        $0.start?.packVersion -= 1
-      }
-    },
-    Violation("PK2025", "a delta to an edition in between, with the version of the pack itself", .error, .damaged, hint: "packer build") {
-      sample in
-      sample.addDelta()
-      let (base, target) = (sample.release.entries[0].contentRoot, sample.release.updates.deltas[0].delta.bases[0])
-      sample.addDelta {
-        ($0.delta.bases, $0.delta.target, $0.contentRoot) = ([base], target, target)
-      }
-    },
     Violation("PK2026", "a delta whose base is on another machine", .note, hint: nil) { sample in
       sample.addDelta {
         $0.contentRoot = nil
-        $0.unproven = "the pack with the content 4848484848484848, which it is read over, is not on this machine"
+        $0.unproven = "the pack with the content 4848484848484848, which it is for, is not on this machine"
       }
     },
     Violation("PK2027", "a delta as large as its pack", hint: "packer build") { sample in

@@ -94,18 +94,4 @@ struct PackPartTests {
     try await PackPart(pack, try PathSelection(["run.sh"])).unpack(to: directory("small"), allowsUnportablePaths: true)
     #expect(directory.names(in: "small") == ["run.sh"])
   }
-
-  @Test("of a delta comes from the delta and its base")
-  func delta() async throws {
-    var new = tree
-    new.files["size/200000.bin"]?.bytes[7] ^= 1
-    let sample = try await DeltaSample(tree, new)
-    try await sample.make()
-    let pack = try Pack.open(sample.directory("out.delta"), key: try sampleKey(), over: [sample.old])
-    let part = try PackPart(pack, try PathSelection(["200000.bin", "text"]))
-    try await part.unpack(to: directory("out"), allowsUnportablePaths: true)
-    let wanted = new.files.filter { $0.key == "size/200000.bin" || $0.key.utf8.starts(with: "text/".utf8) }
-    let isSame = try SampleTree(reading: directory("out")).files == wanted
-    #expect(isSame)
-  }
 }

@@ -70,7 +70,7 @@ struct RestorationTests {
     let full = try #require(try project.pack("movie")?.size)
     for manifest in [4, 5] as [UInt64] {
       let update = try #require(report.downloads.first { $0.manifest == manifest }?.packs.first { $0.id == "movie" })
-      #expect(update.deltas == 1 && update.size < 1000 && full > 80_000, "\(update)")
+      #expect(update.isDelta && update.size < 1000 && full > 80_000, "\(update)")
     }
     #expect(report.updates.count { $0.id == "movie" && $0.action == .made } == 2)
   }

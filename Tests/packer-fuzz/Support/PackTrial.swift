@@ -31,9 +31,49 @@ struct PackTrial {
     }
   }
 
-  /// Opens the pack over bases with the known key.
-  func open(over bases: [Pack]) throws(BrokenPromise) -> Pack? {
-    try accepted { () throws(PackError) in try Pack.open("/p/fuzz.pack", key: knownKey(), over: bases, files: files) }
+  /// Applies the delta to bases in all ways, and returns the tree if it is valid.
+  func apply(over bases: [Pack]) throws(BrokenPromise) -> (delta: DeltaPack, tree: [Content])? {
+    guard let delta = try accepted({ () throws(PackError) in try DeltaPack.open("/p/fuzz.pack", key: knownKey(), files: files) }) else {
+      return nil
+    }
+    let application = try accepted { () throws(PackError) in
+      var application = try DeltaApplication(delta, over: bases, contentLimit: Self.contentLimit)
+      try application.prove()
+      return application
+    }
+    let isUnpacked = try isAccepted { () throws(PackError) in
+      try wait { () async throws(PackError) in
+        let made = try await DeltaUnpacking(delta, over: bases, jobs: 1).run(contentLimit: Self.contentLimit) { (_, _) throws(PackError) in
+          try OutputDirectory("/out/tree", files: files)
+        }
+        try made.output.commit()
+      }
+    }
+    // A tree may have paths that the disk does not take, or too many directories.
+    try hold(!isUnpacked || application != nil, "a delta is unpacked that is not valid")
+    if let application { try rewrite(application) }
+    guard let tree = try unpackedTree(isUnpacked) else { return nil }
+    return (delta, tree)
+  }
+
+  /// Makes a pack of a valid delta, which must pass the checks of any pack.
+  private func rewrite(_ application: DeltaApplication) throws(BrokenPromise) {
+    let made = try isAccepted { () throws(PackError) in
+      let output = try writing("/p/made.pack", files.open("/p/made.pack", .create(mode: 0o644), in: nil))
+      try wait { () async throws(PackError) in
+        _ = try await PackRewriter.write(
+          application.delta, over: application.bases, to: output, path: "/p/made.pack", key: try knownKey(), limit: 64 << 20,
+          contentLimit: Self.contentLimit, jobs: 1)
+      }
+    }
+    guard made else { return }
+    try required("what was made of a delta") { () throws(PackError) in
+      let pack = try Pack("/p/made.pack", key: knownKey(), files: files, backend: CryptoBackends.standard)
+      guard pack.contentRoot == application.delta.head.target else { throw PackError(.internalError, "has another content") }
+      try wait { () async throws(PackError) in
+        _ = try await PackVerification.run(pack, allowsUnportablePaths: true, jobs: 1)
+      }
+    }
   }
 
   /// Reads everything in all ways, and returns the tree if the whole pack is valid.
@@ -102,6 +142,11 @@ struct PackTrial {
         try wait { () async throws(PackError) in try await pack.unpack(to: "/out/tree", jobs: 1, contentLimit: Self.contentLimit) }
       }
     try hold(isUnpacked == isSound, "a pack is \(isSound ? "valid, but not unpacked" : "unpacked, but not valid")")
+    return try unpackedTree(isUnpacked)
+  }
+
+  /// Returns the tree on the disk, or checks that nothing is left.
+  private func unpackedTree(_ isUnpacked: Bool) throws(BrokenPromise) -> [Content]? {
     let tree = disk.tree(below: "/out")
     guard isUnpacked else {
       try hold(tree.keys.sorted() == ["beside"], "a failed unpacking leaves \(tree.keys.sorted())")

@@ -64,7 +64,7 @@ struct DeliveryRun {
       device.append(
         DevicePack(
           id: pack.id, version: pack.version, sha256: pack.sha256, mode: pack.install, isRejected: feed.byte() & 1 != 0,
-          contentRoot: pack.contentRoot, room: 1))
+          contentRoot: pack.contentRoot))
     case 0xF7:
       hasDeltas = feed.byte() & 1 != 0
     case 0xF9:
@@ -93,7 +93,6 @@ struct DeliveryRun {
     case .began: .began
     case .paused: .paused(one(PauseReason.allCases))
     case .arrived: .arrived
-    case .continued: .continued
     case .demoted: .demoted
     case .turnedAway: .turnedAway(one(IdleReason.allCases))
     case .downloadFailed: .downloadFailed(one(FailureReason.allCases))
@@ -241,7 +240,7 @@ struct DeliveryRun {
         else { continue }
         let root = Self.root(id, next.bytes.version)
         device.append(
-          DevicePack(id: id, version: next.bytes.version, sha256: next.bytes.sha256, mode: .packed, contentRoot: root, room: 1))
+          DevicePack(id: id, version: next.bytes.version, sha256: next.bytes.sha256, mode: .packed, contentRoot: root))
       }
     }
     for pack in manifest.packs {

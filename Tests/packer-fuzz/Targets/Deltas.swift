@@ -7,10 +7,11 @@ extension FuzzTarget {
   static let deltas = FuzzTarget(
     "deltas", largestInput: 8192, rounds: 300,
     files: [
-      "Sources/PackFormat/DeltaHead.swift", "Sources/PackFormat/Varint.swift", "Sources/PackStore/Deltas/DeltaOpening.swift",
-      "Sources/PackStore/Deltas/DeltaLayer.swift", "Sources/PackStore/Deltas/DerivedTree.swift",
-      "Sources/PackStore/Deltas/TreeLayout.swift", "Sources/PackStore/Deltas/TreeList.swift",
-      "Sources/PackStore/Deltas/BaseRecords.swift",
+      "Sources/PackFormat/DeltaHead.swift", "Sources/PackFormat/Varint.swift", "Sources/PackStore/Deltas/DeltaPack.swift",
+      "Sources/PackStore/Deltas/DeltaApplication.swift", "Sources/PackStore/Deltas/DeltaTarget.swift",
+      "Sources/PackStore/Deltas/StreamReader.swift", "Sources/PackStore/Deltas/CopyStream.swift",
+      "Sources/PackStore/Deltas/BaseString.swift", "Sources/PackStore/Deltas/TreeList.swift", "Sources/PackStore/Deltas/BaseRecords.swift",
+      "Sources/PackStore/Rewriting/RewritePlan.swift",
     ],
     seeds: { try DeltaSample.base.get().seeds() },
     run: { (input) throws(BrokenPromise) in
@@ -28,11 +29,8 @@ extension FuzzTarget {
       }
       let trial = PackTrial(sealed)
       let below = try required("opening the base") { () throws(PackError) in try base.open() }
-      guard let pack = try trial.open(over: [below]) else { return }
-      try hold(pack.contentRoot == Array(head.dropFirst(33).prefix(32)), "the open delta has another content root than its head")
-      // A target may be too large, or have too many directories.
-      guard let tree = try trial.examine(pack) else { return }
-      try hold(tree.count == pack.entryCount, "the unpacked tree has another number of entries")
+      guard let (delta, _) = try trial.apply(over: [below]) else { return }
+      try hold(delta.head.target == Array(head.dropFirst(33).prefix(32)), "the delta has another content root than its head")
     })
 }
 
@@ -42,14 +40,14 @@ struct DeltaSample: Sendable {
   private enum Source {
     case same
     case moved(Int)
-    case new([UInt8], [DeltaHead.Piece])
+    case new([UInt8])
     case again(Int)
   }
 
   private let sealed: [UInt8]
   private let records: [IndexRecord]
   private let contents: [String: [UInt8]]
-  private let list: [UInt8]
+  private let string: BaseString
 
   static let base: Result<DeltaSample, PackError> = {
     do throws(PackError) { return .success(try DeltaSample()) } catch { return .failure(error) }
@@ -78,7 +76,10 @@ struct DeltaSample: Sendable {
     sealed = try Sealing.pack(payload, header: try Sealing.header())
     self.records = records
     self.contents = contents
-    self.list = list
+    var string = BaseString()
+    string.add(list: list)
+    for record in records where record.size > 0 { string.add(contentAt: record.offset, size: record.size) }
+    self.string = string
   }
 
   /// Opens the base. It is closed with its last reference, so that nothing stays open.
@@ -98,31 +99,28 @@ struct DeltaSample: Sendable {
   func seeds() throws -> [FuzzSeed] {
     let text = contents["a.txt"] ?? []
     let edited = Array(text[..<1000]) + Array("another line\n".utf8) + Array(text[1100...])
-    let whole = DeltaHead.Piece(content: 0, offset: 0, length: UInt32(text.count))
+    let start = string.range(of: 1).lowerBound
+    let copies = [
+      DeltaHead.Copy(gap: 0, place: start, length: 1000),
+      DeltaHead.Copy(gap: 13, place: start + 1100, length: UInt32(text.count - 1100)),
+    ]
     return [
-      try seed("unchanged", [("a.txt", .same), ("b.bin", .same), ("c/d", .same), ("c/empty", .new([], []))]),
-      try seed("edited", [("a.txt", .new(edited, [whole])), ("b.bin", .same), ("c/d", .same)]),
+      try seed("unchanged", [("a.txt", .same), ("b.bin", .same), ("c/d", .same), ("c/empty", .new([]))]),
+      try seed("edited", [("a.txt", .new(edited)), ("b.bin", .same), ("c/d", .same)], copies),
       try seed("moved", [("b.bin", .same), ("text", .moved(0)), ("twice", .moved(0))]),
-      try seed("new", [("x", .new(Array("hello".utf8), [])), ("y", .again(0))]),
-      try seed(
-        "ranges",
-        [
-          (
-            "z",
-            .new(
-              Array(text[100..<900]) + [1, 2, 3],
-              [DeltaHead.Piece(content: 0, offset: 50, length: 900), DeltaHead.Piece(content: 1, offset: 0, length: 64)])
-          )
-        ]),
+      try seed("new", [("x", .new(Array("hello".utf8))), ("y", .again(0))]),
+      try seed("ranges", [("z", .new(Array(text[100..<900]) + [1, 2, 3]))], extras: [start + 50..<start + 950]),
       try seed("none", []),
     ]
   }
 
-  private func seed(_ name: String, _ files: [(path: String, source: Source)]) throws -> FuzzSeed {
+  private func seed(
+    _ name: String, _ files: [(path: String, source: Source)], _ copies: [DeltaHead.Copy] = [], extras: [Range<UInt64>] = []
+  ) throws -> FuzzSeed {
     let root = try ContentRoot(backend: CryptoBackends.standard)
     var lines: [UInt8] = []
     var (moved, repeated): ([DeltaHead.Moved], [DeltaHead.Repeated]) = ([], [])
-    var new: [(record: Int, content: [UInt8], pieces: [DeltaHead.Piece])] = []
+    var new: [(record: Int, content: [UInt8])] = []
     for (number, file) in files.enumerated() {
       var content: [UInt8]
       switch file.source {
@@ -130,9 +128,9 @@ struct DeltaSample: Sendable {
       case .moved(let record):
         content = contents[String(decoding: records[record].path, as: UTF8.self)] ?? []
         moved.append(DeltaHead.Moved(record: UInt32(number), content: UInt32(record)))
-      case .new(let bytes, let pieces):
+      case .new(let bytes):
         content = bytes
-        if !bytes.isEmpty { new.append((number, bytes, pieces)) }
+        if !bytes.isEmpty { new.append((number, bytes)) }
       case .again(let source):
         content = new[source].content
         repeated.append(DeltaHead.Repeated(record: UInt32(number), source: UInt32(source)))
@@ -141,31 +139,39 @@ struct DeltaSample: Sendable {
       let digest = try Sealing.digest(content)
       try root.add(path: Array(file.path.utf8).byteSpan, kind: .file, size: UInt64(content.count), digest: digest.byteSpan)
     }
-    var head = DeltaHead(bases: [try open().contentRoot], target: try root.finish(), listSize: lines.count)
+    let all = new.flatMap(\.content)
+    let base = try open()
+    var head = DeltaHead(
+      bases: [base.contentRoot], target: try root.finish(), listSize: lines.count, contentSize: UInt64(all.count))
+    head.copies = ([], copies)
     (head.moved, head.repeated, head.new) = (moved, repeated, new.map { UInt32($0.record) })
     var windows: [UInt8] = []
-    let listPiece = DeltaHead.Piece(content: UInt32(records.count), offset: 0, length: UInt32(list.count))
-    for (content, pieces) in [(lines, [listPiece])] + new.map({ ($0.content, $0.pieces) }) where !content.isEmpty {
-      let frame = try frame(content, pieces)
-      head.windows.append(
-        DeltaHead.Window(compressedSize: frame.count, size: content.count, pieces: head.pieces.count..<head.pieces.count + pieces.count))
-      head.pieces += pieces
+    func append(_ literals: [UInt8], after ranges: [Range<UInt64>], _ prefix: DeltaHead.Prefix) throws {
+      guard !literals.isEmpty else { return }
+      var bytes = [UInt8](repeating: 0, count: ranges.reduce(0) { $0 + $1.count })
+      try BaseStringReader(string, [base]).read(ranges, into: &bytes)
+      let frame = try frame(literals, after: bytes)
+      head.windows.append(DeltaHead.Window(compressedSize: frame.count, size: literals.count, prefix: prefix))
       windows += frame
     }
+    let list = string.range(of: 0)
+    head.extras = lines.isEmpty ? [] : [list]
+    try append(lines, after: [list], .extended(0..<1))
+    let stream = CopyStream(size: UInt64(all.count), copies)
+    var literals: [UInt8] = []
+    try stream.forEachRun(of: 0..<stream.literalCount) { (run, _) in literals += all[Int(run.lowerBound)..<Int(run.upperBound)] }
+    let context = stream.context(of: 0..<stream.literalCount, in: string, room: UInt64(Limits.deltaContextSize))
+    let first = head.extras.count
+    if !literals.isEmpty { head.extras += extras }
+    try append(literals, after: extras + context, extras.isEmpty ? .derived : .extended(first..<first + extras.count))
     return FuzzSeed(name, [0] + lengthAndBytes(head.bytes) + windows)
   }
 
-  private func frame(_ content: [UInt8], _ pieces: [DeltaHead.Piece]) throws(PackError) -> [UInt8] {
-    var bytes: [UInt8] = []
-    for piece in pieces {
-      let source = piece.content == records.count ? list : contents[String(decoding: records[Int(piece.content)].path, as: UTF8.self)] ?? []
-      bytes += source[Int(piece.offset)..<Int(piece.offset) + Int(piece.length)]
-    }
-    let start = bytes.count
-    bytes += content
-    var frame = [UInt8](repeating: 0, count: Limits.compressBound(content.count) + 64)
+  private func frame(_ literals: [UInt8], after prefix: [UInt8]) throws(PackError) -> [UInt8] {
+    let bytes = prefix + literals
+    var frame = [UInt8](repeating: 0, count: Limits.compressBound(literals.count) + 64)
     var target = frame.mutableByteSpan
-    let count = try CompressionContext(level: 1).compress(bytes.byteSpan, from: start, into: &target)
+    let count = try CompressionContext(level: 1).compress(bytes.byteSpan, from: prefix.count, into: &target)
     return Array(frame[..<count])
   }
 }

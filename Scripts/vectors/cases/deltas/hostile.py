@@ -1,43 +1,78 @@
 """Deltas that are refused."""
 
 from vectors.cases.deltas.vector import (
-    A_TXT, C_BIN, D_DIRECTORY, DeltaVector, ENGINE, NEW_TEXT, NEW_TREE, NOISE_BIN, OLD_LIST, OLD_TEXT, OLD_TREE, RUN, base_pack, delta_vector,
-    moved_to, without)
+    A_TXT, A_TXT_PLACE, C_BIN, D_DIRECTORY, DeltaVector, ENGINE, NEW_TEXT, NEW_TREE, NOISE_BIN, NOISE_BIN_PLACE, OLD_END, OLD_TEXT, OLD_TREE, RUN, RUN_PLACE,
+    base_pack, delta_vector, moved_to, without)
+from vectors.cases.deltas.woven import C_PLACE, WIDE, WIDE_A, WIDE_C, WIDE_D, WIDE_TEXT, base_bytes, near_frame, woven_vector
 from vectors.cases.faults import bomb_frame, change, flip, replaced, set_bits
 from vectors.cases.samples import AK, OTHER_AK, file, many_directories, noise, pack_of
 from vectors.format.delta import delta_payload
-from vectors.format.delta_head import DELTA_MAGIC, Range, WindowPlace, range_bytes
+from vectors.format.delta_head import DELTA_MAGIC, DERIVED, EXTRA, NO_PREFIX, Copy, Range
 from vectors.format.frames import bound, frame_header, raw_frame, run_frame, zstd_block
 from vectors.format.index import skippable
-from vectors.format.limits import MAX_CONTENT, MAX_DELTA_HEAD, MAX_INTEGER, MAX_LIST, MAX_NAMED, MAX_OUTPUT, MAX_PREFIX, MAX_WINDOWS
+from vectors.format.limits import (
+    MAX_CONTENT, MAX_CONTEXT, MAX_COPIES, MAX_COPY, MAX_DELTA_HEAD, MAX_INTEGER, MAX_LIST, MAX_NAMED, MAX_OUTPUT, MAX_WINDOWS)
 from vectors.format.matches import Match, library_frame, parts_frame, prefix_frame
 from vectors.format.payload import make_payload, tree_payload
 from vectors.format.primitives import number, sha256, u32
 from vectors.format.records import content_root
 from vectors.format.tar import build_tree
 from vectors.format.trees import FileTree, list_bytes
-from vectors.format.varints import varint
+from vectors.format.varints import signed_varint, varint
+
+# The copies of the new contents of NEW_TREE: one with literals behind it, one without, and the last one.
+CHANGED = NEW_TEXT.index(b"another")
+LIST_COPY = 34
+COPIES = [(0, A_TXT_PLACE, CHANGED), (CHANGED + 7, A_TXT_PLACE + CHANGED + 3, 100), (CHANGED + 107, A_TXT_PLACE + CHANGED + 103, len(NEW_TEXT) - CHANGED - 107)]
+assert all(NEW_TEXT[at:at + length] == OLD_TEXT[place - A_TXT_PLACE:place - A_TXT_PLACE + length] for at, place, length in COPIES)
+
+# The row of places for them and the copy of the list, whose last but one copy ends at 2^53-1.
+FAR_PLACES = b"".join(map(signed_varint, ((1 << 52) - 1, (1 << 52) - LIST_COPY - CHANGED - 100, 0)))
 
 
 def hostile_delta(name, comment, items=NEW_TREE, expect="damaged", **changes):
     return delta_vector(name, comment, items, expect=expect, **changes)
 
 
+def plain_delta(name, comment, items=NEW_TREE, expect="damaged", **changes):
+    """A delta whose new contents are literals from end to end, with an extra range of the old text in the prefix of their only window."""
+    return delta_vector(name, comment, items, expect=expect, **{"copies": {"contents": []}, "extra": {1: [Range(A_TXT_PLACE, len(OLD_TEXT))]}, **changes})
+
+
 def hostile_deltas():
     """§13.5–13.7"""
     yield from hostile_delta_trailers()
     yield from hostile_delta_fields()
+    yield from hostile_delta_named()
+    yield from hostile_delta_copies()
+    yield from hostile_delta_windows()
     yield from hostile_delta_ranges()
     yield from hostile_delta_bases()
     yield from hostile_delta_lists()
     yield from hostile_delta_places()
+    yield from hostile_delta_lengths()
     yield from hostile_delta_frames()
+    yield from hostile_delta_packs()
     yield from hostile_delta_orders()
 
 
 def with_fields(**values):
-    """A change of fields of the head; a function is applied to the regular value."""
+    """A change of fields of the head, or of their bytes; a function is applied to the regular value. Underscores in names are spaces."""
+    values = {key.replace("_", " "): value for key, value in values.items()}
     return lambda f: dict(f, **{key: value(f[key]) if callable(value) else value for key, value in values.items()})
+
+
+def cut_after(name, **values):
+    """A change of the bytes of fields, with which the head ends after this one."""
+    def pieces(regular):
+        names = list(regular)
+        return {key: value for key, value in with_fields(**values)(regular).items() if names.index(key) <= names.index(name)}
+    return pieces
+
+
+def with_copy(index, name="contents_copies", **values):
+    """A change of what the head says of one copy."""
+    return with_fields(**{name: lambda copies: [c._replace(**values) if i == index else c for i, c in enumerate(copies)]})
 
 
 def with_window(index, **values):
@@ -46,8 +81,8 @@ def with_window(index, **values):
 
 
 def with_ranges(*ranges):
-    """A change of what the head says of the ranges of the window of contents, whose frame stays what it is."""
-    return with_window(1, ranges=list(ranges))
+    """A change of what the head says of the extra ranges of the window of contents, whose frame stays what it is."""
+    return with_window(1, prefix=EXTRA, extra=list(ranges))
 
 
 def hostile_delta_trailers():
@@ -77,86 +112,166 @@ def hostile_delta_trailers():
 
 
 def hostile_delta_fields():
-    """§13.2, §13.5; §13.7, step 2."""
-    at_list = 1 + 32 + 32
-    first = varint(len(list_bytes(FileTree(NEW_TREE).records)))
-    assert len(first) == 1
+    """§13.2, §13.5; §13.7, step 2: numbers, and the fields before the copies."""
+    length = varint(len(list_bytes(FileTree(NEW_TREE).records)))
+    assert len(length) == 1
+    root = FileTree(OLD_TREE).root
+    for name, comment, changes, expect in (
+            ("cut", "the head ends inside its last number", {"head": lambda h: h[:-1]}, "damaged"),
+            ("cut-in-roots", "the head ends inside a content root", {"head": lambda h: h[:40]}, "damaged"),
+            ("bytes-after", "bytes after the fields under minor 0", {"head": lambda h: h + b"\0"}, "damaged"),
+            ("varint-two-bytes", "the number of bases in two bytes: 81 00", {"pieces": with_fields(bases=lambda b: b"\x81\0" + b[1:])}, "damaged"),
+            ("varint-long-zero", "the length of the list with a group of zeros", {"pieces": with_fields(list=bytes([length[0] | 128, 0x80, 0]))}, "damaged"),
+            ("varint-2-53", "2^53 as the length of the list", {"fields": with_fields(list=1 << 53)}, "damaged"),
+            ("varint-largest", "2^53-1 as the length of the list", {"fields": with_fields(list=MAX_INTEGER)}, "limit"),
+            ("varint-2-64", "2^64 + 1 as the number of bases", {"pieces": with_fields(bases=lambda b: varint((1 << 64) + 1) + b[1:])}, "damaged"),
+            ("varint-endless", "a varint that does not end", {"pieces": cut_after("list", list=b"\xff" * 100)}, "damaged"),
+            ("bases-0", "no bases", {"fields": with_fields(bases=[])}, "damaged"),
+            ("bases-5", "five bases", {"fields": with_fields(bases=[bytes([i]) * 32 for i in range(5)])}, "limit"),
+            ("bases-equal", "two equal bases", {"over": [OLD_TREE, OLD_TREE]}, "damaged"),
+            ("bases-equal-apart", "the first of three bases is the last, too", {"over": [OLD_TREE, ENGINE, OLD_TREE]}, "damaged"),
+            ("list-above-limit", "a list of 16 MiB + 1 bytes", {"fields": with_fields(list=MAX_LIST + 1)}, "limit"),
+            ("list-16-mib", "a list of 16 MiB of which the windows hold 8 bytes", {"fields": with_fields(list=MAX_LIST)}, "damaged"),
+            ("list-0", "a list of no bytes, although it has a copy", {"fields": with_fields(list=0)}, "damaged"),
+            ("list-shorter", "the list is 1 byte shorter than its window", {"fields": with_fields(list=lambda n: n - 1)}, "damaged"),
+            ("list-longer", "the list is 1 byte longer than its window", {"fields": with_fields(list=lambda n: n + 1)}, "damaged"),
+            ("contents-2-53", "2^53 bytes of new contents", {"fields": with_fields(contents=1 << 53)}, "damaged"),
+            ("contents-0", "no bytes of new contents, although there are copies", {"fields": with_fields(contents=0)}, "damaged"),
+            ("target-root", "the content root of the target", {"fields": with_fields(target=bytes(32))}, "damaged")):
+        yield hostile_delta("fields-" + name, comment, expect=expect, **changes)
 
-    def list_length(value):
-        return lambda head: head[:at_list] + value + head[at_list + 1:]
 
-    for name, comment, head, expect in (
-            ("cut", "the head ends inside its last number", lambda h: h[:-1], "damaged"),
-            ("cut-in-roots", "the head ends inside a content root", lambda h: h[:40], "damaged"),
-            ("bytes-after", "bytes after the fields under minor 0", lambda h: h + b"\0", "damaged"),
-            ("varint-two-bytes", "the number of bases in two bytes: 81 00", lambda h: b"\x81\0" + h[1:], "damaged"),
-            ("varint-long-zero", "the length of the list with a group of zeros", list_length(bytes([first[0] | 128, 0x80, 0])), "damaged"),
-            ("varint-2-53", "2^53 as the length of the list", list_length(varint(1 << 53)), "damaged"),
-            ("varint-largest", "2^53-1 as the length of the list", list_length(varint((1 << 53) - 1)), "limit"),
-            ("varint-2-64", "2^64 + 1 as the number of bases", lambda h: varint((1 << 64) + 1) + h[1:], "damaged"),
-            ("varint-endless", "a varint that does not end", lambda h: h[:at_list] + b"\xff" * 100, "damaged"),
-            ("bases-0", "no bases", lambda h: b"\0" + h[33:], "damaged"),
-            ("bases-5", "five bases", lambda h: b"\5" + 4 * h[1:33] + h[1:], "limit"),
-            ("list-above-limit", "a list of 16 MiB + 1 bytes", list_length(varint(MAX_LIST + 1)), "limit"),
-            ("list-16-mib", "a list of 16 MiB of which the windows hold 50 bytes", list_length(varint(MAX_LIST)), "damaged"),
-            ("windows-above-limit", "131073 windows", lambda h: h[:at_list + 1] + varint(MAX_WINDOWS + 1), "limit"),
-            ("moved-2-53", "2^53-1 moved records, of which none is there", lambda h: h[:-4] + varint(MAX_INTEGER), "limit"),
-            ("new-2-53", "2^53-1 new contents, of which none is there", lambda h: h[:-3] + varint(MAX_INTEGER), "limit"),
-            ("new-4-million", "new contents of the records 0 … 3 999 999", lambda h: h[:-3] + varint(4000000) + bytes(4000001), "limit"),
-            ("new-2-20", "new contents of the records 0 … 2^20-1", lambda h: h[:-3] + varint(MAX_NAMED) + bytes(MAX_NAMED + 1), "damaged"),
-            ("new-above-limit", "a moved record, and 2^20 new contents of which none is there", lambda h: h[:-4] + b"\1\0\0" + varint(MAX_NAMED), "limit"),
-            ("repeated-2-53", "2^53-1 repeated records, of which none is there", lambda h: h[:-1] + varint(MAX_INTEGER), "limit"),
-            ("repeated-above-limit", "one new content, and 2^20 repeated records of which none is there", lambda h: h[:-1] + varint(MAX_NAMED), "limit"),
-            ("windows-131072", "131072 windows, of which two are there", lambda h: h[:at_list + 1] + varint(MAX_WINDOWS) + h[at_list + 2:], "damaged")):
-        yield hostile_delta("fields-" + name, comment, expect=expect, head=head)
-    for name, comment, fields, expect in (
-            ("output-0", "a window without output", with_window(1, output=0), "damaged"),
-            ("output-above-limit", "a window of 1 MiB + 1 bytes", with_window(1, output=MAX_OUTPUT + 1), "limit"),
-            ("output-1-mib", "the output length is not the frame's", with_window(1, output=MAX_OUTPUT), "damaged"),
-            ("compressed-shorter", "the compressed lengths are 1 too small", with_window(1, length=20), "damaged"),
-            ("compressed-longer", "a compressed length above the bound of the output", with_window(1, length=5000), "damaged"),
-            ("compressed-0", "a window of no bytes", with_window(1, length=0), "damaged"),
+def hostile_delta_named():
+    """§13.5; §13.7, step 2: how many records are moved, new and repeated."""
+    for name, comment, pieces, expect in (
+            ("moved-2-53", "2^53-1 moved records, of which none is there", cut_after("moved", moved=varint(MAX_INTEGER)), "limit"),
+            ("new-2-53", "2^53-1 new contents, of which none is there", cut_after("new", new=varint(MAX_INTEGER)), "limit"),
+            ("new-4-million", "new contents of the records 0 … 3 999 999", with_fields(new=varint(4000000) + bytes(4000000)), "limit"),
+            ("new-2-20", "new contents of the records 0 … 2^20-1", with_fields(new=varint(MAX_NAMED) + bytes(MAX_NAMED)), "damaged"),
+            ("new-above-limit", "a moved record, and 2^20 new contents of which none is there",
+             cut_after("new", moved=b"\1\0\0", new=varint(MAX_NAMED)), "limit"),
+            ("repeated-2-53", "2^53-1 repeated records, of which none is there", with_fields(repeated=varint(MAX_INTEGER)), "limit"),
+            ("repeated-above-limit", "one new content, and 2^20 repeated records of which none is there", with_fields(repeated=varint(MAX_NAMED)), "limit")):
+        yield hostile_delta("fields-" + name, comment, expect=expect, pieces=pieces)
+
+
+def hostile_delta_copies():
+    """§13.5: copies. Their fields are changed, and the windows stay what they are."""
+    copies = {"copies": {"contents": COPIES}}
+    for name, comment, changes, expect in (
+            ("2-19-and-1", "2^19 + 1 copies, of which none is there", {"pieces": cut_after("contents copies", list_copies=b"\0",
+                                                                                          contents_copies=varint(MAX_COPIES + 1))}, "limit"),
+            ("of-list-2-19-and-1", "2^19 + 1 copies in the list, of which none is there", {"pieces": cut_after("list copies", list_copies=varint(MAX_COPIES + 1))},
+             "limit"),
+            ("together-above-limit", "2^19 + 1 copies in both streams together, of which none is there", {"pieces": cut_after(
+                "contents copies", list_copies=b"\1", contents_copies=varint(MAX_COPIES))}, "limit"),
+            ("2-53", "2^53-1 copies, of which none is there", {"pieces": cut_after("contents copies", contents_copies=varint(MAX_INTEGER))}, "limit"),
+            ("2-19-missing", "2^19 copies, of which none is there", {"pieces": cut_after("contents copies", list_copies=b"\0", contents_copies=varint(MAX_COPIES))},
+             "damaged"),
+            ("row-missing", "the row of lengths is missing", {"pieces": cut_after("places")}, "damaged"),
+            ("31", "a copy of 31 bytes", {"copies": {"contents": [(0, A_TXT_PLACE, 31)]}}, "damaged"),
+            ("0", "a copy of no bytes", {"copies": {"contents": [(100, A_TXT_PLACE + 100, 0)]}}, "damaged"),
+            ("in-list-31", "a copy of 31 bytes in the list", {"copies": {"list": [(8, 8, 31)], "contents": COPIES}}, "damaged"),
+            ("length-2-53", "a copy of 2^53-1 bytes", {"fields": with_copy(2, length=MAX_INTEGER)}, "damaged"),
+            ("length-2-32", "a copy of 2^32 + 100 bytes", {"fields": with_copy(1, length=(1 << 32) + 100)}, "damaged"),
+            ("place-negative", "a copy of place -1", {"fields": with_copy(0, "list_copies", place=-1)}, "damaged"),
+            ("place-negative-later", "the last copy has place -1", {"fields": with_copy(2, place=-1)}, "damaged"),
+            ("place-2-53", "a copy that ends at 2^53", {"pieces": with_fields(places=FAR_PLACES + signed_varint(1 - COPIES[2][2]))}, "damaged"),
+            ("place-2-32", "a copy of a place of 2^32 more than is meant", {"fields": with_copy(1, place=(1 << 32) + COPIES[1][1])}, "damaged"),
+            ("gap-beyond", "a gap that ends 1 byte behind the stream", {"fields": with_copy(1, gap=8)}, "damaged"),
+            ("gap-2-53", "a gap of 2^53-1 bytes", {"fields": with_copy(0, gap=MAX_INTEGER)}, "damaged"),
+            ("gap-2-32", "a gap of 2^32 + 7 bytes", {"fields": with_copy(1, gap=(1 << 32) + 7)}, "damaged"),
+            ("in-list-gap-beyond", "the copy of the list ends 1 byte behind it; both streams together are as long as before",
+             {"fields": with_fields(list_copies=lambda c: [c[0]._replace(gap=c[0].gap + 1)], contents_copies=lambda c: [c[0], c[1]._replace(gap=6), c[2]])}, "damaged"),
+            ("length-beyond", "a copy that ends 1 byte behind the stream", {"fields": with_copy(2, length=COPIES[2][2] + 1)}, "damaged"),
+            ("beyond", "a copy that ends 1 byte behind the base string", {"fields": with_copy(1, place=OLD_END - 99)}, "damaged"),
+            ("behind", "a copy from where the base string ends", {"fields": with_copy(1, place=OLD_END)}, "damaged"),
+            ("far-behind", "a copy of place 2^40", {"fields": with_copy(1, place=1 << 40)}, "damaged"),
+            ("in-list-beyond", "a copy of the list from behind the base string", {"fields": with_copy(0, "list_copies", place=OLD_END)}, "damaged"),
+            ("other-place", "a copy of the byte before: another content", {"fields": with_copy(1, place=COPIES[1][1] - 1)}, "damaged"),
+            ("other-gap", "a copy that is 1 byte too early in the stream: another content", {"fields": with_fields(
+                contents_copies=lambda c: [c[0], c[1]._replace(gap=6), c[2]._replace(gap=1)])}, "damaged")):
+        yield hostile_delta("copy-" + name, comment, expect=expect, **{**copies, **changes})
+    yield hostile_delta("copies-gaps-overflow", "1100 copies whose gaps come to more than 2^63", copies=copies["copies"],
+                        fields=with_fields(contents_copies=lambda c: [c[0]._replace(gap=MAX_INTEGER)] * 1100))
+    yield hostile_delta("copies-places-overflow", "2049 copies whose places would come to 2^63", copies=copies["copies"],
+                        pieces=with_fields(list_copies=b"\0", contents_copies=varint(2049), gaps=bytes(2049), places=signed_varint((1 << 52) - 1) * 2049,
+                                           lengths=b"\x20" * 2049))
+    t, d = WIDE_TEXT, WIDE_D
+    both = base_bytes(OLD_TREE, ENGINE)
+    for name, comment, over, text, place, length in (
+            ("above-limit", "a copy of 2^20 + 1 bytes", WIDE, t, WIDE_A, MAX_COPY + 1),
+            ("across-contents", "a copy whose last byte is in the next content", WIDE, t, d - 99, 100),
+            ("from-list-into-content", "a copy that begins with the last byte of the list", OLD_TREE, both, A_TXT_PLACE - 1, 100)):
+        yield woven_vector("copy-" + name, comment, b"new", (place, length), over=over, text=text, codec=near_frame, expect="damaged")
+    yield hostile_delta("copy-across-bases", "a copy that begins with the last byte of the first base", [*OLD_TREE, file("m", both[OLD_END - 1:OLD_END + 40])],
+                        over=[OLD_TREE, ENGINE], copies={"contents": [(0, OLD_END - 1, 41)]})
+    yield hostile_delta("copy-in-list-across", "a copy of the list whose last bytes are in a content", [file("a.txt", OLD_TEXT), file("b", b"new"), *OLD_TREE[1:]],
+                        copies={"list": [(20, 11, 33)]}, list=lambda l: l[:20] + both[11:44])
+    content = noise(100)
+    yield hostile_delta("copy-of-empty-base", "a copy, and the base is empty: the base string has no byte", [file("m", content)], over=[()],
+                        windows=lambda w: [w[0], [raw_frame(content[32:]), 68, *w[1][2:]]], fields=with_fields(contents_copies=[Copy(0, 0, 32)]))
+
+
+def hostile_delta_windows():
+    """§13.5: windows."""
+    none = {"list": b"\0", "list_copies": b"\0", "contents_copies": b"\0", "gaps": b"", "places": b"", "lengths": b""}
+    most = MAX_OUTPUT * MAX_WINDOWS
+    for name, comment, pieces, expect in (
+            ("above-limit", "2^39 + 1 literals: 131 073 windows, of which none is there", cut_after("lengths", **none, contents=varint(most + 1)), "limit"),
+            ("together-above-limit", "131 072 windows of new contents, and one of the list", cut_after("lengths", **{**none, "list": b"\1"}, contents=varint(most)), "limit"),
+            ("2-53", "2^53-1 literals", cut_after("lengths", **none, contents=varint(MAX_INTEGER)), "limit"),
+            ("131072", "131 072 windows, of which none is there", cut_after("lengths", **none, contents=varint(most)), "damaged")):
+        yield hostile_delta("windows-" + name, comment, expect=expect, pieces=pieces)
+    for name, comment, fields in (
+            ("compressed-shorter", "the compressed lengths are 1 too small", with_window(1, length=20)),
+            ("compressed-longer", "a compressed length above the bound of the output", with_window(1, length=5000)),
+            ("compressed-2-53", "a compressed length of 2^53-1", with_window(1, length=MAX_INTEGER)),
+            ("compressed-0", "a window of no bytes", with_window(1, length=0)),
             ("compressed-shifted", "the end of the first window is 1 byte too late",
-             with_fields(windows=lambda w: [w[0]._replace(length=w[0].length + 1), w[1]._replace(length=w[1].length - 1)]), "damaged"),
-            ("window-missing", "the head does not have the last window", with_fields(windows=lambda w: w[:1]), "damaged"),
-            ("compressed-overflow", "1100 windows whose compressed lengths are 2^53-1",
-             with_fields(windows=lambda w: [w[0], *[WindowPlace(MAX_INTEGER, 1, [])] * 1100]), "damaged"),
-            ("list-shorter", "the list ends inside its window", with_fields(list=lambda n: n - 1), "damaged"),
-            ("list-longer", "the list ends inside the window of the contents", with_fields(list=lambda n: n + 1), "damaged"),
-            ("list-0", "a list of no bytes, although the stream has one", with_fields(list=0), "damaged"),
-            ("list-beyond", "the list is as long as the stream", with_fields(list=lambda n: n + len(NEW_TEXT)), "damaged"),
-            ("target-root", "the content root of the target", with_fields(target=bytes(32)), "damaged")):
-        yield hostile_delta("fields-" + name, comment, expect=expect, fields=fields)
-    yield hostile_delta("windows-cross-list", "a window holds the end of the list and the beginning of a content",
-                        sizes=[len(list_bytes(FileTree(NEW_TREE).records)) - 1, len(NEW_TEXT) + 1], ranges={1: [Range(A_TXT, 0, len(OLD_TEXT))]})
-    yield hostile_delta("windows-cross-list-one", "one window holds list and contents", sizes=[len(list_bytes(FileTree(NEW_TREE).records)) + len(NEW_TEXT)])
+             with_fields(windows=lambda w: [w[0]._replace(length=w[0].length + 1), w[1]._replace(length=w[1].length - 1)])),
+            ("missing", "the head does not have the last window", with_fields(windows=lambda w: w[:1])),
+            ("prefix-2-53", "a prefix of kind 2^53-1", with_window(1, prefix=MAX_INTEGER)),
+            ("prefix-2-32", "a prefix of kind 2^32 + 2", with_window(1, prefix=(1 << 32) + 2)),
+            ("prefix-1-for-2", "the frame has a match with extra ranges that the head does not name", with_window(1, prefix=DERIVED)),
+            ("prefix-0-for-2", "the frame has a match with a prefix, and the head says that there is none", with_window(1, prefix=NO_PREFIX))):
+        yield plain_delta("window-" + name, comment, fields=fields)
+    yield woven_vector("window-prefix-3", "a prefix of kind 3", b"new", (C_PLACE, 100), expect="damaged", kinds={1: 3})
+    c, t = WIDE_C, WIDE_TEXT
+    for name, comment, values in (
+            ("0-for-1", "the frame has a match with the context, and the head says that there is no prefix", {"prefix": NO_PREFIX}),
+            ("2-for-1", "the frame has a match with the context, and the head names extra ranges that leave it no room",
+             {"prefix": EXTRA, "extra": [Range(WIDE_A, MAX_CONTEXT)]})):
+        yield woven_vector("window-prefix-" + name, comment, (c + 500, 100), t[c + 472:c + 492] + t[c + 2108:c + 2128], (c + 2000, 100), over=WIDE, text=t,
+                           codec=near_frame, expect="damaged", fields=with_window(1, **values))
 
 
 def hostile_delta_ranges():
-    """§13.5, §13.6, §13.7 step 5; the frame was made with the right prefix."""
-    size = len(OLD_TEXT)
+    """§13.5, §13.7: extra ranges; the frame was made with the right prefix."""
+    a, size = A_TXT_PLACE, len(OLD_TEXT)
     for name, comment, ranges, expect in (
-            ("1025", "1025 ranges", [Range(A_TXT, i, 1) for i in range(1025)], "limit"),
-            ("empty", "a range of no bytes", [Range(A_TXT, 0, size), Range(NOISE_BIN, 0, 0)], "damaged"),
-            ("prefix-above-limit", "a prefix of 3 MiB + 1 bytes, in two ranges", [Range(A_TXT, 0, 1), Range(A_TXT, 1, MAX_PREFIX)], "limit"),
-            ("length-2-53", "a range of 2^53-1 bytes", [Range(A_TXT, 0, MAX_INTEGER)], "limit"),
-            ("beyond", "a range that ends 1 byte behind its content", [Range(A_TXT, 1, size)], "damaged"),
-            ("behind", "a range that begins where its content ends", [Range(A_TXT, size, 1)], "damaged"),
-            ("offset-2-53", "an offset of 2^53-1, and an end of 2^53", [Range(A_TXT, MAX_INTEGER, 1)], "damaged"),
-            ("offset-2-32", "an offset of 2^32: 0 in 32 bits", [Range(A_TXT, 1 << 32, size)], "damaged"),
-            ("offsets-overflow", "1024 ranges whose ends come to 2^63", [Range(A_TXT, i * (1 << 53) + MAX_INTEGER, 1) for i in range(1024)], "damaged"),
-            ("contents-overflow", "1024 ranges whose content numbers come to nearly 2^63", [Range((i + 1) * MAX_INTEGER, 0, 1) for i in range(1024)], "damaged"),
-            ("content-2-32", "content 2^32: 0 in 32 bits", [Range(1 << 32, 0, size)], "damaged"),
-            ("of-directory", "a range of a directory, which has no bytes", [Range(A_TXT, 0, size), Range(D_DIRECTORY, 0, 1)], "damaged"),
-            ("of-empty-file", "a range of an empty file", [Range(A_TXT, 0, size), Range(C_BIN, 0, 1)], "damaged"),
-            ("of-list-beyond", "a range behind the list of the base", [Range(OLD_LIST, 0, 100)], "damaged"),
-            ("content-beyond", "a range of content R + 1", [Range(A_TXT, 0, size), Range(OLD_LIST + 1, 0, 1)], "damaged"),
-            ("other", "another prefix of the right length: the content is not the target's", [Range(A_TXT, 1, size - 1), Range(RUN, 0, 1)], "damaged")):
-        yield hostile_delta("range-" + name, comment, expect=expect, fields=with_ranges(*ranges))
-    yield hostile_delta("range-list-window", "a range outside its content in the window of the list", fields=with_window(0, ranges=[Range(OLD_LIST, 1, 50)]))
-    yield hostile_delta("range-list-of-second", "content R is the list of the first base; that of the second is none", over=[OLD_TREE, ENGINE],
-                        fields=with_ranges(Range(A_TXT, 0, size), Range(8, 0, 5)))
-    yield hostile_delta("range-empty-base-list", "a range of the empty list of an empty base", over=[()], fields=with_ranges(Range(0, 0, 1)))
+            ("1025", "1025 ranges", [Range(a + i, 1) for i in range(1025)], "limit"),
+            ("sum-above-limit", "ranges of 4 MiB + 1 bytes together", [Range(a, 1), Range(a + 1, MAX_CONTEXT)], "limit"),
+            ("sum-4-mib", "ranges of 4 MiB together, the last of which is not in the base string", [Range(a, 1), Range(a + 1, MAX_CONTEXT - 1)], "damaged"),
+            ("length-2-53", "a range of 2^53-1 bytes", [Range(a, MAX_INTEGER)], "limit"),
+            ("beyond-last", "a range that ends 1 byte behind the base string", [Range(a, size), Range(OLD_END - 9, 10)], "damaged"),
+            ("behind", "a range that begins where the base string ends", [Range(a, size), Range(OLD_END, 1)], "damaged"),
+            ("start-2-53", "a start of 2^53-1, and an end of 2^53", [Range(MAX_INTEGER, 1)], "damaged"),
+            ("start-2-32", "a start of 2^32 more than is meant", [Range((1 << 32) + a, size)], "damaged"),
+            ("starts-overflow", "1024 ranges whose ends come to 2^63", [Range(i * (1 << 53) + MAX_INTEGER, 1) for i in range(1024)], "damaged"),
+            ("other", "another prefix of the right length: the content is not the target's", [Range(a + 1, size - 1), Range(RUN_PLACE, 1)], "damaged")):
+        yield plain_delta("extra-" + name, comment, expect=expect, fields=with_ranges(*ranges))
+    for name, comment, ranges in (("beyond", "a range outside a part, for the list", [Range(1, 50)]), ("none", "a prefix with extra ranges of the list, of which there are none", [])):
+        yield hostile_delta("extra-in-list-window-" + name, comment, fields=with_window(0, prefix=EXTRA, extra=ranges))
+    for name, comment, ranges in (
+            ("empty", "a range of no bytes", [Range(a, size), Range(NOISE_BIN_PLACE, 0)]),
+            ("beyond", "a range whose last byte is in the next content", [Range(a + 1, size)]),
+            ("from-list", "a range that begins with the last byte of the list", [Range(a - 1, size)]),
+            ("whole-parts", "a range of two contents from end to end", [Range(a, size + 200)]),
+            ("into-second-list", "a range of the last byte of the first base and the first of the list of the second", [Range(a, size), Range(OLD_END - 1, 2)])):
+        yield plain_delta("extra-" + name, comment, over=[OLD_TREE, ENGINE], extra={1: ranges})
+    yield woven_vector("extra-none", "a prefix with extra ranges, of which there are none", b"new", (C_PLACE, 100), expect="damaged", kinds={1: EXTRA})
+    yield hostile_delta("extra-empty-base", "an extra range of an empty base", over=[()], fields=with_ranges(Range(0, 1)))
 
 
 def hostile_delta_bases():
@@ -169,32 +284,33 @@ def hostile_delta_bases():
             ("swapped", "two bases in the other order", [OLD_TREE, ENGINE], [engine, old]),
             ("missing", "one of two bases is missing", [OLD_TREE, ENGINE], [old]),
             ("more", "one base more than the delta has", [OLD_TREE], [old, engine]),
+            ("twice", "the base twice, and the delta has it once", [OLD_TREE], [old, old]),
             ("target", "the base at hand is the target", [OLD_TREE], [base_pack(NEW_TREE)])):
         yield hostile_delta("base-" + name, comment, expect="wrong-base", over=over, given=given)
-    damaged = list(old)
-    damaged[0] = flip(old[0], 300)
-    yield hostile_delta("base-damaged", "a segment of the base does not open: the base's error", given=[tuple(damaged)])
-    yield hostile_delta("base-truncated", "the base is cut off: the base's error", expect="truncated", given=[(old[0][:150], 0)])
+    yield hostile_delta("base-damaged", "a segment of the base does not open: the base's error", given=[flip(old, 300)])
+    yield hostile_delta("base-truncated", "the base is cut off: the base's error", expect="truncated", given=[old[:150]])
+    yield hostile_delta("base-is-delta", "the base is a delta, which is opened without bases", expect="unsupported", over=[NEW_TREE], given=[delta_vector("", "", NEW_TREE).data])
     builder, records = build_tree([*OLD_TREE[:4], file("run", b"#!/bin/zsh", True)])
     payload = make_payload(builder.finish(), records, codec=prefix_frame, fields=with_fields(root=FileTree(OLD_TREE).root))
     yield hostile_delta("base-root-stated", "the head of the base states the content root that the delta names, but another follows from its records; "
-                        "the target does not have the file that differs", without("run"), given=[(pack_of(payload), 0)])
-    between, _ = delta_payload([FileTree(OLD_TREE)], NEW_TREE)
-    wrong = [other, (pack_of(between, kind=2), 1)]
-    yield hostile_delta("base-delta-over-other", "the base is a delta, and not over its own base: the base's error", expect="wrong-base", over=[NEW_TREE], given=wrong)
-    between, _ = delta_payload([FileTree(OLD_TREE)], [*NEW_TREE, file("m", b"other")], fields=with_fields(target=FileTree([*NEW_TREE, file("m", b"named")]).root))
-    yield hostile_delta("base-delta-root-stated", "the base is a delta whose head states the content root that this delta names, but another follows; the target "
-                        "does not have the file that differs", over=[(*NEW_TREE, file("m", b"named"))], given=[old, (pack_of(between, kind=2), 1)])
-    forged = replaced(b"a.txt", digest=sha256(b"other"))
+                        "the target does not have the file that differs", without("run"), given=[pack_of(payload)])
+    yield forged_base("base-digest", "a content of the base has another SHA-256 than its index says; the content roots of base and target hold the wrong one",
+                      moved_to("a.txt", "z.txt"), digest=sha256(b"other"))
+    start = next(record.offset for record in build_tree(list(OLD_TREE))[1] if record.path == b"run")
+    yield forged_base("base-overlap", "two contents of the base overlap without being the same", without("a.txt"), offset=start,
+                      digest=sha256(b"#!/bin/sh\n" + bytes(len(OLD_TEXT) - 10)))
+
+
+def forged_base(name, comment, items, **values):
+    """A base whose record of `a.txt` has these values, which the content roots of base and target hold, too. The target has nothing new."""
     builder, records = build_tree(list(OLD_TREE))
-    payload = make_payload(builder.finish(), forged(records), codec=prefix_frame)
-    tree = FileTree(OLD_TREE)
-    tree.records = forged(tree.records)
+    payload = make_payload(builder.finish(), replaced(b"a.txt", **values)(records), codec=prefix_frame)
+    tree, target = FileTree(OLD_TREE), FileTree(items)
+    tree.records = replaced(b"a.txt", **values)(tree.records)
     tree.root = content_root(tree.records)
-    made, _ = delta_payload([tree], moved_to("a.txt", "z.txt"), plan=lambda plan: {"moved": [(4, A_TXT)], "new": [], "repeated": []},
-                            fields=with_fields(target=content_root(sorted(r._replace(path=b"z.txt") if r.path == b"a.txt" else r for r in tree.records))))
-    yield DeltaVector("base-digest", "damaged", "a content of the base has another SHA-256 than its index says; the content roots of base and target "
-                      "hold the wrong one", AK, [(pack_of(payload), 0)], pack_of(made, kind=2), None)
+    made, _ = delta_payload([tree], items, plan=lambda _: {"moved": [(4, A_TXT)] if len(items) == 5 else [], "new": [], "repeated": []},
+                            fields=with_fields(target=content_root([r._replace(digest=values["digest"]) if r.size == len(OLD_TEXT) else r for r in target.records])))
+    return DeltaVector(name, "damaged", comment, AK, [pack_of(payload)], pack_of(made, kind=2), None)
 
 
 def hostile_delta_lists():
@@ -238,6 +354,10 @@ def hostile_delta_lists():
                         codec=lambda content, prefix: library_frame(content, prefix, 19))
     yield hostile_delta("list-bytes-after-minor-1", "bytes after the last record are refused under every minor", list=lambda listing: listing + b"later",
                         pack={"minor": 1})
+    deep = b"/".join([b"d" * 255] * 3) + b"/"
+    yield hostile_delta("list-three-windows", "a list of more than 4 MiB: its last record, which the third window has, is of type 2", expect="unsupported",
+                        list=lambda _: b"".join(deep + b"%06d" % i + b"\0\0\0" for i in range(5500)) + b"e\0\2\0",
+                        codec=lambda content, prefix: library_frame(content, prefix, 19))
     yield hostile_delta("list-directories-65537", "65 537 directories, each file under 63 of its own", many_directories(65536), "limit", over=[()],
                         codec=lambda content, prefix: library_frame(content, prefix, 19))
 
@@ -248,18 +368,18 @@ def hostile_delta_places():
     ten = [*OLD_TREE, file("m", b"0123456789"), file("n", b"0123456789")]  # records 3 and 4, of the size of run
     renamed = moved_to("a.txt", "z.txt")  # record 4
     for name, comment, items, plan in (
-            ("moved-beyond", "moved from content R + 1", renamed, {"moved": [(4, OLD_LIST + 1)]}),
-            ("moved-2-32", "moved from content 2^32: 0 in 32 bits", renamed, {"moved": [(4, 1 << 32)]}),
-            ("moved-negative", "moved from content -1", renamed, {"moved": [(4, -1)]}),
-            ("moved-negative-later", "the second record moved from content -1", [*renamed, file("zz", OLD_TEXT)], {"moved": [(4, 0), (5, -1)]}),
-            ("moved-size", "moved from a content of another size", renamed, {"moved": [(4, NOISE_BIN)]}),
+            ("moved-beyond", "moved from record R, which is none of the base's", renamed, {"moved": [(4, 5)]}),
+            ("moved-2-32", "moved from record 2^32 of the base: 0 in 32 bits", renamed, {"moved": [(4, 1 << 32)]}),
+            ("moved-negative", "moved from record -1", renamed, {"moved": [(4, -1)]}),
+            ("moved-negative-later", "the second record moved from record -1", [*renamed, file("zz", OLD_TEXT)], {"moved": [(4, 0), (5, -1)]}),
+            ("moved-size", "moved from a record of another size", renamed, {"moved": [(4, NOISE_BIN)]}),
             ("moved-directory-content", "moved from a directory", renamed, {"moved": [(4, D_DIRECTORY)]}),
             ("moved-record-beyond", "moved to a record that is not there", renamed, {"moved": [(4, 0), (5, 0)]}),
             ("moved-record-2-32", "moved to record 2^32 + 4", renamed, {"moved": [((1 << 32) + 4, 0)]}),
             ("moved-empty", "moved to an empty file, from an empty file", OLD_TREE, {"moved": [(1, C_BIN)]}),
             ("moved-directory", "moved to a directory, from a directory", OLD_TREE, {"moved": [(2, D_DIRECTORY)]}),
             ("moved-records-overflow", "moved records whose numbers come to 2^64", renamed, {"moved": [((1 << 53) * (i + 1) - 1, 0) for i in range(2049)]}),
-            ("moved-contents-overflow", "moved records whose contents come to 2^64", renamed, {"moved": [(i, (1 << 52) * (i + 1) - 1) for i in range(4100)]}),
+            ("moved-contents-overflow", "moved records whose records of the base come to 2^64", renamed, {"moved": [(i, (1 << 52) * (i + 1) - 1) for i in range(4100)]}),
             ("moved-and-new", "a record is moved and new", ten[:-1], {"moved": [(3, RUN)], "new": [3]}),
             ("new-twice", "a record is new twice", added, {"new": [3, 3]}),
             ("new-and-repeated", "a record is new and repeats itself", added, {"new": [3], "repeated": [(3, 0)]}),
@@ -282,14 +402,16 @@ def hostile_delta_places():
         whole = {"moved": [], "new": [], "repeated": [], **plan}
         yield hostile_delta("place-" + name, comment, items, over=over, plan=lambda _: {**whole, "new": [i for i in whole["new"] if 0 <= i < len(items)]},
                             fields=with_fields(new=whole["new"]))
-    yield hostile_delta("place-moved-list", "moved from the list of the base, which has the record's size",
-                        [*OLD_TREE, file("z", list_bytes(FileTree(OLD_TREE).records))], plan=lambda _: {"moved": [(5, OLD_LIST)], "new": [], "repeated": []})
     yield hostile_delta("place-same-size", "a record of the same path and size as the base's, and of another content, has no place of its own",
                         [file("a.txt", OLD_TEXT.upper()), *OLD_TREE[1:]], plan=lambda _: {"moved": [], "new": [], "repeated": []})
-    yield hostile_delta("stream-longer", "the windows hold a byte more than the stream", stream=lambda s: s + b"!")
-    yield hostile_delta("stream-shorter", "the windows hold a byte less than the stream", stream=lambda s: s[:-1])
-    yield hostile_delta("stream-only-list", "no window holds the new content", stream=lambda s: s[:-len(NEW_TEXT)])
-    yield hostile_delta("stream-window-more", "a window behind the stream", sizes=[50, len(NEW_TEXT), 5], stream=lambda s: s + b"extra")
+def hostile_delta_lengths():
+    """§13.7, step 4: the length of the new contents."""
+    for name, comment, contents in (
+            ("longer", "the new contents are a byte longer than their records say", lambda c: c + b"!"),
+            ("shorter", "the new contents are a byte shorter than their records say", lambda c: c[:-1]),
+            ("0", "there are no new contents, although a record is new", lambda c: b"")):
+        yield plain_delta("contents-" + name, comment, contents=contents, extra={})
+    yield plain_delta("contents-without-record", "new contents, and no record is new", OLD_TREE, contents=lambda c: b"extra", extra={})
 
 
 def hostile_delta_frames():
@@ -298,11 +420,12 @@ def hostile_delta_frames():
     text = parts_frame([NEW_TEXT], n)
 
     def window(name, comment, frame, **changes):
-        return hostile_delta("frame-" + name, comment, windows=lambda w: [w[0], [frame, *w[1][1:]]], **changes)
+        return plain_delta("frame-" + name, comment, windows=lambda w: [w[0], [frame, *w[1][1:]]], **changes)
 
     for name, comment, frame in (
             ("content-size-more", "a frame that states a byte more than the head", parts_frame([NEW_TEXT, b"!"], n + 1)),
             ("content-size-less", "a frame that states a byte less than the head", parts_frame([NEW_TEXT[:-1]], n - 1)),
+            ("content-size-2-mib", "a frame that states 2 MiB + 1 bytes", frame_header(MAX_OUTPUT + 1) + text[7:]),
             ("content-size-8-mib", "a frame that states 8 MiB + 1 bytes", frame_header((8 << 20) + 1) + text[7:]),
             ("expands-to-more", "a frame that expands beyond its content size", parts_frame([NEW_TEXT, b"!"], n)),
             ("expands-to-less", "a frame that expands to less than its content size", parts_frame([NEW_TEXT[:-1]], n)),
@@ -325,15 +448,25 @@ def hostile_delta_frames():
              parts_frame([Match(2 * len(OLD_TEXT), 100), NEW_TEXT[100:]], n))):
         yield window(name, comment, frame)
     yield hostile_delta("frame-window", "a frame with a window byte: window 1024, content 2048; its matches are nearer", [*OLD_TREE, file("m", b"ab" * 1024)],
-                        windows=lambda w: [w[0], [parts_frame([b"ab", Match(2, 1022), Match(2, 1024)], 2048, frame_header(2048, window=0)), *w[1][1:]]])
+                        copies={"contents": []}, windows=lambda w: [w[0], [parts_frame([b"ab", Match(2, 1022), Match(2, 1024)], 2048, frame_header(2048, window=0)), *w[1][1:]]])
     content = noise(1000, b"c") + noise(1000, b"d") + noise(20)
     yield hostile_delta("frame-match-beyond-window", "a match with the prefix that is further back than the window of 1024 bytes", [*OLD_TREE, file("m", content)],
-                        ranges={1: [Range(NOISE_BIN, 0, 100)]}, windows=lambda w: [
+                        copies={"contents": []}, extra={1: [Range(NOISE_BIN_PLACE, 100)]}, windows=lambda w: [
                             w[0], [parts_frame([content[:1000], content[1000:2000], Match(2100, 20)], 2020, frame_header(2020, window=0)), *w[1][1:]]])
     yield window("match-without-prefix", "a match that begins before a content without prefix", parts_frame([Match(1, 100), NEW_TEXT[100:]], n),
-                 fields=with_ranges())
+                 extra={})
+    yield plain_delta("frame-match-in-list", "a match with the literals of the list, which are no history of the new contents", [*OLD_TREE, file("m", b"noise.bin" * 3)],
+                      extra={}, kinds={1: DERIVED}, windows=lambda w: [w[0], [parts_frame([Match(19, 9), Match(9, 18)], 27), *w[1][1:]]])
+    whole = [b"\0", *[Match(1, 65536)] * 63, Match(1, 65535)]
+    yield plain_delta("frame-match-before-history", "a match of the third window that begins 1 byte before the second", [*OLD_TREE, file("m", bytes(2 * MAX_OUTPUT + 20))],
+                      extra={}, codec=lambda content, prefix: run_frame(content),
+                      windows=lambda w: [w[0], *([parts_frame(whole, MAX_OUTPUT), *x[1:]] for x in w[1:3]), [parts_frame([Match(MAX_OUTPUT + 1, 20)], 20), *w[3][1:]]])
     yield hostile_delta("frame-list-bomb", "the window of the list states its size and expands to more",
                         windows=lambda w: [[bomb_frame(w[0][1], 12), *w[0][1:]], w[1]])
+
+
+def hostile_delta_packs():
+    """§1: the pack around the payload."""
     yield hostile_delta("kind-1", "the payload of a delta under kind 1", pack={"kind": 1})
     yield hostile_delta("kind-2", "the payload of a full pack under kind 2", payload=lambda _: tree_payload(list(NEW_TREE))[0])
     yield hostile_delta("kind-3", "kind 3", expect="unsupported", pack={"kind": 3})
@@ -350,21 +483,45 @@ def hostile_delta_frames():
 def hostile_delta_orders():
     """§13.7: of two faults the first in its order counts."""
     old, engine = base_pack(OLD_TREE), base_pack(ENGINE)
+    behind, outside = Range(OLD_END, 1), with_ranges(Range(OLD_END, 1))
+    type_2 = {"list": lambda l: l + b"z\0\2\0"}
     for name, comment, expect, given, changes in (
-            ("fields-before-base", "131073 windows, and another base", "limit", [engine],
-             {"head": lambda h: h[:66] + varint(MAX_WINDOWS + 1)}),
+            # Step 2, in the order of the fields.
+            ("bases-before-list", "two equal bases, and a list above 16 MiB", "damaged", [old], {"fields": with_fields(bases=lambda b: b * 2, list=MAX_LIST + 1)}),
+            ("copies-before-rows", "2^19 + 1 copies in the list, and the head ends after their number", "limit", [old],
+             {"pieces": cut_after("list copies", list_copies=varint(MAX_COPIES + 1))}),
+            ("copies-before-windows", "a gap beyond the stream, and 131 073 windows", "damaged", [old],
+             {"fields": with_fields(list=MAX_LIST, list_copies=[Copy(MAX_LIST, 8, 34)], contents=MAX_OUTPUT * MAX_WINDOWS + 1, contents_copies=[])}),
+            ("windows-before-fields", "131 073 windows, the first of which is above its bound", "limit", [old],
+             {"fields": with_fields(contents=MAX_OUTPUT * MAX_WINDOWS + 1, windows=lambda w: [w[0]._replace(length=5000)])}),
+            ("bound-before-extra", "a first window above its bound, a second with 1025 extra ranges", "damaged", [old], {"fields": with_fields(
+                windows=lambda w: [w[0]._replace(length=5000), w[1]._replace(extra=[Range(i, 1) for i in range(1025)])])}),
+            ("prefix-before-next-window", "a first window with a prefix of kind 3, a second with 1025 extra ranges", "damaged", [old], {"fields": with_fields(
+                windows=lambda w: [w[0]._replace(prefix=3), w[1]._replace(extra=[Range(i, 1) for i in range(1025)])])}),
+            ("extra-before-number", "an extra range at 1 of 2^53-1 bytes: its length exceeds the limit before an end is computed", "limit", [old],
+             {"fields": with_ranges(Range(1, MAX_INTEGER))}),
+            ("extra-before-end", "extra ranges of 4 MiB + 1 bytes, and the head ends after them", "limit", [old],
+             {"fields": with_ranges(Range(0, MAX_CONTEXT + 1)), "pieces": cut_after("windows")}),
+            ("sum-before-moved", "compressed lengths that do not add up, and 2^53-1 moved records", "damaged", [old],
+             {"fields": with_window(1, length=20), "pieces": cut_after("moved", moved=varint(MAX_INTEGER))}),
+            # Step 2 before step 3.
+            ("copies-before-base", "2^19 + 1 copies, and another base", "limit", [engine], {"pieces": with_fields(contents_copies=varint(MAX_COPIES + 1))}),
             ("bytes-after-before-base", "bytes after the fields, and another base", "damaged", [engine], {"head": lambda h: h + b"\0"}),
             ("sum-before-base", "compressed lengths that do not add up, and another base", "damaged", [engine], {"fields": with_window(1, length=20)}),
-            ("list-end-before-base", "no window ends where the list does, and another base", "damaged", [engine], {"fields": with_fields(list=lambda n: n + 1)}),
-            ("number-before-base", "an offset of 2^53-1 and an end of 2^53, and another base", "damaged", [engine],
-             {"fields": with_ranges(Range(A_TXT, MAX_INTEGER, 1))}),
-            ("negative-before-base", "moved from content -1, and another base", "damaged", [engine], {"fields": with_fields(moved=[(0, -1)])}),
+            ("bases-equal-before-base", "two equal bases, and one other at hand", "damaged", [engine], {"fields": with_fields(bases=lambda b: b * 2)}),
+            ("number-before-base", "an extra range with an end of 2^53, and another base", "damaged", [engine], {"fields": with_ranges(Range(MAX_INTEGER, 1))}),
+            ("negative-before-base", "moved from record -1, and another base", "damaged", [engine], {"fields": with_fields(moved=[(0, -1)])}),
             ("repeated-before-base", "a new content that is not there is repeated, and another base", "damaged", [engine],
              {"fields": with_fields(repeated=[(4, 1)])}),
+            # Step 3 before step 4.
             ("base-before-twice", "a record is new twice, and another base", "wrong-base", [engine], {"fields": with_fields(new=[0, 0])}),
-            ("base-before-range", "a range outside its content, and another base", "wrong-base", [engine], {"fields": with_ranges(Range(A_TXT, 1, 5000))}),
+            ("base-before-extra", "an extra range outside a part, and another base", "wrong-base", [engine], {"fields": outside}),
             ("base-before-list", "record type 2, and another base", "wrong-base", [engine], {"list": lambda l: l + b"z\0\2\0"}),
             ("base-before-place", "moved to a record that is not there, and another base", "wrong-base", [engine], {"fields": with_fields(moved=[(9, 0)])}),
+            ("base-before-contents", "new contents that are too long, and another base", "wrong-base", [engine], {"contents": lambda c: c + b"!"}),
+            # Step 4: what is inside the bases for the list, the list, its places, what is inside the bases for the new contents.
+            ("extra-before-list", "an extra range outside a part for the list, and record type 2", "damaged", [old],
+             {**type_2, "fields": with_window(0, prefix=EXTRA, extra=[behind])}),
             ("type-before-path", "a record of type 2 with the path `../x`", "unsupported", [old], {"list": lambda l: b"../x\0\2\0" + l}),
             ("type-before-size", "a record of type 2 whose size is not the shortest varint", "unsupported", [old], {"list": lambda l: l + b"z\0\2\x80\0"}),
             ("type-before-end", "a record of type 2, and the list ends before its size", "unsupported", [old], {"list": lambda l: l + b"z\0\2"}),
@@ -376,14 +533,20 @@ def hostile_delta_orders():
             ("order-before-next-type", "two records are swapped, then one has type 2", "damaged", [old],
              {"list": lambda l: b"a.txt\0\0\0" + b"a\0\0\0" + b"b\0\2\0"}),
             ("path-length-before-type", "a record of type 2 with a path of 1025 bytes", "limit", [old], {"list": lambda l: l + b"z" * 1025 + b"\0\2\0"}),
-            ("list-before-place", "record type 2, and moved to a record that is not there", "unsupported", [old],
-             {"list": lambda l: l + b"z\0\2\0", "fields": with_fields(moved=[(9, 0)])}),
-            ("list-before-range", "record type 2, and a range outside its content in a window of contents", "unsupported", [old],
-             {"list": lambda l: l + b"z\0\2\0", "fields": with_ranges(Range(A_TXT, 1, 5000))}),
-            ("bound-before-next-window", "a first window above its bound, a second of 1 MiB + 1 bytes", "damaged", [old],
-             {"fields": with_fields(windows=lambda w: [w[0]._replace(length=5000), w[1]._replace(output=MAX_OUTPUT + 1)])}),
-            ("prefix-before-number", "a range at offset 1 of 2^53-1 bytes: the length exceeds the prefix before an end is computed", "limit", [old],
-             {"fields": with_ranges(Range(A_TXT, 1, MAX_INTEGER))}),
-            ("prefix-before-windows", "a prefix of 3 MiB + 1 bytes, and the head ends after it", "limit", [old],
-             {"head": lambda _: b"\1" + bytes(64) + b"\x32\1" + varint(20) + varint(50) + b"\1" + range_bytes([Range(0, 0, MAX_PREFIX + 1)])})):
-        yield hostile_delta("order-" + name, comment, expect=expect, given=given, **changes)
+            ("list-before-place", "record type 2, and moved to a record that is not there", "unsupported", [old], {**type_2, "fields": with_fields(moved=[(9, 0)])}),
+            ("list-before-contents", "record type 2, and new contents that are too long", "unsupported", [old], {**type_2, "contents": lambda c: c + b"!"}),
+            ("content-size-before-contents", "a content size above 64 GiB, and new contents that are too long", "limit", [old],
+             {"list": lambda l: l + b"z\0\0" + varint(MAX_CONTENT), "contents": lambda c: c + b"!"}),
+            ("list-before-extra", "record type 2, and an extra range outside a part for the new contents", "unsupported", [old], {**type_2, "fields": outside}),
+            ("list-before-frame", "record type 2, and a frame of the new contents with a checksum", "unsupported", [old],
+             {**type_2, "windows": lambda w: [w[0], [set_bits(w[1][0], 4, 4), *w[1][1:]]]})):
+        yield plain_delta("order-" + name, comment, expect=expect, given=given, **changes)
+    for name, comment, expect, given, changes in (
+            ("place-before-base", "a copy that ends at 2^53, and another base", "damaged", [engine], {"pieces": with_fields(places=FAR_PLACES + signed_varint(1 - COPIES[2][2]))}),
+            ("base-before-copy", "copies beyond the base string, the last of which ends at 2^53-1, and another base", "wrong-base", [engine],
+             {"pieces": with_fields(places=FAR_PLACES + signed_varint(-COPIES[2][2]))}),
+            ("copy-before-list", "a copy of the list outside a part, and record type 2", "damaged", [old],
+             {"list": lambda l: l + b"z\0\2\0", "fields": with_copy(0, "list_copies", place=9)}),
+            ("list-before-copy", "record type 2, and a copy of the new contents outside a part", "unsupported", [old],
+             {"list": lambda l: l + b"z\0\2\0", "fields": with_copy(1, place=NOISE_BIN_PLACE - 99)})):
+        yield hostile_delta("order-" + name, comment, expect=expect, given=given, copies={"contents": COPIES}, **changes)

@@ -5,29 +5,39 @@ from collections import namedtuple
 
 from vectors.cases.files import file_bytes, listing_lines, listing_of, parse_file, parse_listing
 from vectors.cases.samples import AK, VERSION, directory, file, noise, pack_of
+from vectors.format.base_string import BaseString
 from vectors.format.delta import delta_payload
 from vectors.format.errors import Refused
 from vectors.format.matches import prefix_frame
 from vectors.format.payload import tree_payload
-from vectors.format.reader import open_tree, read_pack
-from vectors.format.trees import FileTree
+from vectors.format.reader import open_base, read_pack
+from vectors.format.trees import FileTree, list_bytes
 
-# `bases` are (bytes, how many bases directly before it that one is over, 0 for a full pack).
 DeltaVector = namedtuple("DeltaVector", "name expect comment key bases data records")
 OLD_TEXT = b"".join(b"%d: the line of the file that was there before\n" % i for i in range(12))
 NEW_TEXT = OLD_TEXT.replace(b"5: the line", b"5: another line")
 OLD_TREE = (file("a.txt", OLD_TEXT), file("b/c.bin"), directory("d"), file("noise.bin", noise(200)), file("run", b"#!/bin/sh\n", True))
 NEW_TREE = (file("a.txt", NEW_TEXT), *OLD_TREE[1:])
 ENGINE = (file("engine.js", b"function engine() { return 'the same for all games' }\n" * 4), file("font.bin", noise(150, b"font")))
-# The numbers of the contents of OLD_TREE.
-A_TXT, C_BIN, D_DIRECTORY, NOISE_BIN, RUN, OLD_LIST = range(6)
+# The numbers of the records of OLD_TREE.
+A_TXT, C_BIN, D_DIRECTORY, NOISE_BIN, RUN = range(5)
+
+
+def starts_of(*trees):
+    """§13.3: where the parts of the base string of these trees begin, and where the last one ends."""
+    base = BaseString([FileTree(tree) for tree in trees])
+    return [*base.starts, base.length]
+
+
+LIST_LENGTH = len(list_bytes(FileTree(OLD_TREE).records))
+# Where the contents of OLD_TREE begin in its base string, and where it ends.
+_, A_TXT_PLACE, NOISE_BIN_PLACE, RUN_PLACE, OLD_END = starts_of(OLD_TREE)
 
 
 def delta_vector_bytes(vector, names):
     """§10.4; `names` has the names of the bases."""
     return file_bytes([f"expect: {vector.expect}", f"key: {vector.key.hex()}", f"comment: {vector.comment}",
-                       *(f"base: {names[data]}" + (f" {over}" if over else "") for data, over in vector.bases),
-                       *listing_lines(vector.records or ())], vector.data)
+                       *(f"base: {names[data]}" for data in vector.bases), *listing_lines(vector.records or ())], vector.data)
 
 
 def parse_delta_vector(name, data, packs):
@@ -36,24 +46,15 @@ def parse_delta_vector(name, data, packs):
     values, bases = dict(pairs), []
     for key, value in pairs:
         if key == "base":
-            base, _, over = value.partition(" ")
-            with open(os.path.join(packs, base), "rb") as file_object:
-                bases.append((file_object.read(), int(over or 0)))
+            with open(os.path.join(packs, value), "rb") as file_object:
+                bases.append(file_object.read())
     return DeltaVector(name, values["expect"], values["comment"], bytes.fromhex(values["key"]), bases, body, parse_listing(pairs))
-
-
-def trees_of(bases, key):
-    """The trees of the bases of a vector; a delta among them takes the place of its own bases."""
-    trees = []
-    for data, over in bases:
-        trees[len(trees) - over:] = [open_tree(data, key, trees[len(trees) - over:])]
-    return trees
 
 
 def check_delta_vector(vector, verbose):
     """The problems of a vector, as texts."""
     try:
-        records = read_pack(vector.data, vector.key, bases=trees_of(vector.bases, vector.key))
+        records = read_pack(vector.data, vector.key, bases=[open_base(data, vector.key) for data in vector.bases])
     except Refused as error:
         if verbose:
             print(f"{vector.name}: {error}")
@@ -69,7 +70,7 @@ def check_delta_vector(vector, verbose):
 
 def base_pack(items, **changes):
     """A base, as small as it can be: one data frame, whose bytes do not depend on a library."""
-    return pack_of(tree_payload(list(items), F=8 << 20, codec=prefix_frame, **changes)[0], version=VERSION - 1), 0
+    return pack_of(tree_payload(list(items), F=8 << 20, codec=prefix_frame, **changes)[0], version=VERSION - 1)
 
 
 def delta_vector(name, comment, items, *, over=(OLD_TREE,), given=None, expect="ok", pack=None, **changes):
@@ -90,9 +91,9 @@ def moved_to(path, other, items=OLD_TREE):
 
 def base_names(vectors):
     """Names for the files of the bases: those of trees that many vectors have, or that of the first vector with the base."""
-    names = {base_pack(tree)[0]: f"{name}.pack" for name, tree in (("old", OLD_TREE), ("new", NEW_TREE), ("engine", ENGINE))}
+    names = {base_pack(tree): f"{name}.pack" for name, tree in (("old", OLD_TREE), ("new", NEW_TREE), ("engine", ENGINE))}
     for vector in vectors:
-        for data, _ in vector.bases:
+        for data in vector.bases:
             number = sum(name.startswith(vector.name + "-of-") for name in names.values()) + 1
             names.setdefault(data, f"{vector.name}-of-{number}.pack")
     return names

@@ -7,6 +7,9 @@ package struct ReleaseInstallation: Sendable {
     case files([String], name: String?)
   }
 
+  /// The release; nil if single files are installed.
+  private var folder: ReleaseFolder? { if case .release(let folder, _) = sources { folder } else { nil } }
+
   /// What one run changed.
   package struct Outcome: Sendable {
     /// The installed packs that the store still has, in the order of installation.
@@ -24,9 +27,9 @@ package struct ReleaseInstallation: Sendable {
   /// An installed pack, and what brought it.
   package struct Arrival: Sendable {
     package let pack: InstalledPack
-    /// The number of deltas; 0 if it came whole.
-    package let deltas: Int
-    /// The size of the files in bytes: of the deltas, or of the whole pack.
+    /// Whether it came as a delta.
+    package let isDelta: Bool
+    /// The size of the file in bytes: of the delta, or of the whole pack.
     package let size: UInt64
     /// The size of the whole pack in bytes; nil if it is not known, because single files were installed.
     package let fullSize: UInt64?
@@ -36,27 +39,17 @@ package struct ReleaseInstallation: Sendable {
   package struct Fallback: Sendable {
     /// The name of the pack.
     package let id: String
-    /// What is wrong with the delta, or with the version that it is read over.
+    /// What is wrong with the delta, or with the version that it is for.
     package let reason: PackError
   }
 
-  /// What brings one pack.
+  /// A pack to install.
   private struct Wanted {
     var id: String
     /// Its file, or a delta to it.
     var file: String
     /// Its entry in the release; nil if single files are installed.
     var entry: ManifestPack?
-    /// The files of the deltas of a route; nil if the file is installed.
-    var deltas: [String]?
-    var route: UpdateRoute?
-    /// Its release, if it may be a delta over another pack, which is installed before it. What brings it is known then.
-    var above: ReleaseFolder?
-
-    mutating func choose(_ route: UpdateRoute?, in folder: ReleaseFolder) {
-      self.route = route
-      deltas = route?.deltas.map { folder.path(of: $0, to: id) }
-    }
   }
 
   /// Installs all packs of a release that the store does not have yet.
@@ -75,8 +68,8 @@ package struct ReleaseInstallation: Sendable {
     sources = .files(files, name: name)
   }
 
-  /// Adopts the manifest of a release, then installs each pack, whole or not at all: by deltas over installed versions if the release has them and
-  /// they are fewer bytes.
+  /// Adopts the manifest of a release, then installs each pack, whole or not at all: by a delta over installed versions if the release has one and
+  /// it is smaller.
   ///
   /// If one pack fails, those before it stay installed.
   ///
@@ -91,20 +84,17 @@ package struct ReleaseInstallation: Sendable {
   ) async throws(PackError) -> Outcome {
     var outcome = Outcome()
     var listed: [String] = []
-    let wanted = try await wanted(in: store, mode, &outcome, &listed)
+    let wanted = try await wanted(in: store, &outcome, &listed)
     let before = try await store.installed()
     var installed: [Arrival] = []
-    for var pack in wanted {
-      if let folder = pack.above, let entry = pack.entry {
-        pack.choose(try await store.routes(to: [entry], hops: 2, mode: mode)[pack.id], in: folder)
-      }
-      if let deltas = pack.deltas, let route = pack.route?.deltas {
+    for pack in wanted {
+      if let folder, let entry = pack.entry, let delta = try await store.deltas(to: [entry])[pack.id] {
+        let path = folder.path(of: delta, to: pack.id)
         do throws(PackError) {
-          let installedPack = try await perform(deltas[deltas.count - 1]) { (progress) async throws(PackError) in
-            try await store.install(deltas: deltas, as: pack.id, by: route, taking: taking, mode: mode, progress: progress)
+          let installedPack = try await perform(path) { (progress) async throws(PackError) in
+            try await store.install(path, as: pack.id, taking: taking, mode: mode, progress: progress)
           }
-          let size = route.reduce(0 as UInt64) { $0.adding($1.size) }
-          installed.append(Arrival(pack: installedPack, deltas: deltas.count, size: size, fullSize: pack.entry?.size))
+          installed.append(Arrival(pack: installedPack, isDelta: true, size: delta.size, fullSize: entry.size))
           continue
         } catch {
           guard !Self.isForFullPack(error) else { throw error }
@@ -117,7 +107,7 @@ package struct ReleaseInstallation: Sendable {
       let installedPack = try await perform(pack.file) { (progress) async throws(PackError) in
         try await store.install(pack.file, as: pack.id, taking: taking, mode: mode, progress: progress)
       }
-      installed.append(Arrival(pack: installedPack, deltas: isDelta ? 1 : 0, size: size, fullSize: pack.entry?.size))
+      installed.append(Arrival(pack: installedPack, isDelta: isDelta, size: size, fullSize: pack.entry?.size))
     }
     let after = try await store.installed()
     let isGone = { (pack: InstalledPack) in !after.contains { $0.id == pack.id && $0.version == pack.version } }
@@ -142,7 +132,7 @@ package struct ReleaseInstallation: Sendable {
   ///   - outcome: Receives the packs that failed before.
   ///   - listed: Receives the names of the packs of a release that are installed already.
   private func wanted(
-    in store: AssetStore, _ mode: InstallMode?, _ outcome: inout Outcome, _ listed: inout [String]
+    in store: AssetStore, _ outcome: inout Outcome, _ listed: inout [String]
   ) async throws(PackError) -> [Wanted] {
     switch sources {
     case .release(let folder, let document):
@@ -157,14 +147,9 @@ package struct ReleaseInstallation: Sendable {
       }
       outcome.failed = plan.failed
       listed = plan.installed
-      let routes = try await store.routes(to: plan.downloads, hops: 2, mode: mode)
-      let wanted = plan.downloads.map { pack in
-        var wanted = Wanted(id: pack.id, file: folder.path(of: pack), entry: pack)
-        wanted.choose(routes[pack.id], in: folder)
-        if pack.basePack != nil { wanted.above = folder }
-        return wanted
-      }
-      return wanted.filter { $0.above == nil } + wanted.filter { $0.above != nil }
+      let wanted = plan.downloads.map { Wanted(id: $0.id, file: folder.path(of: $0), entry: $0) }
+      // A pack may come as a delta over another one, which is installed before it.
+      return wanted.filter { $0.entry?.basePack == nil } + wanted.filter { $0.entry?.basePack != nil }
     case .files(let files, let name):
       guard let manifest = await store.manifest?.manifest else {
         guard let name else { throw PackError(.noManifest, "the store has adopted no manifest yet") }

@@ -96,7 +96,7 @@ package struct BuildRecord: Hashable, Sendable {
     package var size: UInt64
     /// SHA-256 of the file, 32 bytes.
     package var sha256: [UInt8]
-    /// The content root of the pack that it is read over, 32 bytes.
+    /// The content root of the pack that it is made from, 32 bytes.
     package var base: [UInt8]
     /// The content root of the pack that it makes, 32 bytes.
     package var target: [UInt8]

@@ -4,12 +4,12 @@ package struct ReleaseUpdate: Hashable, Sendable {
   package struct Pack: Hashable, Sendable {
     /// The name it is published under.
     package let id: String
-    /// The bytes to download: those of the cheapest deltas, or of the full pack.
+    /// The bytes to download: those of the smallest delta, or of the full pack.
     package let size: UInt64
     /// The size of the full pack in bytes.
     package let packSize: UInt64
-    /// The number of deltas; 0 if it is the full pack.
-    package let deltas: Int
+    /// Whether that is a delta.
+    package let isDelta: Bool
     /// Whether the earlier release did not have it.
     package let isNew: Bool
     /// Whether it comes whole with a new version of the app, because a delta may turn out to be of no use when it is too late.
@@ -45,7 +45,7 @@ package struct ReleaseUpdate: Hashable, Sendable {
     self.manifest = manifest
     let held = Dictionary(packs.filter { !$0.isRemoved }.map { ($0.id, $0) }) { first, _ in first }
     let groups = DeviceProfile.Platform.groups(of: entries).map { group in
-      // What another pack may be read over: what the player has, or gets before it.
+      // From what there may be deltas to other packs: what the player has, or gets before them.
       let bases = Dictionary(group.packs.filter { held[$0.id] != nil || $0.delivery != .onDemand }.map { ($0.id, $0) }) { first, _ in first
       }
       return group.packs.compactMap { Self.pack($0, held[$0.id], $0.basePack.flatMap { bases[$0]?.contentRoot }) }
@@ -56,13 +56,9 @@ package struct ReleaseUpdate: Hashable, Sendable {
 
   private static func pack(_ entry: ManifestPack, _ held: ReleaseLock.Pack?, _ base: [UInt8]?) -> Pack? {
     guard held != nil || entry.delivery != .onDemand, held?.sha256 != entry.sha256 else { return nil }
-    var room: [[UInt8]: Int] = [:]
-    if let base { room[base] = 1 }
-    // Two deltas are the longest way that a client takes.
-    if let held { room[held.contentRoot] = 2 }
-    let route = UpdateRoute.cheapest(to: entry, over: room)
+    let delta = entry.cheapestDelta(over: Set([base, held?.contentRoot].compactMap(\.self)))
     return Pack(
-      id: entry.id, size: route?.size ?? entry.size, packSize: entry.size, deltas: route?.deltas.count ?? 0, isNew: held == nil,
+      id: entry.id, size: delta?.size ?? entry.size, packSize: entry.size, isDelta: delta != nil, isNew: held == nil,
       isEssential: entry.delivery == .essential)
   }
 }
@@ -71,9 +67,7 @@ extension ReleaseUpdate {
   /// What players of an earlier release download. Sizes are in bytes.
   package var json: JSON {
     let packs = packs.map { pack -> JSON in
-      [
-        "id": .text(pack.id), "size": .number(pack.size), "packSize": .number(pack.packSize), "deltas": .number(pack.deltas),
-      ]
+      ["id": .text(pack.id), "size": .number(pack.size), "packSize": .number(pack.packSize), "isDelta": .flag(pack.isDelta)]
     }
     return [
       "type": "download", "fromManifest": .number(manifest), "size": .number(size), "sizeWithApp": .number(sizeWithApp),

@@ -20,12 +20,11 @@ struct Store: ParsableCommand {
         packer store rollback game-puzzle --reason 'black screen' --store phone
         packer store usage --store phone
         packer store reconcile --store phone
-        packer store compact --store phone
       """,
     shouldDisplay: HelpText.isWhole,
     subcommands: [
       StoreAdopt.self, StoreInstall.self, StoreActivate.self, StoreConfirm.self, StoreRollback.self, StoreList.self, StoreUsageVerb.self,
-      StorePurge.self, StoreRemove.self, StoreReconcile.self, StoreCompact.self,
+      StorePurge.self, StoreRemove.self, StoreReconcile.self,
     ])
 }
 
@@ -67,16 +66,15 @@ extension InstalledPack {
   fileprivate func json(after arrival: ReleaseInstallation.Arrival?) -> JSON {
     [
       "type": "pack", "id": .text(id), "version": .number(version), "state": .text(state.rawValue), "install": .text(mode.rawValue),
-      "deltas": .number(deltaCount), "sizeOnDevice": .number(sizeOnDevice), "sha256": .text(sha256.hex), "path": .text(path),
-      "downloadSize": .number(arrival?.size), "downloadDeltas": .number(arrival?.deltas),
+      "sizeOnDevice": .number(sizeOnDevice), "sha256": .text(sha256.hex), "path": .text(path), "downloadSize": .number(arrival?.size),
+      "downloadIsDelta": arrival.map { .flag($0.isDelta) },
     ]
   }
 
-  /// Formats packs in columns: name, version, state, install mode and deltas, bytes on the device.
+  /// Formats packs in columns: name, version, state, install mode, bytes on the device.
   static func lines(_ packs: [InstalledPack]) -> [String] {
     let rows = packs.map { pack in
-      let mode = pack.mode.rawValue + (pack.deltaCount > 0 ? ", \(Table.count(pack.deltaCount, "delta", "deltas"))" : "")
-      return [pack.id, "\(pack.version)", pack.state.rawValue, mode, Table.grouped(Int64(clamping: pack.sizeOnDevice))]
+      [pack.id, "\(pack.version)", pack.state.rawValue, pack.mode.rawValue, Table.grouped(Int64(clamping: pack.sizeOnDevice))]
     }
     return Table.columns(rows, numbers: [1, 4])
   }

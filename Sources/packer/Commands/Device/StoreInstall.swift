@@ -138,7 +138,7 @@ struct StoreInstall: OutputVerb {
 
   /// Returns how many packs came as deltas, and what that saved; nil if none did.
   private static func saving(_ arrivals: [ReleaseInstallation.Arrival]) -> String? {
-    let updated = arrivals.filter { $0.deltas > 0 }
+    let updated = arrivals.filter(\.isDelta)
     guard !updated.isEmpty else { return nil }
     let size = updated.reduce(0 as UInt64) { $0.adding($1.size) }
     let full = updated.reduce(0 as UInt64?) { sum, arrival in sum.flatMap { sum in arrival.fullSize.map(sum.adding) } }

@@ -6,8 +6,7 @@ struct Cat: Verb {
     commandName: "cat",
     abstract: "Writes one file of a pack, or a part of it, to standard output.",
     discussion: """
-      Only the segments that hold the bytes are read, and each segment is authenticated before its bytes are written. A delta is checked whole \
-      before that. --range \
+      Only the segments that hold the bytes are read, and each segment is authenticated before its bytes are written. --range \
       counts from 0 and includes both ends, as in HTTP: A-B, A- for the rest, -N for the last N bytes.
 
       Examples:
@@ -26,14 +25,13 @@ struct Cat: Verb {
   @Option(parsing: .unconditional, help: ArgumentHelp("Write only these bytes.", valueName: "a-b"))
   var range: String?
 
-  @OptionGroup var bases: BaseOptions
   @OptionGroup var key: KeyOptions
 
   func run(in session: Session) async throws(PackError) -> Outcome {
     let range = try range.map { (text) throws(PackError) in try ByteRange(parsing: text) }
     let resolved = try session.key(key, for: file)
     try naming(file) { () throws(PackError) in
-      let pack = try bases.open(file, key: resolved)
+      let pack = try Pack.open(file, key: resolved)
       let entry = try find(path, in: pack)
       guard entry.kind == .file else {
         throw PackError(.noSuchEntry, "'\(path)' is a directory, not a file", hint: "list the files with 'packer ls'")

@@ -7,14 +7,13 @@ struct Check: OutputVerb {
     abstract: "Checks every byte of packs.",
     discussion: """
       Every tag and every digest is checked, and the index is compared with the archive as an independent reader sees it. With --against, every \
-      difference from the directory is a finding. A delta is checked over its bases, which --base or the other arguments name: all of the delta, and \
-      what it takes from them. With --include only matching files are read and compared with their digests, and the index is not compared with the \
-      archive. The exit status is the largest of all packs. 'packer verify' checks a release.
+      difference from the directory is a finding. With --include only matching files are read and compared with their digests, and the index is not \
+      compared with the archive. Of a delta, every tag is checked and what it says about itself; what it makes is checked when it is applied \
+      ('packer unpack'). The exit status is the largest of all packs. 'packer verify' checks a release.
 
       Examples:
         packer check game.pack --key game.key
         packer check game.pack --key game.key --against build/game
-        packer check game-2.delta.pack --base game-1.pack --key game.key
       """)
 
   @Argument(help: "The packs.", completion: .file())
@@ -35,7 +34,6 @@ struct Check: OutputVerb {
 
   @OptionGroup var check: CheckOptions
   @OptionGroup var threads: JobsOption
-  @OptionGroup var bases: BaseOptions
   @OptionGroup var key: KeyOptions
   @OptionGroup var output: OutputOptions
 
@@ -65,8 +63,9 @@ struct Check: OutputVerb {
       do throws(PackError) {
         let checked: Checked = try await naming(file) { () async throws(PackError) in
           try await session.withProgress { (progress) async throws(PackError) in
-            let pack = try bases.open(file, key: resolved, besides: files.filter { $0 != file })
-            if let name { try pack.checkName(name) }
+            if let delta = try DeltaPack.ifPresent(file, key: resolved) { return .delta(try check(delta, name, progress)) }
+            let pack = try Pack.open(file, key: resolved)
+            if let name { try pack.source.checkName(name) }
             let allowsUnportablePaths = try check.allowsUnportablePaths(in: file)
             if let selection {
               let part = try PackPart(pack, selection)
@@ -91,13 +90,42 @@ struct Check: OutputVerb {
   private enum Checked {
     case whole(VerificationReport)
     case part(PackPart, Pack)
+    case delta(DeltaPack)
+  }
+
+  private func check(_ delta: DeltaPack, _ name: PackName?, _ progress: ProgressHandler?) throws(PackError) -> DeltaPack {
+    guard tree == nil, part.includes.isEmpty else {
+      throw PackError(.usage, of: delta.source.path, "is a delta, which has no files before it is applied", advice: .chooseBase)
+    }
+    if let name { try delta.source.checkName(name) }
+    let size = delta.source.layout.payloadSize
+    try delta.authenticate { (done) throws(PackError) in
+      try Task.checkCancelled()
+      progress?(PackProgress(phase: .verifying, done: done, total: size))
+    }
+    return delta
   }
 
   private func show(_ checked: Checked, of file: String, on console: Console) -> Outcome {
     switch checked {
     case .whole(let report): show(report, of: file, on: console)
     case .part(let part, let pack): show(part, of: pack, file, on: console)
+    case .delta(let delta): show(delta, file, on: console)
     }
+  }
+
+  private func show(_ delta: DeltaPack, _ file: String, on console: Console) -> Outcome {
+    let layout = delta.source.layout
+    console.result(
+      [
+        "type": "file", "file": .text(file), "ok": true, "packSize": .number(layout.packSize), "segments": .number(layout.segmentCount),
+        "delta": delta.json,
+      ],
+      [
+        "\(file): ok, a delta, \(Table.count(layout.segmentCount, "segment", "segments")), "
+          + (delta.head.bases.map { "over content \($0.hex)" } + ["makes content \(delta.head.target.hex)"]).joined(separator: ", ")
+      ])
+    return .done
   }
 
   private func show(_ part: PackPart, of pack: Pack, _ file: String, on console: Console) -> Outcome {
@@ -122,8 +150,7 @@ struct Check: OutputVerb {
       Table.count(report.entries, "entry", "entries"), "\(ByteCount(report.contentSize))",
       Table.count(report.segments, "segment", "segments"), "content root \(report.contentRoot.hex)",
     ]
-    let bases = report.baseRoots.map { "over content \($0.hex)" }
-    console.result(report.json(of: file), ["\(file): \(verdict), \((facts + bases).joined(separator: ", "))"])
+    console.result(report.json(of: file), ["\(file): \(verdict), \(facts.joined(separator: ", "))"])
     return isSame ? .done : .findings("\(file): \(differences) from \(tree ?? "the directory")")
   }
 }

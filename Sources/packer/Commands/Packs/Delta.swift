@@ -6,17 +6,17 @@ struct Delta: OutputVerb {
     commandName: "delta",
     abstract: "Makes a delta: what a device needs to get from an old pack to a new one.",
     discussion: """
-      A delta is a pack that is read over the old pack: it brings the contents that the old pack does not have, compressed against those it has. \
-      Files are found by their content, so a file that was renamed or moved costs a few bytes. The same packs and key give the same delta, byte for \
-      byte. The delta is checked before it appears.
+      A delta brings the contents that the old pack does not have, compressed against those it has. A device applies it to the old pack, and has \
+      the new one then. Files are found by their content, so a file that was renamed or moved costs a few bytes. The same packs and key give the \
+      same delta, byte for byte. The delta is checked before it appears.
 
-      The delta has the name, version and key of the new pack. The old pack may be any pack that opens with the same key, also one of another name, \
-      or a delta with its --base. Players need exactly its content, however they got it: 'packer inspect' prints the content root that a delta wants.
+      The delta has the name, version and key of the new pack. The old pack may be any pack that opens with the same key, also one of another name. \
+      Players need exactly its content, however they got it: 'packer inspect' prints the content root that a delta wants.
 
       Examples:
         packer delta game-7.pack game-8.pack -o game-7-8.delta --key game.key
         packer delta game-7.pack game-8.pack -o 7-8.delta --key env:GAME_KEY --json
-        packer check game-7-8.delta --base game-7.pack --key game.key
+        packer unpack game-7-8.delta --base game-7.pack -C game-8 --key game.key
       """,
     shouldDisplay: HelpText.isWhole)
 
@@ -29,13 +29,6 @@ struct Delta: OutputVerb {
   @Option(name: [.customShort("o"), .customLong("output")], help: "The delta to write.", completion: .file())
   var path: String
 
-  @Option(
-    help: ArgumentHelp(
-      "How players keep the pack: 'unpacked' for the smallest delta, or 'packed' for one through which files are read fast.",
-      valueName: "mode"))
-  var mode = "unpacked"
-
-  @OptionGroup var bases: BaseOptions
   @OptionGroup var threads: JobsOption
   @OptionGroup var key: KeyOptions
   @OptionGroup var output: OutputOptions
@@ -43,15 +36,14 @@ struct Delta: OutputVerb {
   static var leavesNothingBehind: Bool { false }
 
   func run(in session: Session) async throws(PackError) -> Outcome {
-    for input in [old, new] + bases.bases { try PackOutput.check(path, isNot: input, as: "a delta is another file") }
+    for input in [old, new] { try PackOutput.check(path, isNot: input, as: "a delta is another file") }
     let jobs = try threads.count()
-    let mode = try InstallMode(option: mode)
     let resolved = try session.key(key, for: new)
-    let oldPack = try naming(old) { () throws(PackError) in try bases.open(old, key: resolved, besides: [new]) }
-    let newPack = try naming(new) { () throws(PackError) in try bases.open(new, key: resolved, besides: [old]) }
+    let oldPack = try naming(old) { () throws(PackError) in try Pack.open(old, key: resolved) }
+    let newPack = try naming(new) { () throws(PackError) in try Pack.open(new, key: resolved) }
     warn(oldPack, newPack, on: session.console)
     var job = DeltaJob(from: oldPack, to: newPack, output: path)
-    (job.jobs, job.mode) = (jobs, mode)
+    job.jobs = jobs
     let start = ContinuousClock.now
     let report = try await session.withProgress { [job] (progress) async throws(PackError) in
       try await job.run(key: resolved, progress: progress)
@@ -63,16 +55,11 @@ struct Delta: OutputVerb {
   /// Warns about packs that were probably given by mistake.
   private func warn(_ old: Pack, _ new: Pack, on console: Console) {
     if old.header.packID != new.header.packID {
-      console.note("\(self.old) was made under another name than \(self.new): the delta is read over a pack of that other name")
+      console.note("\(self.old) was made under another name than \(self.new): the delta is for a pack of that other name")
     } else if old.header.packVersion > new.header.packVersion {
       console.warning(
         "\(self.new) has version \(new.header.packVersion), and \(self.old) the later version \(old.header.packVersion)",
         hint: "name the old pack first, then the new one")
-    }
-    if old.deltaDepth >= Pack.mostDeltas {
-      console.warning(
-        "\(self.old) is read over \(old.deltaDepth - 1) other deltas, and no more than \(Pack.mostDeltas) may lie over each other",
-        hint: "read the new delta over a full pack with the content of \(self.old)")
     }
   }
 

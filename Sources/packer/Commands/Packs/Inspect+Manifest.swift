@@ -36,9 +36,7 @@ extension Inspect {
       let lines = pack.deltas.map { delta in
         let permille = pack.size > 0 ? delta.size.multipliedReportingOverflow(by: 1000).partialValue / pack.size : 0
         let bases = delta.bases.map(\.hex).joined(separator: " and ")
-        let target = delta.target.map { ", to \($0.hex)" } ?? ""
-        return
-          "    \(Table.grouped(Int64(clamping: delta.size))) bytes, \(permille / 10).\(permille % 10) %, over content \(bases)\(target)"
+        return "    \(Table.grouped(Int64(clamping: delta.size))) bytes, \(permille / 10).\(permille % 10) %, over content \(bases)"
       }
       console.result(pack.json, [row] + lines)
     }
@@ -61,8 +59,7 @@ extension ManifestPack {
   fileprivate var json: JSON {
     let deltas = deltas.map { delta -> JSON in
       [
-        "bases": .texts(delta.bases.map(\.hex)), "target": .text(delta.target?.hex), "size": .number(delta.size),
-        "sha256": .text(delta.sha256.hex),
+        "bases": .texts(delta.bases.map(\.hex)), "size": .number(delta.size), "sha256": .text(delta.sha256.hex),
       ]
     }
     return [

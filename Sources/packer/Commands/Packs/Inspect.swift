@@ -54,32 +54,13 @@ struct Inspect: OutputVerb {
   }
 
   /// Reads what is in a delta, if a key was given with an option.
-  private func delta(_ summary: PackSummary, in session: Session) throws(PackError) -> DeltaSummary? {
+  private func delta(_ summary: PackSummary, in session: Session) throws(PackError) -> DeltaPack? {
     guard !key.references.isEmpty else { return nil }
     guard summary.header.kind == .delta else {
       throw PackError(.usage, "--key is for a delta, and \(file) is a full pack", hint: "packer ls \(ShellWord.path(file)) --key REF")
     }
     let resolved = try session.key(key)
-    return try DeltaSummary.read(file, key: resolved)
-  }
-}
-
-extension DeltaSummary {
-  private var windowSize: Int { head.windows.reduce(0) { $0 + $1.compressedSize } }
-
-  fileprivate var json: JSON {
-    [
-      "bases": .texts(head.bases.map(\.hex)), "contentRoot": .text(head.target.hex), "windows": .number(head.windows.count),
-      "windowSize": .number(windowSize), "windowContentSize": .number(head.streamSize), "ranges": .number(head.pieces.count),
-      "newContents": .number(head.new.count), "movedFiles": .number(head.moved.count),
-    ]
-  }
-
-  fileprivate var fields: [(String, String)] {
-    head.bases.map { ("over content", $0.hex) } + [
-      ("makes content", head.target.hex), ("windows", "\(head.windows.count), \(windowSize) bytes for \(head.streamSize)"),
-      ("new contents", "\(head.new.count), and \(head.moved.count) moved"),
-    ]
+    return try DeltaPack.open(file, key: resolved)
   }
 }
 

@@ -11,10 +11,12 @@ struct List: OutputVerb {
 
       --packed adds what each file takes in the pack. Files are compressed together in frames, whose bytes are divided by the lengths of the files: \
       one that compresses badly beside one that compresses well counts too little. Files with the same content are stored once, and count for the \
-      first path; in a delta, files that its base has take nothing. These sizes and those of the index, tags and header add up to the size of the pack.
+      first path. These sizes and those of the index, tags and header add up to the size of the pack.
 
       --include takes patterns as 'exclude' in packer.yml: * and ? stay inside a name, ** crosses directories, and a pattern without a slash \
       matches at any depth.
+
+      Of a delta, shows what it is made for and what is in it: its paths are known when it is applied ('packer unpack').
 
       Examples:
         packer ls game.pack --key game.key
@@ -44,7 +46,6 @@ struct List: OutputVerb {
   var isTree = false
 
   @OptionGroup var part: PartOption
-  @OptionGroup var bases: BaseOptions
   @OptionGroup var key: KeyOptions
   @OptionGroup var output: OutputOptions
 
@@ -53,7 +54,8 @@ struct List: OutputVerb {
     let selection = try part.selection()
     let resolved = try session.key(key, for: file)
     try naming(file) { () throws(PackError) in
-      let pack = try bases.open(file, key: resolved)
+      if let delta = try DeltaPack.ifPresent(file, key: resolved) { return try show(delta, on: session.console) }
+      let pack = try Pack.open(file, key: resolved)
       guard order == nil, selection == nil, !showsPacked, !isHuman, !isTree else {
         return try list(pack, order ?? .path, selection, on: session.console)
       }
@@ -69,6 +71,13 @@ struct List: OutputVerb {
       }
       return order
     }
+  }
+
+  private func show(_ delta: DeltaPack, on console: Console) throws(PackError) {
+    guard sort == nil, part.includes.isEmpty, !showsPacked, !isHuman, !isTree, !isLong else {
+      throw PackError(.usage, of: file, "is a delta, which has no list of paths before it is applied", advice: .chooseBase)
+    }
+    console.result(["type": "delta", "file": .text(file), "delta": delta.json], ["\(file): a delta"] + Table.fields(delta.fields))
   }
 
   /// Lists everything in the order of the paths, while it is read.

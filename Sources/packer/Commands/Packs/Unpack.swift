@@ -9,11 +9,14 @@ struct Unpack: OutputVerb {
       The directory must be new or empty. It appears whole or not at all. The pack is checked as by 'packer check'. With --include only \
       matching files are read, and each is compared with its digest. With --tar, the whole archive inside is decrypted for other tools.
 
+      A delta is applied to what it was made for, which --base names: packs, or directories that were unpacked from them.
+
       Examples:
         packer unpack game.pack -C restored --key game.key
         packer unpack game.pack -C restored --key env:GAME_KEY --json
         packer unpack game.pack -C levels --key game.key --include 'levels/**'
         packer unpack game.pack --tar game.tar.zst --key game.key
+        packer unpack game-7-8.delta --base game-7.pack -C game-8 --key game.key
       """)
 
   @Argument(help: "The pack.", completion: .file())
@@ -28,7 +31,14 @@ struct Unpack: OutputVerb {
   @OptionGroup var part: PartOption
   @OptionGroup var check: CheckOptions
   @OptionGroup var threads: JobsOption
-  @OptionGroup var bases: BaseOptions
+
+  @Option(
+    name: .customLong("base"),
+    help: ArgumentHelp(
+      "For a delta: what it was made for, a pack or an unpacked directory. Repeatable, in any order.", valueName: "pack|dir"),
+    completion: .file())
+  var bases: [String] = []
+
   @OptionGroup var key: KeyOptions
   @OptionGroup var output: OutputOptions
 
@@ -43,7 +53,7 @@ struct Unpack: OutputVerb {
   }
 
   private func decrypt(to path: String, in session: Session) async throws(PackError) -> Outcome {
-    guard part.includes.isEmpty, bases.bases.isEmpty, check.nameText == nil, !check.allowsUnportablePaths, threads.jobs == nil else {
+    guard part.includes.isEmpty, bases.isEmpty, check.nameText == nil, !check.allowsUnportablePaths, threads.jobs == nil else {
       throw PackError(.usage, "--tar decrypts a whole pack as it is, so only --key applies")
     }
     let resolved = try session.key(key, for: file)
@@ -57,14 +67,35 @@ struct Unpack: OutputVerb {
     return .done
   }
 
+  /// Applies a delta.
+  private func apply(_ delta: DeltaPack, to directory: String, key: borrowing PackKey, in session: Session) async throws(PackError)
+    -> Outcome
+  {
+    guard part.includes.isEmpty else { throw PackError(.usage, "--include is for a full pack, and \(file) is a delta") }
+    let jobs = try threads.count()
+    if let name = try check.name() { try delta.source.checkName(name) }
+    let opened = try DeltaBases.open(bases, for: delta, key: key)
+    let allowsUnportablePaths = check.allowsUnportablePaths
+    let made = try await session.withProgress { (progress) async throws(PackError) in
+      try await PackUnpacking.run(
+        delta, over: opened, to: directory, allowsUnportablePaths: allowsUnportablePaths, jobs: jobs, progress: progress)
+    }
+    show(directory, entries: made.entryCount, of: nil, made.contentSize, root: made.contentRoot.hex, on: session.console)
+    return .done
+  }
+
   private func unpack(to directory: String, in session: Session) async throws(PackError) -> Outcome {
     let jobs = try threads.count()
     let name = try check.name()
     let selection = try part.selection()
     let resolved = try session.key(key, for: file)
+    if let delta = try naming(file, { () throws(PackError) in try DeltaPack.ifPresent(file, key: resolved) }) {
+      return try await apply(delta, to: directory, key: resolved, in: session)
+    }
+    guard bases.isEmpty else { throw PackError(.usage, "--base is for a delta, and \(file) is a full pack") }
     let (pack, part) = try await naming(file) { () async throws(PackError) in
-      let pack = try bases.open(file, key: resolved)
-      if let name { try pack.checkName(name) }
+      let pack = try Pack.open(file, key: resolved)
+      if let name { try pack.source.checkName(name) }
       let part = try selection.map { (selection) throws(PackError) in try PackPart(pack, selection) }
       let allowsUnportablePaths = try check.allowsUnportablePaths(in: file)
       try await session.withProgress { (progress) async throws(PackError) in
@@ -81,14 +112,21 @@ struct Unpack: OutputVerb {
     let contentSize = part?.contentSize ?? pack.contentSize
     // That of a part would be another one.
     let contentRoot = part == nil ? pack.contentRoot.hex : nil
-    let counts = Table.count(entries, "entry", "entries") + (part == nil ? "" : " of \(pack.entryCount)")
-    let facts = [counts, "\(ByteCount(contentSize))"] + (contentRoot.map { ["content root \($0)"] } ?? [])
-    session.console.result(
+    show(directory, entries: entries, of: pack.entryCount, contentSize, root: contentRoot, on: session.console)
+    return .done
+  }
+
+  /// - Parameter total: The number of entries of the pack, if they may be more.
+  private func show(
+    _ directory: String, entries: Int, of total: Int?, _ contentSize: UInt64, root: String?, on console: Console
+  ) {
+    let counts = Table.count(entries, "entry", "entries") + (root == nil ? " of \(total ?? entries)" : "")
+    let facts = [counts, "\(ByteCount(contentSize))"] + (root.map { ["content root \($0)"] } ?? [])
+    console.result(
       [
-        "type": "directory", "directory": .text(directory), "entries": .number(entries), "entriesOfPack": .number(pack.entryCount),
-        "contentSize": .number(contentSize), "contentRoot": .text(contentRoot),
+        "type": "directory", "directory": .text(directory), "entries": .number(entries), "entriesOfPack": .number(total ?? entries),
+        "contentSize": .number(contentSize), "contentRoot": .text(root),
       ],
       ["\(directory): \(facts.joined(separator: ", "))"])
-    return .done
   }
 }

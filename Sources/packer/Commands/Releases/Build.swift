@@ -171,7 +171,7 @@ struct Build: Verb {
   /// One row for each delta, and for each edition that gets none.
   private static func updateRows(_ report: ReleaseBuildReport) -> [String] {
     let rows = report.updates.map { update in
-      let share = (update.permille.map { "\($0 / 10).\($0 % 10) % of the pack" } ?? "") + (update.via.map { ", by way of \($0)" } ?? "")
+      let share = update.permille.map { "\($0 / 10).\($0 % 10) % of the pack" } ?? ""
       let done =
         switch update.action {
         case .made: share
@@ -179,7 +179,7 @@ struct Build: Verb {
         case .omitted: "no delta: \(update.reason ?? "")"
         case .planned: "a delta would be made"
         }
-      let size = update.action == .omitted ? "" : update.total.map { Table.grouped(Int64(clamping: $0)) } ?? ""
+      let size = update.action == .omitted ? "" : update.size.map { Table.grouped(Int64(clamping: $0)) } ?? ""
       return [update.id, "from \(update.basePack.map { "\($0) " } ?? "")\(update.version)", size, done]
     }
     return Table.columns(rows, numbers: [2])

@@ -56,7 +56,6 @@ struct Diff: OutputVerb {
   var configuration: String?
 
   @OptionGroup var lockFile: LockOption
-  @OptionGroup var bases: BaseOptions
   @OptionGroup var key: KeyOptions
   @OptionGroup var threads: JobsOption
   @OptionGroup var output: OutputOptions
@@ -91,19 +90,16 @@ struct Diff: OutputVerb {
     let target = place ?? sources ?? built
     if place == nil, sources == nil { try ReleasePlaces.checkPresence(of: nil, configuration: configuration) }
     let earlier = sides.count == 2 || since == nil && sides.count == 1 ? sides[0] : nil
-    guard bases.bases.isEmpty || [earlier, target].compactMap(\.self).contains(where: isPack) else {
-      throw PackError(.usage, "--base is for a delta, and no side is a pack", hint: "name the delta as a side")
-    }
     // That of another project says nothing about two sides that were named.
     let hasLock = configuration != nil || lockFile.lock != nil || sides.isEmpty
     let lockPath = hasLock ? ReleasePlaces.lockFile(lockFile.lock, beside: configuration, of: target) : nil
     let lock = try lockPath.map { (path) throws(PackError) in try ReleaseLock.read(path) }
     let resolved = try key(configuration, earlier, target, in: session)
     let before =
-      if let earlier { try side(earlier, besides: target, resolved) } else {
+      if let earlier { try side(earlier, resolved) } else {
         Comparison.Side.release(try recorded(lock, configuration, target))
       }
-    let after = try side(target, besides: earlier, resolved)
+    let after = try side(target, resolved)
     var comparison = Comparison(from: before, to: after, key: resolved)
     (comparison.excludes, comparison.followsSymlinks) = (excludes, followsSymlinks)
     comparison.jobs = jobs ?? WorkerPool.defaultSize
@@ -164,13 +160,12 @@ struct Diff: OutputVerb {
     ReleasePlaces.exists(path.hasSuffix("/") ? path + ReleaseFile.manifest : "\(path)/\(ReleaseFile.manifest)")
   }
 
-  private func side(_ path: String, besides other: String?, _ key: Shared<PackKey>?) throws(PackError) -> Comparison.Side {
+  private func side(_ path: String, _ key: Shared<PackKey>?) throws(PackError) -> Comparison.Side {
     if ReleasePlaces.isConfigurationPath(path) { return .sources(try PackerConfiguration.read(path)) }
     if path.hasSuffix(".json") || isRelease(path) { return .release(try ComparedRelease(reading: path)) }
     if ReleasePlaces.isDirectory(path) { return .folder(path) }
-    let others = other.map { isPack($0) ? [$0] : [] } ?? []
     guard let key else { throw PackError(.noKey, "no key was given", hint: "give the key of \(path) with --key REF") }
-    let pack = try naming(path) { () throws(PackError) in try bases.open(path, key: key.key, besides: others) }
+    let pack = try naming(path) { () throws(PackError) in try Pack.open(path, key: key.key) }
     return .pack(pack, path: path)
   }
 
@@ -277,8 +272,7 @@ struct DifferenceText {
       ].compactMap(\.self)
     if let delivery = pack.delivery { parts.append("\(delivery.before.rawValue) -> \(delivery.after.rawValue)") }
     if let update = pack.update {
-      let way = update.deltas == 0 ? "the whole pack" : update.deltas == 1 ? "a delta" : "\(update.deltas) deltas"
-      parts.append("players download \(ByteCount(update.size)), \(way)")
+      parts.append("players download \(ByteCount(update.size)), \(update.isDelta ? "a delta" : "the whole pack")")
     }
     return ["\(id): \(parts.joined(separator: ", "))"]
   }

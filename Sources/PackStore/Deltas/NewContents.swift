@@ -1,0 +1,75 @@
+/// Reads the new contents of a delta one after the other, and computes their digests. Used by one worker at a time.
+///
+/// Memory: what ``StreamReader`` takes, and 1 MiB.
+final class NewContents {
+  private let contents: [DeltaTarget.New]
+  private let application: DeltaApplication
+  private var reader: StreamReader
+  private let digest: any DigestContext
+  private var buffer: [UInt8]
+  /// What was not read yet of ``buffer``.
+  private var rest = 0..<0
+  /// What is left of the current content, in bytes.
+  private var left: UInt64
+  /// The number of the current content.
+  private(set) var number = 0
+  /// The SHA-256 of each content that was read to its end.
+  private(set) var digests: [UInt8] = []
+
+  init(_ application: DeltaApplication) throws(PackError) {
+    contents = application.target.new
+    self.application = application
+    reader = try Self.reader(application)
+    digest = try application.delta.source.backend.makeDigest()
+    buffer = [UInt8](repeating: 0, count: Int(min(1 << 20, application.stream.size)))
+    left = contents.first?.size ?? 0
+  }
+
+  deinit {
+    wipe(&buffer)
+  }
+
+  /// Calls `body` with the next bytes of the current content: at least one and at most `most`. There must be some.
+  func withNext<Result>(_ most: Int, _ body: (Span<UInt8>) throws(PackError) -> Result) throws(PackError) -> Result {
+    if rest.isEmpty { try load() }
+    let piece = rest.prefix(Int(min(left, UInt64(min(most, rest.count)))))
+    let bytes = buffer
+    let result = try body(bytes.byteSpan.extracting(piece))
+    try digest.update(bytes.byteSpan.extracting(piece))
+    rest = piece.upperBound..<rest.upperBound
+    left -= UInt64(piece.count)
+    if left == 0 {
+      let finished = try digest.finish()
+      if digests.count == 32 * number { digests += finished }
+      number += 1
+      left = number < contents.count ? contents[number].size : 0
+    }
+    return result
+  }
+
+  /// Goes to the beginning of a content, unless it is the current one. If that is before the current one, all are read anew.
+  func skip(to content: Int, checkpoint: () throws(PackError) -> Void) throws(PackError) {
+    if content < number {
+      reader = try Self.reader(application)
+      (rest, number) = (0..<0, 0)
+      left = contents[0].size
+    }
+    while number < content {
+      try checkpoint()
+      try withNext(.max) { _ in }
+    }
+  }
+
+  private func load() throws(PackError) {
+    var own: [UInt8] = []
+    swap(&own, &buffer)
+    defer { swap(&own, &buffer) }
+    let count = try reader.read(into: &own)
+    precondition(count > 0, "the stream has the bytes of all contents")
+    rest = 0..<count
+  }
+
+  private static func reader(_ application: DeltaApplication) throws(PackError) -> StreamReader {
+    try StreamReader(application.stream, application.windows, application.delta, application.records.string, application.bases)
+  }
+}
