@@ -192,7 +192,7 @@ extension DeltaHead {
     for number in copies.indices {
       let length = try cursor.number(in: bytes)
       guard Limits.deltaCopyLengths.contains(length) else { throw DeltaCursor.damaged("has a copy of \(length) bytes") }
-      let place = end + steps[number]
+      let place = end + Int64(copies[number].gap) + steps[number]
       guard place >= 0 else { throw DeltaCursor.damaged("has a copy from before the bases") }
       copies[number].place = try cursor.bounded(UInt64(place))
       copies[number].length = UInt32(length)
@@ -349,7 +349,7 @@ extension DeltaHead {
     for copy in copies { Varint.append(copy.gap, to: &bytes) }
     var end: UInt64 = 0
     for copy in copies {
-      Varint.append(signed: Int64(copy.place) - Int64(end), to: &bytes)
+      Varint.append(signed: Int64(copy.place) - Int64(end + copy.gap), to: &bytes)
       end = copy.place + UInt64(copy.length)
     }
     for copy in copies { Varint.append(UInt64(copy.length), to: &bytes) }

@@ -37,9 +37,9 @@ class BaseString:
         """The part that holds this byte."""
         return self.parts[bisect.bisect_right(self.starts, place) - 1]
 
-    def require_inside(self, place, length, what):
-        """§13.7: a copy or an extra range lies inside one part."""
-        require(place < self.length and place + length <= self.part(place).end, f"{what} outside a part: {length} bytes at {place}")
+    def require_inside(self, place, length):
+        """§13.7: a copy lies inside one part."""
+        require(place < self.length and place + length <= self.part(place).end, f"a copy outside a part: {length} bytes at {place}")
 
     def read(self, place, length):
         """Bytes that may be of several parts."""

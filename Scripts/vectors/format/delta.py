@@ -104,10 +104,10 @@ class DeltaTree:
     def require_inside(self, stream):
         """§13.7: copies and extra ranges, before anything is read for them."""
         for copy in stream.copies:
-            self.base.require_inside(copy.place, copy.length, "a copy")
+            self.base.require_inside(copy.place, copy.length)
         for window in stream.windows:
             for start, length in window.extra:
-                self.base.require_inside(start, length, "an extra range")
+                require(start + length <= self.base.length, f"an extra range of {length} bytes at {start}")
 
     def read_literals(self, stream):
         """§13.6: the outputs of the windows of a stream, whose frames begin where those read before end."""

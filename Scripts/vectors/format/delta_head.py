@@ -44,7 +44,7 @@ def place_bytes(copies):
     """§13.5: the row of the places."""
     result, end = [], 0
     for copy in copies:
-        result.append(signed_varint(copy.place - end))
+        result.append(signed_varint(copy.place - end - copy.gap))
         end = copy.place + copy.length
     return b"".join(result)
 
@@ -109,7 +109,7 @@ def read_copies(cursor, lengths):
     for gap, step in zip(gaps, steps):
         length = cursor.varint()
         require(MIN_COPY <= length <= MAX_COPY, f"a copy of {length} bytes")
-        place = in_range(end + step)
+        place = in_range(end + gap + step)
         end = in_range(place + length)
         copies.append(Copy(gap, place, length))
     streams = [copies[:counts[0]], copies[counts[0]:]]

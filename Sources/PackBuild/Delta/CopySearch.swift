@@ -1,29 +1,35 @@
 /// Finds what a stream has in common with the base string, on several threads.
 ///
-/// A match is found by its fingerprints, at the next place where the base has samples, and then compared byte for byte. So an edit in a file ends a copy, and
+/// A match is found by its fingerprints, at the next place where the base has samples, and then compared byte for byte. So an edit in a file ends a match, and
 /// another one begins behind it. The result depends on the trees only.
 ///
-/// Memory: 8 MiB for each thread, and what ``BaseBytes`` takes.
+/// Memory: 8 MiB for each thread, what ``BaseBytes`` takes, and 24 bytes for each match.
 struct CopySearch: Sendable {
   let base: DeltaBaseReading
   let sampled: SampledBase
-  /// The shortest copy that is worth its bytes in the head. What is shorter is found by the encoder, around other copies.
-  static let shortest = 512
+  /// The shortest match that tells where the base resembles the stream.
+  static let shortest = 64
+  /// The shortest match that is always copied. The encoder names a shorter one with fewer bytes than the head, if the prefix of its window has it.
+  static let longCopy: UInt64 = 4096
+  /// The shortest match that is copied if the prefix does not have it.
+  static let shortCopy: UInt64 = 128
 
   /// How much of the stream one thread searches at once, in bytes.
   private static let chunkSize: UInt64 = 4 << 20
 
-  /// A copy: a place in the stream, and one in the base string.
+  /// A place in the stream, and one in the base string, with the same bytes.
   struct Match: Sendable {
     var start: UInt64
     var place: UInt64
     var length: UInt64
 
     var end: UInt64 { start + length }
+    /// The places in the base string.
+    var range: Range<UInt64> { place..<place + length }
   }
 
-  /// Returns the copies of a stream.
-  func copies(of stream: DeltaStream, jobs: Int, progress: ProgressHandler?) async throws(PackError) -> [DeltaHead.Copy] {
+  /// Returns the matches of a stream in ascending order, without what overlaps.
+  func matches(of stream: DeltaStream, jobs: Int, progress: ProgressHandler?) async throws(PackError) -> [Match] {
     let count = Int((stream.size + Self.chunkSize - 1) / Self.chunkSize)
     guard count > 0, stream.size >= UInt64(Self.shortest) else { return [] }
     let found = Monitor<[Match]>([])
@@ -40,16 +46,23 @@ struct CopySearch: Sendable {
         counter.add(min(Self.chunkSize, stream.size - UInt64(number) * Self.chunkSize))
       }
     }
-    return Self.divided(found.withLock { $0 })
+    return found.withLock { $0 }
   }
 
-  /// Cuts copies to the length that the format allows, and leaves out the shortest ones if there are too many.
-  private static func divided(_ matches: [Match]) -> [DeltaHead.Copy] {
-    var least = UInt64(shortest)
+  /// Returns the matches that are copied, cut to the length that the format allows, and the rest.
+  ///
+  /// - Parameter least: Copies have at least this length in bytes. If there are too many, only longer ones are copied.
+  static func divided(_ matches: [Match], least: (Match) -> UInt64) -> (copies: [DeltaHead.Copy], rest: [Match]) {
+    var most: UInt64 = 1
     while true {
       var copies: [DeltaHead.Copy] = []
+      var others: [Match] = []
       var end: UInt64 = 0
-      for match in matches where match.length >= least {
+      for match in matches {
+        guard match.length >= max(least(match), most) else {
+          others.append(match)
+          continue
+        }
         var rest = match
         while rest.length > 0 {
           let count = min(rest.length, Limits.deltaCopyLengths.upperBound)
@@ -61,8 +74,8 @@ struct CopySearch: Sendable {
           end = rest.start
         }
       }
-      if copies.count <= mostCopies { return copies }
-      least *= 2
+      if copies.count <= mostCopies { return (copies, others) }
+      most = max(2 * most, UInt64(shortest))
     }
   }
 
@@ -79,15 +92,15 @@ private struct ChunkSearch {
   /// The address that would follow if the last copy went on, less the place in the buffer.
   private var diagonal: Int64?
 
-  /// How many samples are beside each other at least in a copy. Twice as many are compared to choose between candidates.
-  private let fewestSamples: Int
+  /// How many samples are beside each other at least in a match, and how many are compared to choose between candidates.
+  private let samples: ClosedRange<Int>
 
   init(_ base: DeltaBaseReading, _ sampled: SampledBase) throws(PackError) {
     index = sampled.index
     contents = sampled.contents
     bytes = try BaseBytes(base)
     let spacing = Int(contents.spacing)
-    fewestSamples = max(1, (CopySearch.shortest - spacing - FingerprintIndex.width) / spacing)
+    samples = max(1, (CopySearch.shortest - spacing - FingerprintIndex.width) / spacing)...max(1, 1024 / spacing)
   }
 
   mutating func matches(_ range: Range<UInt64>, of stream: DeltaStream, _ pool: WorkerPool) throws(PackError) -> [CopySearch.Match] {
@@ -130,25 +143,25 @@ private struct ChunkSearch {
   private func candidate(_ window: Span<UInt8>, at place: Int) -> UInt64? {
     let fingerprint = FingerprintIndex.fingerprint(window, at: place)
     if let diagonal, index.hasSample(fingerprint, at: Int64(place) + diagonal) { return UInt64(Int64(place) + diagonal) }
-    var best: (address: UInt64, samples: Int, distance: UInt64)?
+    var best: (address: UInt64, count: Int, distance: UInt64)?
     index.forEachCandidate(fingerprint) { address in
-      let samples = samples(window, from: place, with: address)
+      let count = sampleCount(window, from: place, with: address)
       let distance = diagonal.map { UInt64(abs(Int64(address) - Int64(place) - $0)) } ?? address
-      if best.map({ samples > $0.samples || samples == $0.samples && distance < $0.distance }) ?? true {
-        best = (address, samples, distance)
+      if best.map({ count > $0.count || count == $0.count && distance < $0.distance }) ?? true {
+        best = (address, count, distance)
       }
     }
-    return best.flatMap { $0.samples >= fewestSamples ? $0.address : nil }
+    return best.flatMap { $0.count >= samples.lowerBound ? $0.address : nil }
   }
 
   /// Returns how many samples follow each other on the diagonal of a candidate, before and behind it.
-  private func samples(_ window: Span<UInt8>, from place: Int, with address: UInt64) -> Int {
+  private func sampleCount(_ window: Span<UInt8>, from place: Int, with address: UInt64) -> Int {
     let spacing = Int(contents.spacing)
     let end = window.count - FingerprintIndex.width
     var count = 1
     for step in [spacing, -spacing] {
       var next = place + step
-      while count < 2 * fewestSamples, next >= 0, next <= end,
+      while count < samples.upperBound, next >= 0, next <= end,
         index.hasSample(FingerprintIndex.fingerprint(window, at: next), at: Int64(address) + Int64(next - place))
       {
         count += 1

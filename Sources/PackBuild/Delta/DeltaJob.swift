@@ -1,10 +1,11 @@
 /// Makes a delta: a pack that makes the tree of a new pack out of the tree of an old one (FORMAT.md §13).
 ///
 /// With the same build of packer, the same packs and key give the same bytes, regardless of the number of threads. How the packs were compressed
-/// and encrypted makes no difference, except that the salt is random if that of the new pack is.
+/// and encrypted makes no difference, except that the salt is random if that of the new pack is, and that less is taken from a base whose frames a reader
+/// would decompress too often.
 ///
-/// Memory: 40 MiB for each thread, and up to 100 MiB if it has full windows; 450 bytes for each record of both packs; and the table of fingerprints, 24 MiB
-/// up to 192 MiB by the size of the old pack.
+/// Memory: 40 MiB for each thread, and up to 100 MiB if it has full windows; 450 bytes for each record of both packs; about 250 bytes for each run of 64
+/// bytes or more that both have in common; and the table of fingerprints, 24 MiB up to 192 MiB by the size of the old pack.
 package struct DeltaJob: Sendable {
   /// The pack that players have. The delta is applied to any pack with the same content root.
   package let old: Pack
@@ -41,10 +42,10 @@ package struct DeltaJob: Sendable {
     let (oldTree, newTree) = try await WorkerPool.value { [old, new] (_) throws(PackError) in
       (try DeltaTree(old), try DeltaTree(new))
     }
-    let places = DeltaPlaces(of: newTree, over: oldTree)
+    var places = DeltaPlaces(of: newTree, over: oldTree)
     let base = DeltaBaseReading(oldTree)
     let list = try await listSource(of: newTree, over: base, jobs: workers)
-    let contents = try await contentSource(of: newTree, places.new, over: base, jobs: workers, progress: progress)
+    let contents = try await contentSource(of: newTree, &places, over: base, jobs: workers, progress: progress)
 
     let header = makeHeader()
     let draft = try PackDraft(output, header: header, key: key.key, durability: durability, files: files, backend: backend)
@@ -72,23 +73,51 @@ package struct DeltaJob: Sendable {
   private func listSource(of tree: DeltaTree, over base: DeltaBaseReading, jobs: Int) async throws(PackError) -> LiteralWindows.Source {
     let stream = DeltaStream(listOf: tree)
     let (old, new) = (base.tree.list, tree.list)
-    guard old != new, !old.isEmpty, max(old.count, new.count) <= Self.mostOfList else {
-      let search = CopySearch(base: base, sampled: base.sampledList())
-      let copies = try await search.copies(of: stream, jobs: jobs, progress: nil)
+    if old == new, UInt64(old.count) >= Limits.deltaCopyLengths.lowerBound {
+      let (copies, _) = CopySearch.divided([CopySearch.Match(start: 0, place: 0, length: UInt64(old.count))]) { _ in 0 }
       return LiteralWindows.Source(stream: stream, copies: CopyStream(size: stream.size, copies), extras: [])
     }
-    return LiteralWindows.Source(stream: stream, copies: CopyStream(size: stream.size, []), extras: [0..<UInt64(old.count)])
+    if !old.isEmpty, max(old.count, new.count) <= Self.mostOfList {
+      return LiteralWindows.Source(stream: stream, copies: CopyStream(size: stream.size, []), extras: [[0..<UInt64(old.count)]])
+    }
+    let search = CopySearch(base: base, sampled: base.sampledList())
+    return try source(stream, over: base, try await search.matches(of: stream, jobs: jobs, progress: nil))
   }
 
   private func contentSource(
-    of tree: DeltaTree, _ new: [UInt32], over base: DeltaBaseReading, jobs: Int, progress: ProgressHandler?
+    of tree: DeltaTree, _ places: inout DeltaPlaces, over base: DeltaBaseReading, jobs: Int, progress: ProgressHandler?
   ) async throws(PackError) -> LiteralWindows.Source {
-    let stream = try DeltaStream(of: tree, new: new)
-    guard stream.size > 0 else { return LiteralWindows.Source(stream: stream, copies: CopyStream(size: 0, []), extras: []) }
+    let stream = try DeltaStream(of: tree, new: places.new)
+    guard stream.size > 0 else { return try source(stream, over: base, []) }
     let search = CopySearch(base: base, sampled: try await base.sampledContents(jobs: jobs, progress: progress))
-    let copies = try await search.copies(of: stream, jobs: jobs, progress: progress)
-    return LiteralWindows.Source(stream: stream, copies: CopyStream(size: stream.size, copies), extras: [])
+    let order = ContentOrder(stream.ranges, try await search.matches(of: stream, jobs: jobs, progress: progress), over: base)
+    places.reorder(order.numbers)
+    return try source(try DeltaStream(of: tree, new: places.new), over: base, order.matches)
   }
+
+  private func source(
+    _ stream: DeltaStream, over base: DeltaBaseReading, _ matches: [CopySearch.Match]
+  ) throws(PackError) -> LiteralWindows.Source {
+    var missed: Set<UInt64> = []
+    var made: LiteralWindows.Source?
+    // What the prefixes have no room for is copied. That moves the windows, so it is looked at again.
+    for _ in 0..<Self.mostRounds {
+      let (copies, rest) = CopySearch.divided(matches) { missed.contains($0.start) ? CopySearch.shortCopy : CopySearch.longCopy }
+      let copyStream = CopyStream(size: stream.size, copies)
+      let ranges = ExtraRanges(matches: rest, copies: copyStream, base: base)
+      let extras = try ranges.chosen()
+      if let made, !extras.isAllowed { return made }
+      let source = LiteralWindows.Source(stream: stream, copies: copyStream, extras: extras.ranges)
+      let more = try ranges.missed(extras.ranges).filter { $0.length >= CopySearch.shortCopy }
+      guard !more.isEmpty else { return source }
+      made = source
+      missed.formUnion(more.map(\.start))
+    }
+    guard let made else { preconditionFailure("there is a round") }
+    return made
+  }
+
+  private static let mostRounds = 4
 
   /// Applies the finished delta, without writing anything: all that a device checks.
   private func prove(_ file: OpenFile, size: UInt64, key: borrowing PackKey) throws(PackError) {

@@ -68,6 +68,16 @@ struct DeltaPlaces: Sendable {
     }
   }
 
+  /// Changes the order of the new contents.
+  ///
+  /// - Parameter numbers: For each in its new place, where it is now.
+  mutating func reorder(_ numbers: [Int]) {
+    new = numbers.map { new[$0] }
+    var places = [UInt32](repeating: 0, count: numbers.count)
+    for (place, number) in numbers.enumerated() { places[number] = UInt32(place) }
+    repeated = repeated.map { DeltaHead.Repeated(record: $0.record, source: places[Int($0.source)]) }
+  }
+
   /// Returns for each entry the number of the old entry with the same path. Both lists ascend by path.
   static func samePaths(_ entries: [Entry], _ old: [Entry]) -> [Int?] {
     var next = 0

@@ -41,6 +41,9 @@ struct DeltaStream: Sendable {
     size = position
   }
 
+  /// The places of the contents.
+  var ranges: [Range<UInt64>] { contents.map(\.range) }
+
   /// Reads bytes of the stream into a buffer.
   func read(_ range: Range<UInt64>, into target: inout [UInt8], at start: Int) throws(PackError) {
     guard !contents.isEmpty else {

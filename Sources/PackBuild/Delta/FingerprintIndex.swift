@@ -62,19 +62,6 @@ struct FingerprintIndex: Sendable {
     }
   }
 
-  /// Calls `body` with each sample that occurs at certain places of some bytes, and with its share of that: one divided by the number of equal samples.
-  ///
-  /// - Parameter stride: The distance of the places. An odd number, so that samples at any distance from each other are compared in the end.
-  func forEachShare(in bytes: Span<UInt8>, stride: Int, _ body: (_ address: UInt64, _ share: Float) -> Void) {
-    for place in Swift.stride(from: 0, through: bytes.count - Self.width, by: stride) {
-      let fingerprint = Self.fingerprint(bytes, at: place)
-      var candidates: Float = 0
-      forEachCandidate(fingerprint) { _ in candidates += 1 }
-      guard candidates > 0 else { continue }
-      forEachCandidate(fingerprint) { body($0, 1 / candidates) }
-    }
-  }
-
   /// Whether a sample starts at an address and has a fingerprint. Also finds samples that are not remembered as candidates.
   @inline(__always)
   func hasSample(_ fingerprint: UInt32, at address: Int64) -> Bool {

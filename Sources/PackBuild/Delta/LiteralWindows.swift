@@ -7,8 +7,8 @@ struct LiteralWindows: Sendable {
   struct Source: Sendable {
     let stream: DeltaStream
     let copies: CopyStream
-    /// What each window is compressed against in front of what both sides derive.
-    let extras: [Range<UInt64>]
+    /// For each window, what it is compressed against in front of what both sides derive.
+    let extras: [[Range<UInt64>]]
 
     /// Reads literals into a buffer.
     func read(_ range: Range<UInt64>, into buffer: inout [UInt8], at start: Int) throws(PackError) {
@@ -20,12 +20,9 @@ struct LiteralWindows: Sendable {
 
   private struct Window: Sendable {
     var frame: [UInt8]
-    var size: Int
-    var prefix: Prefix
-  }
-
-  private enum Prefix {
-    case nothing, derived, extended
+    var compressedSize: Int
+    var isDerived: Bool
+    var extras: [Range<UInt64>]
   }
 
   let base: DeltaBaseReading
@@ -45,20 +42,21 @@ struct LiteralWindows: Sendable {
         try worker.make(number, sizes[number])
       } take: { (number, window) throws(PackError) in
         try draft.append(window.frame.byteSpan)
-        made.withLock { $0.append(Window(frame: [], size: window.frame.count, prefix: window.prefix)) }
+        var placed = window
+        placed.frame = []
+        made.withLock { $0.append(placed) }
         counter.add(UInt64(sizes[number]))
       }
     }
     for (window, size) in zip(made.withLock { $0 }, sizes) {
       let prefix: DeltaHead.Prefix
-      switch window.prefix {
-      case .nothing: prefix = .nothing
-      case .derived: prefix = .derived
-      case .extended:
-        prefix = .extended(head.extras.count..<head.extras.count + source.extras.count)
-        head.extras += source.extras
+      if window.extras.isEmpty {
+        prefix = window.isDerived ? .derived : .nothing
+      } else {
+        prefix = .extended(head.extras.count..<head.extras.count + window.extras.count)
+        head.extras += window.extras
       }
-      head.windows.append(DeltaHead.Window(compressedSize: window.size, size: size, prefix: prefix))
+      head.windows.append(DeltaHead.Window(compressedSize: window.compressedSize, size: size, prefix: prefix))
     }
   }
 
@@ -71,7 +69,7 @@ struct LiteralWindows: Sendable {
     /// The prefix, then the literals.
     private var buffer: [UInt8] = []
 
-    private static let level = 19
+    private static let level = 22
 
     init(_ base: DeltaBaseReading, _ source: Source) throws(PackError) {
       self.base = base
@@ -89,8 +87,8 @@ struct LiteralWindows: Sendable {
       let start = UInt64(number) * most
       let window = start..<start + UInt64(size)
       let history = start - min(start, most)..<start
-      let extra = source.extras.reduce(0) { $0 + UInt64($1.count) }
-      let ranges = source.extras + source.copies.context(of: window, in: base.string, room: UInt64(Limits.deltaContextSize) - extra)
+      let extras = source.extras[number]
+      let ranges = extras + source.copies.context(of: window, in: base.string, room: UInt64(Limits.deltaContextSize) - extras.total)
       let prefixSize = ranges.reduce(history.count) { $0 + $1.count }
       var own: [UInt8] = []
       swap(&own, &buffer)
@@ -100,7 +98,7 @@ struct LiteralWindows: Sendable {
       try source.read(history, into: &own, at: prefixSize - history.count)
       try source.read(window, into: &own, at: prefixSize)
       let frame = try compress(own.byteSpan.extracting(first: prefixSize + size), from: prefixSize)
-      return Window(frame: frame, size: size, prefix: prefixSize == 0 ? .nothing : source.extras.isEmpty ? .derived : .extended)
+      return Window(frame: frame, compressedSize: frame.count, isDerived: prefixSize > 0, extras: extras)
     }
 
     private func compress(_ bytes: Span<UInt8>, from start: Int) throws(PackError) -> [UInt8] {

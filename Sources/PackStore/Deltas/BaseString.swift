@@ -50,25 +50,23 @@ package struct BaseString: Sendable {
     range.upperBound <= size && range.upperBound <= self.range(of: part(holding: range.lowerBound)).upperBound
   }
 
-  /// Throws unless all copies and extra ranges of a head are inside parts.
+  /// Throws unless all copies of a head are inside parts, and its extra ranges in the string.
   ///
   /// - Parameter isOfList: Whether those of the list are checked, or those of the new contents.
   func check(_ head: DeltaHead, ofList isOfList: Bool) throws(PackError) {
     for copy in isOfList ? head.copies.list : head.copies.contents {
-      try check(copy.place..<copy.place + UInt64(copy.length))
+      let range = copy.place..<copy.place + UInt64(copy.length)
+      guard holds(range) else { throw Self.missing(range) }
     }
     let windows = isOfList ? head.windows.prefix(head.listWindows) : head.windows.dropFirst(head.listWindows)
     for window in windows {
       guard case .extended(let ranges) = window.prefix else { continue }
-      for range in head.extras[ranges] { try check(range) }
+      for range in head.extras[ranges] where range.upperBound > size { throw Self.missing(range) }
     }
   }
 
-  private func check(_ range: Range<UInt64>) throws(PackError) {
-    guard holds(range) else {
-      throw PackError(
-        .damagedPayload, "the delta needs \(range.count) bytes at \(range.lowerBound) of its bases, where no content has them")
-    }
+  private static func missing(_ range: Range<UInt64>) -> PackError {
+    PackError(.damagedPayload, "the delta needs \(range.count) bytes at \(range.lowerBound) of its bases, where no content has them")
   }
 }
 
@@ -87,8 +85,11 @@ package final class BaseStringReader {
     self.string = string
     self.bases = bases
     readers = [(any BaseReader)?](repeating: nil, count: bases.count)
-    mostWork = bases.reduce(64 << 20) { $0.adding(($1 as? Pack)?.table.tarSize.times(3) ?? 0) }
+    mostWork = Self.mostWork(bases.reduce(0) { $0.adding(($1 as? Pack)?.table.tarSize ?? 0) })
   }
+
+  /// Returns how many bytes of frames may be decompressed of packs whose tars have so many (FORMAT.md §6).
+  package static func mostWork(_ tarSize: UInt64) -> UInt64 { tarSize.times(3).adding(64 << 20) }
 
   /// Bytes of the string, and where they go in a buffer.
   struct Piece {

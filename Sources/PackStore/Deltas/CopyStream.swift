@@ -31,7 +31,7 @@ package struct CopyStream: Sendable {
 
   private static let contextWidths: ClosedRange<UInt64> = 256...1 << 18
   /// By what the width of context is divided if it does not fit otherwise.
-  private static let narrowings: [UInt64] = [1, 2, 4, 8]
+  package static let narrowings: [UInt64] = [1, 2, 4, 8]
 
   /// Returns the ranges of the base string that are a window's context.
   ///
@@ -41,19 +41,14 @@ package struct CopyStream: Sendable {
   package func context(of window: Range<UInt64>, in string: BaseString, room: UInt64) -> [Range<UInt64>] {
     var ranges: [Range<UInt64>] = []
     for narrowing in Self.narrowings {
-      ranges = context(of: window, in: string, narrowing)
-      if ranges.reduce(0, { $0 + UInt64($1.count) }) <= room { return ranges }
+      ranges = context(of: window, in: string, narrowing: narrowing)
+      if ranges.total <= room { return ranges }
     }
-    var left = room
-    return ranges.filter { range in
-      guard UInt64(range.count) <= left else { return false }
-      left -= UInt64(range.count)
-      return true
-    }
+    return ranges.fitting(room)
   }
 
   /// Returns the ranges around the gaps of a window, joined where they touch, whatever they add up to.
-  private func context(of window: Range<UInt64>, in string: BaseString, _ narrowing: UInt64) -> [Range<UInt64>] {
+  package func context(of window: Range<UInt64>, in string: BaseString, narrowing: UInt64) -> [Range<UInt64>] {
     var ranges: [Range<UInt64>] = []
     var number = literals.partitioningIndex { $0 > window.lowerBound }
     while number <= copies.count, gap(number).lowerBound < window.upperBound {
@@ -61,16 +56,7 @@ package struct CopyStream: Sendable {
       if !gap.isEmpty { add(around: number, 2 * UInt64(gap.count) / narrowing, string, &ranges) }
       number += 1
     }
-    ranges.sort { ($0.lowerBound, $0.upperBound) < ($1.lowerBound, $1.upperBound) }
-    var merged: [Range<UInt64>] = []
-    for range in ranges {
-      if let last = merged.last, range.lowerBound <= last.upperBound {
-        merged[merged.count - 1] = last.lowerBound..<max(last.upperBound, range.upperBound)
-      } else {
-        merged.append(range)
-      }
-    }
-    return merged
+    return ranges.joined(over: 0)
   }
 
   /// Adds what is around a gap in the base string: behind the end of the copy before, and before the start of the copy after.

@@ -315,7 +315,7 @@ struct CopySearchTests {
     let base = DeltaBaseReading(try DeltaTree(sample.old))
     let stream = try DeltaStream(of: try DeltaTree(sample.new), new: [0])
     let search = CopySearch(base: base, sampled: try await base.sampledContents(jobs: 2, progress: nil))
-    let copies = try await search.copies(of: stream, jobs: 2, progress: nil)
+    let (copies, _) = CopySearch.divided(try await search.matches(of: stream, jobs: 2, progress: nil)) { _ in CopySearch.longCopy }
     // Each is the same on both sides.
     var position = 0
     for copy in copies {
@@ -329,10 +329,10 @@ struct CopySearchTests {
     return (copies, CopyStream(size: UInt64(new.count), copies).literalCount)
   }
 
-  @Test("nothing is found without a base, and nothing shorter than is worth a copy", arguments: [1, 16, 500])
+  @Test("nothing is copied without a base, and nothing shorter than is worth a copy", arguments: [1, 16, 500, 4095])
   func nothing(_ size: Int) async throws {
     var random = SeededGenerator(seed: 1)
-    let content = random.bytes(3000)
+    let content = random.bytes(6000)
     #expect(try await copies([], content).copies.isEmpty)
     #expect(try await copies([Array(content[1000..<1000 + size])], content).copies.isEmpty)
   }
@@ -354,6 +354,77 @@ struct CopySearchTests {
     let content = random.bytes(size)
     let found = try await copies([content], [7] + content + [8])
     #expect(found.literals <= 2 && found.copies.count >= size >> 20)
+  }
+
+  @Test("matches that are too short for copies are extra ranges, joined over small holes, unless their frames cost too much")
+  func extras() async throws {
+    var random = SeededGenerator(seed: 4)
+    let content = random.bytes(300_000)
+    var new = content
+    for place in stride(from: 100_000, to: 200_000, by: 1000) { new[place] ^= 1 }
+    let sample = try await DeltaSample(
+      SampleTree(["a": .init(random.bytes(90_000)), "old": .init(content)]), SampleTree(["a": .init(Array(new[100_500..<200_000]))]))
+    let base = DeltaBaseReading(try DeltaTree(sample.old))
+    let stream = try DeltaStream(of: try DeltaTree(sample.new), new: [0])
+    let search = CopySearch(base: base, sampled: try await base.sampledContents(jobs: 2, progress: nil))
+    let (copies, rest) = CopySearch.divided(try await search.matches(of: stream, jobs: 2, progress: nil)) { _ in CopySearch.longCopy }
+    #expect(copies.isEmpty && rest.count == 100)
+    var ranges = ExtraRanges(matches: rest, copies: CopyStream(size: stream.size, []), base: base)
+    let start = base.string.range(of: 2).lowerBound
+    let all = try ranges.chosen()
+    #expect(all.ranges == [[start + 100_436..<start + 200_064]] && all.isAllowed)
+    #expect(try ranges.missed(all.ranges).isEmpty)
+    // Three frames of 64 KiB have it, and one of them only little.
+    ranges.mostWork = 150_000
+    let fewer = try ranges.chosen().ranges[0]
+    #expect(fewer.total < 99_000 && fewer.total > 60_000, "\(fewer)")
+    ranges.mostWork = 0
+    let none = try ranges.chosen()
+    #expect(none.ranges == [[]] && none.isAllowed)
+    #expect(try ranges.missed(none.ranges).count == 100)
+    let report = try await sample.check()
+    #expect(report.copies == 0 && report.deltaSize < 2500, "\(report.deltaSize)")
+  }
+
+  @Test("ranges are joined, taken out of each other, and fitted into a room")
+  func ranges() {
+    let ranges: [Range<UInt64>] = [40..<50, 0..<10, 5..<12, 12..<15, 20..<30]
+    #expect(ranges.joined(over: 0) == [0..<15, 20..<30, 40..<50])
+    #expect(ranges.joined(over: 5) == [0..<30, 40..<50] && ranges.joined(over: 10) == [0..<50])
+    #expect([0..<15, 20..<30].without([0..<2, 4..<6, 14..<22, 29..<40]) == [2..<4, 6..<14, 22..<29] as [Range<UInt64>])
+    #expect([0..<15, 20..<30].without([]) == [0..<15, 20..<30] as [Range<UInt64>])
+    #expect([0..<15, 20..<30].without([0..<30]) == [] as [Range<UInt64>])
+    #expect(ranges.fitting(19) == [40..<50, 5..<12] && ranges.total == 40)
+  }
+
+  @Test("new contents come in the order of what they have most in common with, and no match reaches from one into the next")
+  func order() async throws {
+    var random = SeededGenerator(seed: 5)
+    let contents = (0..<4).map { _ in random.bytes(20_000) }
+    let old = SampleTree(Dictionary(uniqueKeysWithValues: contents.enumerated().map { ("old/\($0)", SampleTree.File($1)) }))
+    // The two halves of one content, unlike their names, and what resembles nothing behind the first.
+    let sample = try await DeltaSample(
+      old,
+      SampleTree([
+        "a": .init(contents[2] + [1]), "b": .init(Array(contents[1][10_000...])), "c": .init(random.bytes(500)),
+        "d": .init(Array(contents[1][..<10_000])), "e": .init(Array(contents[1][..<10_000])),
+      ]))
+    let base = DeltaBaseReading(try DeltaTree(sample.old))
+    let ranges: [Range<UInt64>] = [0..<20_001, 20_001..<30_001, 30_001..<30_501, 30_501..<40_501]
+    let place = { (number: Int) in base.string.range(of: number + 1).lowerBound }
+    let order = ContentOrder(
+      ranges,
+      [
+        .init(start: 0, place: place(2), length: 20_000), .init(start: 20_001, place: place(1) + 10_000, length: 10_000),
+        // As if the bytes of the third and fourth were end to end in the base.
+        .init(start: 30_441, place: place(0), length: 10_060),
+      ], over: base)
+    #expect(order.numbers == [3, 1, 2, 0])
+    #expect(order.matches.map(\.start) == [0, 10_000, 20_500])
+    #expect(order.matches.map(\.place) == [place(0) + 60, place(1) + 10_000, place(2)])
+    #expect(order.matches.map(\.length) == [10_000, 10_000, 20_000])
+    let report = try await sample.check()
+    #expect(report.new == 4 && report.repeated == 1 && report.literalSize < 600)
   }
 
   @Test("a content that arrives in pieces has the samples of one that arrives whole", arguments: [1, 7, 16, 1000])

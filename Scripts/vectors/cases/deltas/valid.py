@@ -241,6 +241,11 @@ def valid_delta_ranges():
     yield vector("three", "three ranges of two contents", Range(a, 40), Range(a + 100, 60), Range(NOISE_BIN_PLACE + 10, 50))
     yield vector("touch", "ranges of one content that touch", Range(a, 100), Range(a + 100, 1), Range(a + 101, 399))
     yield vector("touch-parts", "ranges that touch where a content ends", Range(a + 400, len(OLD_TEXT) - 400), Range(NOISE_BIN_PLACE, 20))
+    yield vector("across-parts", "a range of two contents", Range(a + 100, len(OLD_TEXT)))
+    yield vector("from-list", "a range from the last byte of the list on", Range(a - 1, 400))
+    yield vector("whole", "a range of the list and all contents", Range(0, OLD_END))
+    yield vector("across-bases", "a range from the last byte of the first base through the list of the second into its contents",
+                 Range(a, 500), Range(OLD_END - 1, 200), over=[OLD_TREE, ENGINE])
     yield vector("edges", "ranges of the first and the last byte of the list and of contents", Range(0, 1), Range(LIST_LENGTH - 1, 1), Range(a, 1),
                  Range(NOISE_BIN_PLACE - 1, 1), Range(RUN_PLACE, 1), Range(OLD_END - 1, 1))
     yield vector("unused", "a prefix in which no match begins", Range(a, len(OLD_TEXT)), codec=lambda content, prefix: raw_frame(content))

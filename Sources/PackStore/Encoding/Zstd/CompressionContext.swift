@@ -6,7 +6,7 @@
 
 /// The compression settings of zstd for a frame.
 package struct CompressionStrength: Hashable, Sendable {
-  /// The zstd level, -1 or 1 to 19; at -1 literals are not compressed.
+  /// The zstd level, -1 or 1 to 22; at -1 literals are not compressed.
   package let level: Int
   /// The base-2 logarithms of the sizes of the tables that find matches, or 0 for the default of the level.
   package let hashLog: Int
@@ -22,7 +22,7 @@ package struct CompressionStrength: Hashable, Sendable {
   package init(
     level: Int, hashLog: Int = 0, chainLog: Int = 0, windowLog: Int = 0, splitsBlocks: Bool = false, findsLongMatches: Bool = false
   ) {
-    precondition(level == -1 || Limits.compressionLevels.contains(level))
+    precondition(level == -1 || (1...22).contains(level))
     self.level = level
     self.hashLog = hashLog
     self.chainLog = chainLog
