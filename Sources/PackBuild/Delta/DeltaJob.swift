@@ -100,7 +100,7 @@ package struct DeltaJob: Sendable {
   ) throws(PackError) -> LiteralWindows.Source {
     var missed: Set<UInt64> = []
     var made: LiteralWindows.Source?
-    // What the prefixes have no room for is copied. That moves the windows, so it is looked at again.
+    // What the prefixes have no room for is copied. That makes room for others in the windows, so it is looked at again.
     for _ in 0..<Self.mostRounds {
       let (copies, rest) = CopySearch.divided(matches) { missed.contains($0.start) ? CopySearch.shortCopy : CopySearch.longCopy }
       let copyStream = CopyStream(size: stream.size, copies)
@@ -109,7 +109,7 @@ package struct DeltaJob: Sendable {
       if let made, !extras.isAllowed { return made }
       let source = LiteralWindows.Source(stream: stream, copies: copyStream, extras: extras.ranges)
       let more = try ranges.missed(extras.ranges).filter { $0.length >= CopySearch.shortCopy }
-      guard !more.isEmpty else { return source }
+      guard more.reduce(0, { $0 + $1.length }) > copyStream.literalCount / 256 else { return source }
       made = source
       missed.formUnion(more.map(\.start))
     }
@@ -117,7 +117,7 @@ package struct DeltaJob: Sendable {
     return made
   }
 
-  private static let mostRounds = 4
+  private static let mostRounds = 16
 
   /// Applies the finished delta, without writing anything: all that a device checks.
   private func prove(_ file: OpenFile, size: UInt64, key: borrowing PackKey) throws(PackError) {

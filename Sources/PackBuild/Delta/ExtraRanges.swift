@@ -120,9 +120,10 @@ struct ExtraRanges {
     }
   }
 
+  /// Returns the first ranges that fit beside the context, or those with the most of what is wanted.
   private func extras(of wanted: Wanted, _ least: UInt64) -> [Range<UInt64>] {
     let room = UInt64(Limits.deltaContextSize)
-    var extras: [Range<UInt64>] = []
+    var best: (ranges: [Range<UInt64>], common: UInt64) = ([], 0)
     for (ranges, context) in wanted.ranges {
       var useful: [Range<UInt64>] = []
       for range in ranges {
@@ -131,11 +132,14 @@ struct ExtraRanges {
         }
       }
       for hole in Self.holes {
-        extras = Self.joined(useful, over: hole)
-        if context + extras.total <= room { return Self.most(extras) }
+        let all = Self.joined(useful, over: hole)
+        let fitting = Self.most(all).cut(to: room - min(room, context))
+        if fitting == all { return all }
+        let common = useful.total - useful.without(fitting).total
+        if common > best.common { best = (fitting, common) }
       }
     }
-    return Self.most(extras.cut(to: room))
+    return best.ranges
   }
 
   /// Leaves out the shortest ranges if there are too many.
