@@ -70,7 +70,7 @@ struct DeltaPlaces: Sendable {
 
   /// Changes the order of the new contents.
   ///
-  /// - Parameter numbers: For each in its new place, where it is now.
+  /// - Parameter numbers: The present places of the contents, in the new order.
   mutating func reorder(_ numbers: [Int]) {
     new = numbers.map { new[$0] }
     var places = [UInt32](repeating: 0, count: numbers.count)

@@ -162,7 +162,7 @@ struct ExtraRanges {
     }
   }
 
-  /// Returns about how many bytes of frames a reader decompresses for the copies, which it reads for 4 MiB of the stream at once.
+  /// Returns about how many bytes of frames a reader decompresses for the copies.
   private func copyWork() -> UInt64 {
     var (work, position, read): (UInt64, UInt64, UInt64) = (0, 0, 0)
     var frames: Set<Int> = []
@@ -170,11 +170,11 @@ struct ExtraRanges {
       position += copy.gap
       var rest = copy.place..<copy.place + UInt64(copy.length)
       while !rest.isEmpty {
-        if position >> 22 != read {
+        if position / CopyStream.readSize != read {
           work += base.work(of: frames)
-          (frames, read) = ([], position >> 22)
+          (frames, read) = ([], position / CopyStream.readSize)
         }
-        let part = rest.prefix(min(rest.count, Int((read + 1) << 22 - position)))
+        let part = rest.prefix(min(rest.count, Int((read + 1) * CopyStream.readSize - position)))
         frames.formUnion(base.frames(of: [part]))
         rest = part.upperBound..<rest.upperBound
         position += UInt64(part.count)

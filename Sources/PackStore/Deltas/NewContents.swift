@@ -1,6 +1,6 @@
 /// Reads the new contents of a delta one after the other, and computes their digests. Used by one worker at a time.
 ///
-/// Memory: what ``StreamReader`` takes, and 4 MiB, so that copies from far apart are read in the order of the bases.
+/// Memory: what ``StreamReader`` takes, and ``CopyStream/readSize``.
 final class NewContents {
   private let contents: [DeltaTarget.New]
   private let application: DeltaApplication
@@ -21,7 +21,7 @@ final class NewContents {
     self.application = application
     reader = try Self.reader(application)
     digest = try application.delta.source.backend.makeDigest()
-    buffer = [UInt8](repeating: 0, count: Int(min(4 << 20, application.stream.size)))
+    buffer = [UInt8](repeating: 0, count: Int(min(CopyStream.readSize, application.stream.size)))
     left = contents.first?.size ?? 0
   }
 

@@ -128,8 +128,7 @@ final class StreamReader {
   /// Collects the prefix of a window, and returns its length.
   private func fillPrefix(_ prefix: inout [UInt8], of window: DeltaWindow, _ range: Range<UInt64>) throws(PackError) -> Int {
     guard window.isDerived else { return 0 }
-    let extra = window.extras.reduce(0) { $0 + UInt64($1.count) }
-    let ranges = window.extras + stream.context(of: range, in: string, room: UInt64(Limits.deltaContextSize) - extra)
+    let ranges = window.extras + stream.context(of: range, in: string, room: UInt64(Limits.deltaContextSize) - window.extras.total)
     let size = ranges.reduce(0) { $0 + $1.count }
     let history = held.count
     if prefix.count < size + history { prefix = [UInt8](repeating: 0, count: size + history) }

@@ -395,6 +395,8 @@ struct CopySearchTests {
     #expect([0..<15, 20..<30].without([]) == [0..<15, 20..<30] as [Range<UInt64>])
     #expect([0..<15, 20..<30].without([0..<30]) == [] as [Range<UInt64>])
     #expect(ranges.fitting(19) == [40..<50, 5..<12] && ranges.total == 40)
+    #expect(ranges.cut(to: 15) == [40..<50, 0..<5] && ranges.cut(to: 10) == [40..<50])
+    #expect(ranges.cut(to: 0).isEmpty && ranges.cut(to: 41) == ranges)
   }
 
   @Test("new contents come in the order of what they have most in common with, and no match reaches from one into the next")

@@ -193,6 +193,9 @@ def hostile_delta_copies():
             ("other-gap", "a copy that is 1 byte too early in the stream: another content", {"fields": with_fields(
                 contents_copies=lambda c: [c[0], c[1]._replace(gap=6), c[2]._replace(gap=1)])}, "damaged")):
         yield hostile_delta("copy-" + name, comment, expect=expect, **{**copies, **changes})
+    yield hostile_delta("copies-gaps-overflow", "2049 copies whose gaps come to more than 2^63, each from where the one before ended", copies=copies["copies"],
+                        pieces=with_fields(list_copies=b"\0", contents_copies=varint(2049), gaps=varint(1 << 52) * 2049, places=signed_varint(-(1 << 52)) * 2049,
+                                           lengths=b"\x20" * 2049))
     yield hostile_delta("copies-places-overflow", "2049 copies whose places would come to 2^63", copies=copies["copies"],
                         pieces=with_fields(list_copies=b"\0", contents_copies=varint(2049), gaps=bytes(2049), places=signed_varint((1 << 52) - 1) * 2049,
                                            lengths=b"\x20" * 2049))
