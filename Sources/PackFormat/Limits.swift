@@ -21,6 +21,13 @@ public enum Limits {
   /// The largest pack version (2^53 − 1), so that JSON can carry it.
   package static let packVersion: UInt64 = (1 << 53) - 1
 
+  /// The most that a writer goes above the last known version of a manifest or pack. Devices refuse every version below one that they had, so one wrong
+  /// number would use up all that follow.
+  package static let versionStep: UInt64 = 1 << 32
+
+  /// Whether no writer goes from one version to the other.
+  package static func isVersionJump(from known: UInt64, to version: UInt64) -> Bool { version > known.adding(versionStep) }
+
   /// The longest pack name, in bytes.
   package static let nameLength = 64
 
@@ -52,13 +59,13 @@ public enum Limits {
   package static let defaultFrameSize = 2 << 20
 
   /// The largest block of index records, decompressed, in bytes: 128 records of the longest path.
-  package static let indexBlockSize = recordsPerBlock * (IndexRecord.fixedSize + pathLength)
+  package static let indexBlockSize = recordsPerBlock * (pathLength + 1 + RecordColumns.fixedSize)
 
   /// The largest directory of the index, decompressed, in bytes. A reader holds it while the pack is open.
   package static let indexDirectorySize = 2 << 20
 
-  /// The largest content that is unpacked unless a signed manifest allows more, in bytes (64 GiB).
-  public static let contentSizeWithoutManifest: UInt64 = 64 << 30
+  /// The largest content of a pack, in bytes (64 GiB). A signed manifest allows what it names, and no more.
+  public static let contentSize: UInt64 = 64 << 30
 
   /// The largest number of directories of a tree, implied ones and the root included. They take 256 MiB, although a few kilobytes of index name them.
   package static let directories = 65_536

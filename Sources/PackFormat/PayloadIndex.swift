@@ -1,4 +1,4 @@
-/// One record of the index (FORMAT.md §4.4), without its digest.
+/// One record of the index (FORMAT.md §4.6), without its digest.
 package struct IndexRecord: Hashable, Sendable {
   /// What an entry is.
   package enum Kind: UInt8, Sendable {
@@ -14,23 +14,11 @@ package struct IndexRecord: Hashable, Sendable {
   /// Where the content starts in the tar, in bytes; 0 if it has no content.
   package var offset: UInt64
 
-  /// The length of a record before its path, in bytes.
-  package static let fixedSize = 19
-
   package init(path: [UInt8], kind: Kind, size: UInt64, offset: UInt64) {
     self.path = path
     self.kind = kind
     self.size = size
     self.offset = offset
-  }
-
-  /// Appends the record as it is written in a block.
-  package func append(to bytes: inout [UInt8]) {
-    bytes.append(littleEndian: UInt16(path.count))
-    bytes.append(kind.rawValue)
-    bytes.append(littleEndian: size)
-    bytes.append(littleEndian: offset)
-    bytes += path
   }
 
   /// Appends what the content root covers of the record: everything but the offset, and its digest.
@@ -49,80 +37,33 @@ package struct IndexRecord: Hashable, Sendable {
     bytes.append(copying: digest)
   }
 
-  /// Reads the next record. Throws if a tar of `tarSize` bytes cannot hold it.
-  package static func parse(
-    _ bytes: Span<UInt8>, cursor: inout FieldCursor, tarSize: UInt64
-  ) throws(PackError) -> IndexRecord {
-    let fields = try Fields.parse(bytes, cursor: &cursor, tarSize: tarSize)
-    return IndexRecord(
-      path: [UInt8](copying: bytes.extracting(fields.path)), kind: fields.kind, size: fields.size, offset: fields.offset)
+  /// The SHA-256 of no bytes: the digest of an empty file.
+  package static let emptyDigest: [UInt8] = [
+    0xe3, 0xb0, 0xc4, 0x42, 0x98, 0xfc, 0x1c, 0x14, 0x9a, 0xfb, 0xf4, 0xc8, 0x99, 0x6f, 0xb9, 0x24,
+    0x27, 0xae, 0x41, 0xe4, 0x64, 0x9b, 0x93, 0x4c, 0xa4, 0x95, 0x99, 0x1b, 0x78, 0x52, 0xb8, 0x55,
+  ]
+  /// What stands in place of the digest of a directory.
+  package static let noDigest = [UInt8](repeating: 0, count: 32)
+
+  /// Checks type, path and size of a record, in this order (FORMAT.md §4.9): a type of a later version may have other rules for the other fields.
+  package static func check(type: UInt8, path: Span<UInt8>, size: UInt64) throws(PackError) -> Kind {
+    guard let kind = Kind(rawValue: type) else {
+      throw PackError(.unsupported, "index holds an entry of type \(type), which this build does not know")
+    }
+    guard path.count <= Limits.pathLength else {
+      throw PackError(.limitExceeded, "index holds a path of \(path.count) bytes, more than \(Limits.pathLength)")
+    }
+    func name() -> String { printable([UInt8](copying: path)) }
+    if let problem = EntryPath.depthProblem(of: path) { throw PackError(.limitExceeded, "entry '\(name())' \(problem)") }
+    if let problem = EntryPath.securityProblem(of: path) { throw PackError(.illegalPath, "entry '\(name())' \(problem)") }
+    guard kind != .directory || size == 0 else {
+      throw PackError(.damagedPayload, "directory '\(name())' claims \(size) bytes of content")
+    }
+    return kind
   }
 }
 
-extension IndexRecord {
-  /// A record in the bytes of its block, without a copy of its path.
-  package struct Fields: Sendable {
-    /// Where the path is in the block.
-    package let path: Range<Int>
-    package let kind: Kind
-    /// The length of the content in bytes; 0 for a directory.
-    package let size: UInt64
-    /// Where the content starts in the tar, in bytes; 0 if it has no content.
-    package let offset: UInt64
-
-    /// Reads the next record. Throws if a tar of `tarSize` bytes cannot hold it.
-    package static func parse(
-      _ bytes: Span<UInt8>, cursor: inout FieldCursor, tarSize: UInt64
-    ) throws(PackError) -> Fields {
-      let fields = try parse(bytes, cursor: &cursor)
-      if let problem = fields.placeProblem(tarSize: tarSize) {
-        throw PackError(.damagedPayload, "entry '\(printable([UInt8](copying: bytes.extracting(fields.path))))' \(problem)")
-      }
-      return fields
-    }
-
-    /// Returns what is wrong with the place of the content in a tar of `tarSize` bytes, or nil.
-    private func placeProblem(tarSize: UInt64) -> String? {
-      guard size > 0 else { return offset == 0 ? nil : "is empty, but has the offset \(offset)" }
-      // The data lies between the first header and the closing 1024 bytes.
-      guard offset % 512 == 0, offset >= 512, tarSize >= 1024, size <= tarSize,
-        offset <= tarSize - 1024, size <= tarSize - 1024 - offset
-      else { return "claims \(size) bytes at \(offset), outside a tar of \(tarSize) bytes" }
-      return nil
-    }
-
-    /// Reads the next record. Checks everything but the place of its content.
-    package static func parse(_ bytes: Span<UInt8>, cursor: inout FieldCursor) throws(PackError) -> Fields {
-      let fixed = try cursor.range("index record", count: IndexRecord.fixedSize, in: bytes).lowerBound
-      let pathLength = Int(bytes.littleEndian(UInt16.self, at: fixed))
-      let rawKind = bytes[fixed + 2]
-      let size = bytes.littleEndian(UInt64.self, at: fixed + 3)
-      let offset = bytes.littleEndian(UInt64.self, at: fixed + 11)
-      // Type, path, size and offset, in this order (FORMAT.md §4.9): a type of a later version may have other rules for the other fields.
-      guard let kind = Kind(rawValue: rawKind) else {
-        throw PackError(.unsupported, "index holds an entry of type \(rawKind), which this build does not know")
-      }
-      guard pathLength <= Limits.pathLength else {
-        throw PackError(
-          .limitExceeded, "index holds a path of \(pathLength) bytes, more than \(Limits.pathLength)")
-      }
-      let path = try cursor.range("index record", count: pathLength, in: bytes)
-      func name() -> String { printable([UInt8](copying: bytes.extracting(path))) }
-      if let problem = EntryPath.depthProblem(of: bytes.extracting(path)) {
-        throw PackError(.limitExceeded, "entry '\(name())' \(problem)")
-      }
-      if let problem = EntryPath.securityProblem(of: bytes.extracting(path)) {
-        throw PackError(.illegalPath, "entry '\(name())' \(problem)")
-      }
-      guard kind != .directory || size == 0 else {
-        throw PackError(.damagedPayload, "directory '\(name())' claims \(size) bytes of content")
-      }
-      return Fields(path: path, kind: kind, size: size, offset: offset)
-    }
-  }
-}
-
-/// The head of the index (FORMAT.md §4.4), without its directory.
+/// The head of the index (FORMAT.md §4.6), without its directory.
 package struct IndexHead: Hashable, Sendable {
   package var recordCount: UInt32
   /// The largest decompressed data frame in bytes.
@@ -197,11 +138,14 @@ package struct IndexHead: Hashable, Sendable {
     guard recordCount <= Limits.records else {
       throw PackError(.limitExceeded, "index lists \(recordCount) entries, more than \(Limits.records)")
     }
+    guard head.contentSize <= Limits.contentSize else {
+      throw PackError(.limitExceeded, "pack holds \(head.contentSize) bytes of content, more than the limit of \(Limits.contentSize)")
+    }
     return head
   }
 }
 
-/// The directory of the index (FORMAT.md §4.4): the length and the first path of each block.
+/// The directory of the index (FORMAT.md §4.6): the length and the first path of each block.
 package struct IndexDirectory: Sendable {
   private let bytes: [UInt8]
   /// For each block, where its item starts in ``bytes``, and where the block starts in the blocks frame.
@@ -223,10 +167,7 @@ package struct IndexDirectory: Sendable {
       guard block == 0 || precedes(bytes.byteSpan.extracting(previous), bytes.byteSpan.extracting(path)) else {
         throw PackError(.damagedPayload, "index blocks are out of order at block \(block)")
       }
-      let digests = 32 * head.recordCount(inBlock: block)
-      guard Int(length) > digests,
-        Int(length) - digests <= Limits.compressBound(Limits.indexBlockSize)
-      else {
+      guard length > 0, Int(length) <= Limits.compressBound(Limits.indexBlockSize) + 32 * head.recordCount(inBlock: block) else {
         throw PackError(.damagedPayload, "index block \(block) claims \(length) bytes")
       }
       offset += UInt64(length)

@@ -33,7 +33,8 @@ package struct Publication: Sendable {
 
   /// Looks at the place.
   ///
-  /// - Throws: ``PackError/Code/releaseConflict`` if a newer manifest is there, or another one of the same version.
+  /// - Throws: ``PackError/Code/releaseConflict`` if a newer manifest is there, another one of the same version, or one
+  ///   more than ``PackFormat/Limits/versionStep`` versions earlier.
   package func plan() throws(PackError) -> Plan {
     let there = try place.sizes()
     let published = there[ReleaseFile.manifest] == nil ? nil : try place.contents(of: ReleaseFile.manifest, limit: Manifest.largestSize)
@@ -48,6 +49,7 @@ package struct Publication: Sendable {
     let ours = release.manifest.version
     if let version, version > ours { throw conflict("has manifest \(version), which is newer than manifest \(ours) of this release") }
     if let version, version == ours, !isPublished { throw conflict("has another manifest \(version) than this release") }
+    if let former { try checkVersions(after: former) }
     let missing = release.files.filter { there[$0.name] != $0.size }
     let names = Set(release.files.map(\.name))
     let others = there.filter { name, _ in
@@ -62,6 +64,18 @@ package struct Publication: Sendable {
       others: (others.count, others.reduce(0 as UInt64) { $0.adding($1.value) }), unsure: unsure,
       shards: there.keys.filter(Shard.isFileName).sorted(), published: published, publishedVersion: version,
       isPublished: isPublished, hasCopy: there[release.copyName] == UInt64(release.manifestBytes.count))
+  }
+
+  /// Throws if a version is too far above the published one. Catalogues are not compared: 'packer verify --published' does.
+  private func checkVersions(after former: Manifest) throws(PackError) {
+    let known = Dictionary(former.packs.map { ($0.id, $0.version) }, uniquingKeysWith: max)
+    let pairs =
+      [("manifest", former.version, release.manifest.version)]
+      + release.manifest.packs.compactMap { pack in known[pack.id].map { ("pack '\(pack.id)' in version", $0, pack.version) } }
+    guard let (name, old, new) = pairs.first(where: { Limits.isVersionJump(from: $0.1, to: $0.2) }) else { return }
+    throw conflict(
+      "has \(name) \(old), and this release has \(new): devices would refuse every version between",
+      hint: "bring back the lock file before that change, then build again with 'packer build'")
   }
 
   private func conflict(_ what: String, hint: String = "get the newest lock file, then build again with 'packer build'") -> PackError {

@@ -41,8 +41,6 @@ package struct ContentTable: Sendable {
   init(_ pack: Pack, reader: PackReader, pool: WorkerPool) throws(PackError) {
     let head = pack.index.head
     let root = try ContentRoot(backend: pack.source.backend)
-    let emptyDigest = try pack.source.backend.makeDigest().finish()
-    let noDigest = [UInt8](repeating: 0, count: 32)
     var order = EntryPath.TreeOrder()
     var items: [Item] = []
     items.reserveCapacity(Int(head.recordCount))
@@ -63,10 +61,6 @@ package struct ContentTable: Sendable {
           try block.withPath(of: row) { (path) throws(PackError) in
             try root.add(path: path, kind: kind, size: size, digest: digest)
             try count.add(path: path, kind: kind, size: size)
-          }
-          let expected = kind == .directory ? noDigest : emptyDigest
-          guard size > 0 || equal(digest, expected.byteSpan) else {
-            throw PackReader.digestMismatch(block.path(of: row))
           }
         }
         if size == 0 {

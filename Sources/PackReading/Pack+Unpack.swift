@@ -6,7 +6,7 @@ extension Pack {
   ///   - contentLimit: the maximum size of the content in bytes, for callers that know what to expect.
   ///   - progress: called for every frame with the bytes of content done so far.
   public func verify(
-    jobs: Int? = nil, contentLimit: UInt64 = Limits.contentSizeWithoutManifest, progress: ProgressHandler? = nil
+    jobs: Int? = nil, contentLimit: UInt64 = Limits.contentSize, progress: ProgressHandler? = nil
   ) async throws(PackError) {
     try checkContentSize(contentLimit)
     try await TreeWalk.run(self, into: nil, jobs: jobs, phase: .verifying, progress: progress)
@@ -26,7 +26,7 @@ extension Pack {
   /// - Throws: ``PackError/Code/outputExists``, ``PackError/Code/noSpace`` with the number of missing bytes, ``PackError/Code/limitExceeded``, or the
   ///   error of a damaged pack.
   public func unpack(
-    to directory: String, jobs: Int? = nil, contentLimit: UInt64 = Limits.contentSizeWithoutManifest,
+    to directory: String, jobs: Int? = nil, contentLimit: UInt64 = Limits.contentSize,
     progress: ProgressHandler? = nil
   ) async throws(PackError) {
     try checkContentSize(contentLimit)

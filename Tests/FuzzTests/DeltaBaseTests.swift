@@ -19,7 +19,7 @@ struct DeltaBaseTests {
     var list: [UInt8] = []
     let root = try ContentRoot(backend: CryptoBackends.standard)
     for file in files {
-      IndexRecord(path: Array(file.path.utf8), kind: .file, size: file.size, offset: file.offset).append(to: &records)
+      IndexRecord(path: Array(file.path.utf8), kind: .file, size: file.size, offset: file.offset).appendAsInput(to: &records)
       list += Array(file.path.utf8) + [0, IndexRecord.Kind.file.rawValue]
       Varint.append(file.size, to: &list)
       let digest = try Sealing.digest(Array(Self.tar[Int(file.offset)..<Int(file.offset + file.size)]))

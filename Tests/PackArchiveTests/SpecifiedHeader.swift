@@ -5,23 +5,20 @@ enum SpecifiedHeader {
     let whole = Array(header.path.utf8) + (isDirectory ? [slash] : [])
     let target = header.linkTarget.map { Array($0.utf8) }
     var records: [UInt8] = []
-    let hasPath = hasHighBytes(whole) || split(whole) == nil
-    if hasPath { records += record("path", whole) }
+    if hasHighBytes(whole) || split(whole) == nil { records += record("path", whole) }
     if let target, hasHighBytes(target) || target.count > 100 { records += record("linkpath", target) }
     if header.size >= 1 << 33 { records += record("size", Array(String(header.size).utf8)) }
 
-    let mode = header.kind == .file ? "000644 " : "000755 "
-    let name = hasPath ? shorten(whole, "") : whole
     var result: [UInt8] = []
     if !records.isEmpty {
-      let bare = name.last == slash ? name.dropLast() : name[...]
-      result += block(shorten(Array(bare), "PaxHeader"), mode: mode, size: UInt64(records.count), type: "x", link: [])
+      result += block(([], Array("PaxHeader".utf8)), mode: "000644 ", size: UInt64(records.count), type: "x", link: [])
       result += records
       result += [UInt8](repeating: 0, count: (512 - records.count % 512) % 512)
     }
+    let parts = split(whole) ?? ([], Array(whole.prefix(100)))
     let type = isDirectory ? "5" : target == nil ? "0" : "1"
-    let link = target.map { $0.count <= 100 ? $0 : Array("././@LongHardLink".utf8) } ?? []
-    return result + block(name, mode: mode, size: header.size, type: type, link: link)
+    let mode = header.kind == .file ? "000644 " : "000755 "
+    return result + block(parts, mode: mode, size: header.size, type: type, link: Array((target ?? []).prefix(100)))
   }
 
   private static let slash = UInt8(ascii: "/")
@@ -43,29 +40,7 @@ enum SpecifiedHeader {
     return (Array(name[..<cut]), Array(name[(cut + 1)...]))
   }
 
-  private static func shorten(_ path: [UInt8], _ insert: String) -> [UInt8] {
-    if insert.isEmpty, path.count < 100 { return path }
-    let endsInSlash = path.last == slash
-    let body = endsInSlash ? path.dropLast() : path[...]
-    let cut = body.lastIndex(of: slash).map { $0 + 1 } ?? 0
-    let dirs = body[..<cut]
-    var base = body[cut...]
-    var room = 98 - (endsInSlash ? 1 : 0)
-    if !insert.isEmpty { room -= insert.utf8.count + 2 }
-    base = base.prefix(room)
-    room -= base.count
-    let first = beginning(dirs, 155)
-    let second = beginning(dirs[first.endIndex...], room + 1)
-    return Array(first) + second + (insert.isEmpty ? [] : Array(insert.utf8) + [slash]) + base + (endsInSlash ? [slash] : [])
-  }
-
-  /// Returns the longest prefix that is empty or ends in a slash.
-  private static func beginning(_ dirs: ArraySlice<UInt8>, _ most: Int) -> ArraySlice<UInt8> {
-    let part = dirs.prefix(most)
-    return part[..<(part.lastIndex(of: slash).map { $0 + 1 } ?? part.startIndex)]
-  }
-
-  private static func block(_ name: [UInt8], mode: String, size: UInt64, type: String, link: [UInt8]) -> [UInt8] {
+  private static func block(_ parts: (prefix: [UInt8], name: [UInt8]), mode: String, size: UInt64, type: String, link: [UInt8]) -> [UInt8] {
     var block = [UInt8](repeating: 0, count: 512)
     func put(_ offset: Int, _ bytes: [UInt8]) { block.replaceSubrange(offset..<offset + bytes.count, with: bytes) }
     func put(_ offset: Int, _ text: String) { put(offset, Array(text.utf8)) }
@@ -73,7 +48,6 @@ enum SpecifiedHeader {
       let text = String(number, radix: 8)
       return String(repeating: "0", count: digits - text.count) + text
     }
-    let parts = split(name)!
     put(0, parts.name)
     put(100, mode)
     put(108, "000000 ")

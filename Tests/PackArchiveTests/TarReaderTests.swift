@@ -38,7 +38,7 @@ struct TarReaderTests {
 
   @Test("every written header is read back, regardless of how the tar is split", arguments: [1, 100, 512, 4096, 1 << 20])
   func roundTrip(_ pieceSize: Int) throws {
-    let headers = TarWriterTests.small.map(\.header)
+    let headers = TarHeaderTests.small.map(\.header)
     let bytes = try tar(headers)
     let pieces = stride(from: 0, to: bytes.count, by: pieceSize).map { Array(bytes[$0..<min($0 + pieceSize, bytes.count)]) }
     var position: UInt64 = 0
@@ -58,10 +58,9 @@ struct TarReaderTests {
     #expect(seen == headers.count)
   }
 
-  @Test("a file of 8 GiB or more has its size in the header", arguments: TarWriterTests.large)
-  func largeFile(_ sample: TarWriterTests.Case) throws {
-    var bytes: [UInt8] = []
-    try TarWriter().appendHeader(sample.header, to: &bytes)
+  @Test("a file of 8 GiB or more has its size in the header", arguments: TarHeaderTests.large)
+  func largeFile(_ sample: TarHeaderTests.Case) throws {
+    let bytes = sample.header.bytes
     var pieces = [bytes]
     let reader = try TarReader { () throws(PackError) in pieces.popLast() ?? [] }
     let entry = try #require(try reader.next())
@@ -97,7 +96,7 @@ struct TarReaderTests {
 
   @Test("without the contents the same entries are found")
   func leftOut() throws {
-    let headers = TarWriterTests.small.map(\.header)
+    let headers = TarHeaderTests.small.map(\.header)
     let bytes = try tar(headers)
     var all: [TarEntry] = []
     _ = try read([bytes]) { all.append($0) }
@@ -108,8 +107,7 @@ struct TarReaderTests {
   func wrongSize(_ claimed: UInt64) throws {
     let honest = TarHeader(path: "a", kind: .file, size: 1000, linkTarget: nil)
     var pieces = try gaps([honest, TarHeader(path: "b", kind: .file, size: 10, linkTarget: nil)]).pieces
-    var lie: [UInt8] = []
-    try TarWriter().appendHeader(TarHeader(path: "a", kind: .file, size: claimed, linkTarget: nil), to: &lie)
+    let lie = TarHeader(path: "a", kind: .file, size: claimed, linkTarget: nil).bytes
     pieces[0] = TarPiece(start: 0, bytes: lie[...])
     var code: PackError.Code?
     do throws(PackError) {
@@ -149,10 +147,9 @@ struct TarReaderTests {
   }
 
   private func tar(_ headers: [TarHeader]) throws -> [UInt8] {
-    let writer = TarWriter()
     var bytes: [UInt8] = []
     for header in headers {
-      try writer.appendHeader(header, to: &bytes)
+      header.append(to: &bytes)
       bytes += [UInt8](repeating: 7, count: Int(header.size))
       bytes += [UInt8](repeating: 0, count: (512 - Int(header.size) % 512) % 512)
     }

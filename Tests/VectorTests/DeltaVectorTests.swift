@@ -28,7 +28,7 @@ struct DeltaVectorTests {
       let outcome = await Class.of { () async throws(PackError) in
         let (delta, bases) = try open(vector, backend)
         let unpacking = DeltaUnpacking(delta, over: bases, jobs: 2)
-        let made = try await unpacking.run(contentLimit: Limits.contentSizeWithoutManifest) { (_, _) throws(PackError) in
+        let made = try await unpacking.run(contentLimit: Limits.contentSize) { (_, _) throws(PackError) in
           try OutputDirectory(path, files: SystemFiles())
         }
         try made.output.commit()
@@ -88,7 +88,7 @@ struct DeltaVectorTests {
       trees.append(
         try BaseTree(root, path: path, files: SystemFiles(), backend: CryptoBackends.standard) { () throws(PackError) in })
     }
-    let made = try await DeltaUnpacking(delta, over: trees).run(contentLimit: Limits.contentSizeWithoutManifest) {
+    let made = try await DeltaUnpacking(delta, over: trees).run(contentLimit: Limits.contentSize) {
       (_, _) throws(PackError) in try OutputDirectory(directory("out"), files: SystemFiles())
     }
     try made.output.commit()
@@ -134,7 +134,7 @@ struct DeltaVectorTests {
     let output = try SystemFiles().open(path, .create(mode: 0o644), in: nil)
     _ = try await PackRewriter.write(
       delta, over: bases, to: output, path: path, key: secret.packKey(), limit: 1 << 40,
-      contentLimit: Limits.contentSizeWithoutManifest, jobs: 2)
+      contentLimit: Limits.contentSize, jobs: 2)
     return try Pack.open(path, key: secret.packKey())
   }
 

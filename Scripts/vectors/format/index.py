@@ -8,7 +8,7 @@ from vectors.format.frames import check_frame, decompress
 from vectors.format.limits import MAX_BLOCK, MAX_CONTENT, MAX_DIRECTORY, MAX_ENTRIES, MAX_FRAME, MAX_RECORDS
 from vectors.format.paths import check_directories, check_paths
 from vectors.format.primitives import number, u16, u32, u64
-from vectors.format.records import DIRECTORY, read_record
+from vectors.format.records import DIRECTORY, read_columns, with_digests
 
 INDEX_MAGIC, SEEK_MAGIC, SEEK_FOOTER = 0x184D2A5D, 0x184D2A5E, 0x8F92EAB1
 
@@ -121,14 +121,8 @@ def read_directory(head, blocks, minor):
 
 def read_block(block, first, count, minor, tar_length):
     """§4.9 step 5: the records of one block."""
-    require(len(block) >= 32 * count, "a block shorter than its digests")
-    place = block[32 * count:]
-    content = decompress(place, check_frame(place, limit=MAX_BLOCK, what="an index block"))
-    records, at = [], 0
-    for i in range(count):
-        record, at = read_record(content, at, block[32 * i:32 * i + 32], tar_length)
-        records.append(record)
-    require(minor > 0 or at == len(content), "bytes after the last record under minor 0")
+    info = check_frame(block, limit=MAX_BLOCK, what="an index block", open_end=True)
+    records = with_digests(read_columns(decompress(block, info), count, minor, tar_length), block[info.length:])
     require(records[0].path == first, "the first path of a block differs from the directory's")
     return records
 

@@ -7,7 +7,7 @@ import struct
 from vectors.format.errors import require
 from vectors.format.frames import check_frame, cut, decompress, pieces, run_frame
 from vectors.format.index import HEAD_FIELDS, INDEX_MAGIC, directory_bytes, groups, head_bytes, read_index, read_seek_table, seek_table, skippable
-from vectors.format.records import DIRECTORY, content_root, record_bytes, require_apart
+from vectors.format.records import DIRECTORY, columns, content_root, require_apart, stored_digests
 from vectors.format.tar import build_tree, reference_order, verify_tar
 
 
@@ -15,7 +15,7 @@ def make_payload(tar, records, *, sizes=None, codec=run_frame, **changes):
     """§4.1: the payload of a tar with these records. Each step may be changed by a function of the
     same name in `changes`, which gets the regular value and returns the one to use:
 
-    data      list of (frame, decompressed size)     contents  content of each block (records)
+    data      list of (frame, decompressed size)     contents  columns of each block
     blocks    list of blocks                         directory directory, decompressed
     dirframe  directory, compressed                  fields    dict of the head's fields
     head      content of the head frame              extra     list of other skippable frames
@@ -28,9 +28,8 @@ def make_payload(tar, records, *, sizes=None, codec=run_frame, **changes):
 
     data = step("data", [(codec(piece), len(piece)) for piece in pieces(tar, sizes or [len(tar)])])
     parts = groups(records)
-    contents = step("contents", [b"".join(record_bytes(r) for r in part) for part in parts])
-    blocks = step("blocks", [b"".join(r.digest for r in part) + codec(content)
-                             for part, content in zip(parts, contents)])
+    contents = step("contents", [columns(part) for part in parts])
+    blocks = step("blocks", [codec(content) + stored_digests(part) for part, content in zip(parts, contents)])
     directory = step("directory", directory_bytes(blocks, [part[0].path for part in parts]))
     dirframe = step("dirframe", codec(directory) if directory else b"")
     fields = step("fields", dict(zip(HEAD_FIELDS, (

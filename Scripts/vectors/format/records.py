@@ -5,7 +5,7 @@ from collections import namedtuple
 
 from vectors.format.errors import require
 from vectors.format.limits import MAX_PATH
-from vectors.format.primitives import label, number, sha256, u16, u64
+from vectors.format.primitives import label, sha256, u16, u64
 
 FILE, EXECUTABLE, DIRECTORY = 0x00, 0x80, 0x01
 Item = namedtuple("Item", "path kind content executable")
@@ -21,29 +21,95 @@ def file_record(path, content, offset, executable=False):
                   sha256(content))
 
 
-def record_bytes(record):
+def planes(numbers):
     """§4.6"""
-    return u16(len(record.path)) + bytes([record.type]) + u64(record.size) + u64(record.offset) + record.path
+    columns = [u64(value) for value in numbers]
+    return b"".join(bytes(column[i] for column in columns) for i in range(8))
 
 
-def read_record(content, at, digest, tar_length):
-    """§4.6: one record and where it ends."""
-    require(at + 19 <= len(content), "a block ends inside a record")
-    length, kind = number(content, at, 2), content[at + 2]
-    size, offset = number(content, at + 3, 8), number(content, at + 11, 8)
-    require(kind in (FILE, EXECUTABLE, DIRECTORY), f"record type {kind:#04x}", "unsupported")
-    require(length >= 1, "an empty path")
-    require(length <= MAX_PATH, "a path above 1024 bytes", "limit")
-    require(at + 19 + length <= len(content), "a block ends inside a path")
-    path = content[at + 19:at + 19 + length]
-    require(kind != DIRECTORY or size == 0, "a directory with a size")
-    require(kind != DIRECTORY or digest == bytes(32), "a directory with a digest")
-    if size == 0:
-        require(offset == 0, "an offset without data")
-    else:
-        require(offset >= 512 and offset % 512 == 0, f"offset {offset}")
-        require(offset + size <= tar_length - 1024, "data outside the tar")
-    return Record(path, kind, size, offset, digest), at + 19 + length
+def read_planes(content, at, count):
+    return [int.from_bytes(content[at + i:at + 8 * count:count], "little") for i in range(count)]
+
+
+class Expected:
+    """§4.6: e, the place where the content of the next record is expected."""
+
+    def __init__(self):
+        self.place = 0
+
+    def passing(self, offset, size):
+        self.place = offset + size + -size % 512 + 512
+        return offset
+
+    def step(self, record):
+        """What a record of size 0 has as an offset is written as it is; that breaks the rule where it is not 0."""
+        if not record.size:
+            return record.offset
+        v = (record.offset - self.place) // 512
+        self.passing(record.offset, record.size)
+        return 2 * v if v >= 0 else -2 * v - 1
+
+    def offset(self, step, size):
+        if not size:
+            require(step == 0, "a step without data")
+            return 0
+        v = -(step + 1) // 2 if step & 1 else step // 2
+        return self.passing(self.place + 512 * v, size)
+
+
+def columns(records):
+    """§4.6: what the frame of a block holds."""
+    expected = Expected()
+    return b"".join(r.path + b"\0" for r in records) + bytes(r.type for r in records) + planes([r.size for r in records]) \
+        + planes([expected.step(r) for r in records])
+
+
+def copied(records, index):
+    """§4.6: the earlier record of a block with the same offset, or None."""
+    if not records[index].size:
+        return None
+    return next((r for r in records[:index] if r.size and r.offset == records[index].offset), None)
+
+
+def stored_digests(records):
+    """§4.6: behind the frame of a block."""
+    return b"".join(r.digest for index, r in enumerate(records) if r.size and not copied(records, index))
+
+
+def read_columns(content, count, minor, tar_length):
+    """§4.6: the records of a block, without their digests."""
+    paths = content.split(b"\0", count)[:count]
+    at = sum(len(path) + 1 for path in paths)
+    require(len(paths) == count and at + 17 * count <= len(content), "a block ends inside its records")
+    require(minor > 0 or at + 17 * count == len(content), "bytes after the steps under minor 0")
+    kinds = content[at:at + count]
+    sizes, steps = read_planes(content, at + count, count), read_planes(content, at + 9 * count, count)
+    expected, records = Expected(), []
+    for path, kind, size, step in zip(paths, kinds, sizes, steps):
+        require(kind in (FILE, EXECUTABLE, DIRECTORY), f"record type {kind:#04x}", "unsupported")
+        require(len(path) <= MAX_PATH, "a path above 1024 bytes", "limit")
+        require(path, "an empty path")
+        require(kind != DIRECTORY or size == 0, "a directory with a size")
+        offset = expected.offset(step, size)
+        require(not size or 512 <= offset <= offset + size <= tar_length - 1024, "data outside the tar")
+        records.append(Record(path, kind, size, offset, bytes(32)))
+    return records
+
+
+def with_digests(records, stored):
+    """§4.6: the records with their digests; `stored` are those behind the frame."""
+    result = []
+    for index, record in enumerate(records):
+        if record.size == 0:
+            digest = bytes(32) if record.type == DIRECTORY else sha256(b"")
+        elif copied(result + records[index:], index):
+            digest = copied(result + records[index:], index).digest
+        else:
+            require(len(stored) >= 32, "a block ends inside its digests")
+            digest, stored = stored[:32], stored[32:]
+        result.append(record._replace(digest=digest))
+    require(not stored, "bytes after the digests of a block")
+    return result
 
 
 def content_root(records):

@@ -12,37 +12,13 @@ def padding(length):
 
 
 def split_name(name):
-    """§4.2.2: (prefix, name), or None where the split fails."""
+    """§4.2.2: (prefix, name), or None where the name does not fit."""
     if len(name) <= 100:
         return b"", name
     at = name.find(b"/", len(name) - 101)
-    if at == 0:
-        at = name.find(b"/", 1)
     if at < 0 or at == len(name) - 1 or at > 155:
         return None
     return name[:at], name[at + 1:]
-
-
-def longest_beginning(text, limit):
-    """§4.2.3, shorten, steps 4 and 5: empty, or ending in `/`, of at most `limit` bytes."""
-    return text[:text.rfind(b"/", 0, max(limit, 0)) + 1]
-
-
-def shorten(path, insert):
-    """§4.2.3"""
-    if not insert and len(path) < 100:
-        return path
-    slash = path.endswith(b"/")
-    if slash:
-        path = path[:-1]
-    at = path.rfind(b"/") + 1
-    dirs, base = path[:at], path[at:]
-    room = 98 - slash - (len(insert) + 2 if insert else 0)
-    base = base[:room]
-    room -= len(base)
-    first = longest_beginning(dirs, 155)
-    second = longest_beginning(dirs[len(first):], room + 1)
-    return first + second + (insert + b"/" if insert else b"") + base + (b"/" if slash else b"")
 
 
 def size_field(size):
@@ -108,20 +84,14 @@ TYPEFLAGS = {"file": b"0", "link": b"1", "directory": b"5"}
 def main_fields(path, kind, executable, size, target):
     """§4.2.2, §4.2.3: (name, prefix, mode, size, typeflag, linkname) of a main header."""
     full = full_name(path, kind)
-    has_path = any(key == b"path" for key, _ in pax_records(full, target, size))
-    prefix, name = split_name(shorten(full, b"") if has_path else full)
+    prefix, name = split_name(full) or (b"", full[:100])
     mode = 0o755 if executable or kind == "directory" else 0o644
-    linkname = target if len(target) <= 100 else b"././@LongHardLink"
-    return name, prefix, mode, size, TYPEFLAGS[kind], linkname
+    return name, prefix, mode, size, TYPEFLAGS[kind], target[:100]
 
 
-def pax_block(main, records):
-    """§4.2.3: the pax header block for the main header fields `main`."""
-    joined = main[1] + b"/" + main[0] if main[1] else main[0]
-    if joined.endswith(b"/"):
-        joined = joined[:-1]
-    prefix, name = split_name(shorten(joined, b"PaxHeader"))
-    return ustar_block(name, prefix, main[2], len(records), b"x")
+def pax_block(length):
+    """§4.2.3: the pax header block of records of this length."""
+    return ustar_block(b"PaxHeader", b"", 0o644, length, b"x")
 
 
 def entry_headers(path, kind, executable, size, target=b"", *, pax=None, main_path=None, **broken):
@@ -132,7 +102,7 @@ def entry_headers(path, kind, executable, size, target=b"", *, pax=None, main_pa
     if kind == "link":
         main[3] = 0
     records = pairs if isinstance(pairs, bytes) else b"".join(pax_record(*pair) for pair in pairs)
-    front = pax_block(main, records) + records + padding(len(records)) if records else b""
+    front = pax_block(len(records)) + records + padding(len(records)) if records else b""
     for index, key in ((2, "mode"), (4, "typeflag"), (5, "linkname")):
         if key in broken:
             main[index] = broken.pop(key)
@@ -240,22 +210,16 @@ def check_header_block(block):
     require(block[148:156] == b"%06o\0 " % checksum(block), "the checksum of a tar header")
 
 
-def check_pax_block(block, mode, length):
-    """§4.2.3: a pax header block but for its name."""
-    expected = ustar_block(text_field(block, 0, 100), text_field(block, 345, 155), mode, length, b"x")
-    require(block == expected, "a pax header block that is not as §4.2.3 writes it")
-
-
 def parse_entry(tar, at, known):
     """§4.2.1: (path, TarEntry, end) of the entry at `at`; `known` are the paths of the index."""
-    pax, front = [], None
+    pax = []
     block = tar.read(at, 512)
     check_header_block(block)
     if block[156:157] == b"x":
         length = parse_size(block[124:136])
         require(0 < length <= 65536, "a pax header of this length")
         pax = parse_pax(tar.read(at + 512, length))
-        front = (block, length)
+        require(block == pax_block(length), "a pax header block that is not as §4.2.3 writes it")
         end = at + 512 + length + len(padding(length))
         require(not any(tar.read(at + 512 + length, end - at - 512 - length)), "padding of a pax header")
         at, block = end, tar.read(end, 512)
@@ -265,10 +229,10 @@ def parse_entry(tar, at, known):
     kinds = {flag: kind for kind, flag in TYPEFLAGS.items()}
     require(block[156:157] in kinds, f"a tar entry of type {block[156:157]!r}")
     kind = kinds[block[156:157]]
-    return check_entry(tar, at, block, kind, pax, keys, front, known)
+    return check_entry(tar, at, block, kind, pax, keys, known)
 
 
-def check_entry(tar, at, block, kind, pax, keys, front, known):
+def check_entry(tar, at, block, kind, pax, keys, known):
     """§4.2.2, §4.2.3: the main header is what a writer would have written for its values."""
     name, prefix, linkname = text_field(block, 0, 100), text_field(block, 345, 155), text_field(block, 157, 100)
     full = keys.get(b"path", prefix + b"/" + name if prefix else name)
@@ -284,14 +248,8 @@ def check_entry(tar, at, block, kind, pax, keys, front, known):
     executable = block[100:108] == b"000755 \0"
     require(kind != "directory" or executable, "a directory that is not 0755")
     require(pax == pax_records(full_name(path, kind), target, size), "pax records other than the needed ones")
-    expected = list(main_fields(path, kind, executable, size, target))
-    if b"path" in keys:
-        expected[0], expected[1] = name, prefix
-    if b"linkpath" in keys:
-        expected[5] = linkname
+    expected = main_fields(path, kind, executable, size, target)
     require(block == ustar_block(*expected), "a tar header that is not as §4.2.2 writes it")
-    if front:
-        check_pax_block(front[0], expected[2], front[1])
     offset = at + 512
     end = offset + size + len(padding(size))
     require(not any(tar.read(offset + size, end - offset - size)), "padding that is not zero")

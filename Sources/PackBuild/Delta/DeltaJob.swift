@@ -123,8 +123,15 @@ package struct DeltaJob: Sendable {
   private func prove(_ file: OpenFile, size: UInt64, key: borrowing PackKey) throws(PackError) {
     let start = try PackStart(file, size: size, path: output, files: files)
     let delta = try DeltaPack(PackSource(start, path: output, key: key, files: files, backend: backend))
-    var application = try DeltaApplication(delta, over: [old], contentLimit: .max, checkpoint: Task.checkpoint)
-    try application.prove(checkpoint: Task.checkpoint)
+    do throws(PackError) {
+      var application = try DeltaApplication(delta, over: [old], checkpoint: Task.checkpoint)
+      try application.prove(checkpoint: Task.checkpoint)
+    } catch {
+      guard error.code == .limitExceeded else { throw error }
+      throw PackError(
+        .unsuitableSource, "no device would apply the delta from \(old.source.path) to \(new.source.path): \(error.message)",
+        hint: "publish the full pack")
+    }
   }
 
   /// Returns the key with which the new pack was made: the one given, or the one that follows from it.

@@ -100,7 +100,6 @@ final class PayloadBuilder: Sendable {
     private let reader: SourceReader
     private let spanning: SpanningDigests
     private let encoder: FrameCompressor
-    private let tar = TarWriter()
     private let digest: any DigestContext
     private var content: [UInt8]
     private var header: [UInt8] = []
@@ -159,14 +158,9 @@ final class PayloadBuilder: Sendable {
     private func fill(_ content: inout [UInt8], with number: Int, of frame: TarLayout.Frame) throws(PackError) {
       let item = layout.items[number]
       let headerRange = (item.start..<item.dataOffset).clamped(to: frame.range)
-      if headerRange.count == TarHeader.blockSize, item.headerSize == TarHeader.blockSize {
-        let start = Int(item.start - frame.range.lowerBound)
-        var whole = content.mutableByteSpan
-        var target = whole._mutatingExtracting(start..<start + TarHeader.blockSize)
-        try tar.writeBlock(layout.header(of: item), to: &target)
-      } else if !headerRange.isEmpty {
+      if !headerRange.isEmpty {
         header.removeAll(keepingCapacity: true)
-        try tar.appendHeader(layout.header(of: item), to: &header)
+        layout.header(of: item).append(to: &header)
         guard header.count == Int(item.headerSize) else {
           throw PackError(.internalError, "the tar header of '\(item.entry.path)' is \(header.count) bytes, not \(item.headerSize)")
         }

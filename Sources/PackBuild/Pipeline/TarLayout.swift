@@ -62,7 +62,6 @@ final class TarLayout: Sendable {
   ///   - order: the entries in the order of the tar.
   ///   - originals: for each entry the number of an earlier one with the same content, or -1.
   init(_ order: Order, originals: [Int32], frameSize: Int, words: SettingWords = .options) throws(PackError) {
-    let writer = TarWriter()
     byPath = order.byPath
     var items = Items(entries: order.entries)
     items.places.reserveCapacity(order.entries.count)
@@ -70,19 +69,20 @@ final class TarLayout: Sendable {
     var duplicateFiles = 0
     var duplicateBytes: UInt64 = 0
     for (index, entry) in order.entries.enumerated() {
-      var item = Item(entry: entry, start: position, headerSize: 512, original: originals[index])
+      var item = Item(entry: entry, start: position, headerSize: 0, original: originals[index])
       if item.isLink {
         duplicateFiles += 1
         duplicateBytes += entry.size
       }
-      let header = Self.header(of: item, among: order.entries)
-      if !header.isOneBlock {
-        var bytes: [UInt8] = []
-        try writer.appendHeader(header, to: &bytes)
-        item.headerSize = UInt32(bytes.count)
-      }
+      item.headerSize = UInt32(Self.header(of: item, among: order.entries).byteCount)
       position = item.end
       items.places.append(Items.Place(start: item.start, headerSize: item.headerSize, original: item.original))
+    }
+    let contentSize = order.entries.reduce(0 as UInt64) { $0.adding($1.size) }
+    guard contentSize <= Limits.contentSize else {
+      throw PackError(
+        .unsuitableSource, "the files are \(contentSize) bytes together, more than the \(Limits.contentSize) that a pack may hold",
+        hint: "divide them among several packs")
     }
     self.items = items
     self.duplicateFiles = duplicateFiles

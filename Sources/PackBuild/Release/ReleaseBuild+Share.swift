@@ -24,7 +24,7 @@ extension ReleaseBuild {
     try checkPlace(packs.map(\.pack))
     var lock = try ReleaseLock.readIfPresent(lockPath, requiredBy: configuration, files: files)
     let existing = try ExistingRelease.look(at: output, files: files)
-    var remarks = raise(&lock, to: existing)
+    var remarks = try raise(&lock, to: existing)
 
     var build = self
     (build.wanted, build.cache) = ([], cache)

@@ -62,7 +62,7 @@ package struct ReleaseBuild: Sendable {
     // Before anything is packed.
     let trust: ReleaseTrust? = try isTrial ? nil : trust(of: signers.map(\.publicKey), lock)
     let existing = try ExistingRelease.look(at: output, files: files)
-    var remarks = raise(&lock, to: existing)
+    var remarks = try raise(&lock, to: existing)
     try checkManifestSize(packs, keyID: "\(key.id)")
     try lock.checkApps(at: lockPath)
     if let remark = removed(packs, lock) { remarks.append(remark) }
@@ -142,7 +142,15 @@ package struct ReleaseBuild: Sendable {
   }
 
   /// Raises the versions of a lock file to those of releases that it does not know, and returns remarks about them.
-  func raise(_ lock: inout ReleaseLock, to existing: ExistingRelease?) -> [ReleaseBuildReport.Remark] {
+  ///
+  /// - Throws: ``PackError/Code/invalidRecord`` if a recorded version is too far above a known one.
+  func raise(_ lock: inout ReleaseLock, to existing: ExistingRelease?) throws(PackError) -> [ReleaseBuildReport.Remark] {
+    if let record = existing?.record {
+      try check(lock, manifest: record.manifest.version, packs: record.packs.map { ($0.id, $0.version) }, at: output)
+    }
+    if let published {
+      try check(lock, manifest: published.version, packs: published.packs.map { ($0.id, $0.version) }, at: published.place)
+    }
     var remarks: [ReleaseBuildReport.Remark] = []
     if let existing, lock.raise(to: existing.record) {
       remarks.append(unrecorded("manifest \(existing.record.manifest.version)", at: output))
@@ -154,6 +162,17 @@ package struct ReleaseBuild: Sendable {
   }
 
   // MARK: Checks
+
+  /// Throws if the lock has a version that cannot have followed one of these.
+  private func check(_ lock: ReleaseLock, manifest: UInt64, packs: [(id: String, version: UInt64)], at place: String) throws(PackError) {
+    guard let released = lock.released else { return }
+    let recorded = Dictionary(uniqueKeysWithValues: released.packs.map { ($0.id, $0.version) })
+    let pairs = [("the manifest", manifest, released.manifestVersion)] + packs.map { ("pack '\($0.id)'", $0.version, recorded[$0.id] ?? 0) }
+    guard let (name, known, version) = pairs.first(where: { Limits.isVersionJump(from: $0.1, to: $0.2) }) else { return }
+    throw PackError(
+      .invalidRecord, of: lockPath, "has version \(version) of \(name), but \(place) has \(known): no release goes that far",
+      hint: "bring back the lock file before that change: git log -p \(ShellWord.path(lockPath))")
+  }
 
   /// Returns a remark about packs of the last release that the configuration does not name.
   private func removed(_ packs: [PackerConfiguration.Pack], _ lock: ReleaseLock) -> ReleaseBuildReport.Remark? {

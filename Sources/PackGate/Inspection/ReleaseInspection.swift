@@ -182,7 +182,6 @@ struct ReleaseInspection: Sendable {
           guard error.code == .unportablePath else { throw error }
           packs[number].contents.unportable = error.details.isEmpty ? [error.message] : error.details
         }
-        try pack.checkContentSize(Limits.contentSizeWithoutManifest)
         let search = ContentSearch()
         let references = try WebSearch(pack)
         // Also of a damaged pack.

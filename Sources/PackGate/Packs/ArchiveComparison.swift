@@ -82,7 +82,7 @@ enum ArchiveComparison {
       let (record, number) = try check(entry, contents: contents, reader: reader, seen: seen)
       let header = TarHeader(
         path: String(decoding: record.path, as: UTF8.self), kind: record.kind, size: entry.size, linkTarget: entry.linkTarget)
-      guard try headers.areWritten(entry.start..<entry.dataOffset, for: header) else {
+      guard headers.areWritten(entry.start..<entry.dataOffset, for: header) else {
         throw PackError(
           .damagedArchive, "the tar header of '\(printable(record.path))' does not match its entry in the index")
       }

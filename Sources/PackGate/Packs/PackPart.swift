@@ -58,7 +58,6 @@ package struct PackPart {
   }
 
   private func check(_ allowsUnportablePaths: Bool) throws(PackError) {
-    try pack.checkContentSize(Limits.contentSizeWithoutManifest)
     if !allowsUnportablePaths { try PortabilityCheck.run(pack) }
   }
 }

@@ -14,7 +14,6 @@ package enum PackUnpacking {
     progress: ProgressHandler? = nil
   ) async throws(PackError) {
     let workers = try WorkerPool.size(for: jobs)
-    try pack.checkContentSize(Limits.contentSizeWithoutManifest)
     if !allowsUnportablePaths { try PortabilityCheck.run(pack) }
     try await pack.fill(directory, progress: progress) { (output) async throws(PackError) in
       try await ArchiveComparison.run(pack, into: output, jobs: workers, phase: .unpacking, progress: progress)
@@ -30,7 +29,7 @@ package enum PackUnpacking {
     progress: ProgressHandler? = nil
   ) async throws(PackError) -> UnpackedDelta {
     let unpacking = DeltaUnpacking(delta, over: bases, jobs: jobs, progress: progress)
-    let made = try await unpacking.run(contentLimit: Limits.contentSizeWithoutManifest) { (target, tree) throws(PackError) in
+    let made = try await unpacking.run(contentLimit: Limits.contentSize) { (target, tree) throws(PackError) in
       if !allowsUnportablePaths { try PortabilityCheck.run(target, delta.source.path) }
       let output = try OutputDirectory(directory, files: delta.source.files)
       try output.checkSpace(tree.diskSize)

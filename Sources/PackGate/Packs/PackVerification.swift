@@ -32,7 +32,6 @@ package enum PackVerification {
     allowsUnportablePaths: Bool = false, jobs: Int? = nil, progress: ProgressHandler? = nil
   ) async throws(PackError) -> VerificationReport {
     let workers = try WorkerPool.size(for: jobs)
-    try pack.checkContentSize(Limits.contentSizeWithoutManifest)
     if !allowsUnportablePaths { try PortabilityCheck.run(pack) }
     try await ArchiveComparison.run(pack, jobs: workers, phase: .verifying, progress: progress)
     var findings: [TreeDifference] = []

@@ -125,8 +125,8 @@ enum VersionRules {
   static let publishedVersion = ReleaseRule(
     "PK5014", "the release does not follow the manifest that is published now",
     what: """
-      With --published, the manifest and every pack have at least the version that is published, and the same version only with the same \
-      bytes.
+      With --published, the manifest and every pack have at least the version that is published, at most 2^32 more, and the same version only \
+      with the same bytes.
       """,
     onPhone: "Devices that have the published manifest refuse this one as a rollback.",
     remedy: "Run 'packer build --published' with the same address, or restore the newest lock file and build."
@@ -140,6 +140,8 @@ enum VersionRules {
         Finding(
           "the manifest has version \(manifest.version), but \(other.version) is published", file: listing.path,
           actual: manifest.version, limit: other.version, hint: hint))
+    } else if Limits.isVersionJump(from: other.version, to: manifest.version) {
+      findings.append(jump("the manifest", manifest.version, other.version, file: listing.path))
     } else if manifest.version == other.version, document.signedDigest != published.verified.signedDigest {
       findings.append(
         Finding(
@@ -153,11 +155,19 @@ enum VersionRules {
           Finding(
             "it has version \(entry.version), but \(old.version) is published", pack: entry.id, actual: entry.version, limit: old.version,
             hint: hint))
+      } else if Limits.isVersionJump(from: old.version, to: entry.version) {
+        findings.append(jump("it", entry.version, old.version, pack: entry.id))
       } else if entry.version == old.version, entry.sha256 != old.sha256 {
         findings.append(Finding("version \(entry.version) is published with different bytes", pack: entry.id, hint: hint))
       }
     }
     return findings
+  }
+
+  private static func jump(_ name: String, _ version: UInt64, _ published: UInt64, pack: String? = nil, file: String? = nil) -> Finding {
+    Finding(
+      "\(name) has version \(version), but \(published) is published: devices would refuse every version between", pack: pack, file: file,
+      actual: version, limit: published.adding(Limits.versionStep), hint: "bring back the lock file before that change, then packer build")
   }
 
   static let lostReleases = ReleaseRule(

@@ -50,39 +50,49 @@ package struct IndexReader: Sendable {
     var stored = [UInt8](repeating: 0, count: Int(range.upperBound - range.lowerBound))
     var target = stored.mutableByteSpan
     try source.read(at: blocksOffset + range.lowerBound, into: &target)
-    let digests = 32 * count
-    let header = try FrameHeader.parse(stored.byteSpan.extracting(digests...), name: name)
+    let header = try FrameHeader.parse(stored.byteSpan, name: name)
     guard header.contentSize <= Limits.indexBlockSize else {
       throw PackError(.limitExceeded, "\(name) expands to \(header.contentSize) bytes, more than \(Limits.indexBlockSize)")
     }
-    var bytes = [UInt8](repeating: 0, count: digests + Int(header.contentSize))
+    let frame = DecompressionContext.size(ofFirstFrameIn: stored.byteSpan)
+    var content = [UInt8](repeating: 0, count: Int(header.contentSize))
     do {
-      var whole = bytes.mutableByteSpan
-      copy(stored.byteSpan.extracting(first: digests), to: &whole)
-      var content = whole._mutatingExtracting(digests...)
-      try decoder.decompress(stored.byteSpan.extracting(digests...), into: &content, name: name)
+      var whole = content.mutableByteSpan
+      try decoder.decompress(stored.byteSpan.extracting(first: frame), into: &whole, name: name)
     }
-
-    var cursor = FieldCursor(at: digests, failure: .damagedPayload)
-    var starts: [UInt32] = []
-    starts.reserveCapacity(count)
+    let columns = try RecordColumns(parsing: content, count: count, exactly: !allowsAdditions, name: name)
     for row in 0..<count {
-      starts.append(UInt32(cursor.offset))
-      let fields = try IndexRecord.Fields.parse(bytes.byteSpan, cursor: &cursor, tarSize: head.tarSize)
-      let path = bytes.byteSpan.extracting(fields.path)
+      try columns.check(row, tarSize: head.tarSize)
+      let path = columns.bytes.byteSpan.extracting(columns.path(row))
       if let problem = order.problem(withNext: path) {
         throw PackError(.damagedPayload, "entry '\(printable([UInt8](copying: path)))' \(problem)")
       }
-      guard row > 0 || directory.block(index, startsWith: path) else { throw Self.misplaced(name) }
+      guard row > 0 || directory.block(index, startsWith: path) else {
+        throw PackError(.damagedPayload, "\(name) does not start with the path that the directory names")
+      }
     }
-    guard cursor.offset == bytes.count || allowsAdditions else {
-      throw PackError(.damagedPayload, "\(name) is longer than its records need")
-    }
-    return IndexBlock(number: index, bytes: bytes, starts: starts)
+    return IndexBlock(number: index, columns, try Self.digests(columns, in: stored.byteSpan.extracting(frame...), name: name))
   }
 
-  private static func misplaced(_ name: String) -> PackError {
-    PackError(.damagedPayload, "\(name) does not start with the path that the directory names")
+  /// Returns the digests of all records: those that are stored, those of earlier records with the same content, and those of empty records.
+  private static func digests(_ columns: RecordColumns, in stored: Span<UInt8>, name: String) throws(PackError) -> [UInt8] {
+    var digests: [UInt8] = []
+    digests.reserveCapacity(32 * columns.count)
+    var next = 0
+    for row in 0..<columns.count {
+      let original = columns.original(of: row)
+      if columns.size(row) == 0 {
+        digests += columns.type(row) == IndexRecord.Kind.directory.rawValue ? IndexRecord.noDigest : IndexRecord.emptyDigest
+      } else if original < row {
+        digests += digests[32 * original..<32 * original + 32]
+      } else {
+        guard next + 32 <= stored.count else { throw PackError(.damagedPayload, "\(name) ends inside its digests") }
+        digests.append(copying: stored.extracting(next..<next + 32))
+        next += 32
+      }
+    }
+    guard next == stored.count else { throw PackError(.damagedPayload, "\(name) is longer than its digests need") }
+    return digests
   }
 
   private static func checkSkippable(_ frame: SeekTable.Frame, source: any ByteSource) throws(PackError) {
@@ -118,114 +128,5 @@ package struct IndexReader: Sendable {
     let size = exactly ? bytes.count : DecompressionContext.size(ofFirstFrameIn: bytes)
     try decoder.decompress(bytes.extracting(first: size), into: &target, name: name)
     return content
-  }
-}
-
-/// The records of one block of the index, at most 128, as they were read: about 10 KB.
-package final class IndexBlock: Sendable {
-  package let number: Int
-  /// The digests, followed by the records.
-  private let bytes: [UInt8]
-  /// Where each record starts in ``bytes``.
-  private let starts: [UInt32]
-
-  /// - Parameter bytes: records that ``IndexRecord/Fields`` has read and checked.
-  package init(number: Int, bytes: [UInt8], starts: [UInt32]) {
-    self.number = number
-    self.bytes = bytes
-    self.starts = starts
-  }
-
-  /// The number of records.
-  package var count: Int { starts.count }
-  /// The memory that the block uses, in bytes.
-  package var memorySize: Int { bytes.capacity + MemoryLayout<UInt32>.stride * starts.capacity + 128 }
-
-  /// Returns the number in the index of record `row`.
-  package func number(of row: Int) -> Int { number * Limits.recordsPerBlock + row }
-
-  /// Calls `body` with the bytes of the block.
-  package func withBytes<Failure: Error>(_ body: (Span<UInt8>) throws(Failure) -> Void) throws(Failure) {
-    let bytes = bytes
-    try body(bytes.byteSpan)
-  }
-
-  /// Returns the kind of record `row`.
-  package func kind(of row: Int) -> IndexRecord.Kind {
-    IndexRecord.Kind(rawValue: bytes[Int(starts[row]) + 2]) ?? .file
-  }
-
-  /// Returns the length of the content of record `row` in bytes.
-  package func size(of row: Int) -> UInt64 { number(at: Int(starts[row]) + 3) }
-  /// Returns where the content of record `row` starts in the tar, in bytes; 0 if it has no content.
-  package func offset(of row: Int) -> UInt64 { number(at: Int(starts[row]) + 11) }
-
-  /// Calls `body` with the path of record `row`.
-  package func withPath<Result, Failure: Error>(
-    of row: Int, _ body: (Span<UInt8>) throws(Failure) -> Result
-  ) throws(Failure) -> Result {
-    // A span of a class's array property cannot be passed directly.
-    let bytes = bytes
-    return try body(bytes.byteSpan.extracting(place(ofPath: row)))
-  }
-
-  /// Returns the path of record `row` as text.
-  package func path(of row: Int) -> String { String(decoding: bytes[place(ofPath: row)], as: UTF8.self) }
-
-  /// Returns the paths of all records, each followed by a line feed. No path contains one.
-  package func pathLines() -> [UInt8] {
-    let bytes = bytes
-    // Paths are shorter than their records.
-    var lines = [UInt8](repeating: UInt8(ascii: "\n"), count: bytes.count)
-    var whole = lines.mutableByteSpan
-    var end = 0
-    for row in starts.indices {
-      let place = place(ofPath: row)
-      copy(bytes.byteSpan.extracting(place), to: &whole, at: end)
-      end += place.count + 1
-    }
-    lines.removeSubrange(end...)
-    return lines
-  }
-
-  /// Returns record `row`, with a copy of its path.
-  package func record(_ row: Int) -> IndexRecord {
-    IndexRecord(path: Array(bytes[place(ofPath: row)]), kind: kind(of: row), size: size(of: row), offset: offset(of: row))
-  }
-
-  /// Calls `body` with the SHA-256 of the content of record `row`.
-  package func withDigest<Result, Failure: Error>(
-    of row: Int, _ body: (Span<UInt8>) throws(Failure) -> Result
-  ) throws(Failure) -> Result {
-    let bytes = bytes
-    return try body(bytes.byteSpan.extracting(row * 32..<row * 32 + 32))
-  }
-
-  /// Returns the entry of record `row`.
-  package func entry(_ row: Int) -> Entry {
-    withDigest(of: row) { Entry(record(row), digest: $0) }
-  }
-
-  /// Returns the row of a path, by binary search.
-  package func row(of path: Span<UInt8>) -> Int? {
-    let bytes = bytes
-    var low = 0
-    var high = count
-    while low < high {
-      let middle = (low + high) / 2
-      if precedes(bytes.byteSpan.extracting(place(ofPath: middle)), path) { low = middle + 1 } else { high = middle }
-    }
-    guard low < count else { return nil }
-    return equal(bytes.byteSpan.extracting(place(ofPath: low)), path) ? low : nil
-  }
-
-  private func place(ofPath row: Int) -> Range<Int> {
-    let start = Int(starts[row])
-    let length = Int(bytes[start]) | Int(bytes[start + 1]) << 8
-    return start + IndexRecord.fixedSize..<start + IndexRecord.fixedSize + length
-  }
-
-  private func number(at start: Int) -> UInt64 {
-    (start..<start + 8).reversed().reduce(0) { $0 << 8 | UInt64(bytes[$1]) }
   }
 }

@@ -23,7 +23,7 @@ package struct DeltaApplication: Sendable {
   /// - Throws: ``PackError/Code/wrongBase`` if the bases are not those that the delta names, ``PackError/Code/limitExceeded``,
   ///   ``PackError/Code/damagedPayload``, or the error of a base.
   package init(
-    _ delta: DeltaPack, over bases: [any DeltaBase], contentLimit: UInt64 = Limits.contentSizeWithoutManifest,
+    _ delta: DeltaPack, over bases: [any DeltaBase], contentLimit: UInt64 = Limits.contentSize,
     checkpoint: () throws(PackError) -> Void = {}
   ) throws(PackError) {
     do throws(PackError) {

@@ -56,19 +56,12 @@ package struct DeltaTarget: Sendable {
     _ line: TreeListCursor.Line, _ list: [UInt8], _ order: inout EntryPath.TreeOrder
   ) throws(PackError) -> Record {
     let path = list.byteSpan.extracting(line.path)
-    var bytes: [UInt8] = []
-    bytes.append(littleEndian: UInt16(path.count))
-    bytes.append(line.kind)
-    bytes.append(littleEndian: line.size ?? 0)
-    bytes.append(littleEndian: UInt64(0))
-    bytes.append(copying: path)
-    var cursor = FieldCursor(failure: .damagedPayload)
-    _ = try IndexRecord.Fields.parse(bytes.byteSpan, cursor: &cursor)
+    let kind = try IndexRecord.check(type: line.kind, path: path, size: line.size ?? 0)
     if let problem = order.problem(withNext: path) {
       throw PackError(.damagedPayload, "entry '\(printable([UInt8](copying: path)))' \(problem)")
     }
     // After type, path and order.
-    guard let size = line.size, let kind = IndexRecord.Kind(rawValue: line.kind) else { throw TreeListCursor.cut }
+    guard let size = line.size else { throw TreeListCursor.cut }
     return Record(path: line.path.lowerBound, pathSize: UInt16(line.path.count), kind: kind, size: size)
   }
 
@@ -193,8 +186,8 @@ package struct DeltaTarget: Sendable {
   ///
   /// - Parameter new: The SHA-256 of each new content, end to end.
   mutating func contentRoot(new: [UInt8], _ backend: any CryptoBackend) throws(PackError) -> [UInt8] {
-    let empty = try backend.makeDigest().finish()
     let root = try ContentRoot(backend: backend)
+    let empty = IndexRecord.emptyDigest
     for record in 0..<count {
       if case .new(let content) = origin(of: record) { setDigest(new.byteSpan.extracting(32 * content..<32 * content + 32), of: record) }
       if size(of: record) == 0, kind(of: record) != .directory { setDigest(empty.byteSpan, of: record) }

@@ -1,6 +1,6 @@
 /// Writes the end of the payload of a full pack: the two frames of the index, and the seek table (FORMAT.md §4.6, §4.7).
 ///
-/// Memory: the blocks as they are written, 32 bytes for each record and its path compressed.
+/// Memory: the blocks as they are written, 32 bytes for each content and the paths compressed.
 package struct IndexEncoder {
   /// A block of the index.
   package struct Block: Sendable {
@@ -12,26 +12,26 @@ package struct IndexEncoder {
 
   /// Collects the records of a block, at most ``PackFormat/Limits/recordsPerBlock``.
   package struct BlockEncoder {
+    private var records: [IndexRecord] = []
     private var digests: [UInt8] = []
-    private var records: [UInt8] = []
     private var rootBytes: [UInt8] = []
-    private var firstPath: [UInt8] = []
-    /// The number of records so far.
-    package private(set) var count = 0
 
     package init() {}
 
+    /// The number of records so far.
+    package var count: Int { records.count }
+
     /// - Parameter digest: The SHA-256 of the content; zeros for a directory.
     package mutating func add(_ record: IndexRecord, digest: Span<UInt8>) {
-      if count == 0 { firstPath = record.path }
-      count += 1
-      digests.append(copying: digest)
-      record.append(to: &records)
+      // A digest that a reader knows is not stored.
+      if record.size > 0, !records.contains(where: { $0.offset == record.offset }) { digests.append(copying: digest) }
+      records.append(record)
       record.appendForContentRoot(to: &rootBytes, digest: digest)
     }
 
     package func finish(by encoder: borrowing CompressionContext) throws(PackError) -> Block {
-      Block(bytes: digests + (try encoder.compressed(records)), firstPath: firstPath, rootBytes: rootBytes)
+      let columns = try encoder.compressed(RecordColumns.bytes(for: records))
+      return Block(bytes: columns + digests, firstPath: records.first?.path ?? [], rootBytes: rootBytes)
     }
   }
 

@@ -1,27 +1,37 @@
-// libarchive writes the same bytes. Clients do not link it.
+/// The bytes of a header (FORMAT.md §4.2.2, §4.2.3).
 extension TarHeader {
-  /// The header of the entry: one block, or a pax header and one block (FORMAT.md §4.2.2, §4.2.3).
+  /// The header: one block, or a pax header and one block.
   package var bytes: [UInt8] {
-    let name = Array(path.utf8) + (kind == .directory ? [Self.slash] : [])
-    let target = linkTarget.map { Array($0.utf8) } ?? []
-    var records: [UInt8] = []
-    let isLong = !isASCII(name.byteSpan) || Self.cut(of: name) == nil
-    if isLong { Self.append("path", name, to: &records) }
-    if !isASCII(target.byteSpan) || target.count > Self.nameSize { Self.append("linkpath", target, to: &records) }
-    if size >= 8 << 30 { Self.append("size", Array("\(size)".utf8), to: &records) }
-
-    let shown = isLong ? Self.shortened(name, inserting: nil) : name
     var bytes: [UInt8] = []
+    append(to: &bytes)
+    return bytes
+  }
+
+  /// Appends the header to `bytes`.
+  package func append(to bytes: inout [UInt8]) {
+    var name = Array(path.utf8)
+    if kind == .directory { name.append(Self.slash) }
+    let target = linkTarget.map { Array($0.utf8) } ?? []
+    let cut = Self.cut(of: name)
+    var records: [UInt8] = []
+    if !isASCII(name.byteSpan) || cut == nil { Self.append("path", name, to: &records) }
+    if !isASCII(target.byteSpan) || target.count > Self.nameSize { Self.append("linkpath", target, to: &records) }
+    if size >= Self.octalSizeEnd { Self.append("size", Array("\(size)".utf8), to: &records) }
     if !records.isEmpty {
-      let own = Self.shortened(shown.last == Self.slash ? shown.dropLast() : shown[...], inserting: "PaxHeader")
-      bytes += block(own, type: "x", size: UInt64(records.count), target: [])
+      Self.append(Block(size: UInt64(records.count), type: "x"), name: Self.paxName.byteSpan, to: &bytes)
       bytes += records
       bytes += repeatElement(0, count: (Self.blockSize - records.count % Self.blockSize) % Self.blockSize)
     }
-    let type: UnicodeScalar = kind == .directory ? "5" : linkTarget == nil ? "0" : "1"
-    return bytes + block(shown, type: type, size: size, target: target.count > Self.nameSize ? Array("././@LongHardLink".utf8) : target)
+    var block = Block(isPlain: kind == .file, size: size, type: kind == .directory ? "5" : linkTarget == nil ? "0" : "1")
+    block.target = target
+    if let cut, cut > 0 {
+      block.prefix = Array(name[..<cut])
+      name.removeSubrange(...cut)
+    }
+    Self.append(block, name: name.byteSpan, to: &bytes)
   }
 
+  private static let paxName = Array("PaxHeader".utf8)
   private static let slash = UInt8(ascii: "/")
   private static let prefixSize = 155
 
@@ -42,56 +52,60 @@ extension TarHeader {
     records.append(UInt8(ascii: "\n"))
   }
 
-  /// Returns a name that fits into a block, by the rule `shorten` of FORMAT.md §4.2.3.
-  private static func shortened(_ name: some BidirectionalCollection<UInt8>, inserting insert: String?) -> [UInt8] {
-    let name = Array(name)
-    guard insert != nil || name.count >= nameSize else { return name }
-    let isDirectory = name.last == slash
-    let path = isDirectory ? name.dropLast() : name[...]
-    let start = path.lastIndex(of: slash).map { $0 + 1 } ?? 0
-    let inserted = insert.map { Array($0.utf8) + [slash] } ?? []
-    let room = nameSize - 2 - (isDirectory ? 1 : 0) - (inserted.isEmpty ? 0 : inserted.count + 1)
-    let last = path[start...].prefix(room)
-    let first = wholeDirectories(path[..<start], upTo: prefixSize)
-    let second = wholeDirectories(path[first.endIndex..<start], upTo: room - last.count + 1)
-    return first + second + inserted + last + (isDirectory ? [slash] : [])
+  /// The fields of a block that differ between entries, but for the name.
+  private struct Block {
+    var isPlain = true
+    let size: UInt64
+    let type: UnicodeScalar
+    var target: [UInt8] = []
+    var prefix: [UInt8] = []
   }
 
-  /// Returns the longest beginning of at most so many bytes that is empty or ends in a slash.
-  private static func wholeDirectories(_ path: ArraySlice<UInt8>, upTo most: Int) -> ArraySlice<UInt8> {
-    let part = path.prefix(most)
-    return part[..<(part.lastIndex(of: slash).map { $0 + 1 } ?? part.startIndex)]
-  }
-
-  private func block(_ name: [UInt8], type: UnicodeScalar, size: UInt64, target: [UInt8]) -> [UInt8] {
-    var block = [UInt8](repeating: 0, count: Self.blockSize)
-    func put(_ bytes: some Collection<UInt8>, at offset: Int) {
-      for (index, byte) in bytes.enumerated() { block[offset + index] = byte }
-    }
-    // The name was shortened if it does not fit otherwise.
-    let cut = Self.cut(of: name) ?? 0
-    put(cut == 0 ? name[...] : name[(cut + 1)...], at: 0)
-    put((kind == .file ? "000644 " : "000755 ").utf8, at: 100)
-    for offset in [108, 116, 329, 337] { put("000000 ".utf8, at: offset) }
-    put(Self.text(ofSize: size), at: 124)
-    put("00000000000 ".utf8, at: 136)
-    put(repeatElement(UInt8(ascii: " "), count: 8), at: 148)
-    block[156] = UInt8(ascii: type)
-    put(target, at: 157)
-    put("ustar".utf8, at: 257)
-    put("00".utf8, at: 263)
-    put(name[..<cut], at: 345)
-    put(Self.octal(block.reduce(0) { $0 + UInt64($1) }, digits: 6) + [0, UInt8(ascii: " ")], at: 148)
+  /// A block with the fields that all entries share, and spaces in the place of the checksum. Its mode is 0644.
+  private static let template: [UInt8] = {
+    var block = [UInt8](repeating: 0, count: blockSize)
+    let fields = [
+      (100, "000644 "), (108, "000000 "), (116, "000000 "), (136, "00000000000 "), (148, "        "), (257, "ustar"), (263, "00"),
+      (329, "000000 "), (337, "000000 "),
+    ]
+    for (offset, text) in fields { block.replaceSubrange(offset..<offset + text.utf8.count, with: text.utf8) }
     return block
+  }()
+
+  private static func append(_ block: Block, name: Span<UInt8>, to bytes: inout [UInt8]) {
+    let start = bytes.count
+    bytes += template
+    var whole = bytes.mutableByteSpan
+    var target = whole._mutatingExtracting(start...)
+    copy(name.extracting(first: nameSize), to: &target)
+    // 0755.
+    if !block.isPlain { (target[103], target[104], target[105]) = (0x37, 0x35, 0x35) }
+    put(size: block.size, in: &target)
+    target[156] = UInt8(ascii: block.type)
+    copy(block.target.byteSpan.extracting(first: nameSize), to: &target, at: 157)
+    copy(block.prefix.byteSpan, to: &target, at: 345)
+    put(UInt64(sum(of: target.span)), digits: 6, at: 148, in: &target)
+    target[154] = 0
   }
 
-  private static func text(ofSize size: UInt64) -> [UInt8] {
-    if size < 1 << 33 { return octal(size, digits: 11) + [UInt8(ascii: " ")] }
-    if size < 1 << 36 { return octal(size, digits: 12) }
-    return [0x80, 0, 0, 0] + (0..<8).map { UInt8(truncatingIfNeeded: size >> (56 - 8 * UInt64($0))) }
+  /// Additions that wrap are done for several bytes at once.
+  private static func sum(of block: Span<UInt8>) -> UInt32 {
+    var sum: UInt32 = 0
+    for index in block.indices { sum &+= UInt32(block[index]) }
+    return sum
   }
 
-  private static func octal(_ number: UInt64, digits: Int) -> [UInt8] {
-    (0..<digits).map { UInt8(ascii: "0") + UInt8(number >> UInt64(3 * (digits - 1 - $0)) & 7) }
+  private static func put(size: UInt64, in target: inout MutableSpan<UInt8>) {
+    if size < 1 << 36 {
+      put(size, digits: size < octalSizeEnd ? 11 : 12, at: 124, in: &target)
+      if size < octalSizeEnd { target[135] = UInt8(ascii: " ") }
+    } else {
+      target[124] = 0x80
+      for index in 0..<8 { target[128 + index] = UInt8(truncatingIfNeeded: size >> UInt64(56 - 8 * index)) }
+    }
+  }
+
+  private static func put(_ number: UInt64, digits: Int, at offset: Int, in target: inout MutableSpan<UInt8>) {
+    for index in 0..<digits { target[offset + index] = UInt8(ascii: "0") + UInt8(number >> UInt64(3 * (digits - 1 - index)) & 7) }
   }
 }

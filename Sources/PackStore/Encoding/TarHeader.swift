@@ -14,20 +14,25 @@ package struct TarHeader: Hashable, Sendable {
     self.linkTarget = linkTarget
   }
 
-  /// Whether the header is known to be one block of 512 bytes. Other headers may have a pax header, and must be made to find out their size.
-  package var isOneBlock: Bool {
+  /// The length of the header in bytes: one block, or a pax header and one block.
+  package var byteCount: Int { isOneBlock ? Self.blockSize : bytes.count }
+
+  /// Whether the header is known to be one block. Of another header the bytes must be made to know their number.
+  private var isOneBlock: Bool {
     func fits(_ text: String, _ slash: Int) -> Bool {
       text.withBytes { bytes in
         bytes.count + slash <= Self.nameSize && isASCII(bytes)
       }
     }
-    return fits(path, kind == .directory ? 1 : 0) && fits(linkTarget ?? "", 0) && size < 8 << 30
+    return fits(path, kind == .directory ? 1 : 0) && fits(linkTarget ?? "", 0) && size < Self.octalSizeEnd
   }
 
   /// The length of the name and of the link's target in a block, in bytes.
   static let nameSize = 100
+  /// The first size that needs a pax record.
+  static let octalSizeEnd: UInt64 = 1 << 33
   /// The number of bytes of a block.
-  package static let blockSize = 512
+  static let blockSize = 512
   /// The number of zero bytes at the end of every tar.
   package static let endSize = 1024
 }

@@ -127,7 +127,7 @@ struct RewritePlan: Sendable {
 
   private func headerSize(_ record: Int, target: Int?) -> UInt64 {
     let header = Self.header(record, target: target, application.target)
-    return UInt64(header.isOneBlock ? TarHeader.blockSize : header.bytes.count)
+    return UInt64(header.byteCount)
   }
 
   /// Divides records with the same content by their permissions. The one that is to be first is the first of all.

@@ -11,6 +11,7 @@ struct ExitStatus: RawRepresentable, Hashable, Comparable, Sendable {
   static let damaged = Self(rawValue: 12)
   static let truncated = Self(rawValue: 13)
   static let untrustedSignature = Self(rawValue: 14)
+  static let overLimit = Self(rawValue: 15)
   static let liveFindings = Self(rawValue: 20)
   static let unreachable = Self(rawValue: 21)
   static let usage = Self(rawValue: 64)
@@ -66,7 +67,7 @@ struct ExitStatus: RawRepresentable, Hashable, Comparable, Sendable {
     .damagedArchive: .damaged,
     .digestMismatch: .damaged,
     .illegalPath: .damaged,
-    .limitExceeded: .damaged,
+    .limitExceeded: .overLimit,
     .damagedManifest: .damaged,
     .wrongShard: .damaged,
     .damagedStore: .damaged,

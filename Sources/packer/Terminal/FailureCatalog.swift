@@ -32,6 +32,7 @@ enum FailureCatalog {
     12 | A pack, a manifest or a store is damaged or was changed, or a delta has other bases. | Fetch or build it again, or give its bases.
     13 | A file ends too early. | Fetch it again, and compare its size with the manifest's.
     14 | No trusted key signed the manifest, or its signature is wrong. | Check 'trust' in packer.yml and '--trust'; never install the release.
+    15 | A number is above a limit of the format or of the caller. | Divide the content among several packs, or raise the caller's limit.
     20 | 'packer verify --live' found faults at the server. | Read them; 'packer explain RULE' describes each.
     21 | The server does not answer. | Check the address, and the network of this machine.
     64 | The command line is not valid. | Read 'packer help VERB'.

@@ -46,7 +46,7 @@ struct DeltaApplicationTests {
 
   /// Returns the error of applying a delta in each way, which must be the same.
   private func refusal(
-    _ path: String, over bases: [any DeltaBase], contentLimit: UInt64 = Limits.contentSizeWithoutManifest,
+    _ path: String, over bases: [any DeltaBase], contentLimit: UInt64 = Limits.contentSize,
     sourceLocation: SourceLocation = #_sourceLocation
   ) async throws -> PackError? {
     try directory.makeDirectory("room")

@@ -6,7 +6,7 @@ import TestSupport
 @discardableResult
 func apply(
   _ delta: DeltaPack, over bases: [any DeltaBase], to path: String, linking: Set<String> = [], jobs: Int = 2,
-  contentLimit: UInt64 = Limits.contentSizeWithoutManifest
+  contentLimit: UInt64 = Limits.contentSize
 ) async throws(PackError) -> UnpackedDelta {
   let files = delta.source.files
   let unpacking = DeltaUnpacking(delta, over: bases, linking: linking, jobs: jobs)
@@ -20,7 +20,7 @@ func rewrite(_ delta: DeltaPack, over bases: [any DeltaBase], to path: String, j
   let files = delta.source.files
   let output = try writing(path, files.open(path, .create(mode: 0o644), in: nil))
   _ = try await PackRewriter.write(
-    delta, over: bases, to: output, path: path, key: knownKey(), limit: 1 << 40, contentLimit: Limits.contentSizeWithoutManifest,
+    delta, over: bases, to: output, path: path, key: knownKey(), limit: 1 << 40, contentLimit: Limits.contentSize,
     jobs: jobs)
   return try PackRuntimeTests.open(path, files: files)
 }

@@ -56,7 +56,7 @@ struct RecordBatchTests {
   }
 
   /// Changes one byte of the digests in the first block of the index, as an attacker with the key can: the affected segments are sealed again.
-  private func changeIndex(of pack: Pack) throws {
+  private func changeIndex(of pack: Pack, digest: [UInt8]) throws {
     let bytes = (0..<32).map { UInt8($0) }
     let start = try PackStart(pack.source.path, files: FaultyFiles())
     let opened = try HeaderAuthentication.open(start.bytes.byteSpan, key: try PackKey(bytes: bytes.byteSpan), backend: pack.source.backend)
@@ -68,7 +68,8 @@ struct RecordBatchTests {
     var plain = [UInt8](repeating: 0, count: range.count - 16)
     var target = plain.mutableByteSpan
     try cipher.open(segment: number, [UInt8](file[Int(range.lowerBound)..<Int(range.upperBound)]).byteSpan, into: &target)
-    plain[Int(place - pack.layout.payloadRange(ofSegment: number).lowerBound)] ^= 1
+    let digestStart = try #require(plain.indices.first { plain[$0...].starts(with: digest) })
+    plain[digestStart] ^= 1
     var sealed = [UInt8](repeating: 0, count: range.count)
     var output = sealed.mutableByteSpan
     try cipher.seal(segment: number, plain.byteSpan, into: &output)
@@ -86,7 +87,7 @@ struct RecordBatchTests {
     let (remembering, forgetting) = (IndexCache(pack, capacity: 0, remembers: true), IndexCache(pack, capacity: 0))
     let table = try await table(pack, blocks: remembering)
     let before = try PackReader(pack, blocks: forgetting).block(0).withDigest(of: 0) { [UInt8](copying: $0) }
-    try changeIndex(of: pack)
+    try changeIndex(of: pack, digest: before)
     // The changed segments can be opened, so only this check finds the change.
     #expect(try PackReader(pack, blocks: forgetting).block(0).withDigest(of: 0) { [UInt8](copying: $0) } != before)
     let reader = try PackReader(pack, blocks: remembering)

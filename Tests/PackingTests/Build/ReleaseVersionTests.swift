@@ -73,6 +73,27 @@ struct ReleaseVersionTests {
     #expect(try project.pack("movie")?.version == 5)
   }
 
+  @Test("that the lock file has more than 2^32 above those of the release in dist are refused, of the manifest and of packs")
+  func jump() async throws {
+    let project = try ReleaseProject()
+    try await project.build()
+    try project.record()
+    let lock = String(decoding: try #require(project.directory.bytes(of: "packer.lock.json")), as: UTF8.self)
+    for (from, to) in [("\"manifestVersion\": 1", "\"manifestVersion\": 4294967298"), ("\"version\": 1", "\"version\": 9007199254740990")] {
+      let changed = lock.replacing(from, with: to, maxReplacements: 1)
+      #expect(changed != lock)
+      try project.directory.write(Array(changed.utf8), to: "packer.lock.json")
+      try project.add("movie/intro.mp4", [7])
+      let before = project.contents()
+      await #expect { try await project.build(on: 2) } throws: { ($0 as? PackError)?.code == .invalidRecord }
+      #expect(project.contents() == before)
+    }
+    let last = lock.replacing("\"manifestVersion\": 1", with: "\"manifestVersion\": 4294967297")
+    try project.directory.write(Array(last.utf8), to: "packer.lock.json")
+    try await project.build(on: 2)
+    #expect(try project.manifest().version == 4_294_967_298)
+  }
+
   @Test("are not made up if packer.yml requires a lock file and there is none")
   func requiredLock() async throws {
     let project = try ReleaseProject()

@@ -19,7 +19,7 @@ struct RewritingTests {
     let output = try writing(path, files.open(path, .create(mode: 0o644), in: nil))
     return try await PackRewriter.write(
       delta, over: [base ?? sample.old], to: output, path: path, key: sampleKey(), limit: limit,
-      contentLimit: Limits.contentSizeWithoutManifest, jobs: 2)
+      contentLimit: Limits.contentSize, jobs: 2)
   }
 
   /// Makes the delta of two trees and a pack of it, and has the gate compare that with the new tree.

@@ -103,6 +103,26 @@ struct PublicationTests {
     for (name, bytes) in before where name != "manifest.json" { #expect(after[name] == bytes) }
   }
 
+  @Test("is refused if its manifest is more than 2^32 versions above the published one")
+  func jump() async throws {
+    try publish(publication())
+    _ = try ReleaseRecording(dist: project.directory("dist"), lockPath: project.directory("packer.lock.json")).record()
+    let lock = String(decoding: try #require(project.directory.bytes(of: "packer.lock.json")), as: UTF8.self)
+    for (version, code) in [("4294967297", .releaseConflict), ("4294967296", nil)] as [(String, PackError.Code?)] {
+      let changed = lock.replacing("\"manifestVersion\": 1", with: "\"manifestVersion\": \(version)")
+      try project.directory.write(Array(changed.utf8), to: "packer.lock.json")
+      try project.remove("dist")
+      try project.add("movie/intro.mp4", [7])
+      try await project.build(on: 2)
+      let before = try whole()
+      var failure: PackError?
+      let next = try publication()
+      do throws(PackError) { try publish(next) } catch { failure = error }
+      #expect(failure?.code == code)
+      #expect(try code == nil ? whole() == 4_294_967_297 : whole() == before)
+    }
+  }
+
   @Test("replaces a file that has another size or other bytes, and refuses one of the release that is not the one of the manifest")
   func damaged() throws {
     let name = try #require(try publication().release.files.first { $0.name.hasSuffix(".pack") }?.name)

@@ -109,14 +109,13 @@ struct Kernel {
     let index = try SampleIndex(count: 2_000)
     let paths = index.paths.map { String(decoding: $0, as: UTF8.self) }
     let headers = paths.map { TarHeader(path: $0, kind: .file, size: 0, linkTarget: nil) }
-    let writer = TarWriter()
     let direct = try DirectTar()
     return Kernel(
       name: "tar headers", library: "libarchive", amount: Double(paths.count), unit: "headers",
       ours: { () throws(PackError) in
         var bytes: [UInt8] = []
         bytes.reserveCapacity(1_024 * headers.count)
-        for header in headers { try writer.appendHeader(header, to: &bytes) }
+        for header in headers { header.append(to: &bytes) }
       },
       direct: { () throws(PackError) in _ = direct.write(paths) })
   }

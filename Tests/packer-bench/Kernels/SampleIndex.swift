@@ -39,17 +39,16 @@ final class SampleIndex: ByteSource {
     var directory: [(length: UInt32, firstPath: [UInt8])] = []
     for start in stride(from: 0, to: count, by: PackFormat.Limits.recordsPerBlock) {
       let members = self.paths[start..<min(count, start + PackFormat.Limits.recordsPerBlock)]
-      var records: [UInt8] = []
-      for path in members {
-        IndexRecord(path: path, kind: .file, size: 512, offset: 512).append(to: &records)
+      let records = members.enumerated().map { (row, path) in
+        IndexRecord(path: path, kind: .file, size: 512, offset: UInt64(512 + 1024 * row))
       }
-      let compressed = try frame(records)
+      let compressed = try frame(RecordColumns.bytes(for: records))
       let first = self.paths[start]
       directory.append((UInt32(32 * members.count + compressed.count), first))
-      noise.append(32 * members.count, to: &blockBytes)
       let place = data.count + SeekTable.skippableHeaderSize + blockBytes.count
       blocks.append((first, place..<place + compressed.count))
       blockBytes += compressed
+      noise.append(32 * members.count, to: &blockBytes)
     }
     let head = IndexHead(
       recordCount: UInt32(count), largestFrame: UInt32(Self.tarSize), contentSize: 512 * UInt64(count), tarSize: Self.tarSize,
@@ -95,15 +94,15 @@ final class SampleIndex: ByteSource {
       unsafe payload.withUnsafeBytes { payload in
         unsafe zstd.withContent(of: UnsafeRawBufferPointer(rebasing: payload[records])) { content in
           var place = 0
-          while place + IndexRecord.fixedSize <= content.count {
-            let length = unsafe Int(content[place]) | Int(content[place + 1]) << 8
-            let start = place + IndexRecord.fixedSize
-            let isSame = unsafe length == path.count && content[start..<start + length].elementsEqual(path)
+          for _ in 0..<PackFormat.Limits.recordsPerBlock {
+            var end = place
+            while end < content.count, unsafe content[end] != 0 { end += 1 }
+            let isSame = unsafe end - place == path.count && content[place..<end].elementsEqual(path)
             if isSame {
               found += 1
               return
             }
-            place = start + length
+            place = min(end + 1, content.count)
           }
         }
       }

@@ -55,14 +55,13 @@ struct DeltaSample: Sendable {
 
   private init() throws(PackError) {
     var noise = SeededGenerator(seed: 11)
-    let writer = TarWriter()
     var tar: [UInt8] = []
     var records: [IndexRecord] = []
     var contents: [String: [UInt8]] = [:]
     var list: [UInt8] = []
     let text = Array((0..<90).map { "line \($0) of a text that repeats itself\n" }.joined().utf8)
     for (name, bytes) in [("a.txt", text), ("b.bin", noise.bytes(2000)), ("c/d", [7]), ("c/empty", [])] {
-      try writer.appendHeader(TarHeader(path: name, kind: .file, size: UInt64(bytes.count), linkTarget: nil), to: &tar)
+      TarHeader(path: name, kind: .file, size: UInt64(bytes.count), linkTarget: nil).append(to: &tar)
       records.append(
         IndexRecord(path: Array(name.utf8), kind: .file, size: UInt64(bytes.count), offset: bytes.isEmpty ? 0 : UInt64(tar.count)))
       tar += bytes + [UInt8](repeating: 0, count: (512 - bytes.count % 512) % 512)
@@ -71,7 +70,7 @@ struct DeltaSample: Sendable {
     }
     tar += [UInt8](repeating: 0, count: 1024)
     var bytes: [UInt8] = []
-    for record in records { record.append(to: &bytes) }
+    for record in records { record.appendAsInput(to: &bytes) }
     let payload = try TreeInput([3, 0] + lengthAndBytes(tar) + bytes).payload()
     sealed = try Sealing.pack(payload, header: try Sealing.header())
     self.records = records

@@ -3,25 +3,24 @@ import TestSupport
 extension FuzzTarget {
   /// The index: head, directory and blocks, uncompressed.
   ///
-  /// The input is a byte of flags, the head, and then, each after its length, the directory and blocks of records. Bit 0 of the flags sets a
+  /// The input is a byte of flags, the head, and then, each after its length, the directory and blocks: the number of records and their columns. Bit 0 of the flags sets a
   /// minor version above 0. With bit 1, numbers and directory are computed from the blocks, so that the records are read.
   static let index = FuzzTarget(
     "index", largestInput: 8192,
     files: [
-      "Sources/PackFormat/PayloadIndex.swift", "Sources/PackReading/Payload/IndexReader.swift", "Sources/PackFormat/EntryPath.swift",
+      "Sources/PackFormat/PayloadIndex.swift", "Sources/PackFormat/RecordColumns.swift", "Sources/PackReading/Payload/IndexReader.swift",
+      "Sources/PackFormat/EntryPath.swift",
     ],
     seeds: {
       func records(_ paths: [String]) -> [UInt8] {
-        var bytes: [UInt8] = []
-        for (number, path) in paths.enumerated() {
+        let records = paths.enumerated().map { (number, path) in
           let isDirectory = path.hasSuffix("/")
-          IndexRecord(
+          return IndexRecord(
             path: Array(isDirectory ? String(path.dropLast()).utf8 : path.utf8),
             kind: isDirectory ? .directory : number % 2 == 0 ? .file : .executable,
-            size: isDirectory ? 0 : 100, offset: isDirectory ? 0 : UInt64(512 + 1024 * number)
-          ).append(to: &bytes)
+            size: isDirectory ? 0 : 100, offset: isDirectory ? 0 : UInt64(512 + 1024 * number))
         }
-        return bytes
+        return [UInt8(records.count)] + RecordColumns.bytes(for: records)
       }
       func seed(_ name: String, flags: UInt8 = 2, _ blocks: [[UInt8]], head: IndexHead? = nil, directory: [UInt8] = []) -> FuzzSeed {
         let head = head ?? IndexHead(recordCount: 0, largestFrame: 0, contentSize: 100, tarSize: 0, contentRoot: Array(0..<32))
@@ -42,7 +41,7 @@ extension FuzzTarget {
         seed(
           "by-hand", flags: 0, [first],
           head: IndexHead(recordCount: 1, largestFrame: 65_536, contentSize: 100, tarSize: 65_536, contentRoot: Array(0..<32)),
-          directory: IndexDirectory.bytes(for: [(UInt32(32 + (try Sealing.frame(first)).count), [0x61])])),
+          directory: IndexDirectory.bytes(for: [(UInt32(32 + (try Sealing.frame(Array(first.dropFirst()))).count), [0x61])])),
       ]
     },
     run: { (input) throws(BrokenPromise) in
@@ -55,7 +54,9 @@ private struct IndexInput {
   private let isGrown: Bool
   private var head: [UInt8]
   private var directory: [UInt8]
+  /// The columns of each block, and the number of records that the last one shall have.
   private var blocks: [[UInt8]] = []
+  private var lastCount = 1
   private let followsBlocks: Bool
   /// The size of the tar, which is never read.
   private static let tarSize: UInt32 = 65_536
@@ -67,7 +68,11 @@ private struct IndexInput {
     followsBlocks = flags & 2 != 0
     head = feed.piece(IndexHead.size)
     directory = feed.piece()
-    while !feed.isEmpty, blocks.count < 8 { blocks.append(feed.piece()) }
+    while !feed.isEmpty, blocks.count < 8 {
+      let piece = feed.piece()
+      lastCount = min(max(1, Int(piece.first ?? 1)), Limits.recordsPerBlock)
+      blocks.append(Array(piece.dropFirst()))
+    }
   }
 
   func run() throws(BrokenPromise) {
@@ -77,13 +82,12 @@ private struct IndexInput {
     var stored: [[UInt8]] = []
     var items: [(length: UInt32, firstPath: [UInt8])] = []
     for (number, block) in blocks.enumerated() {
-      let count = number == blocks.count - 1 ? min(Self.recordCount(in: block), 128) : Limits.recordsPerBlock
+      let count = number == blocks.count - 1 ? lastCount : Limits.recordsPerBlock
       let frame = try required("compressing") { () throws(PackError) in try Sealing.frame(block) }
-      stored.append([UInt8](repeating: UInt8(number), count: 32 * count) + frame)
-      items.append((UInt32(32 * count + frame.count), Self.firstPath(in: block)))
+      stored.append(frame + [UInt8](repeating: UInt8(number), count: 32 * Self.digestCount(of: block, count: count)))
+      items.append((UInt32(stored[number].count), Array(block.prefix { $0 != 0 })))
     }
-    let last = blocks.last.map { min(Self.recordCount(in: $0), 128) } ?? 0
-    let recordCount = UInt32(max(0, blocks.count - 1) * Limits.recordsPerBlock + last)
+    let recordCount = UInt32(blocks.isEmpty ? 0 : (blocks.count - 1) * Limits.recordsPerBlock + lastCount)
     if followsBlocks {
       directory = IndexDirectory.bytes(for: items)
       head =
@@ -125,10 +129,8 @@ private struct IndexInput {
 
   private func check(_ block: IndexBlock, _ number: Int, _ reader: IndexReader, _ previous: inout [UInt8]?) throws(BrokenPromise) {
     try hold(block.count == reader.head.recordCount(inBlock: number), "block \(number) has a different number of records than in the head")
-    var written: [UInt8] = []
     for row in 0..<block.count {
       let record = block.record(row)
-      record.append(to: &written)
       if let previous {
         try hold(previous.lexicographicallyPrecedes(record.path), "paths are out of order")
         try hold(!record.path.starts(with: previous + [0x2F]), "a path is below a path of another entry")
@@ -145,6 +147,7 @@ private struct IndexInput {
       try hold(Array(entry.path.utf8) == record.path && entry.size == record.size, "an entry differs from its record")
     }
     if blocks.indices.contains(number), !isGrown, followsBlocks {
+      let written = RecordColumns.bytes(for: (0..<block.count).map { block.record($0) })
       try hold(written == blocks[number], "records are written differently than they were read")
     }
   }
@@ -182,20 +185,9 @@ private struct IndexInput {
       && parts[0] != Array(".pack".utf8) && path.count <= 1024
   }
 
-  /// Returns the number of records that begin in these bytes, as if all were valid.
-  private static func recordCount(in bytes: [UInt8]) -> Int {
-    var (count, place) = (0, 0)
-    while place < bytes.count {
-      place += IndexRecord.fixedSize + Int(bytes[place]) + (place + 1 < bytes.count ? Int(bytes[place + 1]) << 8 : 0)
-      count += 1
-    }
-    return max(1, count)
-  }
-
-  private static func firstPath(in bytes: [UInt8]) -> [UInt8] {
-    var feed = ByteFeed(bytes)
-    let length = Int(feed.number(width: 2))
-    _ = feed.piece(IndexRecord.fixedSize - 2)
-    return feed.piece(length)
+  /// Returns the number of digests that these columns need.
+  private static func digestCount(of block: [UInt8], count: Int) -> Int {
+    guard let columns = try? RecordColumns(parsing: block, count: count, exactly: false, name: "a block") else { return count }
+    return (0..<count).count { columns.size($0) > 0 && columns.original(of: $0) == $0 }
   }
 }

@@ -44,7 +44,6 @@ extension FuzzTarget {
       func seed(_ name: String, cut: UInt8 = 15, _ entries: [(path: String, content: String?)], links: [String: String] = [:]) throws
         -> FuzzSeed
       {
-        let writer = TarWriter()
         var tar: [UInt8] = []
         var records: [(path: String, bytes: [UInt8])] = []
         var places: [String: (UInt64, UInt64)] = [:]
@@ -52,14 +51,13 @@ extension FuzzTarget {
           let bytes = Array((content ?? "").utf8)
           let kind: IndexRecord.Kind = content == nil ? .directory : path.hasSuffix(".sh") ? .executable : .file
           let target = links[path]
-          try writer.appendHeader(
-            TarHeader(path: path, kind: kind, size: target == nil ? UInt64(bytes.count) : 0, linkTarget: target), to: &tar)
+          TarHeader(path: path, kind: kind, size: target == nil ? UInt64(bytes.count) : 0, linkTarget: target).append(to: &tar)
           var place = (UInt64(bytes.count), bytes.isEmpty ? 0 : UInt64(tar.count))
           if let target { place = places[target] ?? place }
           places[path] = place
           if target == nil { tar += bytes + [UInt8](repeating: 0, count: (512 - bytes.count % 512) % 512) }
           var record: [UInt8] = []
-          IndexRecord(path: Array(path.utf8), kind: kind, size: place.0, offset: place.1).append(to: &record)
+          IndexRecord(path: Array(path.utf8), kind: kind, size: place.0, offset: place.1).appendAsInput(to: &record)
           records.append((path, record))
         }
         tar += [UInt8](repeating: 0, count: 1024)
@@ -161,14 +159,13 @@ private struct TamperedPack: Sendable {
 
   private init() throws(PackError) {
     var noise = SeededGenerator(seed: 7)
-    let writer = TarWriter()
     var tar: [UInt8] = []
     var records: [UInt8] = []
     var contents: [String: [UInt8]] = [:]
     for (name, size) in [("a", 5000), ("b", 1), ("c", 4000)] {
       let bytes = noise.bytes(size)
-      try writer.appendHeader(TarHeader(path: name, kind: .file, size: UInt64(size), linkTarget: nil), to: &tar)
-      IndexRecord(path: Array(name.utf8), kind: .file, size: UInt64(size), offset: UInt64(tar.count)).append(to: &records)
+      TarHeader(path: name, kind: .file, size: UInt64(size), linkTarget: nil).append(to: &tar)
+      IndexRecord(path: Array(name.utf8), kind: .file, size: UInt64(size), offset: UInt64(tar.count)).appendAsInput(to: &records)
       tar += bytes + [UInt8](repeating: 0, count: (512 - size % 512) % 512)
       contents[name] = bytes
     }
@@ -199,12 +196,12 @@ struct TreeInput {
     var records: [IndexRecord] = []
     let rest = feed.rest()
     var place = 0
-    while place + IndexRecord.fixedSize <= rest.count, records.count < 1000 {
-      var fields = ByteFeed(Array(rest[place...].prefix(IndexRecord.fixedSize)))
+    while place + IndexRecord.inputSize <= rest.count, records.count < 1000 {
+      var fields = ByteFeed(Array(rest[place...].prefix(IndexRecord.inputSize)))
       let length = Int(fields.number(width: 2))
       let kind = IndexRecord.Kind(rawValue: fields.byte()) ?? .file
       let (size, offset) = (fields.number(width: 8), fields.number(width: 8))
-      place += IndexRecord.fixedSize
+      place += IndexRecord.inputSize
       records.append(IndexRecord(path: Array(rest[place...].prefix(length)), kind: kind, size: size, offset: offset))
       place = min(rest.count, place + length)
     }
@@ -229,33 +226,23 @@ struct TreeInput {
       largest = max(largest, content.count)
     }
     let root = try ContentRoot(backend: CryptoBackends.standard)
+    let encoder = try CompressionContext(level: 1)
     var contentSize: UInt64 = 0
-    var blocks: [UInt8] = []
-    var items: [(length: UInt32, firstPath: [UInt8])] = []
+    var index = IndexEncoder()
     for start in stride(from: 0, to: records.count, by: Limits.recordsPerBlock) {
-      var digests: [UInt8] = []
-      var plain: [UInt8] = []
-      let group = records[start..<min(start + Limits.recordsPerBlock, records.count)]
-      for record in group {
-        let digest = record.kind == .directory ? [UInt8](repeating: 0, count: 32) : try Sealing.digest(content(of: record))
-        digests += digest
-        record.append(to: &plain)
+      var block = IndexEncoder.BlockEncoder()
+      for record in records[start..<min(start + Limits.recordsPerBlock, records.count)] {
+        let digest = record.kind == .directory ? IndexRecord.noDigest : try Sealing.digest(content(of: record))
+        block.add(record, digest: digest.byteSpan)
         try root.add(path: record.path.byteSpan, kind: record.kind, size: record.size, digest: digest.byteSpan)
         contentSize &+= record.size
       }
-      let block = digests + (try Sealing.frame(plain))
-      items.append((UInt32(block.count), group.first?.path ?? []))
-      blocks += block
+      index.add(try block.finish(by: encoder))
     }
     let head = IndexHead(
       recordCount: UInt32(records.count), largestFrame: UInt32(largest), contentSize: contentSize, tarSize: UInt64(tar.count),
       contentRoot: try root.finish())
-    let directory = records.isEmpty ? [] : try Sealing.frame(IndexDirectory.bytes(for: items))
-    for part in [blocks, head.bytes + directory] {
-      let frame = Sealing.skippable(part)
-      payload += frame
-      frames.append((UInt32(frame.count), 0))
-    }
-    return payload + SeekTable.bytes(for: frames)
+    try index.finish(head, frames: frames, by: encoder) { (bytes) throws(PackError) in payload.append(copying: bytes) }
+    return payload
   }
 }

@@ -5,10 +5,9 @@ extension FuzzTarget {
     files: ["Sources/PackBuild/Archive/TarReader.swift", "Sources/PackBuild/Archive/LibArchive/ReadHandle.swift"],
     seeds: {
       func seed(_ name: String, _ headers: [TarHeader]) throws -> FuzzSeed {
-        let writer = TarWriter()
         var tar: [UInt8] = []
         for header in headers {
-          try writer.appendHeader(header, to: &tar)
+          header.append(to: &tar)
           tar += [UInt8](repeating: 0x61, count: (Int(header.size) + 511) / 512 * 512)
         }
         return FuzzSeed(name, [7] + tar + [UInt8](repeating: 0, count: 1024))

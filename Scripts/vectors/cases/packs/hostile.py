@@ -9,6 +9,8 @@ from vectors.format.frames import frame_header, run_frame, zstd_block, zstd_fram
 from vectors.format.index import INDEX_MAGIC, seek_table, skippable
 from vectors.format.limits import MAX_BLOCK, MAX_CONTENT, MAX_DIRECTORY
 from vectors.format.primitives import number, sha256, u16, u32
+from vectors.format.records import columns
+from vectors.format.tar import build_tree
 
 
 def hostile_payloads():
@@ -43,7 +45,7 @@ def hostile_paths():
         yield hostile_tree("path-" + name, f"a path with a rule of §5.1 broken: {comment}",
                            [file("keep.txt", b"keep"), file(path, b"evil")])
     yield hostile_tree("path-directory-trailing-slash", "the record of a directory ends in `/`",
-                       [directory("d")], contents=lambda c: [u16(2) + b"\x01" + bytes(16) + b"d/"],
+                       [directory("d")], contents=lambda c: [b"d/\0\1" + bytes(16)],
                        directory=lambda d: d[:4] + u16(2) + b"d/")
     long = b"/".join([b"c" * 63] * 16) + b"/e"
     assert len(long) == 1025
@@ -56,7 +58,7 @@ def hostile_paths():
     # With the root, 1041 · 63 = 65 583 directories.
     yield hostile_tree("directories-65537", "65 537 directories, each file under 63 of its own",
                        many_directories(65536), "limit", codec=zstd_frame)
-    yield hostile_tree("path-empty", "an empty path", [file("a", b"")], contents=lambda c: [bytes(19)],
+    yield hostile_tree("path-empty", "an empty path", [file("a", b"")], contents=lambda c: [bytes(18)],
                        directory=lambda d: d[:4] + u16(0))
     yield hostile_tree("path-file-as-directory", "`a` is a file and a leading directory of `a/b`; `a-b` "
                        "stands between them", [file("a", b"1"), file("a-b", b"2"), file("a/b", b"3")])
@@ -72,12 +74,10 @@ def hostile_records():
             ("type-0x81", "record type 0x81", replaced(b"d", type=0x81), "unsupported"),
             ("directory-size", "a directory with a size", replaced(b"d", size=5, offset=512), "damaged"),
             ("directory-offset", "a directory with an offset", replaced(b"d", offset=512), "damaged"),
-            ("directory-digest", "a directory with a digest", replaced(b"d", digest=sha256(b"")), "damaged"),
             ("empty-file-offset", "an empty file with an offset", replaced(b"b/c.bin", offset=512), "damaged"),
-            ("empty-file-digest", "an empty file with the digest of a directory",
-             replaced(b"b/c.bin", digest=bytes(32)), "damaged"),
             ("offset-0", "an offset of 0 with data", replaced(b"a.txt", offset=0), "damaged"),
-            ("offset-513", "an offset that is no multiple of 512", replaced(b"a.txt", offset=513), "damaged"),
+            ("offset-negative", "an offset of -512", replaced(b"a.txt", offset=-512), "damaged"),
+            ("offset-2-64", "an offset of 2^64 + 512", replaced(b"a.txt", offset=M + 512), "damaged"),
             ("offset-in-closing", "data in the closing 1024 bytes", replaced(b"a.txt", offset=3072), "damaged"),
             ("offset-beyond", "data beyond the tar", replaced(b"a.txt", offset=1 << 20), "damaged"),
             ("offset-overflow", "offset + size is 2^64 + 512", replaced(b"a.txt", offset=M - 512, size=1024), "damaged"),
@@ -98,10 +98,13 @@ def hostile_records():
                        comment="two records are swapped")
     yield with_records(lambda records: [records[0]] + records, name="record-duplicate",
                        comment="a path twice in the index")
-    yield with_records(lambda records: records, name="record-path-overrun", comment="a path length that runs "
-                       "past the block", contents=lambda c: [c[0][:-22] + u16(999) + c[0][-20:]])
-    yield with_records(lambda records: records, name="record-cut", comment="a block ends inside a record",
-                       contents=lambda c: [c[0][:-10]])
+    for name, comment, function in (
+            ("cut", "a block ends inside its steps", lambda c: c[:-10]),
+            ("paths-fewer", "a block with three paths for four records", lambda c: c[6:]),
+            ("paths-alone", "a block with nothing but paths", lambda c: c[:-4 * 17]),
+            ("paths-without-end", "a block without any 00", lambda c: c.replace(b"\0", b"x")),
+            ("step-largest", "steps of 2^64-1", lambda c: c[:-32] + b"\xff" * 32)):
+        yield hostile_tree("record-" + name, comment, contents=lambda c, function=function: [function(c[0])])
 
 
 def hostile_head():
@@ -165,16 +168,23 @@ def hostile_blocks():
     yield with_records(lambda records: records[:127] + [records[128], records[127]] + records[129:], many,
                        "blocks-order-across", "the last record of a block and the first of the next are swapped",
                        codec=zstd_frame)
+    records = build_tree(many_files(129))[1]
     yield hostile_tree("blocks-split-otherwise", "127 and 2 records instead of 128 and 1", many_files(129),
-                       contents=lambda c: [c[0][:-23], c[0][-23:] + c[1]], codec=zstd_frame,
+                       contents=lambda c: [columns(part) for part in (records[:127], records[127:])], codec=zstd_frame,
                        directory=lambda d: d[:-1] + b"7")
-    yield hostile_tree("block-extra-bytes", "bytes after the last record under minor 0",
+    yield hostile_tree("block-extra-bytes", "bytes after the steps of a block under minor 0",
                        contents=lambda c: [c[0] + b"later"])
-    yield hostile_tree("block-extra-in-frame-place", "bytes after the frame of a block, under minor 1 too",
-                       blocks=lambda b: [b[0] + b"later"], pack={"minor": 1})
-    yield hostile_tree("block-above-limit", "a block of 133505 bytes", expect="limit", pack={"minor": 1},
+    for name, comment, function in (
+            ("extra", "bytes after the digests of a block, under minor 1 too", lambda b: b + b"later"),
+            ("extra-digest", "a digest more than the records need, under minor 1 too", lambda b: b + sha256(b"")),
+            ("cut", "a block ends inside its last digest", lambda b: b[:-1]),
+            ("missing", "a digest is missing", lambda b: b[:-32]), ("none", "no digests", lambda b: b[:-64])):
+        yield hostile_tree("block-digests-" + name, comment, blocks=lambda b, function=function: [function(b[0])], pack={"minor": 1})
+    same = [file("a.txt", b"hello"), file("b.txt", b"hello")]
+    yield hostile_tree("block-digests-of-copy", "the digest of two records with one offset, twice", same,
+                       blocks=lambda b: [b[0] + sha256(b"hello")])
+    yield hostile_tree("block-above-limit", "a block of 133377 bytes", expect="limit", pack={"minor": 1},
                        contents=lambda c: [c[0] + bytes(MAX_BLOCK + 1 - len(c[0]))])
-    yield hostile_tree("block-short", "a block shorter than its digests", blocks=lambda b: [b[0][:127]])
     yield hostile_tree("blocks-frame-longer", "bytes after the last block in the blocks frame",
                        index=lambda i: [skippable(INDEX_MAGIC, i[0][8:] + b"more"), i[1]])
     yield hostile_tree("blocks-frame-without-records", "bytes in the blocks frame without records", [],
@@ -232,7 +242,7 @@ def hostile_frames():
     yield hostile_tree("bomb-many-frames", "64 MiB of zeros, the head states a content size of 5",
                        [file("zeros", zeros)], F=8 << 20, fields=lambda f: dict(f, content=5))
     yield hostile_tree("block-frame-bomb", "the frame of a block expands from 200 bytes to 7.5 MiB",
-                       blocks=lambda b: [b[0][:128] + bomb_frame(200, 60)])
+                       blocks=lambda b: [bomb_frame(200, 60) + b[0][-64:]])
     yield hostile_tree("directory-frame-bomb", "the frame of the directory expands from 200 bytes to 7.5 MiB",
                        dirframe=lambda d: bomb_frame(200, 60))
     yield hostile_tree("directory-frame-checksum", "the frame of the directory has the checksum flag",

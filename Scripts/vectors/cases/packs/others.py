@@ -102,6 +102,6 @@ def zstd_vectors():
         yield hostile_tree(f"zstd-{name}-sized", f"{comment}: the block in a frame that states the size of the tar",
                            data=only_frame(frame_header(n) + body))
         yield hostile_tree(f"zstd-{name}-block", f"{comment}: in the frame of a block of the index",
-                           blocks=lambda b: [b[0][:128] + frame_header(60) + body])
+                           blocks=lambda b: [frame_header(60) + body + b[0][-64:]])
         yield hostile_tree(f"zstd-{name}-directory", f"{comment}: in the frame of the directory",
                            dirframe=lambda d: frame_header(11) + body)

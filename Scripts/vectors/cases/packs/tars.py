@@ -3,7 +3,7 @@
 from vectors.cases.packs.vector import hostile_tar, with_records
 from vectors.cases.samples import file, noise
 from vectors.format.records import EXECUTABLE, directory_record, file_record
-from vectors.format.tar import TarBuilder, build_tree, entry_headers, pax_record, size_field
+from vectors.format.tar import TarBuilder, build_tree, entry_headers, pax_record, size_field, ustar_block
 
 
 def hostile_tars():
@@ -207,6 +207,13 @@ def hostile_pax():
     yield vector("length", "a record length that is 1 too large", b"1" + b"1 path=\xc3\xbc\n"[1:])
     yield vector("no-line-end", "a record without line end", own[:-1] + b"x")
     yield vector("length-leading-zero", "a record length with a leading zero", b"011 path=\xc3\xbc\n")
+    yield vector("name-differs", "another name in the main header, where a path record has the right one", None, main_path=b"other")
+    for name, comment, fields in (("name", "another name than `PaxHeader`", (b"PaxHeader/x", b"", 0o644)),
+                                  ("prefix", "a prefix", (b"PaxHeader", b"p", 0o644)), ("mode", "mode 0755", (b"PaxHeader", b"", 0o755))):
+        builder = TarBuilder()
+        builder.raw(ustar_block(*fields, len(own), b"x") + own.ljust(512, b"\0"))
+        offset = builder.add("ü".encode(), content=b"hello", pax=[])
+        yield hostile_tar("tar-pax-block-" + name, "a pax header block with " + comment, builder, [file_record("ü".encode(), b"hello", offset)])
     builder = TarBuilder()
     builder.add(b"a.txt", content=b"hello")
     front = entry_headers("ü".encode(), "file", False, 0)[:1024]

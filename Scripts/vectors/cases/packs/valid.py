@@ -34,7 +34,7 @@ def valid_trees():
     yield valid_tree("identical-files-no-links", "equal content written twice (§4.2.4)", same, links=False)
     yield valid_tree("identical-files-link-first", "the hard link comes first in the index, last in the tar",
                      [file("a.txt", b"hello"), file("b", b"hello")])
-    yield valid_tree("hard-link-long-target", "a hard link with a linkpath record and ././@LongHardLink",
+    yield valid_tree("hard-link-long-target", "a hard link with a linkpath record and a linkname that is cut",
                      [file("a/" * 60 + "f", b"same"), file("z", b"same")])
     yield valid_tree("path-non-ascii", "paths in form C beyond ASCII", [
         file("ü.txt", b"hello"), file("日本/語.bin", b"x"), file("café/naïve", b"y"),
@@ -65,6 +65,10 @@ def valid_trees():
                      [file("a-b", b"1"), file("a.c", b"2"), file("a/b", b"3"), file("ab", b"4")])
     yield valid_tree("order-reversed", "the entries in descending path order (§4.2.4)", SMALL_TREE,
                      order=lambda items: sorted(items, key=lambda item: item.path, reverse=True))
+    yield valid_tree("identical-files-two-blocks", "equal content in one block of the index and in another one (§4.6)",
+                     [*many_files(300), *(file(f"f{i:03}x", b"same") for i in (3, 5, 299))], codec=zstd_frame)
+    yield valid_tree("order-by-size", "contents in descending order of size: steps of either sign (§4.6)", many_files(300),
+                     order=lambda items: sorted(items, key=lambda item: (-len(item.content), item.path)), codec=zstd_frame)
     for count in (127, 128, 129, 300):
         yield valid_tree(f"records-{count}", f"{count} records: blocks of 128 and the rest (§4.6)", many_files(count), codec=zstd_frame)
 
