@@ -12,9 +12,10 @@ struct DeltaBaseReading: Sendable {
     self.tree = tree
     var string = BaseString()
     string.add(list: tree.list)
-    var known: Set<[UInt8]> = []
+    var known: Set<ContentDigest> = []
+    known.reserveCapacity(tree.entries.count)
     var records: [Int] = []
-    for (number, entry) in tree.entries.enumerated() where entry.size > 0 && known.insert(entry.sha256).inserted {
+    for (number, entry) in tree.entries.enumerated() where entry.size > 0 && known.insert(ContentDigest(entry.sha256.byteSpan)).inserted {
       records.append(number)
       string.add(contentAt: entry.offset, size: entry.size)
     }

@@ -16,9 +16,11 @@ struct DeltaPlaces: Sendable {
   }
 
   init(of new: DeltaTree, over old: DeltaTree) {
-    var origins: [[UInt8]: Origin] = [:]
+    var origins: [ContentDigest: Origin] = [:]
     origins.reserveCapacity(old.entries.count)
-    for (number, entry) in old.entries.enumerated().reversed() where entry.size > 0 { origins[entry.sha256] = .base(number) }
+    for (number, entry) in old.entries.enumerated().reversed() where entry.size > 0 {
+      origins[ContentDigest(entry.sha256.byteSpan)] = .base(number)
+    }
     let twins = Self.samePaths(new.entries, old.entries)
     var fresh: [Int] = []
     var copies: [(record: Int, original: Int)] = []
@@ -27,13 +29,14 @@ struct DeltaPlaces: Sendable {
         unchanged += 1
         continue
       }
-      switch origins[entry.sha256] {
+      let digest = ContentDigest(entry.sha256.byteSpan)
+      switch origins[digest] {
       case .base(let first) where entry.hasContent(of: old.entries[first]):
         move(number, entry, first, old.entries)
       case .new(let original) where entry.hasContent(of: new.entries[original]):
         copies.append((number, original))
       default:
-        origins[entry.sha256] = .new(number)
+        origins[digest] = .new(number)
         fresh.append(number)
       }
     }

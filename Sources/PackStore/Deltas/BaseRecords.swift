@@ -14,7 +14,7 @@ struct BaseRecords {
   /// - Throws: ``PackError/Code/damagedPayload`` if the records of a base are not those that its content root names,
   ///   or overlap, ``PackError/Code/limitExceeded`` if its list is too long.
   init(_ bases: [any DeltaBase], backend: any CryptoBackend) throws(PackError) {
-    var known: Set<[UInt8]> = []
+    var known: Set<ContentDigest> = []
     for base in bases {
       let first = sizes.count
       starts.append(first)
@@ -36,7 +36,8 @@ struct BaseRecords {
       }
       try checkOverlap(of: first..<sizes.count, base)
       string.add(list: list)
-      for record in first..<sizes.count where sizes[record] > 0 && known.insert(Array(digests[32 * record..<32 * record + 32])).inserted {
+      known.reserveCapacity(sizes.count)
+      for record in first..<sizes.count where sizes[record] > 0 && known.insert(withDigest(of: record) { ContentDigest($0) }).inserted {
         string.add(contentAt: offsets[record], size: sizes[record])
       }
     }

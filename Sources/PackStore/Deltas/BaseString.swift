@@ -102,31 +102,42 @@ package final class BaseStringReader {
     var offset: UInt64
     var count: Int
     var target: Int
+    /// Whether they go to the second buffer.
+    var isSecond: Bool
   }
 
   /// Copies ranges of the string end to end to the beginning of a buffer.
   package func read(_ ranges: [Range<UInt64>], into buffer: inout [UInt8]) throws(PackError) {
-    var pieces: [Piece] = []
-    var place = 0
-    for range in ranges {
-      pieces.append(Piece(range: range, target: place))
-      place += range.count
-    }
-    try read(pieces, into: &buffer)
+    var none: [UInt8] = []
+    try read(ranges, into: &buffer, [], into: &none)
   }
 
-  /// Copies pieces to a buffer. Each is inside one part of the string, or touches the next.
+  /// Copies ranges of the string end to end to the beginning of one buffer, and pieces to another. Each is inside one part of the string, or touches
+  /// the next.
   ///
   /// They are read in the order of the bases, so that each frame is decompressed about once.
-  func read(_ pieces: [Piece], into buffer: inout [UInt8]) throws(PackError) {
+  func read(
+    _ ranges: [Range<UInt64>], into first: inout [UInt8], _ pieces: [Piece], into second: inout [UInt8]
+  ) throws(PackError) {
     var sources: [Source] = []
-    for piece in pieces { add(piece, to: &sources, &buffer) }
+    var place = 0
+    for range in ranges {
+      add(Piece(range: range, target: place), to: &sources, &first, isSecond: false)
+      place += range.count
+    }
+    for piece in pieces { add(piece, to: &sources, &second, isSecond: true) }
     sources.sort { ($0.base, $0.offset) < ($1.base, $1.offset) }
     let isBackward = sources.last.map { readers[$0.base]?.holds($0.offset) ?? false } ?? false
     for step in sources.indices {
       // The frame that was read last is used before it is replaced.
       let source = sources[isBackward ? sources.count - 1 - step : step]
-      try reader(of: source.base).copy(source.offset..<source.offset + UInt64(source.count), to: &buffer, at: source.target)
+      let range = source.offset..<source.offset + UInt64(source.count)
+      let reader = try reader(of: source.base)
+      if source.isSecond {
+        try reader.copy(range, to: &second, at: source.target)
+      } else {
+        try reader.copy(range, to: &first, at: source.target)
+      }
       guard readers.reduce(0, { $0 + ($1?.decompressedBytes ?? 0) }) <= mostWork else {
         throw PackError(
           .limitExceeded, "the delta needs more than \(mostWork) bytes of decompressed frames of its bases", advice: .fetchFullPack)
@@ -134,7 +145,8 @@ package final class BaseStringReader {
     }
   }
 
-  private func add(_ piece: Piece, to sources: inout [Source], _ buffer: inout [UInt8]) {
+  /// Adds where the bytes of a piece are. Those of lists are copied at once.
+  private func add(_ piece: Piece, to sources: inout [Source], _ buffer: inout [UInt8], isSecond: Bool) {
     var rest = piece
     while !rest.range.isEmpty {
       let number = string.part(holding: rest.range.lowerBound)
@@ -143,7 +155,7 @@ package final class BaseStringReader {
       let range = rest.range.clamped(to: whole)
       let start = range.lowerBound - whole.lowerBound
       if let offset = part.offset {
-        sources.append(Source(base: part.base, offset: offset + start, count: range.count, target: rest.target))
+        sources.append(Source(base: part.base, offset: offset + start, count: range.count, target: rest.target, isSecond: isSecond))
       } else {
         let list = string.lists[part.base]
         var target = buffer.mutableByteSpan

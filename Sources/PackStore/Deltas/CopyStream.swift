@@ -110,6 +110,12 @@ package struct CopyStream: Sendable {
     case literals(Range<UInt64>)
     /// A place in the base string.
     case copy(Range<UInt64>)
+
+    var range: Range<UInt64> {
+      switch self {
+      case .literals(let range), .copy(let range): range
+      }
+    }
   }
 
   /// Returns the segment with a number: a gap, then the copy behind it, and so on.

@@ -17,8 +17,9 @@ package struct UnpackedDelta: Sendable {
 
 /// Makes the target of a delta as a tree in a new directory: first the new contents, which prove the content root, then what the bases have.
 ///
-/// Every file that is read from a pack, or copied, is compared with its digest. A file of an unpacked base that did not change since the base was opened
-/// is cloned if the volume can. Otherwise it gets a second name, if that is wanted and it has only one and the same permissions, or is copied.
+/// Every file that is read from a pack is compared with its digest. A file of an unpacked base that did not change since the base was opened is cloned
+/// if the volume can. Otherwise it gets a second name, if that is wanted and it has only one and the same permissions, or is copied. One that changed
+/// is copied and compared with its digest.
 ///
 /// Memory: what ``DeltaApplication`` and ``NewContents`` take, and 1 MiB and a reader of the bases for each thread.
 package struct DeltaUnpacking: Sendable {
@@ -136,7 +137,7 @@ struct OldFiles {
 
   /// Those of unpacked bases.
   private(set) var files: [Content] = []
-  /// Those of packs, in runs of several megabytes for one thread each.
+  /// Those of packs, in runs of several megabytes for one thread each. No two runs begin in one frame.
   private(set) var runs: [ArraySlice<Content>] = []
 
   private static let runSize: UInt64 = 4 << 20
@@ -145,11 +146,14 @@ struct OldFiles {
     let contents = Self.contents(of: application)
     files = contents.filter { application.bases[$0.base] is BaseTree }
     let packed = contents.filter { !(application.bases[$0.base] is BaseTree) }
+    func frame(_ content: Content) -> Int? { (application.bases[content.base] as? Pack)?.table.frame(holding: content.range.lowerBound) }
     var first = 0
     for (number, content) in packed.enumerated() {
-      let isLast = number == packed.count - 1
-      guard isLast || packed[number + 1].base != content.base || content.range.upperBound - packed[first].range.lowerBound >= Self.runSize
-      else { continue }
+      if number < packed.count - 1, packed[number + 1].base == content.base {
+        guard content.range.upperBound - packed[first].range.lowerBound >= Self.runSize, frame(packed[number + 1]) != frame(content) else {
+          continue
+        }
+      }
       runs.append(packed[first...number])
       first = number + 1
     }
@@ -263,7 +267,7 @@ struct ContentFiles {
 
 /// Makes those files of a target that an unpacked base has.
 ///
-/// If a file is not exactly the one that was read when the base was opened, it is copied and its digest compared. Memory: 256 KiB.
+/// Memory: 256 KiB.
 struct TreeCloning {
   private let application: DeltaApplication
   private let files: any FileSystem
@@ -312,7 +316,7 @@ struct TreeCloning {
         made.sharedFiles += 1
         made.sharedBytes = made.sharedBytes.adding(target.size(of: record))
       } else {
-        try copy(try source.open(number).file, source.tree, number, to: path, kind, target.digest(of: record))
+        try copy(source, number, to: path, kind, target.digest(of: record))
         made.copiedFiles += 1
       }
     }
@@ -345,19 +349,25 @@ struct TreeCloning {
     try reading(tree.title(of: number), files.status(of: file))
   }
 
-  /// Copies a file of the base, and compares the digest of the bytes that were written.
+  /// Copies a file of the base. If it is not the one that was read, the digest of the bytes that were written is compared.
   private func copy(
-    _ file: OpenFile, _ tree: BaseTree, _ number: Int, to path: Span<UInt8>, _ kind: IndexRecord.Kind, _ expected: [UInt8]
+    _ source: TreeFiles, _ number: Int, to path: Span<UInt8>, _ kind: IndexRecord.Kind, _ expected: [UInt8]
   ) throws(PackError) {
+    let tree = source.tree
+    let (file, status, isSame) = try source.open(number)
     let size = UInt64(tree.range(of: number).count)
     let copy = try writer.create(path, kind)
     _ = try digest.finish()
     try files.forEachPiece(of: file, 0..<size, atOnce: 256 << 10, name: tree.title(of: number), checkpoint: pool.checkpoint) {
       (piece, offset) throws(PackError) in
-      try digest.update(piece)
+      if !isSame { try digest.update(piece) }
       try writer.write(piece, to: copy, at: offset, path)
     }
-    guard try digest.finish() == expected else { throw tree.changed(number) }
+    if isSame {
+      try tree.accept(number, status, now: now(file, tree, number))
+    } else if try digest.finish() != expected {
+      throw tree.changed(number)
+    }
     try writer.finish(copy, path)
   }
 }

@@ -49,25 +49,23 @@ final class StreamReader {
 
   private func fill(_ buffer: inout [UInt8]) throws(PackError) -> Int {
     var filled = 0
-    // In one go at the end, so that they are read in the order of the bases.
+    var literals: [(range: Range<UInt64>, target: Int)] = []
     var copies: [BaseStringReader.Piece] = []
     while filled < buffer.count, segment < stream.segmentCount {
-      switch stream.segment(segment) {
-      case .literals(let range):
-        let start = range.lowerBound + done
-        let count = Int(min(UInt64(buffer.count - filled), range.upperBound - start))
-        try copyLiterals(start..<start + UInt64(count), to: &buffer, at: filled)
-        advance(count, of: range)
-        filled += count
-      case .copy(let range):
-        let start = range.lowerBound + done
-        let count = Int(min(UInt64(buffer.count - filled), range.upperBound - start))
-        copies.append(BaseStringReader.Piece(range: start..<start + UInt64(count), target: filled))
-        advance(count, of: range)
-        filled += count
+      let parts = stream.segment(segment)
+      let start = parts.range.lowerBound + done
+      let count = Int(min(UInt64(buffer.count - filled), parts.range.upperBound - start))
+      switch parts {
+      case .literals: literals.append((start..<start + UInt64(count), filled))
+      case .copy: copies.append(BaseStringReader.Piece(range: start..<start + UInt64(count), target: filled))
       }
+      advance(count, of: parts.range)
+      filled += count
     }
-    try bases.read(copies, into: &buffer)
+    // The copies are read in one go, together with the first prefix that is needed.
+    for part in literals { try copyLiterals(part.range, to: &buffer, at: part.target, &copies) }
+    var none: [UInt8] = []
+    try bases.read([], into: &none, copies, into: &buffer)
     return filled
   }
 
@@ -79,10 +77,13 @@ final class StreamReader {
     }
   }
 
-  private func copyLiterals(_ range: Range<UInt64>, to buffer: inout [UInt8], at start: Int) throws(PackError) {
+  /// Copies literals to the buffer. If that needs a prefix, the copies that are not read yet are read with it.
+  private func copyLiterals(
+    _ range: Range<UInt64>, to buffer: inout [UInt8], at start: Int, _ copies: inout [BaseStringReader.Piece]
+  ) throws(PackError) {
     var position = range.lowerBound
     while position < range.upperBound {
-      if position >= held.upperBound { try load() }
+      if position >= held.upperBound { try load(&buffer, &copies) }
       let part = position..<min(range.upperBound, held.upperBound)
       let first = Int(part.lowerBound - held.lowerBound)
       let literals = literals
@@ -95,7 +96,7 @@ final class StreamReader {
   // MARK: Windows
 
   /// Decompresses the next window.
-  private func load() throws(PackError) {
+  private func load(_ buffer: inout [UInt8], _ copies: inout [BaseStringReader.Piece]) throws(PackError) {
     let window = windows[next]
     let number = next
     next += 1
@@ -103,7 +104,7 @@ final class StreamReader {
     var own: [UInt8] = []
     swap(&own, &prefix)
     defer { swap(&own, &prefix) }
-    let prefixSize = try fillPrefix(&own, of: window, range)
+    let prefixSize = try fillPrefix(&own, of: window, range, &buffer, &copies)
     if compressed.count < window.compressedSize { compressed = [UInt8](repeating: 0, count: window.compressedSize) }
     var frame: [UInt8] = []
     swap(&frame, &compressed)
@@ -126,13 +127,17 @@ final class StreamReader {
   }
 
   /// Collects the prefix of a window, and returns its length.
-  private func fillPrefix(_ prefix: inout [UInt8], of window: DeltaWindow, _ range: Range<UInt64>) throws(PackError) -> Int {
+  private func fillPrefix(
+    _ prefix: inout [UInt8], of window: DeltaWindow, _ range: Range<UInt64>, _ buffer: inout [UInt8],
+    _ copies: inout [BaseStringReader.Piece]
+  ) throws(PackError) -> Int {
     guard window.isDerived else { return 0 }
     let ranges = window.extras + stream.context(of: range, in: string, room: UInt64(Limits.deltaContextSize) - window.extras.total)
     let size = ranges.reduce(0) { $0 + $1.count }
     let history = held.count
     if prefix.count < size + history { prefix = [UInt8](repeating: 0, count: size + history) }
-    try bases.read(ranges, into: &prefix)
+    try bases.read(ranges, into: &prefix, copies, into: &buffer)
+    copies.removeAll()
     let literals = literals
     var target = prefix.mutableByteSpan
     copy(literals.byteSpan.extracting(first: history), to: &target, at: size)

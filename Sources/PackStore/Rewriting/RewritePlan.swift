@@ -100,14 +100,14 @@ struct RewritePlan: Sendable {
 
   /// Returns the contents of the bases. Equal ones of unpacked bases, where each file has its own, are one.
   private static func contents(of application: DeltaApplication) -> [OldFiles.Content] {
-    var places: [[UInt8]: Int] = [:]
+    var places: [ContentDigest: Int] = [:]
     var contents: [OldFiles.Content] = []
     for content in OldFiles.contents(of: application) {
       guard application.bases[content.base] is BaseTree else {
         contents.append(content)
         continue
       }
-      let digest = application.target.digest(of: content.records[0])
+      let digest = ContentDigest(application.target.digest(of: content.records[0]).byteSpan)
       if let known = places[digest] {
         contents[known].records += content.records
       } else {

@@ -112,7 +112,7 @@ final class SealedStream: PayloadSink, @unchecked Sendable {
 
   private func write(_ bytes: Span<UInt8>) throws(PackError) {
     guard size.adding(UInt64(bytes.count)) <= limit else {
-      throw PackError(.limitExceeded, of: path, "would be more than \(limit) bytes")
+      throw PackError(.limitExceeded, "the pack made here would be more than \(limit) bytes")
     }
     try files.filling(path, with: UInt64(bytes.count), at: output, files.writeAll(output, at: size, bytes))
     try digest.update(bytes)

@@ -29,8 +29,8 @@ extension PackError {
     case .chooseEntry: "list the paths with 'packer ls'"
     case .chooseBase:
       code == .unsupported || code == .usage
-        ? "apply it to the packs that it was made for: packer unpack DELTA --base PACK -C DIR"
-        : "name the packs that it was made for: --base PACK, once for each"
+        ? "apply it to the packs that it was made for: packer unpack DELTA --base PACK|DIR -C DIR"
+        : "name the packs that it was made for: --base PACK|DIR, once for each"
     case .fetchFullPack: "install the full pack ('packer store install')"
     case .chooseFile: "give the output a file name"
     case .chooseDirectory:

@@ -6,8 +6,8 @@ struct StoreList: OutputVerb {
     commandName: "list",
     abstract: "Lists every version of every pack in a store.",
     discussion: """
-      Each line has the name, the version, the state (current, trial, fallback, kept, installed or failed), the install mode with the \
-      number of deltas that the version is read from, and the size on the device.
+      Each line has the name, the version, the state (current, trial, fallback, kept, installed or failed), the install mode, and the size on \
+      the device.
 
       Examples:
         packer store list --store phone
