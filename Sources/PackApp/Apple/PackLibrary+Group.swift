@@ -8,8 +8,8 @@
     ///
     /// The state and the packs are in the container of the app group. If the app's Info.plist has the keys that `packer plist` writes, downloads go through
     /// Background Assets, and the extension's downloads are installed from here; otherwise, and before iOS 16.4 and macOS 13.3, through a queue in this
-    /// process. A simulator has no Background Assets, so there it is always the queue. If the app has no container there, because it was not signed, the
-    /// packs are in the app's own Application Support.
+    /// process, whose part files and lock are in the app's own container. A simulator has no Background Assets, so there it is always the queue. If the
+    /// app has no container there, because it was not signed, the packs are in the app's own Application Support.
     ///
     /// - Parameters:
     ///   - group: The identifier of the app group, `group.…`.
@@ -45,7 +45,9 @@
       }
       let directory = container.appendingPathComponent("Library/Application Support/packer")
       guard named != nil, !Self.isSimulator, #available(iOS 16.4, macOS 13.3, tvOS 18.4, visionOS 2.4, *) else {
-        try await self.init(directory: directory, manifest: manifest, trusting: trusted, keys: keys, options: options)
+        try await self.init(
+          directory: directory, downloads: try Self.ownDownloads(group), manifest: manifest, trusting: trusted, keys: keys, options: options
+        )
         return
       }
       let state = try SharedState(group: group, policy: policy, logger: options.logger)
@@ -55,6 +57,18 @@
       try await self.init(
         delivery, service: SystemService(delivery: delivery, downloads: downloads), manifest: manifest,
         exports: Self.exports(of: directory), options)
+    }
+
+    /// The directory of a queue, in the app's own container.
+    private static func ownDownloads(_ group: String) throws(PackError) -> URL {
+      do {
+        let support = try FileManager.default.url(for: .applicationSupportDirectory, in: .userDomainMask, appropriateFor: nil, create: true)
+        let parent = support.appendingPathComponent("packer/\(group)")
+        try FileManager.default.createDirectory(at: parent, withIntermediateDirectories: true)
+        return parent.appendingPathComponent("downloads")
+      } catch {
+        throw PackError(.cannotWrite, "the app's Application Support cannot be used: \(error.localizedDescription)")
+      }
     }
 
     private static var isSimulator: Bool {

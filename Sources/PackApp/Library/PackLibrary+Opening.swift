@@ -16,9 +16,19 @@ extension PackLibrary {
   public convenience init(
     directory: URL, manifest: URL, trusting trusted: [String], keys: some KeyProvider, options: Options = Options()
   ) async throws(PackError) {
+    try await self.init(
+      directory: directory, downloads: directory.appendingPathComponent("downloads"), manifest: manifest, trusting: trusted, keys: keys,
+      options: options)
+  }
+
+  /// - Parameter downloads: The directory of downloads that are not complete, on the volume of `directory`. A lock in it is held until this object is
+  ///   released: iOS ends a suspended app that holds one in the container of an app group.
+  convenience init(
+    directory: URL, downloads: URL, manifest: URL, trusting trusted: [String], keys: some KeyProvider, options: Options
+  ) async throws(PackError) {
     let store = try await Self.store(in: directory, trusting: trusted, keys: keys, options)
-    let queue = try await DownloadQueue(
-      root: directory.appendingPathComponent("downloads").path, transport: URLSessionTransport(), logger: options.logger)
+    let queue = try await DownloadQueue(root: downloads.path, transport: URLSessionTransport(), logger: options.logger)
+    if options.store.isExcludedFromBackup { BackupExclusion.exclude(downloads.path) }
     let state = try SharedState(directory: directory.appendingPathComponent("state").path, logger: options.logger)
     let delivery = AppDelivery(state: state, store: store, queue: queue, isForDevice: options.isForDevice)
     try await self.init(

@@ -13,7 +13,7 @@ package struct ContentDigest: Hashable, Sendable {
 
   package static func == (left: ContentDigest, right: ContentDigest) -> Bool { left.words == right.words }
 
-  /// All words count: whoever makes a pack chooses the digests in it.
+  /// Hashes all words, because a hostile pack may have many digests that begin alike.
   package func hash(into hasher: inout Hasher) {
     hasher.combine(words.0)
     hasher.combine(words.1)

@@ -3,10 +3,10 @@
 #endif
 
 /// Excludes a directory from backups of the device, on Apple platforms.
-enum BackupExclusion {
+package enum BackupExclusion {
   /// Sets the resource value and ignores errors. If it fails, backups are only larger than necessary: after a restore,
   /// ``AssetStore/reconcile(_:)`` repairs the store.
-  static func exclude(_ path: String) {
+  package static func exclude(_ path: String) {
     #if canImport(Darwin)
       var url = URL(fileURLWithPath: path, isDirectory: true)
       var values = URLResourceValues()
