@@ -67,8 +67,10 @@ def read_seek_table(payload):
     require(all(p.size for p in places[:len(data)]), "a data frame after a skippable frame")
     require(len(data) >= 1, "no data frame")
     require(len(other) >= 2 and all(p.length >= 8 for p in other), "no index")
+    tar_length = sum(p.size for p in data)
+    require(tar_length >= 1024 and tar_length % 512 == 0, "the frames hold no tar")
     require(all(p.size <= MAX_FRAME for p in data), "a data frame above 8 MiB", "limit")
-    return Seek(data, other[:-2], other[-2], other[-1], sum(p.size for p in data))
+    return Seek(data, other[:-2], other[-2], other[-1], tar_length)
 
 
 def index_content(payload, place):
@@ -84,7 +86,6 @@ Head = namedtuple("Head", "records content root rest")
 def read_head(payload, seek):
     """§4.9 step 3"""
     head = index_content(payload, seek.head)
-    require(seek.tar_length >= 1024 and seek.tar_length % 512 == 0, "the frames hold no tar")
     require(len(head) >= 64 and head[:4] == b"PIX1", "no index head")
     require(number(head, 12, 4) == 0, "a reserved field of the head is not zero")
     require(number(head, 8, 4) == max(p.size for p in seek.data), "the largest frame differs")
