@@ -4,7 +4,7 @@ from vectors.answers.examples import KAT_COLUMNS, KAT_DIGESTS, KAT_INDEX, KAT_PA
 from vectors.cases.samples import AK, KAT_TEXT, RECIPIENT, SHARED_AK, SMALL_TREE, file, wrapped
 from vectors.format.frames import check_frame, cut, decompress, raw_frame
 from vectors.format.header import derive_stanza, make_core, make_header, wrap_stanzas
-from vectors.format.index import directory_bytes, groups
+from vectors.format.index import groups
 from vectors.format.keys import (
     ephemeral_secret, file_key, key_id, key_of_pack, key_text, parse_key_text, payload_digest, payload_tags, recipient_key_text, recipient_text,
     salt_for, schedule, symmetric_nonce, symmetric_wrapping_key, x25519, x25519_public, x25519_wrapping_key)

@@ -284,7 +284,7 @@ final class PayloadBuilder: Sendable {
     let largest = frames.reduce(0) { max($0, $1.content) }
     let head = IndexHead(
       recordCount: UInt32(order.count), largestFrame: largest,
-      contentSize: layout.items.reduce(0) { $0 + $1.entry.size }, tarSize: layout.tarSize, contentRoot: try root.finish())
+      contentSize: layout.contentSize, tarSize: layout.tarSize, contentRoot: try root.finish())
     let start = draft.size
     try index.withLock { $0 }.finish(head, frames: frames, by: try CompressionContext(strengths.index)) { (bytes) throws(PackError) in
       try draft.append(bytes)

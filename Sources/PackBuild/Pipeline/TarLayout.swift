@@ -55,6 +55,8 @@ final class TarLayout: Sendable {
   let byPath: [Int32]
   let frames: [Frame]
   let tarSize: UInt64
+  /// The sum of the sizes of all files in bytes, those that are links included.
+  let contentSize: UInt64
   let duplicateFiles: Int
   let duplicateBytes: UInt64
 
@@ -78,7 +80,7 @@ final class TarLayout: Sendable {
       position = item.end
       items.places.append(Items.Place(start: item.start, headerSize: item.headerSize, original: item.original))
     }
-    let contentSize = order.entries.reduce(0 as UInt64) { $0.adding($1.size) }
+    contentSize = order.entries.reduce(0) { $0.adding($1.size) }
     guard contentSize <= Limits.contentSize else {
       throw PackError(
         .unsuitableSource, "the files are \(contentSize) bytes together, more than the \(Limits.contentSize) that a pack may hold",
@@ -99,6 +101,7 @@ final class TarLayout: Sendable {
     items = layout.items
     byPath = layout.byPath
     tarSize = layout.tarSize
+    contentSize = layout.contentSize
     duplicateFiles = layout.duplicateFiles
     duplicateBytes = layout.duplicateBytes
     var frames: [Frame] = []

@@ -1,4 +1,4 @@
-/// The records of one block of the index, at most 128, after they were checked: about 10 KB.
+/// The records of one block of the index, at most 128, after they were checked: about 12 KB.
 package final class IndexBlock: Sendable {
   package let number: Int
   private let columns: RecordColumns

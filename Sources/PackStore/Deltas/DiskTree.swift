@@ -81,7 +81,7 @@ package struct DiskTree {
 
   private func record(_ item: Item, _ path: [UInt8], in tree: OpenFile, _ buffer: inout [UInt8]) throws(PackError) -> Record {
     guard item.status.kind == .file else {
-      return Record(path: path, kind: .directory, size: 0, digest: [UInt8](repeating: 0, count: 32), status: item.status)
+      return Record(path: path, kind: .directory, size: 0, digest: IndexRecord.noDigest, status: item.status)
     }
     let file = try reading(self.path, files.open(item.name, .readUnlinked, in: tree))
     let size = try files.hash(file, by: digest, buffer: &buffer, name: self.path, each: checkpoint)
