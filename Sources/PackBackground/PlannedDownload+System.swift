@@ -27,9 +27,9 @@
 
   @available(iOS 16.4, macOS 13.3, tvOS 18.4, visionOS 2.4, *)
   extension BADownload {
-    /// The subject of this download. The manifest's download has another type than those that are handed over, possibly a subclass of it.
+    /// The subject of this download. Only downloads of packs have identifiers of their form, whatever class of its own the system gives back.
     package var subject: DownloadSubject {
-      type(of: self) == BAURLDownload.self ? .download(identifier: identifier) : .manifest
+      DownloadIdentifier(identifier) == nil ? .manifest : .download(identifier: identifier)
     }
   }
 #endif

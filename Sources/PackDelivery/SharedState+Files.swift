@@ -9,6 +9,13 @@ extension SharedState {
     case notNeeded
     /// The size differs from the manifest. The file was not moved, and the download is treated as failed.
     case wrongSize(FailureRemedy)
+
+    fileprivate var isMoved: Bool {
+      switch self {
+      case .recorded, .unrecorded: true
+      case .notNeeded, .wrongSize: false
+      }
+    }
   }
 
   /// Moves a file that the system downloaded into the shared directory and records it. The file is moved by a single rename and never copied.
@@ -25,34 +32,50 @@ extension SharedState {
     guard let download = DownloadIdentifier(identifier) else {
       throw PackError(.usage, "'\(identifier)' is not the identifier of a pack's download")
     }
-    let root = try directory.open()
-    let status = try directory.files.status(of: file, following: .asThemselves)
-    guard status.kind == .file else { throw FileFailure.isDirectory.reading(file) }
-    let size = status.size
-    // A record that cannot be read is ignored: the next plan recreates it from this file.
-    let record = try? directory.record(download.id, in: root)
-    if let record, record.identifier == download {
-      guard record.state != .ready else { return .notNeeded }
-      guard size == record.file.size else {
-        return .wrongSize(try downloadFailed(.download(identifier: identifier), .wrongSize))
-      }
-    } else if let record, record.bytes.version >= download.version {
-      return .notNeeded
-    }
-    try directory.moveIn(file, to: .incoming, as: download, in: root)
-    guard record?.identifier == download else { return .unrecorded }
+    let size = try directory.sizeOfFile(file)
     do throws(PackError) {
-      guard let now = try change(download.id, { $0.identifier == download ? .arrived : nil }) else { return .unrecorded }
-      return .recorded(now)
+      let (parking, root) = try directory.withLock { (root) throws(PackError) in (try park(file, download, size, in: root), root) }
+      if parking.isMoved { try root.sync(StateDirectory.Folder.incoming.rawValue) }
+      return parking
     } catch {
-      // The file was moved, and the next plan finds it.
+      guard error.code == .stateBusy else { throw error }
+      // The system would remove the file. The next plan finds it.
+      let root = try directory.open()
+      try directory.moveIn(file, as: download, in: root)
+      try root.sync(StateDirectory.Folder.incoming.rawValue)
       return .unrecorded
     }
   }
 
-  static func place(_ identifier: DownloadIdentifier, in folder: StateDirectory.Folder) -> String {
-    "\(folder.rawValue)/\(identifier)"
+  private func park(
+    _ file: String, _ download: DownloadIdentifier, _ size: UInt64, in root: RecordDirectory
+  ) throws(PackError) -> Parking {
+    // A record that cannot be read is ignored: the next plan recreates it from this file.
+    let record = try? directory.record(download.id, in: root)
+    guard let record, record.identifier == download else {
+      if let record, record.bytes.version >= download.version { return .notNeeded }
+      try directory.moveIn(file, as: download, in: root)
+      return .unrecorded
+    }
+    // One that is being installed is not replaced while it is read.
+    guard record.state != .ready, record.state != .installing else { return .notNeeded }
+    guard size == record.file.size else {
+      let event = record.event(for: .wrongSize)
+      guard case .became(let next) = outcome(event, of: record) else { return .wrongSize(.nothing) }
+      if next != record { try directory.write(next, of: download.id, in: root) }
+      return .wrongSize(event == .demoted ? .handOverAsNonEssential : .planAgain(next))
+    }
+    try directory.moveIn(file, as: download, in: root)
+    guard case .became(let next) = outcome(.arrived, of: record) else { return .unrecorded }
+    do throws(PackError) {
+      if next != record { try directory.write(next, of: download.id, in: root) }
+    } catch {
+      return .unrecorded
+    }
+    return .recorded(next)
   }
+
+  static func place(_ identifier: DownloadIdentifier) -> String { "\(StateDirectory.Folder.incoming.rawValue)/\(identifier)" }
 
   // MARK: Installing
 
@@ -64,15 +87,13 @@ extension SharedState {
       guard let record = try directory.record(file.id, in: root), record.file == file.bytes,
         case .became(let next) = outcome(.installBegan, of: record)
       else { return nil }
-      let installing = Self.place(file.identifier, in: .installing)
-      // Moved away, because another download of the same bytes would replace the file while it is checked.
-      _ = try root.move(Self.place(file.identifier, in: .incoming), to: installing)
-      guard try directory.status(installing, in: root) != nil else {
+      let place = Self.place(file.identifier)
+      guard try directory.status(place, in: root) != nil else {
         if case .became(let next) = outcome(.purged, of: record) { try directory.write(next, of: file.id, in: root) }
         return nil
       }
       try directory.write(next, of: file.id, in: root)
-      return directory.path(installing)
+      return directory.path(place)
     }
   }
 
@@ -96,9 +117,7 @@ extension SharedState {
       switch end {
       case .installed(let mode): event = .installed(mode)
       case .failed(let reason): event = .installFailed(reason)
-      case .putOff:
-        event = .installPutOff
-        _ = try root.move(Self.place(file.identifier, in: .installing), to: Self.place(file.identifier, in: .incoming))
+      case .putOff: event = .installPutOff
       }
       var after: PackStatus?
       if let record = try directory.record(file.id, in: root), record.file == file.bytes,
@@ -108,7 +127,7 @@ extension SharedState {
         after = next
       }
       // The record first: if a file is left behind, the next plan finds and reports it.
-      if end != .putOff { try root.remove(Self.place(file.identifier, in: .installing)) }
+      if end != .putOff { try root.remove(Self.place(file.identifier)) }
       return after
     }
   }
@@ -118,13 +137,6 @@ extension SharedState {
   /// - Returns: the names of the packs whose installation was interrupted.
   @discardableResult
   public func recover() throws(PackError) -> [String] {
-    let root = try directory.open()
-    for name in try directory.names(in: .installing, of: root) {
-      try directory.withLock { (root) throws(PackError) in
-        guard let identifier = DownloadIdentifier(name) else { return }
-        _ = try root.move(Self.place(identifier, in: .installing), to: Self.place(identifier, in: .incoming))
-      }
-    }
     var interrupted: [String] = []
     for record in try content().records where record.state == .installing {
       if try change(record.id, { $0.state == .installing ? .interrupted : nil }) != nil { interrupted.append(record.id) }
@@ -141,10 +153,10 @@ extension SharedState {
     for orphan in orphans {
       guard let identifier = DownloadIdentifier(orphan) else { continue }
       try directory.withLock { (root) throws(PackError) in
-        let name = Self.place(identifier, in: .incoming)
+        let name = Self.place(identifier)
         guard let size = try directory.status(name, in: root)?.size else { return }
-        if let record = try? directory.record(identifier.id, in: root), record.identifier == identifier, record.state == .toBeTransferred,
-          record.file.size == size
+        if let record = try? directory.record(identifier.id, in: root), record.identifier == identifier,
+          record.state == .toBeTransferred || record.state == .installing, record.file.size == size
         {
           return
         }

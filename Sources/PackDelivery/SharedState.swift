@@ -61,13 +61,10 @@ public struct SharedState: Sendable {
         content.damaged.append(id)
       }
     }
-    for folder in [StateDirectory.Folder.incoming, .installing] {
-      for name in try directory.names(in: folder, of: root) {
-        guard let identifier = DownloadIdentifier(name), let status = try directory.status("\(folder.rawValue)/\(name)", in: root) else {
-          continue
-        }
-        content.files.append(WaitingFile(identifier: identifier, size: status.size, isBeingInstalled: folder == .installing))
-      }
+    let installing = Set(content.records.filter { $0.state == .installing }.map(\.identifier))
+    for name in try directory.names(in: .incoming, of: root) {
+      guard let identifier = DownloadIdentifier(name), let status = try directory.status(Self.place(identifier), in: root) else { continue }
+      content.files.append(WaitingFile(identifier: identifier, size: status.size, isBeingInstalled: installing.contains(identifier)))
     }
     return content
   }
@@ -212,13 +209,18 @@ public struct SharedState: Sendable {
   ///   - subject: the download. Background Assets reports a failure of the manifest in the same callback, as a download of a type that was not handed
   ///     over.
   ///   - failure: the failure.
-  public func downloadFailed(_ subject: DownloadSubject, _ failure: DownloadFailure) throws(PackError) -> FailureRemedy {
+  ///   - hasGrown: whether the download brought bytes that the next attempt can use.
+  ///   - atLeast: the number of seconds that the server asked to wait.
+  @discardableResult
+  public func downloadFailed(
+    _ subject: DownloadSubject, _ failure: DownloadFailure, hasGrown: Bool = false, atLeast seconds: UInt32 = 0
+  ) throws(PackError) -> FailureRemedy {
     guard case .download(let text) = subject else { return .keepEverything }
     guard let identifier = DownloadIdentifier(text) else { return .nothing }
     var event: PackEvent?
     let after = try change(identifier.id) { record in
       guard record.identifier == identifier else { return nil }
-      event = record.event(for: failure)
+      event = record.event(for: failure, hasGrown: hasGrown, atLeast: seconds)
       return event
     }
     guard let after else { return .nothing }

@@ -4,7 +4,6 @@
 ///     lock                  locked for the milliseconds of one change, never while waiting for anything
 ///     packs/<pack>          one record per pack in progress, replaced as a whole
 ///     incoming/<download>   downloaded files
-///     installing/<download> downloaded files that the app took for installation
 ///     manifest, accepted    the last accepted document, and its version
 ///     allowance             the bytes that may still be downloaded before the first start
 ///     writing               a temporary file for replacing one of the others; may be left by a process that ended
@@ -12,7 +11,7 @@
 /// The directory is opened again for each operation, because the system or a person may remove it at any time.
 struct StateDirectory: Sendable {
   enum Folder: String, CaseIterable {
-    case packs, incoming, installing
+    case packs, incoming
   }
 
   let path: String
@@ -91,19 +90,24 @@ struct StateDirectory: Sendable {
     try root.replace(name, with: bytes, by: Self.writingName, isSynced: isSynced)
   }
 
-  /// Moves a file of the same volume into a folder and replaces an existing file. Creates the folder if it is gone. Needs no lock: it is a single
-  /// rename.
+  /// Returns the size of a file outside the directory.
+  func sizeOfFile(_ file: String) throws(PackError) -> UInt64 {
+    let status = try files.status(of: file, following: .asThemselves)
+    guard status.kind == .file else { throw FileFailure.isDirectory.reading(file) }
+    return status.size
+  }
+
+  /// Moves a file of the same volume into `incoming`, by a single rename, and replaces an existing file. Creates the folder if it is gone.
   ///
   /// - Throws: ``PackFormat/PackError/Code/missingInput`` if the file itself is gone: another call may have moved it.
-  func moveIn(_ file: String, to folder: Folder, as identifier: DownloadIdentifier, in root: RecordDirectory) throws(PackError) {
-    let name = "\(folder.rawValue)/\(identifier)"
-    if try writing(path(name), ifPresent(files.rename(file, to: path(name), in: nil))) == nil {
+  func moveIn(_ file: String, as identifier: DownloadIdentifier, in root: RecordDirectory) throws(PackError) {
+    let place = path("\(Folder.incoming.rawValue)/\(identifier)")
+    if try writing(place, ifPresent(files.rename(file, to: place, in: nil))) == nil {
       // Either the file or the folder is gone.
-      guard try files.status(of: file, following: .asThemselves).kind == .file else { throw FileFailure.isDirectory.reading(file) }
+      _ = try sizeOfFile(file)
       try? makeFolders(in: root)
-      try writing(path(name), files.rename(file, to: path(name), in: nil))
+      try writing(place, files.rename(file, to: place, in: nil))
     }
-    try root.sync(folder.rawValue)
   }
 
   /// Returns the names in a folder, sorted; empty if the folder does not exist.

@@ -68,6 +68,11 @@ public final class Pack: Sendable {
     idle.withLock { $0.append(reader) }
   }
 
+  /// Lets a budget close the file while it is not read. Then no readers are kept, either.
+  package func join(_ budget: FileBudget) throws(PackError) {
+    try source.held.join(budget) { [weak self] in self?.idle.withLock { $0 = [] } }
+  }
+
   /// The unencrypted start of the pack.
   package var header: PackHeader { source.header }
   /// The id of the key that the pack was made with.

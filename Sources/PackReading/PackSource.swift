@@ -1,6 +1,6 @@
 /// The file of an open pack and what is needed to open its segments. Shared by all readers of the pack.
 package final class PackSource: Sendable {
-  package let file: OpenFile
+  package let held: HeldFile
   package let files: any FileSystem
   package let path: String
   package let layout: SegmentLayout
@@ -9,6 +9,8 @@ package final class PackSource: Sendable {
 
   package var header: PackHeader { opened.header }
   package var stanzas: KeyStanzas { opened.stanzas }
+  /// The open file.
+  package var file: OpenFile { get throws(PackError) { try held.open() } }
 
   /// - Parameter start: the start of the pack at `path`, which was already read.
   package init(
@@ -17,7 +19,7 @@ package final class PackSource: Sendable {
     self.path = path
     self.files = files
     self.backend = backend
-    file = start.file
+    held = HeldFile(start.file, path: path, files: files) { () throws(FileFailure) in try files.open(path, .read, in: nil) }
     layout = start.layout
     do throws(PackError) {
       opened = try HeaderAuthentication.open(start.bytes.byteSpan, key: key, backend: backend)

@@ -46,8 +46,6 @@ extension TransferFailure {
     case .wrongDigest: "the content has the wrong digest"
     case .noSpace(let needed, _): "there is not enough free space for \(needed) bytes"
     case .cannotWrite: "a file cannot be written"
-    case .forgotten: "the system forgot the download"
-    case .refused(let code): "the system refused with code \(code)"
     case .cancelled: "cancelled"
     case .other: "the content was not received"
     }

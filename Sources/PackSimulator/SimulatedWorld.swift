@@ -1,4 +1,4 @@
-/// The environment of app, extension and system: time, network, servers and faults. The tasks of a download queue use it, too.
+/// The environment of app, extension and system: time, network, servers and faults. The tasks of downloads use it, too.
 final class SimulatedWorld: Sendable {
   /// A file on a server: of a pack, of a delta, or of a shard of the catalogue.
   struct Source: Sendable {
@@ -55,6 +55,26 @@ final class SimulatedWorld: Sendable {
   }
 
   func source(_ identifier: String) -> Source? { state.withLock { $0.sources[identifier] } }
+
+  /// Returns a shard of the catalogue, as an app fetches it: whole, or not at all.
+  func shard(at address: String) throws(PackError) -> [UInt8] {
+    let name = address.split(separator: "/").last.map(String.init) ?? address
+    guard let source = source(name), let file = try? SystemFiles().contents(of: source.path, limit: 2 << 20) else {
+      timeline.tell(.app, "\(name): the server has no such file", pack: name, error: .plain("the server has no such file"))
+      throw PackError(.downloadFailed, "\(name) was not downloaded: the server has no such file", advice: .tryAgain)
+    }
+    if isOffline(name) {
+      timeline.tell(.app, "\(name): there is no network", pack: name, error: .plain("no connection"), isInjected: true)
+      throw PackError(.offline, "\(name) was not downloaded: there is no network", advice: .connect)
+    }
+    var bytes = file
+    let served = servedSize(of: name, declared: source.bytes.size) ?? UInt64(file.count)
+    if served != source.bytes.size { bytes.append(0) }
+    if strikes(.truncate, name) { bytes.removeLast(bytes.count - bytes.count / 2) }
+    transfer(UInt64(bytes.count), of: name)
+    timeline.tell(.app, "\(name): downloads \(bytes.count) bytes in the foreground", pack: name)
+    return bytes
+  }
 
   func endLaunch() { state.withLock { $0.launches += 1 } }
 

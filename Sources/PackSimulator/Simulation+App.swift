@@ -2,16 +2,16 @@ extension Simulation {
   /// The parts of the app in one process.
   struct AppProcess {
     let delivery: AppDelivery
-    let store: AssetStore
-    let queue: DownloadQueue
-    let transport: SimulatedTransport
+    let service: TransferService
+
+    var store: AssetStore { delivery.store }
   }
 
   /// The longest time for which the app stays open while the system downloads, in milliseconds.
   static let sessionLength: UInt64 = 600_000
 
   /// The largest number of plans in one start of the app.
-  private static let plansPerLaunch = 5
+  private static let plansPerLaunch = 20
 
   /// Starts the app, lets it do everything it can, and ends it.
   mutating func launch() async throws(PackError) {
@@ -21,27 +21,33 @@ extension Simulation {
     if daemon.isRestricted { tell(.system, "lifts its restrictions") }
     let isFirst = launches == 0
     daemon.liftRestrictions()
-    let relay = Relay()
-    let process = try await makeProcess(SimulatedTransport(world, relay))
+    let process = try await makeProcess()
     do throws(PackError) {
       try await begin(process)
       if isFirst { hereAtLaunch = try here() }
       try await fetchManifest(process)
-      try await findTagged(process, relay)
-      try await work(process, relay)
+      try await findTagged(process)
+      try await work(process)
     } catch {
       guard !Self.isOutside(error) else { throw error }
       appRefusal = error
       world.timeline.tell(.app, words(error), remedy: "it continues with its packs, and checks again at its next start")
     }
     appManifest = await process.store.manifest?.manifest
-    await process.queue.close()
+    await process.service.stop()
     daemon = daemon.inFullPower
     launches += 1
     world.endLaunch()
   }
 
-  private func makeProcess(_ transport: SimulatedTransport) async throws(PackError) -> AppProcess {
+  /// Delays that are the same in every run.
+  static var policy: DeliveryPolicy {
+    var policy = DeliveryPolicy()
+    policy.jitter = 0
+    return policy
+  }
+
+  private func makeProcess() async throws(PackError) -> AppProcess {
     let home = "\(directory)/app"
     try makeDirectory(home)
     let files = CrashInjectingFiles()
@@ -51,15 +57,14 @@ extension Simulation {
       policy: StorePolicy(freeSpaceMargin: 0), files: files, clock: clock,
       process: StoreProcess(session: session) { $0 == session }, backend: CryptoBackends.standard,
       device: settings.device)
-    var policy = QueuePolicy()
-    // One download at a time and immediate retries keep the order the same in every run. The time of waits is added to the clock.
+    var policy = TransferPolicy()
+    // One at a time, so that the order is the same in every run.
     policy.concurrentDownloads = 1
-    policy.retry.first = .zero
-    policy.reconcileInterval = VirtualClock.endless
     policy.freeSpaceMargin = 0
-    let queue = try await DownloadQueue(root: "\(home)/downloads", transport: transport, policy: policy, files: files, clock: clock)
-    let state = try SharedState(directory: group, files: files, clock: clock)
-    return AppProcess(delivery: AppDelivery(state: state, store: store, queue: queue), store: store, queue: queue, transport: transport)
+    let transfers = try await Transfers(
+      directory: "\(home)/downloads", transport: SimulatedTransport(world), policy: policy, files: files, clock: clock)
+    let state = try SharedState(directory: group, policy: Self.policy, files: files, clock: clock)
+    return AppProcess(delivery: AppDelivery(state: state, store: store), service: TransferService(state, transfers))
   }
 
   private func begin(_ process: AppProcess) async throws(PackError) {
@@ -128,30 +133,20 @@ extension Simulation {
 
   /// Lets the app find the packs of the requested tags, as a request by tags does: it fetches the catalogue that lists them. Then the packs
   /// are downloaded like others that the app asks for.
-  private mutating func findTagged(_ process: AppProcess, _ relay: Relay) async throws(PackError) {
+  private mutating func findTagged(_ process: AppProcess) async throws(PackError) {
     tagRefusals = [:]
     guard !settings.tags.isEmpty, await process.store.manifest != nil else { return }
-    let packs = try await OnDemandPacks(store: process.store, queue: process.queue)
     var found: Set<String> = []
     for tag in settings.tags.sorted() {
-      let request = TagRequest([tag], of: packs)
-      let answer = Monitor<Result<[ManifestPack], PackError>>(.success([]))
-      let isOffline = try await runQueue(process, relay) {
-        let result: Result<[ManifestPack], PackError>
-        do throws(PackError) {
-          result = .success(try await packs.packs(of: request))
-        } catch {
-          result = .failure(error)
-        }
-        answer.update { $0 = result }
-      }
       do throws(PackError) {
-        found.formUnion(try answer.withLock { $0 }.get().map(\.id))
+        _ = try await process.delivery.fetchShards(for: nil) { [world] (_, address) throws(PackError) in try world.shard(at: address) }
+        let packs = try await process.store.listing().packs
+        try TagCatalog(packs).check([tag])
+        found.formUnion(packs.filter { process.delivery.isOffered($0) && $0.tags.contains(tag) }.map(\.id))
       } catch {
         switch error.code {
         // A release may have no such tag, and a later one may have it again.
         case .unknownTag: tell(.app, "finds no pack with the tag '\(tag)'")
-        case .cancelled where isOffline: tagRefusals[tag] = PackError(.offline, "there is no network")
         default:
           guard !Self.isOutside(error) else { throw error }
           tagRefusals[tag] = error
@@ -164,13 +159,13 @@ extension Simulation {
   }
 
   /// Plans, installs, tidies and downloads until nothing is left to do.
-  private mutating func work(_ process: AppProcess, _ relay: Relay) async throws(PackError) {
+  private mutating func work(_ process: AppProcess) async throws(PackError) {
     let end = clock.milliseconds + Self.sessionLength
     for _ in 0..<Self.plansPerLaunch {
       try check()
       let asked = settings.asked.union(tagged).filter { id in published.packs.contains { $0.id == id } }
       var plan = try await process.delivery.plan(asked: asked, downloads: Set(daemon.downloads.map(\.identifier)))
-      if !plan.undecided.isEmpty, try await fetchCatalogue(for: Set(plan.undecided), process, relay) {
+      if !plan.undecided.isEmpty, try await fetchCatalogue(for: Set(plan.undecided), process) {
         plan = try await process.delivery.plan(asked: asked, downloads: Set(daemon.downloads.map(\.identifier)))
       }
       lastPlan = plan
@@ -181,14 +176,17 @@ extension Simulation {
       if tidied.freed > 0 { tell(.app, "removes \(tidied.freed) bytes of files that are no longer needed") }
       for id in tidied.removed { tell(.app, "\(id): is no longer offered, and is removed", pack: id) }
       let isIdle = plan.downloads.isEmpty && plan.underWay.isEmpty
-      guard !isIdle || progress || tidied.freed > 0 || !tidied.removed.isEmpty else { return }
+      guard !isIdle || progress || tidied.freed > 0 || !tidied.removed.isEmpty else {
+        guard let seconds = plan.nextAttempt, clock.milliseconds + seconds * 1000 < end else { return }
+        clock.advance(milliseconds: seconds * 1000)
+        continue
+      }
       let filesBefore = filesArrived
       if !plan.downloads.isEmpty {
         tell(.app, "plans \(count(plan.downloads.count, "download", "downloads")) of \(plan.downloadSize) bytes")
       }
-      try await process.delivery.fetch(plan)
-      let isOffline = try await runQueue(process, relay)
-      guard !isOffline else { return }
+      try await process.service.hand(plan, asked: asked)
+      guard try await !transfer(process) else { return }
       try await runSystem(until: end, toApp: true)
       guard clock.milliseconds < end || filesArrived > filesBefore || !plan.downloads.isEmpty else { return }
       // A download that the system forgot counts as lost only after it was missing for a while.
@@ -199,20 +197,17 @@ extension Simulation {
   /// Lets the app fetch the parts of the catalogue that list packs of which nothing is decided.
   ///
   /// - Returns: whether they are there now.
-  private mutating func fetchCatalogue(for ids: Set<String>, _ process: AppProcess, _ relay: Relay) async throws(PackError) -> Bool {
-    let answer = Monitor<PackError?>(nil)
-    let isOffline = try await runQueue(process, relay) {
-      do throws(PackError) {
-        try await process.delivery.fetchCatalogue(for: ids)
-      } catch {
-        answer.update { $0 = error }
-      }
+  private mutating func fetchCatalogue(for ids: Set<String>, _ process: AppProcess) async throws(PackError) -> Bool {
+    catalogueRefusal = nil
+    do throws(PackError) {
+      _ = try await process.delivery.fetchShards(for: ids) { [world] (_, address) throws(PackError) in try world.shard(at: address) }
+      return true
+    } catch {
+      guard !Self.isOutside(error) else { throw error }
+      catalogueRefusal = error
+      world.timeline.tell(.app, words(error), remedy: "it asks for the catalogue again at its next plan")
+      return false
     }
-    catalogueRefusal = isOffline ? PackError(.offline, "there is no network") : answer.withLock { $0 }
-    guard let refusal = catalogueRefusal else { return true }
-    guard !Self.isOutside(refusal) else { throw refusal }
-    if !isOffline { world.timeline.tell(.app, words(refusal), remedy: "it asks for the catalogue again at its next plan") }
-    return false
   }
 
   /// Installs the downloaded files.
@@ -244,125 +239,42 @@ extension Simulation {
     return isChanged
   }
 
-  // MARK: The queue
+  // MARK: The app's own downloads
 
-  private enum QueueEnd: Sendable {
-    case ran(PackError?)
-    case heard(PackError?)
-    case offline
-    case worked
-    case other
-  }
-
-  /// Runs the app's queue until no download can continue, or until some work that downloads ends.
+  /// Lets the app download until nothing is left.
   ///
-  /// - Returns: whether it ended because there was no network.
-  private func runQueue(
-    _ process: AppProcess, _ relay: Relay, during work: (@Sendable () async -> Void)? = nil
-  ) async throws(PackError) -> Bool {
-    if work == nil { guard await process.queue.groups.contains(AppDelivery.group) else { return false } }
-    await relay.open()
-    let events = process.queue.events()
-    let signals = process.transport.signals()
-    let (queue, delivery, world) = (process.queue, process.delivery, world)
-    let (failure, isOffline) = await withTaskGroup(of: QueueEnd.self) { tasks in
-      tasks.addTask {
-        do throws(PackError) {
-          try await queue.run(until: work == nil ? .idle : .cancelled)
-          return .ran(nil)
-        } catch {
-          return .ran(error)
-        }
-      }
-      if let work {
-        tasks.addTask {
-          await work()
-          return .worked
-        }
-      }
-      tasks.addTask {
-        for await event in events {
-          if let failure = await Self.take(event, delivery, world) {
-            await relay.close()
-            return .heard(failure)
-          }
-          await relay.release(after: event)
-        }
-        await relay.close()
-        return .other
-      }
-      tasks.addTask {
-        for await signal in signals {
-          guard signal == .forgotten else { return .offline }
-          // The queue treats a download as lost after it was missing twice.
-          for _ in 0..<2 {
-            world.clock.advance(milliseconds: 60_000)
-            await queue.reconcile()
-          }
-        }
-        return .other
-      }
-      var failure: PackError?
-      var isOffline = false
-      while let end = await tasks.next() {
-        switch end {
-        case .ran(let error):
-          failure = failure ?? error
-          if error == nil, !isOffline { await relay.turn() }
-          tasks.cancelAll()
-        case .heard(let error):
-          failure = failure ?? error
-          tasks.cancelAll()
-        case .offline:
-          isOffline = true
-          tasks.cancelAll()
-        case .worked: tasks.cancelAll()
-        case .other: break
-        }
-      }
-      return (failure, isOffline)
-    }
-    if let failure, !isOffline { throw failure }
-    return isOffline
-  }
-
-  /// Passes an event of the queue to the app.
-  private static func take(_ event: DownloadEvent, _ delivery: AppDelivery, _ world: SimulatedWorld) async -> PackError? {
-    do throws(PackError) {
-      let status = try await delivery.take(event)
+  /// - Returns: whether there was no network.
+  private func transfer(_ process: AppProcess) async throws(PackError) -> Bool {
+    var isOffline = false
+    var events = process.service.transfers.events.makeAsyncIterator()
+    while await !process.service.transfers.identifiers.isEmpty, let event = await events.next() {
+      await process.service.record(event)
       switch event {
-      case .finished(let id, _):
-        let pack = DownloadIdentifier(id.id)?.id ?? id.id
-        world.timeline.tell(.app, "\(pack): is downloaded and checked", pack: pack)
-      case .retrying(let id, let failure, _):
-        let pack = DownloadIdentifier(id.id)?.id ?? id.id
-        // The longest wait of a queue with the default policy after a first failure.
-        let delay = UInt64(RetryPolicy().first / .milliseconds(1))
-        world.clock.advance(milliseconds: delay)
-        world.timeline.tell(.app, "\(pack): \(failure.text); the next attempt is in \(delay) ms", pack: pack)
-      case .failed(let id, let failure):
-        let pack = DownloadIdentifier(id.id)?.id ?? id.id
-        world.timeline.tell(.app, "\(pack): \(failure.text); no more attempts are made", pack: pack, remedy: status.map { "\($0.state)" })
-      case .lowSpace(_, let needed, let free):
-        return PackError(
+      case .finished(let identifier, _):
+        let pack = DownloadIdentifier(identifier)?.id ?? identifier
+        world.timeline.tell(.app, "\(pack): is downloaded", pack: pack)
+      case .failed(_, .offline, _): isOffline = true
+      case .failed(_, .noSpace(let needed, let free), _):
+        throw PackError(
           .noSpace, "the volume has \(free) bytes free, but \(needed) are needed",
           hint: "free space, or choose another place with --keep or TMPDIR")
-      case .began, .progress, .forgotten, .offline, .online: break
+      case .failed(let identifier, let failure, _):
+        let pack = DownloadIdentifier(identifier)?.id ?? identifier
+        let status = try process.delivery.state.status(of: pack)
+        world.timeline.tell(
+          .app, "\(pack): \(failure.text); the next attempt is in \(status?.delaySeconds ?? 0) s", pack: pack,
+          remedy: status.map { "\($0.state)" })
+      case .began, .progress, .offline, .online: break
       }
-      return nil
-    } catch {
-      return error
     }
+    return isOffline
   }
 }
 
-extension Relay {
-  /// Releases the relay if the event ends an attempt.
-  func release(after event: DownloadEvent) {
-    switch event {
-    case .finished, .retrying, .failed, .lowSpace: release()
-    case .began, .progress, .forgotten, .offline, .online: break
-    }
+extension DeliveryPlan {
+  /// The number of seconds until a download that failed is tried again; nil if none is.
+  fileprivate var nextAttempt: UInt64? {
+    postponed.compactMap { if case .failed(_, secondsLeft: let seconds?) = $0.reason { max(seconds, 1) } else { nil } }.min()
   }
 }
 
@@ -376,7 +288,6 @@ extension TransferFailure {
     case .status(let code, _): "the server answers \(code)"
     case .wrongSize(let size): "the server's file has \(size) bytes"
     case .wrongDigest: "the server has a different file"
-    case .forgotten: "the system forgot the download"
     default: "the download failed (\(self))"
     }
   }

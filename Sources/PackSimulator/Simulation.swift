@@ -1,5 +1,5 @@
 /// A simulation of an app with background downloads. The system and its rules are simulated. Everything that extension and app do is done by the code
-/// that ships, on real files: ``ExtensionDelivery``, ``AppDelivery``, the store and the download queue.
+/// that ships, on real files: ``ExtensionDelivery``, ``AppDelivery``, the store and the downloads.
 ///
 /// It uses a simulated clock, so it does not wait. The same settings give the same events.
 package struct Simulation {

@@ -1,4 +1,4 @@
-/// The clock of a simulation. It advances only when a simulated operation takes time. Waits shorter than ``endless`` take no real time.
+/// The clock of a simulation. It advances only when a simulated operation takes time. Waits take no real time.
 package final class VirtualClock: DeviceClock {
   private struct State {
     var start: Int64
@@ -34,13 +34,6 @@ package final class VirtualClock: DeviceClock {
     advance(milliseconds: max(1, duration.microseconds / 1000))
   }
 
-  /// Advances the clock by the duration. For ``endless``, which the queue uses for its regular checks, waits until the task is cancelled: otherwise
-  /// such checks would advance the time by themselves.
-  package func sleep(for duration: Duration) async {
-    guard duration >= Self.endless else { return advance(milliseconds: duration.microseconds / 1000) }
-    while !Task.isCancelled { try? await Task.sleep(for: Self.endless) }
-  }
-
-  /// A duration longer than any simulation.
-  package static let endless: Duration = .seconds(1 << 30)
+  /// Advances the clock by the duration.
+  package func sleep(for duration: Duration) async { advance(milliseconds: duration.microseconds / 1000) }
 }

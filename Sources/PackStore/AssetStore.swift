@@ -18,6 +18,8 @@ public actor AssetStore {
   /// Logs the store's events. Nil without a logger.
   private let logging: EventHub<StoreEvent>.Handling?
   let keys: any KeyProvider
+  /// The files of packs that are open.
+  private let openFiles: FileBudget
   /// Serializes the installations of each pack, by its name.
   private let installing = KeyedLock<String>()
 
@@ -77,6 +79,7 @@ public actor AssetStore {
     self.root = root
     self.policy = policy
     self.keys = keys
+    openFiles = FileBudget(limit: policy.openFiles)
     self.logger = logger
     let hub = self.hub
     logging = logger.map { logger in hub.handle { logger.log($0.logEvent) } }
@@ -308,6 +311,14 @@ public actor AssetStore {
     }
   }
 
+  /// Returns every installed version of a pack, the oldest first. Reads one record.
+  public func installed(_ id: String) async throws(PackError) -> [InstalledPack] {
+    try await WorkerPool.settled { [directory] () throws(PackError) in
+      guard let record = try directory.record(id).map(StoreTrials(directory).judged) else { return [] }
+      return record.contents.map { directory.installed($0, of: record) }.sorted { $0.version < $1.version }
+    }
+  }
+
   /// Returns the names of the packs whose records cannot be read. These packs do not run until ``reconcile(_:)`` has rebuilt the records.
   public func damagedRecords() async throws(PackError) -> [String] {
     try await WorkerPool.settled { [directory] () throws(PackError) in try directory.damagedRecords() }
@@ -341,13 +352,18 @@ public actor AssetStore {
     hub.tell(use.events)
     do throws(PackError) {
       guard running.mode == .packed else {
-        let tree = try await WorkerPool.settled { [directory] () throws(PackError) in try directory.openTree(running) }
+        let tree = try await WorkerPool.settled { [directory, openFiles] () throws(PackError) in
+          let tree = try directory.openTree(running)
+          try tree.join(openFiles)
+          return tree
+        }
         return OpenedPack(running, pack: nil, tree: tree, files: directory.files, use: use.mark)
       }
       let pack = try await Pack.open(running.path, keys: keys, files: directory.files, backend: directory.backend)
       guard running.contentRoot == nil || pack.contentRoot == running.contentRoot else {
         throw PackError(.damagedStore, of: running.path, "has another content than was installed", advice: .reconcileStore)
       }
+      try pack.join(openFiles)
       return OpenedPack(running, pack: pack, tree: nil, files: directory.files, use: use.mark)
     } catch {
       // The missing input may also be something that the key provider needs.

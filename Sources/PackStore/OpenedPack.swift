@@ -10,10 +10,10 @@ public final class OpenedPack: Sendable {
   public let directory: String?
 
   private let files: any FileSystem
-  private let tree: OpenFile?
+  private let tree: HeldFile?
   private let use: UseMark
 
-  init(_ installed: InstalledPack, pack: Pack?, tree: OpenFile?, files: any FileSystem, use: UseMark) {
+  init(_ installed: InstalledPack, pack: Pack?, tree: HeldFile?, files: any FileSystem, use: UseMark) {
     self.installed = installed
     self.pack = pack
     self.tree = tree
@@ -68,9 +68,10 @@ public final class OpenedPack: Sendable {
   private func open(_ path: String) throws(PackError) -> OpenFile {
     let components = path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map { String($0) ?? "" }
     let missing = PackError(.noSuchEntry, "there is no '\(printable(path.utf8))' in the pack")
-    guard var place = tree, let name = components.last,
+    guard let tree, let name = components.last,
       components.allSatisfy({ $0 != "" && $0 != "." && $0 != ".." && !$0.utf8.contains(0) })
     else { throw missing }
+    var place = try tree.open()
     let file: OpenFile
     let kind: FileStatus.Kind
     do throws(FileFailure) {

@@ -69,16 +69,14 @@ struct RecordDirectoryTests {
     #expect(try directory.contents(of: "link", limit: 10) == .other)
   }
 
-  @Test("what was replaced, moved or removed is on the disk when the call returns")
+  @Test("what was replaced or removed is on the disk when the call returns")
   func durable() throws {
     let directory = try open()
     try directory.makeFolders(["old", "new"])
-    try directory.replace("old/a", with: [1].byteSpan, by: "temporary")
+    try directory.replace("new/a", with: [1].byteSpan, by: "temporary")
     try directory.replace("old/b", with: [2].byteSpan, by: "temporary")
-    #expect(try directory.move("old/a", to: "new/a"))
     #expect(try directory.remove("old/b"))
     #expect(disk.after(.powerCut).tree(below: "/records") == ["old": nil, "new": nil, "new/a": [1]])
-    #expect(try !directory.move("old/a", to: "new/a"))
     #expect(try !directory.remove("old/b"))
     #expect(try directory.remove("new"))
     #expect(disk.after(.powerCut).tree(below: "/records") == ["old": nil])

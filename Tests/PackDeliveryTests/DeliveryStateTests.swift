@@ -131,7 +131,7 @@ struct DeliveryStateTests {
     var delays: [UInt32] = []
     for _ in 0..<14 {
       for event in [PackEvent.scheduled(isEssential: false), .downloadFailed(.server)] {
-        guard case .became(let next) = status.after(event, at: now) else { return #expect(Bool(false)) }
+        guard case .became(let next) = status.after(event, at: now, policy: exact) else { return #expect(Bool(false)) }
         status = next
       }
       delays.append(status.delaySeconds)
@@ -139,10 +139,35 @@ struct DeliveryStateTests {
       status = next
     }
     #expect(delays == [60, 120, 240, 480, 960, 1920, 3840, 7680, 15360, 30720, 61440, 86400, 86400, 86400])
-    #expect(DeliveryPolicy().delay(afterFailures: .max) == 86400)
-    #expect(DeliveryPolicy().delay(afterFailures: 0) == 0)
+    #expect(exact.delay(afterFailures: .max, reason: .server) == 86400)
+    #expect(exact.delay(afterFailures: 0, reason: .server) == 0)
     guard case .became(let ready) = status.after(.found(.packed), at: now) else { return #expect(Bool(false)) }
     #expect(ready.attempts == 0)
+  }
+
+  @Test("delays begin with a second, are shorter without a network, up to half of them is random, and a server can ask for more")
+  func policy() {
+    var policy = DeliveryPolicy()
+    policy.jitter = 0
+    #expect((1...5).map { policy.delay(afterFailures: $0, reason: .server) } == [1, 2, 4, 8, 16])
+    #expect(policy.delay(afterFailures: 20, reason: .offline) == 300)
+    #expect(policy.delay(afterFailures: 3, reason: .server, atLeast: 100) == 100)
+    #expect(policy.delay(afterFailures: 3, reason: .server, atLeast: .max) == 86400)
+    policy.jitter = 0.5
+    let delays = Set((0..<200).map { _ in policy.delay(afterFailures: 11, reason: .server) })
+    #expect(delays.allSatisfy { (512...1024).contains($0) } && delays.count > 50)
+  }
+
+  @Test("a failure after bytes arrived is the first again")
+  func growth() {
+    let often = status(
+      "a", .scheduled(isEssential: false), .downloadFailed(.server), .retryDue, .scheduled(isEssential: false), .downloadFailed(.server))
+    #expect(often.attempts == 2 && often.delaySeconds == 120)
+    guard case .became(let due) = often.after(.retryDue, at: now),
+      case .became(let again) = due.after(.scheduled(isEssential: false), at: now),
+      case .became(let grown) = again.after(.downloadFailed(.timeout, hasGrown: true), at: now, policy: exact)
+    else { return #expect(Bool(false)) }
+    #expect(grown.attempts == 1 && grown.delaySeconds == 60)
   }
 
   @Test("a clock that was set back does not make deliveries wait")

@@ -415,9 +415,9 @@ struct DeliveryWorld {
 
   private mutating func purge() {
     count("purge")
-    switch random.next() % (hasCatalogue ? 6 : 4) {
-    case 4: if let name = pick(disk.tree(below: "/catalogue").keys.sorted()) { disk.remove("/catalogue/\(name)") }
-    case 5:
+    switch random.next() % (hasCatalogue ? 5 : 3) {
+    case 3: if let name = pick(disk.tree(below: "/catalogue").keys.sorted()) { disk.remove("/catalogue/\(name)") }
+    case 4:
       guard let name = pick(disk.tree(below: "/catalogue").keys.sorted()), var bytes = disk.bytes(of: "/catalogue/\(name)"),
         !bytes.isEmpty
       else { return }
@@ -426,8 +426,6 @@ struct DeliveryWorld {
     case 0: if let index = device.indices.randomElement(using: &random) { device.remove(at: index) }
     case 1:
       if let name = pick(disk.tree(below: "/group").keys.filter { $0.hasPrefix("incoming/") }.sorted()) { disk.remove("/group/\(name)") }
-    case 2:
-      if let name = pick(disk.tree(below: "/group").keys.filter { $0.hasPrefix("installing/") }.sorted()) { disk.remove("/group/\(name)") }
     default: if chance(1, in: 30) { disk.remove("/group") }
     }
   }

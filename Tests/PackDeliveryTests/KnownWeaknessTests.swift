@@ -66,11 +66,12 @@ struct KnownWeaknessTests {
     guard case .unrecorded = try state.park(disk.downloaded(filling: 2), asDownload: identifier("a")) else { return #expect(Bool(false)) }
     #expect(disk.bytes(of: "/group/incoming/\(identifier("a"))")?.first == 2)
     #expect(try state.status(of: "a")?.state == .toBeTransferred)
-    // And a file that a crash left in the folder of installations.
+    // But not one that is being installed.
     let file = try #require(try plan(manifest(offer("a")), launch([])).handOver.first)
-    disk.write([9], to: "/group/installing/\(identifier("a"))")
     let path = try #require(try state.beginInstall(file))
-    #expect(disk.bytes(of: path)?.count == 1000)
+    let late = disk.downloaded(filling: 3)
+    #expect(try state.park(late, asDownload: identifier("a")) == .notNeeded)
+    #expect(disk.bytes(of: path)?.first == 2 && disk.bytes(of: late) != nil)
   }
 
   @Test("an id in two lists: a new version while the old file waits is one download and nothing else")

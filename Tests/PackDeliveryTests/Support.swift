@@ -71,6 +71,14 @@ func installed(_ id: String, _ version: UInt64 = 1, _ mode: InstallMode = .packe
 
 let now: Int64 = 1_790_000_000
 
+/// Delays that are the same in every run.
+let exact = {
+  var policy = DeliveryPolicy()
+  policy.firstDelaySeconds = 60
+  policy.jitter = 0
+  return policy
+}()
+
 /// Returns a status after these events.
 func status(_ id: String, at time: Int64 = now, _ events: PackEvent...) -> PackStatus {
   status(id, 1, at: time, events)
@@ -83,7 +91,9 @@ func status(_ id: String, _ version: UInt64, _ events: PackEvent...) -> PackStat
 private func status(_ id: String, _ version: UInt64, at time: Int64, _ events: [PackEvent]) -> PackStatus {
   var status = PackStatus(id: id, bytes: bytes(id, version), at: time)
   for event in events {
-    guard case .became(let next) = status.after(event, at: time) else { preconditionFailure("\(event) leads nowhere from \(status.state)") }
+    guard case .became(let next) = status.after(event, at: time, policy: exact) else {
+      preconditionFailure("\(event) leads nowhere from \(status.state)")
+    }
     status = next
   }
   return status
@@ -113,7 +123,7 @@ extension DeliveryPlan {
 extension SharedState {
   /// Creates the shared state of a test, in a directory of a disk in memory.
   static func sample(_ files: any FileSystem, _ clock: any DeviceClock = TestClock()) throws(PackError) -> SharedState {
-    try SharedState(directory: "/group", files: files, clock: clock)
+    try SharedState(directory: "/group", policy: exact, files: files, clock: clock)
   }
 
   /// Records downloads as handed to the system.

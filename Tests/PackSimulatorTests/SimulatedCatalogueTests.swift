@@ -82,7 +82,7 @@ struct SimulatedCatalogueTests {
 
   /// Returns the shards that the app downloaded, in their order.
   private func shards(_ report: SimulationReport) -> [String] {
-    report.events.filter { $0.actor == .app && $0.text.contains("is downloaded and checked") }.compactMap(\.pack).filter(Shard.isFileName)
+    report.events.filter { $0.actor == .app && $0.text.contains("bytes in the foreground") }.compactMap(\.pack).filter(Shard.isFileName)
   }
 
   @Test("if the server lacks shards, a requested tag is a finding, and no pack is called lost")
@@ -108,7 +108,7 @@ struct SimulatedCatalogueTests {
 
   @Test(
     "whatever happens to the downloads of shards, the packs of a tag arrive",
-    arguments: ["catalogue:truncate", "catalogue:size", "catalogue:offline", "catalogue:forgotten", "all:offline", "catalogue:truncate*3"],
+    arguments: ["catalogue:truncate", "catalogue:size", "catalogue:offline", "all:offline", "catalogue:truncate*3"],
     [[1], [1, 2]])
   func tagFaults(_ fault: String, _ numbers: [Int]) async throws {
     let report = try await play(tagged(numbers.count == 1 ? .install : .update, numbers, fault))
@@ -132,7 +132,7 @@ struct SimulatedCatalogueTests {
 
   @Test(
     "whatever happens to the downloads of shards, every requested pack arrives",
-    arguments: ["catalogue:truncate", "catalogue:size", "catalogue:offline", "catalogue:forgotten", "catalogue:truncate*3"],
+    arguments: ["catalogue:truncate", "catalogue:size", "catalogue:offline", "catalogue:truncate*3"],
     [[1], [1, 2]])
   func faults(_ fault: String, _ numbers: [Int]) async throws {
     let report = try await play(settings(numbers.count == 1 ? .install : .periodic, numbers, fault))

@@ -202,15 +202,6 @@ struct SimulatedFaultTests {
     #expect(Set(found) == ["core", "extra"])
   }
 
-  @Test("forgotten: a download of the app's own queue is retried after it was missing twice")
-  func forgottenInQueue() async throws {
-    var settings = try await Releases.made().settings(.install, 1, "voices-de:forgotten")
-    settings.asked = ["voices-de"]
-    let report = try await play(settings)
-    #expect(report.notReady.isEmpty && report.findings.isEmpty, "\(report.story)")
-    #expect(report.events.contains { $0.text == "voices-de: the system forgot the download; the next attempt is in 1000 ms" })
-  }
-
   @Test("lock: if the lock is never released, a content request schedules no downloads, but a finished file is still moved")
   func lock() async throws {
     let releases = try await Releases.made()
@@ -251,7 +242,7 @@ struct SimulatedFaultTests {
     #expect(one.findings.isEmpty && one.notReady == ["voices-de"], "\(one.story)")
   }
 
-  @Test("truncate: a cut download of the system is handed over again, and one of the queue continues from where it was cut")
+  @Test("truncate: a cut download of the system is handed over again, and one of the app's own continues from where it was cut")
   func truncate() async throws {
     var settings = try await Releases.made().settings(.install, 1, "core:truncate", "voices-de:truncate*2", "manifest:truncate")
     settings.asked = ["voices-de"]

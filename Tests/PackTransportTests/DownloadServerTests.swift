@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("A queue in a process that is killed", .serialized, .bounded)
+@Suite("Downloads in a process that is killed", .serialized, .bounded)
 struct DownloadServerTests {
   private let directory: TemporaryDirectory
 
@@ -31,7 +31,7 @@ struct DownloadServerTests {
     "killed ten times, with a server that fails one request in ten, it gets every file correctly and none twice",
     .enabled(if: NginxServer.program != nil, "nginx is not installed"))
   func killed() async throws {
-    let (count, batchSize, most) = Effort.number(quick: (300, 50, 8), full: (5000, 500, 200))
+    let (count, most) = Effort.number(quick: (300, 8), full: (5000, 200))
     var random = SeededGenerator()
     let server = try NginxServer(in: directory, failing: 10, bytesPerSecond: 30_000)
     var total = 0
@@ -47,7 +47,7 @@ struct DownloadServerTests {
     var kills = 0
     for run in 0..<100 {
       let process = try start([
-        "fetch", directory("downloads"), server.url, directory("list"), "\(batchSize)", directory("finished"), "run-\(run)",
+        "fetch", directory("downloads"), server.url, directory("list"), directory("finished"), "run-\(run)",
       ])
       if kills < 10 {
         peak = max(peak, try await kill(process, after: Int.random(in: 1...most, using: &random)))
@@ -63,7 +63,7 @@ struct DownloadServerTests {
     peak = max(peak, said.split(whereSeparator: { !$0.isNumber }).last.flatMap { Int($0) } ?? 0)
 
     try checkFiles(count)
-    try checkLog(try server.log(), count: count, batchSize: batchSize, total: total, peak: peak)
+    try checkLog(try server.log(), count: count, total: total, peak: peak)
   }
 
   /// Kills a process once it has finished `count` files and is downloading others, on its own thread so that tasks do not delay it.
@@ -97,7 +97,7 @@ struct DownloadServerTests {
   }
 
   private func checkFiles(_ count: Int) throws {
-    let paths = try directory.tree("downloads").filter { $0.hasSuffix(".file") }
+    let paths = try directory.tree("downloads").filter { $0.hasPrefix("done/") }
     #expect(paths.count == count)
     #expect(try directory.tree("downloads").filter { $0.hasSuffix(".part") || $0.hasSuffix(".tag") }.isEmpty)
     var wanted = Set((0..<count).map { NumberedFile.digest(NumberedFile($0).content) })
@@ -108,7 +108,7 @@ struct DownloadServerTests {
     #expect(wanted.isEmpty)
   }
 
-  private func checkLog(_ log: [NginxServer.Entry], count: Int, batchSize: Int, total: Int, peak: Int) throws {
+  private func checkLog(_ log: [NginxServer.Entry], count: Int, total: Int, peak: Int) throws {
     // No file was requested after it was reported as finished.
     var finished: [String: Double] = [:]
     let lines = String(decoding: directory.bytes(of: "finished") ?? [], as: UTF8.self).split(separator: "\n")
@@ -130,22 +130,13 @@ struct DownloadServerTests {
 
     // The largest number of concurrent requests in each process.
     var largest = 0
-    var batches = 0
     for (_, entries) in Dictionary(grouping: log, by: \.client) {
-      var events: [(time: Int, isStart: Bool, batch: Int)] = []
-      for entry in entries {
-        let batch = (Int(entry.path.split(separator: "-").last ?? "") ?? 0) / batchSize
-        events.append((entry.start, true, batch))
-        events.append((entry.end, false, batch))
-      }
       // The log has a resolution of milliseconds. At equal times, ends come first.
-      events.sort { $0.time != $1.time ? $0.time < $1.time : !$0.isStart && $1.isStart }
-      var running: [Int: Int] = [:]
-      for event in events {
-        running[event.batch, default: 0] += event.isStart ? 1 : -1
-        if running[event.batch] == 0 { running[event.batch] = nil }
-        largest = max(largest, running.values.reduce(0, +))
-        if event.isStart { batches = max(batches, running.count) }
+      let events = entries.flatMap { [($0.start, 1), ($0.end, -1)] }.sorted { $0 < $1 }
+      var running = 0
+      for (_, change) in events {
+        running += change
+        largest = max(largest, running)
       }
     }
     #expect(largest >= 15)
@@ -158,7 +149,7 @@ struct DownloadServerTests {
     print(
       """
       \(count) files of \(total) bytes in all, 10 kills: \(log.count) requests, \(failed) of them failed, \(resumed) resumed, \
-      \(sent) bytes sent, up to \(largest) at a time, from up to \(batches) batches of \(batchSize), peak memory \(peak) kB
+      \(sent) bytes sent, up to \(largest) at a time, peak memory \(peak) kB
       """)
   }
 
@@ -182,32 +173,6 @@ struct DownloadServerTests {
       // A few pieces of 1 MiB, and the memory of the system's client.
       #expect(peak * 1024 < 12_000_000, "\(said)")
       print(said, terminator: "")
-    }
-
-    @Test(
-      "100 000 requests take less than 6 MB of memory, submitted or found by the next process",
-      .enabled(if: ProcessMemory.isMeasurable, "a sanitizer uses extra memory"))
-    func memory() throws {
-      let count = Effort.number(quick: 20_000, full: 100_000)
-      let peaks = try peaks(of: count)
-      #expect(peaks.allSatisfy { $0 < 6_000_000 }, "\(peaks)")
-      guard count < 100_000 else { return }
-      // What more requests take beyond what few take is their part of the limit.
-      let few = 5000
-      for (peak, least) in zip(peaks, try self.peaks(of: few)) {
-        #expect(peak - least < 60 * (count - few), "\(count) requests take \(peak) bytes, \(few) take \(least)")
-      }
-    }
-
-    /// Returns the bytes that a process takes that submits so many requests, and those that the next one takes.
-    private func peaks(of count: Int) throws -> [Int] {
-      try ["submitted", "opened"].map { what in
-        let process = try start(["measure", directory("measured-\(count)"), "\(count)"])
-        #expect(process.wait() == 0)
-        #expect(said.hasPrefix("\(what) \(count) requests, peak "))
-        print(said, terminator: "")
-        return try 1024 * #require(said.split(whereSeparator: { !$0.isNumber }).last.flatMap { Int($0) }, "\(said)")
-      }
     }
   #endif
 }

@@ -19,32 +19,38 @@ struct URLSessionTransportTests {
     return options
   }()
 
-  private func queue(_ options: URLSessionTransport.Options = patient, attempts: Int = 1) async throws(PackError) -> DownloadQueue {
-    var policy = QueuePolicy()
-    policy.retry.attempts = attempts
-    policy.retry.first = .milliseconds(10)
-    return try await DownloadQueue(root: directory("downloads"), transport: URLSessionTransport(options: options), policy: policy)
+  private func transfers(_ options: URLSessionTransport.Options = patient) async throws(PackError) -> Transfers {
+    try await Transfers(directory: directory("downloads"), transport: URLSessionTransport(options: options))
   }
 
-  private func request(_ url: String, _ content: [UInt8]) -> DownloadRequest {
-    DownloadRequest(id: "a", url: url, size: UInt64(content.count), sha256: NumberedFile.digest(content))
+  private func download(_ url: String, _ content: [UInt8]) -> PlannedDownload {
+    NumberedFile.download("a", size: UInt64(content.count), sha256: NumberedFile.digest(content), from: url)
   }
 
-  private let id = DownloadID(group: "g", id: "a")
+  /// Downloads a file, and returns its failure; nil if it arrived as it should.
+  private func fetch(_ url: String, _ content: [UInt8], _ options: URLSessionTransport.Options = patient) async throws -> TransferFailure? {
+    let transfers = try await transfers(options)
+    await transfers.add([download(url, content)])
+    let failure = try await end(of: transfers, content)
+    await transfers.close()
+    return failure
+  }
 
-  private func fetch(_ url: String, _ content: [UInt8], _ options: URLSessionTransport.Options = patient, attempts: Int = 1) async throws
-    -> DownloadState
-  {
-    let queue = try await queue(options, attempts: attempts)
-    try await queue.submit([request(url, content)], group: "g")
-    try await queue.run(until: .idle)
-    let state = try await queue.status(of: id).state
-    if state == .finished {
-      let path = try #require(try await queue.file(of: id))
-      #expect(FileManager.default.contents(atPath: path) == Data(content))
+  private func end(of transfers: Transfers, _ content: [UInt8]) async throws -> TransferFailure? {
+    for await event in transfers.events {
+      switch event {
+      case .finished(let identifier, let path):
+        #expect(FileManager.default.contents(atPath: path) == Data(content))
+        try FileManager.default.removeItem(atPath: path)
+        await transfers.settle(identifier)
+        return nil
+      case .failed(let identifier, let failure, _):
+        await transfers.settle(identifier)
+        return failure
+      case .began, .progress, .offline, .online: break
+      }
     }
-    await queue.close()
-    return state
+    return .cancelled
   }
 
   private func content(_ count: Int) -> [UInt8] {
@@ -59,7 +65,7 @@ struct URLSessionTransportTests {
     try directory.write(content, to: "www/a")
     var options = Self.patient
     options.largestPiece = 100_000
-    #expect(try await fetch("\(server.url)/a", content, options) == .finished)
+    #expect(try await fetch("\(server.url)/a", content, options) == nil)
     let count = (size + 99_999) / 100_000
     let log = try server.log()
     #expect(log.map(\.status) == [Int](repeating: count == 1 ? 200 : 206, count: count))
@@ -72,32 +78,30 @@ struct URLSessionTransportTests {
     let server = try NginxServer(in: directory, rules: "limit_rate_after 300k; if ($http_range = \"\") { set $limit_rate 1000; }")
     let content = content(2_000_000)
     try directory.write(content, to: "www/a")
-    let first = try await queue()
-    try await first.submit([request("\(server.url)/a", content)], group: "g")
+    let wanted = download("\(server.url)/a", content)
     func interrupt() async throws -> Int {
-      let task = Task { try await first.run() }
+      let transfers = try await transfers()
+      await transfers.add([wanted])
       var received: UInt64 = 0
-      let start = ContinuousClock.now
-      while received < 200_000, start.duration(to: .now) < .seconds(180) {
-        if case .running(let count) = try await first.status(of: id).state { received = count }
-        try await Task.sleep(for: .milliseconds(5))
+      for await event in transfers.events {
+        if case .progress(_, let count, _) = event { received = count }
+        if received >= 200_000 { break }
       }
-      task.cancel()
-      try await task.value
-      #expect(received >= 200_000)
+      await transfers.close()
       return Int(received)
+    }
+    func finish() async throws {
+      let transfers = try await transfers()
+      await transfers.add([wanted])
+      #expect(try await end(of: transfers, content) == nil)
+      await transfers.close()
     }
     _ = try await interrupt()
     // The same file with a later date: the server gives it another tag.
     try FileManager.default.setAttributes([.modificationDate: Date() + 100], ofItemAtPath: directory("www/a"))
-    try await first.run(until: .idle)
-    #expect(try await first.status(of: id).state == .finished)
-
-    try await first.discard(id)
-    try await first.retry(id)
+    try await finish()
     let received = try await interrupt()
-    try await first.run(until: .idle)
-    #expect(try await first.status(of: id).state == .finished)
+    try await finish()
     // Interrupted requests are in the log if the server noticed in time.
     let resumed = try server.log().filter { $0.range.hasPrefix("bytes=") && $0.range != "bytes=0-" }
     #expect(resumed.map(\.status) == [200, 206])
@@ -110,7 +114,7 @@ struct URLSessionTransportTests {
     arguments: [
       ("return 404;", TransferFailure.status(404, retryAfter: nil)),
       ("return 403;", .status(403, retryAfter: nil)),
-      ("add_header Retry-After 7 always; return 503;", .status(503, retryAfter: nil)),
+      ("add_header Retry-After 7 always; return 503;", .status(503, retryAfter: .seconds(7))),
       ("return 302 /loop;", .redirect),
       ("return 302 http://192.0.2.1/a;", .redirect),
       ("return 302 ftp://127.0.0.1/a;", .redirect),
@@ -120,25 +124,20 @@ struct URLSessionTransportTests {
     ])
   func answers(_ rule: String, _ failure: TransferFailure) async throws {
     let server = try NginxServer(in: directory, rules: "location / { \(rule) }")
-    #expect(try await fetch("\(server.url)/a", content(10)) == .failed(failure))
+    #expect(try await fetch("\(server.url)/a", content(10)) == failure)
   }
 
   @Test("the server's Retry-After is read")
   func retryAfter() async throws {
     let server = try NginxServer(in: directory, rules: "location / { add_header Retry-After 7 always; return 503; }")
-    let transport = URLSessionTransport(options: Self.patient)
-    let queue = try await DownloadQueue(root: directory("downloads"), transport: transport)
-    let stream = queue.events()
-    try await queue.submit([request("\(server.url)/a", content(10))], group: "g")
-    let task = Task { try await queue.run() }
-    for await event in stream {
-      guard case .retrying(_, let failure, let delay) = event else { continue }
+    let transfers = try await transfers()
+    await transfers.add([download("\(server.url)/a", content(10))])
+    for await event in transfers.events {
+      guard case .failed(_, let failure, _) = event else { continue }
       #expect(failure == .status(503, retryAfter: .seconds(7)))
-      #expect(delay == .seconds(7))
       break
     }
-    task.cancel()
-    try await task.value
+    await transfers.close()
     let now: Int64 = 1_783_000_000
     #expect(RetryAfter.duration("Thu, 02 Jul 2026 13:46:50 GMT", now: now) == .seconds(10))
     #expect(RetryAfter.duration("Thu, 02 Jul 2026 13:46:30 GMT", now: now) == .zero)
@@ -155,7 +154,7 @@ struct URLSessionTransportTests {
     try directory.write(content, to: "www/a")
     var options = Self.patient
     options.largestPiece = 100_000
-    #expect(try await fetch("\(server.url)/old/a", content, options) == .finished)
+    #expect(try await fetch("\(server.url)/old/a", content, options) == nil)
     #expect(try server.log().filter { $0.path == "/a" }.map(\.status) == [206, 206, 206])
   }
 
@@ -172,7 +171,7 @@ struct URLSessionTransportTests {
     try directory.write(content(1000), to: "www/a")
     var options = Self.patient
     options.headers = ["Authorization": "Bearer secret"]
-    #expect(try await fetch("\(server.url)/old", content(1000), options) == failure.map { .failed($0) } ?? .finished)
+    #expect(try await fetch("\(server.url)/old", content(1000), options) == failure)
   }
 
   @Test("a server without ranges sends the file from the start")
@@ -182,19 +181,19 @@ struct URLSessionTransportTests {
     try directory.write(content, to: "www/a")
     var options = Self.patient
     options.largestPiece = 100_000
-    #expect(try await fetch("\(server.url)/a", content, options) == .finished)
+    #expect(try await fetch("\(server.url)/a", content, options) == nil)
     #expect(try server.log().map(\.status) == [200])
   }
 
   @Test("a server that is not there and one that does not respond are different failures")
   func silence() async throws {
-    #expect(try await fetch("http://127.0.0.1:9/a", content(10)) == .failed(.unreachable))
+    #expect(try await fetch("http://127.0.0.1:9/a", content(10)) == .unreachable)
     // The server delays its request for authentication.
     let server = try NginxServer(in: directory, rules: "auth_basic a; auth_basic_user_file none; auth_delay 600s;")
     var options = URLSessionTransport.Options()
     options.idleTimeoutSeconds = 1
     try FileManager.default.removeItem(atPath: directory("downloads"))
-    #expect(try await fetch("\(server.url)/a", content(100_000), options) == .failed(.timedOut))
+    #expect(try await fetch("\(server.url)/a", content(100_000), options) == .timedOut)
   }
 
   @Test(
@@ -203,7 +202,7 @@ struct URLSessionTransportTests {
       "http://example.com/a", "http://127.0.0.1.example.com/a", "https:///a", "http://user@example.com/a",
     ])
   func insecure(_ url: String) async throws {
-    #expect(try await fetch(url, content(10)) == .failed(.insecure))
+    #expect(try await fetch(url, content(10)) == .insecure)
   }
 
   @Test(

@@ -31,8 +31,8 @@ package final class FaultyTransport: Transport {
     case fromStartCut(at: UInt64)
     /// The server sends the bytes from this offset on, instead of from the requested one.
     case elsewhere(UInt64)
-    /// The download stops at this offset without an end. `isKnown` is whether the system lists it.
-    case stuck(at: UInt64, isKnown: Bool)
+    /// The download stops at this offset without an end.
+    case stuck(at: UInt64)
     /// The download starts after this time.
     case slow(Duration)
     /// The download starts when this many downloads have run at the same time, or after 180 seconds.
@@ -43,8 +43,6 @@ package final class FaultyTransport: Transport {
     var calls: [Call] = []
     var running: [String] = []
     var largestRunning = 0
-    var known: Set<String> = []
-    var cancelled: [String] = []
     var priorities: [String: Double] = [:]
   }
 
@@ -54,17 +52,16 @@ package final class FaultyTransport: Transport {
   private let state: Monitor<State>
 
   /// - Parameters:
-  ///   - known: The downloads that the system continues from before the process started.
   ///   - content: Returns the file at a URL.
   ///   - decide: Returns the fault of a call, or nil.
   package init(
-    known: Set<String> = [], pieceSize: Int = 1000, content: @escaping @Sendable (String) -> [UInt8],
+    pieceSize: Int = 1000, content: @escaping @Sendable (String) -> [UInt8],
     _ decide: @escaping @Sendable (Call) -> Fault? = { _ in nil }
   ) {
     self.content = content
     self.decide = decide
     self.pieceSize = pieceSize
-    state = Monitor(State(known: known))
+    state = Monitor(State())
   }
 
   /// The calls so far, in order.
@@ -73,8 +70,6 @@ package final class FaultyTransport: Transport {
   package var largestRunning: Int { state.withLock { $0.largestRunning } }
   /// The identifiers of the running downloads.
   package var running: [String] { state.withLock { $0.running } }
-  /// The identifiers of the cancelled downloads.
-  package var cancelled: [String] { state.withLock { $0.cancelled } }
   /// The changed priorities, by identifier.
   package var priorities: [String: Double] { state.withLock { $0.priorities } }
 
@@ -91,16 +86,9 @@ package final class FaultyTransport: Transport {
       state.calls.append(call)
       state.running.append(request.identifier)
       state.largestRunning = max(state.largestRunning, state.running.count)
-      let fault = decide(call)
-      if case .stuck(_, false) = fault {} else { state.known.insert(request.identifier) }
-      return fault
+      return decide(call)
     }
-    defer {
-      state.withLock { state in
-        state.running.removeAll { $0 == request.identifier }
-        state.known.remove(request.identifier)
-      }
-    }
+    defer { state.withLock { $0.running.removeAll { $0 == request.identifier } } }
     try await send(request, fault, into: sink)
   }
 
@@ -124,7 +112,7 @@ package final class FaultyTransport: Transport {
     case .fromStart: start = 0
     case .elsewhere(let offset): start = offset
     case .fromStartCut(let offset): (start, end, ending) = (0, Int(offset), .unreachable)
-    case .stuck(let offset, _): (end, isStuck) = (Int(offset), true)
+    case .stuck(let offset): (end, isStuck) = (Int(offset), true)
     case .slow(let duration): await sleep(duration)
     case .gathered(let count): await gather(count)
     }
@@ -151,15 +139,6 @@ package final class FaultyTransport: Transport {
 
   private func sleep(_ duration: Duration) async {
     try? await Task.sleep(for: duration)
-  }
-
-  package func inFlight() async -> Set<String>? { state.withLock { $0.known } }
-
-  package func cancel(_ identifier: String) async {
-    state.withLock { state in
-      state.cancelled.append(identifier)
-      state.known.remove(identifier)
-    }
   }
 
   package func setPriority(_ priority: Double, of identifier: String) async {

@@ -6,7 +6,7 @@ package struct NumberedFile: Sendable {
     self.number = number
   }
 
-  /// The name of the file on the server and in a queue.
+  /// The name of the file on the server, and of the pack that it stands for.
   package var name: String { "file-\(number)" }
 
   /// The content: from 1 to 60 000 bytes, different for each number. Every fiftieth file has 300 000 bytes or more.
@@ -21,12 +21,17 @@ package struct NumberedFile: Sendable {
     return "\(name) \(content.count) \(Self.digest(content).map { String($0) }.joined(separator: "."))"
   }
 
-  package static func request(listed line: Substring, from url: String) -> DownloadRequest? {
+  package static func download(listed line: Substring, from url: String) -> PlannedDownload? {
     let words = line.split(separator: " ")
     guard words.count == 3, let size = UInt64(words[1]) else { return nil }
-    return DownloadRequest(
-      id: String(words[0]), extensionID: "background-\(words[0])", url: "\(url)/\(words[0])", size: size,
-      sha256: words[2].split(separator: ".").compactMap { UInt8($0) })
+    return download(
+      String(words[0]), size: size, sha256: words[2].split(separator: ".").compactMap { UInt8($0) }, from: "\(url)/\(words[0])")
+  }
+
+  package static func download(
+    _ id: String, size: UInt64, sha256: [UInt8], from url: String, priority: Double = 0.5
+  ) -> PlannedDownload {
+    PlannedDownload(id: id, bytes: PackBytes(version: 1, size: size, sha256: sha256), url: url, priority: priority)
   }
 
   package static func digest(_ bytes: [UInt8]) -> [UInt8] {

@@ -40,7 +40,7 @@ package struct FuzzTarget: Sendable {
   package static let all: [FuzzTarget] = [
     header, stanzas, index, treeCount, seekTable, frames, manifest, keys, shard, json, records, plist, configuration, keyText, keyReference,
     ranges,
-    fields, journal, batch,
+    fields,
     status, store, asset, pack, tree, tamper, deltas, delivery, tar, executable, zip, web,
   ]
 

@@ -48,12 +48,12 @@ struct GameRow: View {
       case .waiting:
         ProgressView("Waiting")
         cancel
-      case .downloading(let fraction):
-        ProgressView(value: fraction)
+      case .downloading(let received, let size):
+        ProgressView(value: Double(received), total: Double(max(size, 1)))
         cancel
       case .installing:
         ProgressView("Installing")
-      case .ready(let version):
+      case .ready(let version, _):
         Text("Version \(version)")
         Button("Play", action: play)
         Button("Remove", role: .destructive) { Task { await packs.remove(game.id) } }

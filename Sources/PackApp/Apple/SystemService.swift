@@ -6,6 +6,8 @@
     let delivery: AppDelivery
     let downloads: BackgroundDownloads
 
+    var isListExact: Bool { false }
+
     func events() -> AsyncStream<ServiceNotice> {
       let events = downloads.events()
       // From here on the system notifies the app and no longer starts the extension.
@@ -19,8 +21,8 @@
       return stream
     }
 
-    /// The system downloads by itself.
-    func run() async {}
+    /// The system goes on without the app.
+    func stop() async {}
 
     func underWay() async -> Set<String>? { await downloads.current() }
 
@@ -36,9 +38,19 @@
       }
     }
 
+    func setPriority(_ priority: Double, of identifier: String) async {
+      // The system cannot change the priority of a download that it has, but start it at once.
+      if priority >= 0.75 { _ = await downloads.promote(identifier) }
+    }
+
     func cancel(_ id: String) async throws(PackError) {
       try await downloads.cancel(id)
     }
+
+    func availableSpace() async -> UInt64? { nil }
+
+    /// The system keeps no part that could be removed.
+    func freeSpace(keeping ids: Set<String>) async throws(PackError) -> Bool { false }
 
     private static func translate(_ event: BackgroundEvent) -> [ServiceEvent] {
       func pack(_ identifier: String) -> String { DownloadIdentifier(identifier)?.id ?? identifier }
@@ -50,7 +62,7 @@
       // The delegate has handed it over again. A plan moves it to the foreground if somebody waits.
       case .failed(let download, _, .handOverAsNonEssential): return [.retrying(id: pack(download)), .changed]
       case .failed(let download, let failure, .planAgain(let record)) where record.state.kind == .failed:
-        let error = TransferFailure(failure, size: record.file.size).error(of: record.id)
+        let error = failure.error(of: record.id)
         return (failure == .offline ? [.network(isAvailable: false)] : []) + [.failed(id: pack(download), error)]
       // The system does not permit it now. A plan at once would only repeat this.
       case .failed(let download, _, _): return [.retrying(id: pack(download))]

@@ -6,40 +6,16 @@
   /// nothing for progress.
   @available(iOS 16.4, macOS 13.3, tvOS 18.4, visionOS 2.4, *)
   final class DownloadListener: NSObject, BADownloadManagerDelegate, Sendable {
-    /// The receiver that passes a download on to a queue.
-    struct Receiver: Sendable {
-      let sink: DownloadSink
-      let end: AsyncStream<Result<Void, TransferFailure>>.Continuation
-    }
-
     let state: SharedState
     let progress: DownloadProgress
     let events = EventHub<BackgroundEvent>(bufferedCount: 1000)
     private let challenges: ChallengeHandler
-    private let receivers = Monitor<[String: Receiver]>([:])
 
     init(state: SharedState, challenges: ChallengeHandler, progress: DownloadProgress) {
       self.state = state
       self.challenges = challenges
       self.progress = progress
     }
-
-    // MARK: Receivers
-
-    /// - Returns: whether no other receiver waits for the download.
-    func expect(_ download: String, _ receiver: Receiver) -> Bool {
-      receivers.withLock { receivers in
-        guard receivers[download] == nil else { return false }
-        receivers[download] = receiver
-        return true
-      }
-    }
-
-    func stopExpecting(_ download: String) {
-      receivers.withLock { $0[download] = nil }
-    }
-
-    private func receiver(of download: String) -> Receiver? { receivers.withLock { $0[download] } }
 
     // MARK: The delegate
 
@@ -75,10 +51,6 @@
       let failure = DownloadFailure(error)
       guard case .download(let identifier) = download.subject else { return events.tell(.manifestFailed(failure)) }
       progress.forget(identifier)
-      if let receiver = receiver(of: identifier) {
-        receiver.end.yield(.failure(TransferFailure(failure, size: receiver.sink.size)))
-        return
-      }
       do throws(PackError) {
         let remedy = try state.downloadFailed(.download(identifier: identifier), failure)
         // The extension requested an essential download, and the app was started before it failed. A listener finds it in the system's list again.
@@ -93,15 +65,6 @@
     func download(_ download: BADownload, finishedWithFileURL fileURL: URL) {
       guard case .download(let identifier) = download.subject else { return }
       progress.forget(identifier)
-      if let receiver = receiver(of: identifier) {
-        // The queue checks the file on its own threads.
-        let result = Result { () throws(TransferFailure) in try receiver.sink.adopt(fileURL.path) }
-        // A stopped attempt no longer accepts the file, but the file is kept for the shared directory.
-        guard case .failure(.cancelled) = result else {
-          receiver.end.yield(result)
-          return
-        }
-      }
       do throws(PackError) {
         let parking = try state.park(fileURL.path, asDownload: identifier)
         let isUnfit = if case .wrongSize(.handOverAsNonEssential) = parking { true } else { false }

@@ -12,26 +12,36 @@ actor LibraryLoop {
   typealias Source = @Sendable (ServerFile) async throws(PackError) -> [UInt8]
   typealias Status = PackLibrary.Status
 
-  /// A change of a pack's status.
-  struct Change: Sendable {
-    let id: String
-    let status: Status
+  /// What others hear about.
+  enum Change: Sendable {
+    /// The status of a pack.
+    case pack(String, Status)
+    /// Another manifest was accepted, or more of its catalogue is known.
+    case list
 
-    /// More of the catalogue is known. No pack has this name.
-    static let ofCatalogue = Change(id: "", status: .absent)
+    /// The pack that it is about.
+    var id: String? { if case .pack(let id, _) = self { id } else { nil } }
+  }
+
+  /// The work on a pack, byte by byte.
+  enum Step: Sendable {
+    /// So many bytes of its file are here.
+    case received(String, UInt64, size: UInt64)
+    case installing(String, PackProgress)
   }
 
   nonisolated let delivery: AppDelivery
   nonisolated let changes = EventHub<Change>(bufferedCount: 256)
+  nonisolated let steps = EventHub<Step>(bufferedCount: 1)
+  nonisolated let notices = EventHub<LowSpace>(bufferedCount: 64)
   /// The packs that were made usable in this process, by name.
   nonisolated let opened = Monitor<[String: OpenedPack]>([:])
   nonisolated let exports: FileExports
 
-  private let service: any DownloadService
+  let service: any DownloadService
   private let source: Source
   private let bundled: BundledRelease?
   private let confirmsVersions: Bool
-  private let isForDevice: @Sendable (ManifestPack) -> Bool
   /// Waits before a retry that a plan put off.
   private let sleep: @Sendable (_ seconds: UInt64) async -> Void
 
@@ -39,14 +49,20 @@ actor LibraryLoop {
   private let locks = KeyedLock<String>()
   /// The number of calls that wait for each pack.
   private var waiting: [String: Int] = [:]
+  /// The priorities of the requests that wait for each pack, by their numbers.
+  private var priorities: [String: [Int: Double]] = [:]
   /// The packs that the next plan tries again whatever failed before.
   private var requested: Set<String> = []
-  /// The download progress of packs, as fractions.
-  private var progress: [String: Double] = [:]
+  /// The bytes of downloads that arrived.
+  private var progress: [String: PackBytesReceived] = [:]
   /// The packs whose last attempt failed.
   private var retrying: Set<String> = []
   /// The errors that end the waiting for a pack.
   private var failures: [String: PackError] = [:]
+  /// The last error of each pack since it was requested, and the number of errors. One of an attempt that was running then does not count.
+  private var troubles: [String: (last: PackError, count: Int)] = [:]
+  /// The number of bytes that were free when space was last freed for a download.
+  private var freed: [String: UInt64] = [:]
   /// The packs of which the app contains other bytes than those of the manifest.
   private var foreign: Set<String> = []
   /// The packs whose shards were missing for the last plan.
@@ -59,22 +75,28 @@ actor LibraryLoop {
   private var fetched: (ids: Set<String>, isListed: Bool)?
   /// The number of attempts to fetch a shard that failed, one after the other.
   private var fetchFailures = 0
-  private var hasNetwork = true
+  private(set) var hasNetwork = true
   private var running: Task<Void, Never>?
   private var retry: Task<Void, Never>?
   private var isStopped = false
+  /// Says when another manifest was accepted, by whomever.
+  private var adoptions: EventHub<StoreEvent>.Handling?
+
+  struct PackBytesReceived {
+    var received: UInt64
+    var size: UInt64
+    var fraction: Double { size == 0 ? 0 : min(1, Double(received) / Double(size)) }
+  }
 
   init(
     _ delivery: AppDelivery, service: any DownloadService, bundled: BundledRelease?, exports: FileExports, confirmsVersions: Bool,
-    isForDevice: @escaping @Sendable (ManifestPack) -> Bool, source: @escaping Source,
-    sleep: @escaping @Sendable (_ seconds: UInt64) async -> Void
+    source: @escaping Source, sleep: @escaping @Sendable (_ seconds: UInt64) async -> Void
   ) {
     self.delivery = delivery
     self.service = service
     self.bundled = bundled
     self.exports = exports
     self.confirmsVersions = confirmsVersions
-    self.isForDevice = isForDevice
     self.source = source
     self.sleep = sleep
   }
@@ -83,11 +105,10 @@ actor LibraryLoop {
   func start() async throws(PackError) {
     _ = try await delivery.start()
     if let bundled { try await adopt(bundled) }
+    adoptions = delivery.store.hub.handle { [changes] in if case .adopted = $0 { changes.tell(.list) } }
     let events = service.events()
-    let service = service
     running = Task { [weak self] in
       await withTaskGroup { tasks in
-        tasks.addTask { await service.run() }
         tasks.addTask { [weak self] in
           for await notice in events { await self?.take(notice) }
         }
@@ -116,11 +137,13 @@ actor LibraryLoop {
     }
   }
 
-  func stop() {
+  func stop() async {
     isStopped = true
     running?.cancel()
     retry?.cancel()
     fetching?.cancel()
+    opened.withLock { $0 = [:] }
+    await service.stop()
   }
 
   // MARK: The manifest
@@ -137,9 +160,16 @@ actor LibraryLoop {
     let before = await delivery.store.manifest?.manifest.version
     try await delivery.adopt(try await source(.manifest))
     let after = await delivery.store.manifest?.manifest.version
-    if before != after { foreign = [] }
-    return before != after
+    guard before != after else { return false }
+    foreign = []
+    return true
   }
+
+  /// Accepts the manifest that the server has.
+  func fetchManifest() async throws(PackError) { _ = try await adoptPublished() }
+
+  /// Waits before another attempt.
+  func pause(seconds: UInt64) async { await sleep(seconds) }
 
   /// Throws if the accepted manifest is known not to have a pack. Fetches a manifest if there is none.
   private func check(_ id: String) async throws(PackError) {
@@ -147,7 +177,7 @@ actor LibraryLoop {
     let lookup = try await delivery.lookup([id])
     if let refusal = lookup.refusal { throw refusal }
     // If the shard is missing, it is fetched first.
-    guard lookup.unknown.isEmpty, !lookup.packs.values.contains(where: isForDevice) else { return }
+    guard lookup.unknown.isEmpty, !lookup.packs.values.contains(where: delivery.isOffered) else { return }
     throw PackError(
       .unknownPack, "the manifest has no pack '\(printable(id.utf8))' for this device",
       advice: .developer("check the name, or publish a manifest that has the pack"))
@@ -212,63 +242,78 @@ actor LibraryLoop {
   /// Fetches the shards that are missing now.
   ///
   /// - Returns: Whether there were any.
-  private func fetchShards() async throws(PackError) -> Bool {
-    guard let manifest = await delivery.store.manifest?.manifest, !manifest.catalogue.isEmpty else { return false }
-    let ids = isListed ? nil : undecided.union(waiting.keys)
-    let catalogue = delivery.store.catalogue
-    let missing = try await WorkerPool.settled { () throws(PackError) in
-      if let ids { return try catalogue.lookUp(ids, in: manifest).missing }
-      return try catalogue.missing(of: manifest)
-    }
-    var (isChanged, failure): (Bool, PackError?) = (false, nil)
-    // Shards without a pack are one file.
-    for (shard, numbers) in Dictionary(grouping: missing, by: { manifest.catalogue[$0] }).sorted(by: { $0.value[0] < $1.value[0] }) {
-      do throws(PackError) {
-        if let bytes = bundled?.file(of: shard), (try? await keep(bytes, numbers, of: manifest)) != nil {
-          isChanged = true
-          continue
-        }
-        let address = (manifest.defaults.baseURL ?? "") + shard.fileName
-        try await keep(try await source(.shard(address: address, size: Int(shard.size))), numbers, of: manifest)
-        isChanged = true
-      } catch {
-        // One that cannot be had must not hold up packs in others.
-        guard error.code != .cancelled, error.code != .offline else { throw error }
-        failure = failure ?? error
-      }
-    }
-    if isChanged { changes.tell(.ofCatalogue) }
-    if let failure { throw failure }
-    return isChanged
-  }
+  private func fetchShards() async throws(PackError) -> Bool { try await fetchShards(for: isListed ? nil : undecided.union(waiting.keys)) }
 
-  private func keep(_ bytes: [UInt8], _ numbers: [Int], of manifest: Manifest) async throws(PackError) {
-    try await WorkerPool.settled { [catalogue = delivery.store.catalogue] () throws(PackError) in
-      for number in numbers { try catalogue.keep(bytes, number, of: manifest) }
+  /// Fetches the shards that are missing to find some packs, or all of them.
+  func fetchShards(for ids: Set<String>?) async throws(PackError) -> Bool {
+    // One call at a time, so that each shard is fetched once.
+    try await locks.lock("shards")
+    defer { locks.unlock("shards") }
+    let hasArrived = Monitor(false)
+    // Also if another one cannot be had.
+    defer { if hasArrived.withLock({ $0 }) { changes.tell(.list) } }
+    return try await delivery.fetchShards(for: ids) { [bundled, source] (shard, address) async throws(PackError) in
+      if let bytes = bundled?.file(of: shard), (try? ShardFile.check(bytes.byteSpan, as: shard, backend: CryptoBackends.standard)) != nil {
+        hasArrived.withLock { $0 = true }
+        return bytes
+      }
+      let bytes = try await source(.shard(address: address, size: Int(shard.size)))
+      hasArrived.withLock { $0 = true }
+      return bytes
     }
   }
 
   // MARK: Making packs usable
 
-  func ensure(_ id: String) async throws(PackError) {
-    if try await use(id) { return }
-    try await check(id)
-    failures[id] = nil
-    retrying.remove(id)
-    waiting[id, default: 0] += 1
-    requested.insert(id)
-    defer {
-      waiting[id, default: 1] -= 1
-      if waiting[id] == 0 { waiting[id] = nil }
+  func ensure(_ ids: [String]) async throws(PackError) {
+    var missing: [String] = []
+    for id in ids where try await !use(id) { missing.append(id) }
+    for id in missing { try await check(id) }
+    guard !missing.isEmpty else { return }
+    try await wait(for: missing) { () async throws(PackError) in
+      var isDone = true
+      for id in missing where try await !settled(id) { isDone = false }
+      return isDone
     }
+  }
+
+  /// Waits for packs until a condition holds, which is looked at after each change of one of them and of the manifest. What they need is planned and
+  /// handed over meanwhile.
+  ///
+  /// - Parameter request: The number and the priority of a request by tags.
+  func wait(
+    for ids: [String], _ request: (number: Int, priority: Double)? = nil, until isDone: () async throws(PackError) -> Bool
+  ) async throws(PackError) {
+    for id in ids {
+      failures[id] = nil
+      freed[id] = nil
+      retrying.remove(id)
+      waiting[id, default: 0] += 1
+      if let request { priorities[id, default: [:]][request.number] = request.priority }
+      requested.insert(id)
+    }
+    defer {
+      for id in ids {
+        waiting[id, default: 1] -= 1
+        if waiting[id] == 0 { waiting[id] = nil }
+        if let request { priorities[id]?[request.number] = nil }
+      }
+    }
+    let underWay = Set((await service.underWay() ?? []).compactMap { DownloadIdentifier($0)?.id })
+    for id in ids { troubles[id] = (PackError(.downloadFailed, ""), underWay.contains(id) ? -1 : 0) }
+    // For downloads that another request began.
+    if request != nil { for id in ids { await applyPriority(of: id) } }
+    let names = Set(ids)
     let events = changes.listen()
-    await report(id)
+    for id in ids { await report(id) }
     // Not awaited, so that this call can be cancelled while another pack is being installed. Its result comes as a change.
     Task { [weak self] in try? await self?.bring() }
-    for await change in events where change.id == id {
-      if try await settled(id) { return }
+    for await change in events where change.id.map(names.contains) ?? true {
+      if case .pack(_, .downloading) = change { continue }
+      if try await isDone() { return }
     }
-    throw PackError(.cancelled, "the request for pack '\(printable(id.utf8))' was cancelled")
+    throw PackError(
+      .cancelled, "the request for \(ids.count == 1 ? "pack '\(printable(ids[0].utf8))'" : "\(ids.count) packs") was cancelled")
   }
 
   /// Returns whether the pack can be used now. Throws the error that waiting does not help against.
@@ -289,7 +334,7 @@ actor LibraryLoop {
     defer { locks.unlock("pack/\(id)") }
     let store = delivery.store
     let offered = try? await delivery.lookup([id]).packs[id]
-    let versions = try await store.installed().filter { $0.id == id }
+    let versions = try await store.installed(id)
     if let offered, let newest = versions.first(where: { $0.sha256 == offered.sha256 }), newest.state == .installed {
       do throws(PackError) {
         // Activated only after it was opened: if the process ended while the key is fetched, a trial would count as a crash.
@@ -370,7 +415,7 @@ actor LibraryLoop {
       if await delivery.store.manifest != nil {
         // The record still says that the pack is there. A plan corrects it, and schedules the pack again, as after the system freed space; so it is cancelled
         // before anything downloads it.
-        var plan = try await delivery.plan(downloads: await service.underWay())
+        var plan = try await makePlan(asked: [])
         try await service.cancel(id)
         plan.downloads.removeAll { $0.id == id }
         try await service.hand(plan, asked: [])
@@ -399,19 +444,26 @@ actor LibraryLoop {
     case .changed:
       try? await bring()
     case .progress(let id, let received, let size):
+      steps.tell(.received(id, received, size: size))
       let isResumed = retrying.remove(id) != nil
-      let fraction = size == 0 ? 0 : min(1, Double(received) / Double(size))
+      let now = PackBytesReceived(received: received, size: size)
       // A system sends many of these. A report reads the record, because the event may come after the installation.
-      if !isResumed, let told = progress[id], fraction < 1, abs(fraction - told) < Self.progressStep { return }
-      progress[id] = fraction
+      if !isResumed, let told = progress[id], now.fraction < 1, abs(now.fraction - told.fraction) < Self.progressStep { return }
+      progress[id] = now
       await report(id)
     case .retrying(let id):
       retrying.insert(id)
       await report(id)
     case .failed(let id, let error):
       progress[id] = nil
+      note(error, of: id)
       if !Self.isTemporary(error) { failures[id] = error }
       retrying.insert(id)
+      try? await bring()
+      await report(id)
+    case .noSpace(let id, let needed, let free):
+      progress[id] = nil
+      if waiting[id] != nil { await makeRoom(for: id, needed: needed, free: free) }
       try? await bring()
       await report(id)
     case .network(let isAvailable):
@@ -425,9 +477,41 @@ actor LibraryLoop {
     }
   }
 
+  private func note(_ trouble: PackError, of id: String) { troubles[id] = (trouble, (troubles[id]?.count ?? 0) + 1) }
+
+  /// Frees space for the download of a pack that somebody waits for, and requests it again; or ends the wait if not enough can be freed.
+  private func makeRoom(for id: String, needed: UInt64, free: UInt64) async {
+    do throws(PackError) {
+      // It may be there by now.
+      let free = await service.availableSpace() ?? free
+      if free < needed, try await !freeParts() {
+        let missing = needed.less(free)
+        // Space was freed before, but it did not help: the store is on another volume, or another process used the space.
+        if let known = freed[id], free <= known { throw told(id, missing: missing) }
+        freed[id] = free
+        let report = try await delivery.store.purgeIfEnough(toFree: missing)
+        guard report.missing == 0 else { throw told(id, missing: report.missing) }
+        notices.tell(LowSpace(packs: [id], missing: 0, removed: report.removed.map(\.pack)))
+      }
+      requested.insert(id)
+    } catch {
+      failures[id] = error
+    }
+  }
+
+  /// Removes the parts of downloads that no call waits for.
+  ///
+  /// - Returns: Whether there were any.
+  func freeParts() async throws(PackError) -> Bool { try await service.freeSpace(keeping: Set(waiting.keys)) }
+
+  private func told(_ id: String, missing: UInt64) -> PackError {
+    notices.tell(LowSpace(packs: [id], missing: missing, removed: []))
+    return TransferFailure.noSpace(of: id, missing: missing)
+  }
+
   /// Whether a later attempt may succeed without anybody doing something about it.
   private static func isTemporary(_ error: PackError) -> Bool {
-    [.offline, .downloadFailed, .digestMismatch, .truncated, .storeBusy, .stateBusy].contains(error.code)
+    [.offline, .downloadFailed, .digestMismatch, .wrongPack, .truncated, .storeBusy, .stateBusy].contains(error.code)
   }
 
   /// Whether a later attempt to install may succeed: also if the file was not the one in the manifest, because it was discarded and is downloaded again.
@@ -461,31 +545,35 @@ actor LibraryLoop {
     }
   }
 
+  private func makePlan(asked: Set<String>) async throws(PackError) -> DeliveryPlan {
+    try await delivery.plan(
+      asked: asked, awaited: Set(waiting.keys), downloads: await service.underWay(), isListExact: service.isListExact)
+  }
+
   private func plan(asked now: Set<String>) async throws(PackError) {
     guard await delivery.store.manifest != nil else { return }
     let asked = Set(waiting.keys)
-    var plan = try await delivery.plan(asked: now, downloads: await service.underWay())
-    if try await installBundled(&plan) { plan = try await delivery.plan(asked: now, downloads: await service.underWay()) }
+    var plan = try await makePlan(asked: now)
+    if try await installBundled(&plan) { plan = try await makePlan(asked: now) }
     undecided = Set(plan.undecided)
     if !undecided.isEmpty { fetchShardsLater() }
     for download in plan.downloads { progress[download.id] = nil }
-    for file in plan.handOver { changes.tell(Change(id: file.id, status: .installing)) }
-    let installations = try await delivery.install(plan)
-    for installation in installations {
-      progress[installation.id] = nil
-      if let failure = installation.failure, !Self.isRetried(failure) { failures[installation.id] = failure }
-    }
+    for file in plan.handOver { changes.tell(.pack(file.id, .installing)) }
+    let installations = try await delivery.install(plan) { [steps] id, progress in steps.tell(.installing(id, progress)) }
+    for installation in installations { note(installation) }
+    let sizes = Dictionary(plan.downloads.map { ($0.id, $0.identifier.description) }) { first, _ in first }
     try await service.hand(plan, asked: asked)
+    for (id, identifier) in sizes { if let priority = priority(of: id) { await service.setPriority(priority, of: identifier) } }
     // What cannot be removed now is in the next plan.
     _ = try? await delivery.tidy(plan)
     var delay: UInt64?
     for postponement in plan.postponed {
       let id = postponement.id
+      let cause = plan.cause(of: postponement)
+      if case .failed(_, secondsLeft: let seconds?) = cause { delay = min(delay ?? seconds, seconds) }
       guard asked.contains(id) else { continue }
-      switch plan.cause(of: postponement) {
-      case .failed(_, secondsLeft: let seconds?):
-        retrying.insert(id)
-        delay = min(delay ?? seconds, seconds)
+      switch cause {
+      case .failed(_, secondsLeft: _?): retrying.insert(id)
       case .failed(let reason, secondsLeft: nil):
         failures[id] = PackError(.versionFailed, "pack '\(id)' failed on this device: \(reason.text)", advice: .publishNewVersion)
       case .space(let needed, let free):
@@ -511,14 +599,25 @@ actor LibraryLoop {
       }
     }
     // A file that did not match was discarded, and is planned again.
-    if installations.contains(where: { $0.installed == nil && $0.failure.map(Self.isRetried) ?? true }) { delay = min(delay ?? 1, 1) }
+    if installations.contains(where: { $0.installed == nil && failures[$0.id] == nil }) { delay = min(delay ?? 1, 1) }
     // What was waiting for its base can be installed now.
     let installed = Set(installations.filter { $0.installed != nil }.map(\.id))
     if plan.postponed.contains(where: { if case .base(let id) = $0.reason { installed.contains(id) } else { false } }) { delay = 0 }
     // A download that the system lost sends no event: while somebody waits, it is looked for.
     if !asked.isEmpty { delay = min(delay ?? Self.lookInterval, Self.lookInterval) }
     if let delay { planAgain(after: delay) }
-    for id in Set(installations.map(\.id)).union(asked).union(plan.underWay).union(plan.downloads.map(\.id)) { await report(id) }
+    for id in Set(installations.map(\.id)).union(asked).union(plan.underWay).union(sizes.keys) { await report(id) }
+  }
+
+  private func note(_ installation: AppDelivery.Installation) {
+    let id = installation.id
+    progress[id] = nil
+    if !installation.removed.isEmpty { notices.tell(LowSpace(packs: [id], missing: 0, removed: installation.removed)) }
+    guard let failure = installation.failure else { return }
+    note(Self.isAboutBytes(failure) ? TransferFailure.wrongDigest.error(of: id) : failure, of: id)
+    // A delta that cannot be used is followed by the full pack.
+    if !Self.isRetried(failure), installation.status?.fallback == nil { failures[id] = failure }
+    if case .freeSpace(let bytes?) = failure.advice { notices.tell(LowSpace(packs: [id], missing: bytes, removed: [])) }
   }
 
   /// Installs the packs that a plan would download and that the app contains. Removes those from the plan that cannot be installed.
@@ -530,7 +629,7 @@ actor LibraryLoop {
     var isChanged = false
     let entries = try await delivery.lookup(Set(names)).packs
     for pack in names.compactMap({ entries[$0] }) where bundled.contains(pack) {
-      changes.tell(Change(id: pack.id, status: .installing))
+      changes.tell(.pack(pack.id, .installing))
       do throws(PackError) {
         guard try await bundled.install(pack, in: delivery.store) else {
           foreign.insert(pack.id)
@@ -550,19 +649,18 @@ actor LibraryLoop {
   }
 
   private func planAgain(after seconds: UInt64) {
+    guard !isStopped else { return }
     retry?.cancel()
     retry = Task { [weak self, sleep] in
       await sleep(max(1, seconds))
       guard !Task.isCancelled else { return }
-      await self?.planNow(isLook: seconds >= Self.lookInterval)
+      await self?.planNow()
     }
   }
 
-  private func planNow(isLook: Bool) async {
+  private func planNow() async {
     // The task that calls this must not be cancelled by the next delay.
     retry = nil
-    // The wait after a failure grows to a day. Somebody who waits is not left for so long.
-    if isLook { requested.formUnion(retrying.intersection(waiting.keys)) }
     try? await bring()
   }
 
@@ -571,46 +669,127 @@ actor LibraryLoop {
   /// The number of seconds between plans while somebody waits.
   private static let lookInterval: UInt64 = 30
 
+  // MARK: Requests by tags
+
+  /// Returns the error that ends the wait for a pack now; nil if it may still come.
+  ///
+  /// - Parameter isPatient: Whether the wait goes on without a network, and after any number of failures.
+  func failure(of id: String, isPatient: Bool) -> PackError? {
+    if let failure = failures[id] { return failure }
+    guard !isPatient, let trouble = troubles[id], trouble.count >= (trouble.last.code == .offline ? 1 : Self.mostAttempts) else {
+      return nil
+    }
+    return trouble.last
+  }
+
+  /// The number of failed attempts after which a request that is not patient ends.
+  private static let mostAttempts = 5
+
+  /// Changes the priority of a request for a pack.
+  func setPriority(_ priority: Double, of id: String, request number: Int) async {
+    guard priorities[id]?[number] != nil else { return }
+    priorities[id]?[number] = priority
+    await applyPriority(of: id)
+  }
+
+  /// Gives the download of a pack the highest priority of the requests for it.
+  private func applyPriority(of id: String) async {
+    guard let record = try? await record(of: id), record.state.isUnderWay, let priority = priority(of: id) else { return }
+    await service.setPriority(priority, of: record.identifier.description)
+  }
+
+  /// Returns how far the download of a pack is; nil if nothing of it has arrived.
+  func received(_ id: String) -> Step? { progress[id].map { .received(id, $0.received, size: $0.size) } }
+
+  /// Whether exactly these bytes of a pack are on their way.
+  func isComing(_ pack: ManifestPack) async throws(PackError) -> Bool {
+    guard let record = try await record(of: pack.id), record.bytes == PackBytes(pack) else { return false }
+    return record.state.isComing
+  }
+
+  private func priority(of id: String) -> Double? { priorities[id]?.values.max() }
+
   // MARK: Status
 
   private func report(_ id: String) async {
-    changes.tell(Change(id: id, status: await status(of: id)))
+    changes.tell(.pack(id, await status(of: id)))
+  }
+
+  private func record(of id: String) async throws(PackError) -> PackStatus? {
+    try await WorkerPool.settled { [state = delivery.state] () throws(PackError) in try state.status(of: id) }
   }
 
   func status(of id: String) async -> Status {
-    if let failure = failures[id] { return await installedStatus(id) ?? .failed(failure) }
-    if waiting[id] == nil, let ready = await installedStatus(id) { return ready }
-    let state = delivery.state
-    let record = try? await WorkerPool.settled { () throws(PackError) in try state.status(of: id) }
+    status(of: id, (try? await delivery.store.installed(id)) ?? [], (try? await record(of: id)) ?? nil)
+  }
+
+  /// - Parameters:
+  ///   - versions: Those in the store.
+  ///   - record: What is to come.
+  private func status(of id: String, _ versions: [InstalledPack], _ record: PackStatus?) -> Status {
+    let usable = versions.filter { $0.state != .failed }
+    let ready = usable.first { $0.state == .current || $0.state == .trial } ?? usable.last
+    if let ready, waiting[id] == nil || failures[id] != nil || !(record?.state.isComing ?? false) {
+      return .ready(version: ready.version, update: update(of: ready, usable, record))
+    }
+    if let failure = failures[id] { return .failed(failure) }
+    if let arrival = arrival(of: id, record) { return arrival.status }
+    return waiting[id] == nil ? .absent : .waiting(reason(of: id))
+  }
+
+  private func update(of ready: InstalledPack, _ usable: [InstalledPack], _ record: PackStatus?) -> PackLibrary.Update? {
+    if let next = usable.last, next.version > ready.version { return .installed(version: next.version) }
+    guard let record, record.bytes.sha256 != ready.sha256 else { return nil }
+    return arrival(of: record.id, record)
+  }
+
+  private func arrival(of id: String, _ record: PackStatus?) -> PackLibrary.Update? {
     switch record?.state {
     case .scheduled, .loading, .paused:
-      if let fraction = progress[id], hasNetwork, !retrying.contains(id) { return .downloading(fraction) }
-      return .waiting(!hasNetwork ? .network : retrying.contains(id) ? .retry : .turn)
+      guard let progress = progress[id], hasNetwork, !retrying.contains(id) else { return .waiting(reason(of: id)) }
+      return .downloading(received: progress.received, of: progress.size)
     case .toBeTransferred, .installing: return .installing
-    case .ready, .obsolete, .notLoaded, .failed, nil:
-      if let ready = await installedStatus(id) { return ready }
-      guard waiting[id] != nil else { return .absent }
-      return .waiting(!hasNetwork ? .network : retrying.contains(id) ? .retry : .turn)
+    case .ready, .obsolete, .notLoaded, .failed, nil: return nil
     }
   }
 
-  private func installedStatus(_ id: String) async -> Status? {
-    let versions = (try? await delivery.store.installed().filter { $0.id == id && $0.state != .failed }) ?? []
-    guard let version = (versions.first { $0.state == .current || $0.state == .trial } ?? versions.last)?.version else { return nil }
-    return .ready(version: version)
-  }
+  private func reason(of id: String) -> PackLibrary.WaitReason { !hasNetwork ? .network : retrying.contains(id) ? .retry : .turn }
 
   func offers() async -> PackLibrary.Offers {
     isListed = true
     guard let listing = try? await delivery.store.listing() else { return PackLibrary.Offers(packs: [], isComplete: false) }
     if !listing.missing.isEmpty { fetchShardsLater() }
-    var offers: [PackLibrary.Offer] = []
-    for pack in listing.packs where isForDevice(pack) {
-      offers.append(
-        PackLibrary.Offer(
-          id: pack.id, name: pack.name.isEmpty ? pack.id : pack.name, description: pack.description, downloadSize: pack.size,
-          installSize: pack.installSize, status: await status(of: pack.id)))
+    // Everything is read once, however many packs there are.
+    let versions = Dictionary(grouping: (try? await delivery.store.installed()) ?? [], by: \.id)
+    let content = try? await WorkerPool.settled { [state = delivery.state] () throws(PackError) in try state.content() }
+    let records = Dictionary((content?.records ?? []).map { ($0.id, $0) }) { first, _ in first }
+    let offers = listing.packs.filter(delivery.isOffered).map { pack in
+      PackLibrary.Offer(
+        id: pack.id, name: pack.name.isEmpty ? pack.id : pack.name, description: pack.description,
+        downloadSize: pack.cheapestDelta(over: Set((versions[pack.id] ?? []).compactMap(\.contentRoot)))?.size ?? pack.size,
+        installSize: pack.installSize, status: status(of: pack.id, versions[pack.id] ?? [], records[pack.id]))
     }
     return PackLibrary.Offers(packs: offers, isComplete: listing.isComplete)
+  }
+}
+
+extension DeliveryState {
+  /// Whether these bytes are on their way.
+  fileprivate var isComing: Bool {
+    switch self {
+    case .scheduled, .loading, .paused, .toBeTransferred, .installing: true
+    case .notLoaded, .ready, .obsolete, .failed: false
+    }
+  }
+}
+
+extension PackLibrary.Update {
+  /// The status of a pack of which no other version is here.
+  fileprivate var status: PackLibrary.Status {
+    switch self {
+    case .waiting(let reason): .waiting(reason)
+    case .downloading(let received, let size): .downloading(received: received, of: size)
+    case .installing, .installed: .installing
+    }
   }
 }

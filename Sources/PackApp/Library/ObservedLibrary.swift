@@ -25,8 +25,18 @@
       let (updates, continuation) = AsyncStream.makeStream(of: [PackLibrary.Offer].self, bufferingPolicy: .bufferingNewest(1))
       let changes = library.loop.changes.listen()
       listening = Task {
-        continuation.yield(await library.offers().packs)
-        for await _ in changes { continuation.yield(await library.offers().packs) }
+        var offers = await library.offers().packs
+        continuation.yield(offers)
+        for await change in changes {
+          switch change {
+          case .list: offers = await library.offers().packs
+          case .pack(let id, let status):
+            // One row, however many there are.
+            guard let row = offers.firstIndex(where: { $0.id == id }) else { continue }
+            offers[row].status = status
+          }
+          continuation.yield(offers)
+        }
         continuation.finish()
       }
       Task { [weak self] in
@@ -56,7 +66,6 @@
       } catch {
         if error.code != .cancelled { problem = error }
       }
-      offers = await library.offers().packs
     }
   }
 #endif

@@ -11,7 +11,7 @@ extension PackLibrary {
   ///   - trusted: The public keys that may sign the manifest, as `packer key public` prints them; or one keys document.
   ///   - keys: The source of the keys of packs.
   ///   - options: Everything that has a usual value.
-  /// - Throws: ``PackError/Code/malformedKey``, ``PackError/Code/queueBusy`` if another process uses the directory, or the error of a directory that cannot be
+  /// - Throws: ``PackError/Code/malformedKey``, ``PackError/Code/downloadsBusy`` if another process uses the directory, or the error of a directory that cannot be
   ///   used.
   public convenience init(
     directory: URL, manifest: URL, trusting trusted: [String], keys: some KeyProvider, options: Options = Options()
@@ -27,12 +27,12 @@ extension PackLibrary {
     directory: URL, downloads: URL, manifest: URL, trusting trusted: [String], keys: some KeyProvider, options: Options
   ) async throws(PackError) {
     let store = try await Self.store(in: directory, trusting: trusted, keys: keys, options)
-    let queue = try await DownloadQueue(root: downloads.path, transport: URLSessionTransport(), logger: options.logger)
+    let transfers = try await Transfers(directory: downloads.path, transport: URLSessionTransport(), logger: options.logger)
     if options.store.isExcludedFromBackup { BackupExclusion.exclude(downloads.path) }
     let state = try SharedState(directory: directory.appendingPathComponent("state").path, logger: options.logger)
-    let delivery = AppDelivery(state: state, store: store, queue: queue, isForDevice: options.isForDevice)
+    let delivery = AppDelivery(state: state, store: store, isForDevice: options.isForDevice)
     try await self.init(
-      delivery, service: QueueService(delivery: delivery, queue: queue), manifest: manifest, exports: Self.exports(of: directory), options)
+      delivery, service: TransferService(state, transfers), manifest: manifest, exports: Self.exports(of: directory), options)
   }
 
   static func store(
@@ -83,8 +83,8 @@ extension PackLibrary {
   ) async throws(PackError) {
     let bundled = try options.bundled.map { (directory) throws(PackError) in try BundledRelease(directory) }
     let loop = LibraryLoop(
-      delivery, service: service, bundled: bundled, exports: exports, confirmsVersions: options.confirmsVersions,
-      isForDevice: { [store = delivery.store] in store.device.accepts($0) && options.isForDevice($0) }, source: source, sleep: sleep)
+      delivery, service: service, bundled: bundled, exports: exports, confirmsVersions: options.confirmsVersions, source: source,
+      sleep: sleep)
     try await loop.start()
     self.init(loop)
   }

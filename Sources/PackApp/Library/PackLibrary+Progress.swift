@@ -12,7 +12,8 @@ extension PackLibrary {
         guard let progress else { return }
         switch status {
         case .absent, .waiting: break
-        case .downloading(let fraction): progress.completedUnitCount = Int64(fraction * 990)
+        case .downloading(let received, let size):
+          progress.completedUnitCount = size == 0 ? 0 : Int64(Double(min(received, size)) / Double(size) * 990)
         case .installing: progress.completedUnitCount = 995
         case .ready:
           progress.completedUnitCount = 1000

@@ -9,8 +9,8 @@ public import Foundation
 /// let level = try packs.data("game-puzzle", "levels/1.json")
 /// ```
 ///
-/// It decides nothing by itself: plans, records and installations are those of ``AppDelivery``, ``AssetStore`` and ``DownloadQueue``, which stay
-/// available for what this object does not offer. Create one per process. All methods may be called from any task.
+/// It decides nothing by itself: plans, records and installations are those of ``AppDelivery`` and ``AssetStore``, which stay available for what this
+/// object does not offer. Create one per process. All methods may be called from any task.
 public final class PackLibrary: Sendable {
   /// The store with the installed packs.
   public let store: AssetStore
@@ -53,25 +53,37 @@ public final class PackLibrary: Sendable {
     /// The pack is not on the device, and nothing requested it.
     case absent
     /// The pack was requested and waits: for the network, the system, a retry, or another download.
-    case waiting(Reason)
-    /// The pack is being downloaded: the fraction of its bytes that arrived, from 0 to 1.
-    case downloading(Double)
+    case waiting(WaitReason)
+    /// The pack is being downloaded: the number of bytes of its file that arrived.
+    case downloading(received: UInt64, of: UInt64)
     /// The file is complete, and is being verified and installed.
     case installing
-    /// The pack can be read in this version. A newer one may be on its way.
-    case ready(version: UInt64)
+    /// The pack can be read in this version. `update` is what comes of a newer one, and nil if there is none on its way.
+    case ready(version: UInt64, update: Update?)
     /// The pack cannot be had now. ``PackError/advice-swift.property`` says what helps; ``PackLibrary/ensure(_:)`` tries again.
     case failed(PackError)
+  }
 
-    /// The reason why a requested pack waits.
-    public enum Reason: Hashable, Sendable {
-      /// The device has no network.
-      case network
-      /// The system, or an earlier download, comes first.
-      case turn
-      /// An attempt failed. The next one follows.
-      case retry
-    }
+  /// What comes of a newer version of a pack that is ready.
+  public enum Update: Hashable, Sendable {
+    /// It waits: for the network, the system, a retry, or another download.
+    case waiting(WaitReason)
+    /// It is being downloaded: the number of bytes of its file that arrived.
+    case downloading(received: UInt64, of: UInt64)
+    /// Its file is complete, and is being verified and installed.
+    case installing
+    /// It is installed, and the next ``PackLibrary/ensure(_:)`` uses it.
+    case installed(version: UInt64)
+  }
+
+  /// The reason why a requested pack waits.
+  public enum WaitReason: Hashable, Sendable {
+    /// The device has no network.
+    case network
+    /// The system, or an earlier download, comes first.
+    case turn
+    /// An attempt failed. The next one follows.
+    case retry
   }
 
   /// A pack that the manifest offers for this device.
@@ -82,12 +94,24 @@ public final class PackLibrary: Sendable {
     public let name: String
     /// The description for people. It may be empty.
     public let description: String
-    /// The number of bytes to download.
+    /// The number of bytes to download: those of the pack, or of the delta over what is here.
     public let downloadSize: UInt64
     /// The number of bytes that the installed pack takes on the device.
     public let installSize: UInt64
     /// The state when the list was made.
-    public let status: Status
+    public internal(set) var status: Status
+
+    /// Creates an offer, for previews and tests.
+    public init(
+      id: String, name: String, description: String = "", downloadSize: UInt64, installSize: UInt64, status: Status = .absent
+    ) {
+      self.id = id
+      self.name = name
+      self.description = description
+      self.downloadSize = downloadSize
+      self.installSize = installSize
+      self.status = status
+    }
   }
 
   /// The packs that the manifest offers for this device.
@@ -102,6 +126,16 @@ public final class PackLibrary: Sendable {
   init(_ loop: LibraryLoop) {
     store = loop.delivery.store
     self.loop = loop
+  }
+
+  private let requestCount = Monitor(0)
+
+  /// Returns a number for a request by tags.
+  func requestNumber() -> Int {
+    requestCount.withLock { count in
+      count += 1
+      return count
+    }
   }
 
   deinit {
@@ -121,8 +155,24 @@ public final class PackLibrary: Sendable {
   ///   ``PackError/Code/downloadFailed`` if there is no manifest and none can be fetched, ``PackError/Code/noSpace``, ``PackError/Code/versionFailed`` if the
   ///   only version failed here, ``PackError/Code/noKey``, or another error that trying again does not help.
   public func ensure(_ id: String) async throws(PackError) {
-    try await loop.ensure(id)
+    try await loop.ensure([id])
   }
+
+  /// Makes several packs usable, as ``ensure(_:)-(String)`` does one. They are downloaded at the same time; it returns when all of them are installed, and
+  /// throws the first error that waiting does not help against.
+  public func ensure(_ ids: some Collection<String>) async throws(PackError) {
+    try await loop.ensure(Array(ids))
+  }
+
+  /// Returns the tags of the packs for this device, with their delivery classes, as far as the catalogue is on the device. Needs no network.
+  ///
+  /// - Throws: ``PackError/Code/noManifest``, ``PackError/Code/cannotRead``
+  public func tags() async throws(PackError) -> TagCatalog {
+    TagCatalog(try await store.listing().packs.filter(loop.delivery.isOffered))
+  }
+
+  /// Returns the notices from now on that there was no room for packs. The stream ends when its task ends.
+  public func lowSpace() -> AsyncStream<LowSpace> { loop.notices.listen() }
 
   /// Returns the status of a pack now, and then each change of it. The stream ends when its task is cancelled or the library is released.
   public func status(of id: String) -> AsyncStream<Status> {
@@ -130,7 +180,7 @@ public final class PackLibrary: Sendable {
     let changes = loop.changes.listen()
     let task = Task { [weak loop] in
       if let now = await loop?.status(of: id) { continuation.yield(now) }
-      for await change in changes where change.id == id { continuation.yield(change.status) }
+      for await change in changes { if case .pack(id, let status) = change { continuation.yield(status) } }
       continuation.finish()
     }
     continuation.onTermination = { _ in task.cancel() }
@@ -229,6 +279,12 @@ public final class PackLibrary: Sendable {
       return URL(fileURLWithPath: directory).appendingPathComponent(path)
     }
     return URL(fileURLWithPath: try await loop.exports.file(pack, path))
+  }
+
+  /// Closes a pack that ``ensure(_:)`` opened, so that an earlier version of it can be removed. Reading it needs another ``ensure(_:)``. Files need not be
+  /// closed: ``StorePolicy/openFiles`` bounds them.
+  public func close(_ id: String) {
+    loop.opened.withLock { $0[id] = nil }
   }
 
   /// Returns the pack that ``ensure(_:)`` opened, for everything that ``OpenedPack`` offers. The version is not removed while the object is retained.

@@ -24,7 +24,7 @@ package struct ContentRange: Hashable {
 
 /// The value of a `Retry-After` field (RFC 9110 §10.2.3).
 package enum RetryAfter {
-  /// The longest accepted duration, in seconds: more than a century, and small enough that sums do not overflow. A queue's policy waits less.
+  /// The longest accepted duration, in seconds: more than a century, and small enough that sums do not overflow. Delays of downloads are shorter.
   private static let longest = Int64(UInt32.max)
 
   /// Parses the field: a number of seconds, or a date.

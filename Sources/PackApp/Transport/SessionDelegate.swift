@@ -10,21 +10,9 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendab
   private struct State {
     var exchanges: [Int: Exchange] = [:]
     var tasks: [String: Int] = [:]
-    var identifiers: Set<String> = []
   }
 
   private let state = Monitor(State())
-
-  func begin(_ identifier: String) {
-    _ = state.withLock { $0.identifiers.insert(identifier) }
-  }
-
-  func end(_ identifier: String) {
-    _ = state.withLock { $0.identifiers.remove(identifier) }
-  }
-
-  /// The identifiers of the downloads in progress.
-  var identifiers: Set<String> { state.withLock { $0.identifiers } }
 
   func add(_ exchange: Exchange, identifier: String) {
     state.withLock { state in

@@ -17,7 +17,7 @@ public final class URLSessionTransport: Transport {
   public struct Options: Hashable, Sendable {
     /// The time without received data after which an attempt fails.
     public var idleTimeoutSeconds: Double = 30
-    /// The largest number of connections to one server. Should match the number of downloads that the queue runs at a time.
+    /// The largest number of connections to one server. Should match ``TransferPolicy/concurrentDownloads``.
     public var connectionsPerHost = 20
     /// The number of bytes in one range request.
     public var largestPiece: UInt64 = 4 << 20
@@ -50,8 +50,6 @@ public final class URLSessionTransport: Transport {
   /// Fetches the file piece by piece. If a piece fails, the bytes received so far stay in the sink.
   public func download(_ request: TransferRequest, into sink: DownloadSink) async throws(TransferFailure) {
     guard let url = URL(string: request.url), SafeAddress.isAllowed(url) else { throw .insecure }
-    delegate.begin(request.identifier)
-    defer { delegate.end(request.identifier) }
     // A server that sends no bytes must not cause an endless loop of requests.
     while sink.offset < request.size {
       let offset = sink.offset
@@ -77,9 +75,6 @@ public final class URLSessionTransport: Transport {
     defer { delegate.remove(exchange, identifier: request.identifier) }
     try await exchange.run()
   }
-
-  /// Returns the identifiers of the downloads in progress. No download outlives the process.
-  public func inFlight() async -> Set<String>? { delegate.identifiers }
 
   /// Passes the priority on to the system.
   public func setPriority(_ priority: Double, of identifier: String) async {

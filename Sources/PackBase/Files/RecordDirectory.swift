@@ -69,11 +69,6 @@ package struct RecordDirectory: Sendable {
     try files.sync(parent)
   }
 
-  /// Writes the name of the directory to the disk.
-  package func syncName() throws(PackError) {
-    try writing(path, Self.syncName(of: path, files: files))
-  }
-
   /// Creates directories in this one that do not exist.
   ///
   /// - Parameter removesOthers: whether something else in the place of a directory is removed.
@@ -204,21 +199,6 @@ package struct RecordDirectory: Sendable {
     } catch {
       if error.isMissing { return false }
       throw error.writing(path(name))
-    }
-  }
-
-  /// Renames a file within the directory and replaces an existing one. Returns when the change is on the disk.
-  ///
-  /// - Returns: false if the file does not exist.
-  package func move(_ name: String, to newName: String) throws(PackError) -> Bool {
-    do throws(FileFailure) {
-      try files.rename(name, to: newName, in: handle)
-      try syncNames(beside: newName)
-      try syncNames(beside: name)
-      return true
-    } catch {
-      if error.isMissing { return false }
-      throw error.writing(path(newName))
     }
   }
 

@@ -53,7 +53,7 @@ public struct LogCategory: RawRepresentable, Hashable, Sendable {
   public static let store = Self(rawValue: "store")
   /// Manifests, and the plans made with them.
   public static let delivery = Self(rawValue: "delivery")
-  /// Downloads of a queue.
+  /// The app's own downloads.
   public static let downloads = Self(rawValue: "downloads")
   /// Background Assets: the extension's callbacks, and the system's downloads.
   public static let background = Self(rawValue: "background")

@@ -1,6 +1,6 @@
 /// A receiver of log events: `SystemLogger` on Apple platforms, or your own type anywhere.
 ///
-/// Without a logger nothing is logged, and no event is made. Stores, queues, shared states and the adapters of Background Assets take one when they
+/// Without a logger nothing is logged, and no event is made. Stores, downloads, shared states and the adapters of Background Assets take one when they
 /// are created. Events are decisions and failures, never progress, and never keys or content.
 public protocol PackLogger: Sendable {
   /// Receives an event, on the thread where it happened. It must be quick, and must not call the object that logs.

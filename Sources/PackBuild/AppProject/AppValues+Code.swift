@@ -181,9 +181,10 @@ extension AppValues {
         case .absent: "\\(Double(offer.downloadSize / 100_000) / 10) MB"
         case .waiting(.network): "Waiting for the network"
         case .waiting: "Waiting"
-        case .downloading(let fraction): "\\(Int(fraction * 100)) %"
+        case .downloading(let received, let size): "\\(100 * received / max(size, 1)) %"
         case .installing: "Installing"
-        case .ready(let version): "Version \\(version)"
+        case .ready(let version, update: nil): "Version \\(version)"
+        case .ready(let version, _): "Version \\(version), a newer one comes"
         case .failed(let error): error.localizedDescription
         }
       }

@@ -9,8 +9,13 @@ public struct DeliveryFacts: Sendable {
   public var device: [DevicePack]?
   /// The identifiers of all downloads that the system has, except failed ones. Nil if the system was not asked.
   public var downloads: Set<String>?
+  /// Whether the list of downloads is complete at this moment, as that of the app's own downloads is: one that is missing is lost. The system's list may
+  /// be older than the records.
+  public var isListExact = false
   /// The packs that the app wants now. A pack with on-demand delivery is downloaded only if it is listed here.
   public var asked: Set<String>
+  /// The packs that somebody waits for. After a failure, they are tried again after at most ``DeliveryPolicy/longestAwaitedDelaySeconds``.
+  public var awaited: Set<String> = []
   /// The bytes that may be downloaded before the first start of the app; nil after it.
   public var allowance: Allowance?
   /// The number of free bytes on the device; nil to ignore the free space.

@@ -18,6 +18,20 @@ public struct PlannedDownload: Hashable, Sendable {
   /// not apply there.
   public let startsInForeground: Bool
 
+  package init(
+    id: String, bytes: PackBytes, url: String, isDelta: Bool = false, fallback: FailureReason? = nil, isEssential: Bool = false,
+    priority: Double = 0.5, startsInForeground: Bool = false
+  ) {
+    self.id = id
+    self.bytes = bytes
+    self.url = url
+    self.isDelta = isDelta
+    self.fallback = fallback
+    self.isEssential = isEssential
+    self.priority = priority
+    self.startsInForeground = startsInForeground
+  }
+
   /// The identifier of the download in the app, its extension and the system.
   public var identifier: DownloadIdentifier { DownloadIdentifier(id: id, bytes: bytes) }
 }

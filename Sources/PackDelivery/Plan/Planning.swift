@@ -116,10 +116,15 @@ struct Planning {
 
   /// Returns whether a failed pack is tried again now.
   private func isDue(_ status: PackStatus, _ reason: FailureReason, _ isRejected: Bool) -> Bool {
-    let hasWaited = status.secondsLeft(at: facts.time) == 0
+    let hasWaited = secondsLeft(status) == 0
     if reason.isWorthRetrying { return hasWaited || facts.event.permitsEssential }
     // After the store was emptied, it no longer rejects these bytes.
     return facts.device != nil && !isRejected && hasWaited
+  }
+
+  private func secondsLeft(_ status: PackStatus) -> UInt64 {
+    let longest = facts.awaited.contains(status.id) ? policy.longestAwaitedDelaySeconds : .max
+    return status.secondsLeft(at: facts.time, atMost: longest)
   }
 
   /// Corrects the status by what the store reports, if this is known: a purged pack is not ready, whatever the record says.
@@ -153,7 +158,7 @@ struct Planning {
     }
     let isThere = downloads.contains(identifier)
     if status.state.isUnderWay {
-      if !isThere, isOlder(status, than: policy.missingSeconds) { apply(.forgotten, to: &status) }
+      if !isThere, facts.isListExact || isOlder(status, than: policy.missingSeconds) { apply(.forgotten, to: &status) }
     } else if isThere {
       // The list is a little older than the record: the download may have failed in between.
       if status.state.kind == .failed, let age = status.age(at: facts.time), age < Self.listSeconds { return }
@@ -194,7 +199,7 @@ struct Planning {
       reserve(pack, status)
       plan.installing.append(pack.id)
     case .failed(let reason):
-      let left = reason.isWorthRetrying ? status.secondsLeft(at: facts.time) : nil
+      let left = reason.isWorthRetrying ? secondsLeft(status) : nil
       plan.postponed.append(Postponement(id: pack.id, reason: .failed(reason, secondsLeft: left)))
     case .notLoaded(let idle):
       guard let reason = reasonToWait(pack, status, idle, isRejected) else {

@@ -69,13 +69,13 @@ public enum DownloadFailure: Hashable, Sendable {
 
 extension PackStatus {
   /// Returns the event for a failure of the download that this status is about.
-  func event(for failure: DownloadFailure) -> PackEvent {
+  func event(for failure: DownloadFailure, hasGrown: Bool = false, atLeast seconds: UInt32 = 0) -> PackEvent {
     if isEssential, failure.helpsToDemote { return .demoted }
     return switch failure.remedy {
     case .alreadyScheduled: .scheduled(isEssential: isEssential)
     case .handOverAnew: .forgotten
     case .wait(let reason): .turnedAway(reason)
-    case .retry(let reason): .downloadFailed(reason)
+    case .retry(let reason): .downloadFailed(reason, hasGrown: hasGrown, atLeast: seconds)
     }
   }
 }

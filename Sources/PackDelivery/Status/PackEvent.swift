@@ -16,8 +16,9 @@ public enum PackEvent: Hashable, Sendable {
   case demoted
   /// The system does not accept the download now.
   case turnedAway(IdleReason)
-  /// The download failed.
-  case downloadFailed(FailureReason)
+  /// The download failed. `hasGrown` if it brought bytes that the next attempt can use, so that failures before it do not count; `atLeast` is the number of
+  /// seconds that the server asked to wait.
+  case downloadFailed(FailureReason, hasGrown: Bool = false, atLeast: UInt32 = 0)
   /// The system no longer has the download.
   case forgotten
   /// The app or the user cancelled the download.
@@ -61,7 +62,7 @@ public enum PackEvent: Hashable, Sendable {
     case demoted
     /// ``PackEvent/turnedAway(_:)``
     case turnedAway
-    /// ``PackEvent/downloadFailed(_:)``
+    /// ``PackEvent/downloadFailed(_:hasGrown:atLeast:)``
     case downloadFailed
     /// ``PackEvent/forgotten``
     case forgotten

@@ -55,9 +55,12 @@ public struct PackStatus: Hashable, Sendable {
   /// Returns the number of seconds until the next attempt; 0 if it may be made now.
   ///
   /// If the clock was set back to a time before ``since``, the wait counts as over.
-  public func secondsLeft(at time: Int64) -> UInt64 {
-    guard let age = age(at: time), age < UInt64(delaySeconds) else { return 0 }
-    return UInt64(delaySeconds) - age
+  ///
+  /// - Parameter longest: the maximum number of seconds between the failure and the next attempt.
+  public func secondsLeft(at time: Int64, atMost longest: UInt32 = .max) -> UInt64 {
+    let delay = UInt64(min(delaySeconds, longest))
+    guard let age = age(at: time), age < delay else { return 0 }
+    return delay - age
   }
 
   /// Returns the number of seconds since the state was entered; nil if the clock was set back to an earlier time.
@@ -119,13 +122,11 @@ public struct PackStatus: Hashable, Sendable {
     case .turnedAway(let reason):
       idle = reason
       isEssential = false
-    case .downloadFailed(let reason), .installFailed(let reason):
-      attempts = attempts == .max ? attempts : attempts + 1
-      delaySeconds = policy.delay(afterFailures: attempts)
-      isEssential = false
-      state = .failed(reason)
-      fallBack(after: reason)
-      return
+    case .downloadFailed(let reason, let hasGrown, let seconds):
+      if hasGrown { attempts = 0 }
+      return fail(reason, policy, atLeast: seconds)
+    case .installFailed(let reason):
+      return fail(reason, policy)
     case .paused(let reason):
       state = .paused(reason)
       return
@@ -169,6 +170,14 @@ public struct PackStatus: Hashable, Sendable {
       // The events of these states carry the reason and were handled above.
       case .paused, .failed: state
       }
+  }
+
+  private mutating func fail(_ reason: FailureReason, _ policy: DeliveryPolicy, atLeast seconds: UInt32 = 0) {
+    attempts = attempts == .max ? attempts : attempts + 1
+    delaySeconds = policy.delay(afterFailures: attempts, reason: reason, atLeast: seconds)
+    isEssential = false
+    state = .failed(reason)
+    fallBack(after: reason)
   }
 
   /// Gives a delta up for the full pack: at once if it cannot be installed, and after its second failed download if the server is at fault.

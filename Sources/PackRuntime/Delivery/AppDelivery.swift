@@ -1,38 +1,29 @@
-/// The app's side of deliveries: installs the files that the extension downloaded, and downloads the rest.
+/// The app's side of deliveries: plans, and installs the files that arrived.
 ///
-/// It has no state of its own. Its state is in the shared state, the store and the queue, which other code may use at the same time. At the start of
-/// an app, call ``start()``, ``plan(asked:downloads:freeSpace:)``, ``install(_:progress:)``, ``tidy(_:)`` and ``fetch(_:)`` in this order. From
-/// then on, pass each event of the queue to ``take(_:)``. After each ``take(_:)`` that parked a file, plan and install again.
-public actor AppDelivery {
+/// It has no state of its own: that is in the shared state and the store, which other code may use at the same time. At the start of an app, call
+/// ``start()``, ``plan(asked:awaited:downloads:isListExact:freeSpace:)``, ``install(_:progress:)`` and ``tidy(_:)`` in this order, and hand the downloads of the
+/// plan to what downloads. After each file that arrives, plan and install again. ``PackLibrary`` does all this.
+public struct AppDelivery: Sendable {
   /// The state that app and extension share.
-  public nonisolated let state: SharedState
+  public let state: SharedState
   /// The store where packs are installed.
-  public nonisolated let store: AssetStore
-  /// The queue that downloads while the app runs. Nil if the app hands plans to the system itself.
-  public nonisolated let queue: DownloadQueue?
+  public let store: AssetStore
   private let isForDevice: @Sendable (ManifestPack) -> Bool
-  /// Serializes the changes of the group in the queue.
-  private let fetching = KeyedLock<String>()
-
-  /// The id of the group of its requests in the queue.
-  public static let group = "deliveries"
 
   /// Creates a delivery. Reads and changes nothing yet.
   ///
   /// - Parameters:
   ///   - state: The state that app and extension share. It must be on the same volume as the store, so that files are moved and never copied.
   ///   - store: The store where packs are installed.
-  ///   - queue: The queue that downloads while the app runs.
   ///   - isForDevice: A further condition besides the store's device: returns whether a pack is meant for it. The extension must use the same rules.
-  public init(
-    state: SharedState, store: AssetStore, queue: DownloadQueue? = nil,
-    isForDevice: @escaping @Sendable (ManifestPack) -> Bool = { _ in true }
-  ) {
+  public init(state: SharedState, store: AssetStore, isForDevice: @escaping @Sendable (ManifestPack) -> Bool = { _ in true }) {
     self.state = state
     self.store = store
-    self.queue = queue
     self.isForDevice = isForDevice
   }
+
+  /// Whether a pack of the manifest is for this device.
+  package func isOffered(_ pack: ManifestPack) -> Bool { store.device.accepts(pack) && isForDevice(pack) }
 
   // MARK: Packs of the manifest
 
@@ -42,22 +33,37 @@ public actor AppDelivery {
     return try await store.lookUp(ids)
   }
 
-  /// Downloads the parts of the accepted manifest's catalogue that are missing to find some packs, or all of them, through the queue, which must be
-  /// running. A plan that needs them has nothing about those packs (``plan(asked:downloads:freeSpace:)``); make another one afterwards.
+  /// Fetches the shards of the accepted manifest's catalogue that are missing to find some packs, or all of them, and keeps them. One that cannot be had
+  /// does not hold up the others.
   ///
-  /// An app without a queue fetches them with ``PackLibrary``.
-  ///
-  /// - Parameter ids: The names of the packs. If nil, all packs.
-  /// - Throws: ``PackError/Code/usage`` if there is no queue, ``PackError/Code/noManifest``, ``PackError/Code/offline``,
-  ///   ``PackError/Code/downloadFailed``, ``PackError/Code/digestMismatch``, ``PackError/Code/noSpace``, ``PackError/Code/cancelled``.
-  public func fetchCatalogue(for ids: Set<String>? = nil) async throws(PackError) {
-    guard let queue else { throw noQueue }
-    try await CatalogueFetch(store: store, queue: queue).run(for: ids)
-  }
-
-  private nonisolated var noQueue: PackError {
-    PackError(
-      .usage, "there is no queue to fetch with", advice: .developer("pass AppDelivery a DownloadQueue, or hand the plan to the system"))
+  /// - Parameters:
+  ///   - ids: The names of the packs. If nil, all packs.
+  ///   - fetch: Returns the bytes of a shard at an address. They are checked here.
+  /// - Returns: Whether any arrived.
+  /// - Throws: The first failure, after all were tried; ``PackError/Code/offline`` and ``PackError/Code/cancelled`` at once.
+  package func fetchShards(
+    for ids: Set<String>?, _ fetch: (Shard, _ address: String) async throws(PackError) -> [UInt8]
+  ) async throws(PackError) -> Bool {
+    guard let manifest = await store.manifest?.manifest, !manifest.catalogue.isEmpty else { return false }
+    let catalogue = store.catalogue
+    let missing = try await WorkerPool.settled { () throws(PackError) in
+      if let ids { return try catalogue.lookUp(ids, in: manifest).missing }
+      return try catalogue.missing(of: manifest)
+    }
+    var (isChanged, failure): (Bool, PackError?) = (false, nil)
+    // Shards without a pack are one file.
+    for (shard, numbers) in Dictionary(grouping: missing, by: { manifest.catalogue[$0] }).sorted(by: { $0.value[0] < $1.value[0] }) {
+      do throws(PackError) {
+        let bytes = try await fetch(shard, (manifest.defaults.baseURL ?? "") + shard.fileName)
+        try await WorkerPool.settled { () throws(PackError) in for number in numbers { try catalogue.keep(bytes, number, of: manifest) } }
+        isChanged = true
+      } catch {
+        guard error.code != .cancelled, error.code != .offline else { throw error }
+        failure = failure ?? error
+      }
+    }
+    if let failure { throw failure }
+    return isChanged
   }
 
   // MARK: The start of the app
@@ -72,7 +78,7 @@ public actor AppDelivery {
     public internal(set) var refusal: PackError?
   }
 
-  /// Recovers from the last run: repairs state and store, adopts the manifest that the extension accepted, and parks files that the queue finished.
+  /// Recovers from the last run: repairs state and store, and adopts the manifest that the extension accepted.
   ///
   /// Call this once in each process, before any pack of the store is opened.
   public func start() async throws(PackError) -> Start {
@@ -88,7 +94,6 @@ public actor AppDelivery {
     } catch {
       start.refusal = error
     }
-    try await parkFinished()
     return start
   }
 
@@ -119,22 +124,18 @@ public actor AppDelivery {
 
   /// Makes a plan from the manifest and the content of the store, and records it.
   ///
-  /// The downloads of the plan are `scheduled` when this returns. The app must then pass the plan to ``fetch(_:)`` or hand its downloads to the
-  /// system.
+  /// The downloads of the plan are `scheduled` when this returns. The app must then hand them to what downloads.
   ///
   /// - Parameters:
   ///   - asked: The names of the packs that the app wants now, including packs on demand.
-  ///   - downloads: The identifiers of all downloads of the system's download service, except failed ones. Empty if the service is not used, nil if
-  ///     it did not answer. The downloads of the queue are added.
+  ///   - awaited: The names of the packs that somebody waits for, so that a failure is followed by another attempt soon.
+  ///   - downloads: The identifiers of all downloads in progress, except failed ones. Nil if they are not known.
+  ///   - isListExact: Whether that list is complete at this moment, as that of ``Transfers`` is; the system's may be older than the records.
   ///   - freeSpace: The number of bytes that are free on the device. Nil to ignore the free space. The store checks it again when it installs.
   /// - Throws: ``PackError/Code/noManifest``, ``PackError/Code/stateBusy``, or an error of the file system.
   public func plan(
-    asked: Set<String> = [], downloads: Set<String>? = nil, freeSpace: UInt64? = nil
+    asked: Set<String> = [], awaited: Set<String> = [], downloads: Set<String>? = nil, isListExact: Bool = false, freeSpace: UInt64? = nil
   ) async throws(PackError) -> DeliveryPlan {
-    // The list first, then the finished files: a download that ends in between must not look lost, or it would be started again.
-    var known = downloads
-    if downloads != nil { known?.formUnion(try await queued()) }
-    try await parkFinished()
     guard let manifest = await store.manifest?.manifest else {
       throw PackError(.noManifest, "no manifest was accepted yet", advice: .acceptManifest)
     }
@@ -146,10 +147,12 @@ public actor AppDelivery {
     device += try await store.plan().failed.map {
       DevicePack(id: $0.id, version: $0.version, sha256: $0.sha256, mode: $0.install, isRejected: true)
     }
-    let facts = DeliveryFacts(
-      .launch, at: state.time, device: device, downloads: known, asked: asked, freeSpace: freeSpace
-    ) { [profile = store.device, isForDevice] pack in profile.accepts(pack) && isForDevice(pack) }
-    return try await blocking { [catalogue = store.catalogue] (state) throws(PackError) in
+    var facts = DeliveryFacts(
+      .launch, at: state.time, device: device, downloads: downloads, asked: asked, freeSpace: freeSpace
+    ) { [self] pack in isOffered(pack) }
+    facts.isListExact = isListExact
+    facts.awaited = awaited
+    return try await blocking { [catalogue = store.catalogue, facts] (state) throws(PackError) in
       try state.plan(for: manifest, facts: facts) { (ids) throws(PackError) in try catalogue.lookUp(ids, in: manifest) }.plan
     }
   }
@@ -167,6 +170,8 @@ public actor AppDelivery {
     /// The new record. Nil if another process had changed the record, the file was gone, or the record could not be written. The next plan corrects
     /// this.
     public let status: PackStatus?
+    /// The versions that were removed to make room.
+    public internal(set) var removed: [InstalledPack] = []
   }
 
   /// Installs all files that a plan hands over, one after the other. It does not activate them: the app does that.
@@ -174,8 +179,11 @@ public actor AppDelivery {
   /// If there is no space or no key, or the store is busy, the file is kept and waits. A file that does not match the manifest is removed and
   /// downloaded again. If one file fails, the others are still installed.
   ///
+  /// - Parameter progress: Receives the name of a pack, and the number of its bytes checked and unpacked.
   /// - Throws: ``PackError/Code/cancelled``, with the current file kept, or an error of the shared state's file system.
-  public func install(_ plan: DeliveryPlan, progress: ProgressHandler? = nil) async throws(PackError) -> [Installation] {
+  public func install(
+    _ plan: DeliveryPlan, progress: (@Sendable (_ id: String, PackProgress) -> Void)? = nil
+  ) async throws(PackError) -> [Installation] {
     var installations: [Installation] = []
     for file in plan.handOver {
       guard let path = try await blocking({ (state) throws(PackError) in try state.beginInstall(file) }) else {
@@ -183,8 +191,11 @@ public actor AppDelivery {
         continue
       }
       let installed: InstalledPack
+      let note = Monitor(InstallNote())
+      var step: ProgressHandler?
+      if let progress { step = { progress(file.id, $0) } }
       do throws(PackError) {
-        installed = try await store.install(path, as: file.id, taking: .moving, mode: file.mode, progress: progress)
+        installed = try await store.install(path, as: file.id, taking: .moving, mode: file.mode, progress: step, note: note)
       } catch {
         let status = try await finish(file, Self.outcome(of: error))
         guard error.code != .cancelled else { throw error }
@@ -193,7 +204,8 @@ public actor AppDelivery {
       }
       // The pack is installed even if this cannot be recorded: the next plan finds it in the store.
       let status = try? await finish(file, .installed(installed.mode))
-      installations.append(Installation(id: file.id, installed: installed, failure: nil, status: status))
+      installations.append(
+        Installation(id: file.id, installed: installed, failure: nil, status: status, removed: note.withLock { $0.removed }))
     }
     return installations
   }
@@ -248,193 +260,8 @@ public actor AppDelivery {
     return tidied
   }
 
-  // MARK: Downloading
-
-  /// Adds the downloads of a plan to the queue, and cancels the downloads that the plan cancels.
-  ///
-  /// - Throws: ``PackError/Code/usage`` if there is no queue.
-  public func fetch(_ plan: DeliveryPlan) async throws(PackError) {
-    guard let queue else { throw noQueue }
-    // One call at a time, so that a call does not lose requests while another one rebuilds the group.
-    try await fetching.lock(Self.group)
-    defer { fetching.unlock(Self.group) }
-    for identifier in plan.cancellations {
-      _ = try await inQueue(identifier) { (queue, id) throws(PackError) in try await queue.cancel(id) }
-    }
-    let group = await queue.groups.contains(Self.group) ? try await queue.status(ofGroup: Self.group) : nil
-    // Nothing can be added to a cancelled group. A group whose requests are all settled is replaced, because it would otherwise keep growing.
-    let isOver = group.map { $0.isCancelled || (!$0.isPaused && $0.finished + $0.cancelled == $0.count) } ?? false
-    if isOver { try await renew(besides: plan.downloads, in: queue) }
-    do throws(PackError) {
-      try await submit(plan.downloads, to: queue)
-    } catch {
-      // The same bytes have another URL now, and a request never changes; or the group has too many settled requests.
-      guard error.code == .requestExists || error.code == .limitExceeded else { throw error }
-      try await renew(besides: plan.downloads, in: queue)
-      try await submit(plan.downloads, to: queue)
-      if group?.isPaused == true { try await queue.pause(group: Self.group) }
-    }
-    try await dismissArrived(besides: plan.downloads)
-    for download in plan.downloads {
-      // Downloads that failed or were cancelled, or whose files were removed, are tried again.
-      _ = try await inQueue(download.identifier.description) { (queue, id) throws(PackError) in try await queue.retry(id) }
-    }
-    // The queue does not report files again that it has already finished.
-    try await parkFinished()
-  }
-
-  private func submit(_ downloads: [PlannedDownload], to queue: DownloadQueue) async throws(PackError) {
-    try await queue.submit(
-      downloads.lazy.map { download in
-        // The system may use the same identifier for a download as the extension does.
-        DownloadRequest(
-          id: download.identifier.description, extensionID: download.identifier.description, url: download.url, size: download.bytes.size,
-          sha256: download.bytes.sha256, priority: download.priority, isEssential: download.isEssential)
-      }, group: Self.group)
-  }
-
-  /// Rebuilds the group with the requests in progress, except those for `downloads`. Partly downloaded files start again. If the process ends in the
-  /// middle, the next plan finds what is missing.
-  private func renew(besides downloads: [PlannedDownload], in queue: DownloadQueue) async throws(PackError) {
-    try await parkFinished()
-    let planned = Set(downloads.map(\.identifier.description))
-    let underWay = try await queued().subtracting(planned)
-    var requests: [DownloadRequest] = []
-    for identifier in underWay.sorted() {
-      if let status = try await inQueue(identifier, { (queue, id) throws(PackError) in try await queue.status(of: id) }) {
-        requests.append(status.request)
-      }
-    }
-    try await queue.remove(group: Self.group)
-    try await queue.submit(requests, group: Self.group)
-  }
-
-  /// Records that a pack is not wanted, and cancels its download in the queue. The pack is downloaded again if the app asks for it in a plan.
-  ///
-  /// A download that was handed to the system directly is not cancelled.
-  public func cancel(_ id: String) async throws(PackError) {
-    guard let identifier = try await blocking({ (state) throws(PackError) in try state.cancel(id) }) else { return }
-    _ = try await inQueue(identifier.description) { (queue, id) throws(PackError) in try await queue.cancel(id) }
-  }
-
-  /// Cancels requests in the queue whose files arrived in another way: through the extension, or from a system service after the queue stopped
-  /// waiting for it.
-  ///
-  /// - Parameter downloads: what is downloaded now.
-  private func dismissArrived(besides downloads: [PlannedDownload]) async throws(PackError) {
-    guard let queue, await queue.groups.contains(Self.group) else { return }
-    let unfinished = try await queue.unfinished(inGroup: Self.group)
-    guard !unfinished.isEmpty else { return }
-    let records = try await blocking { (state) throws(PackError) in try state.content().records }
-    let states = Dictionary(records.map { ($0.identifier.description, $0.state.kind) }, uniquingKeysWith: { first, _ in first })
-    let planned = Set(downloads.map(\.identifier.description))
-    for identifier in unfinished where !planned.contains(identifier) {
-      let hasArrived =
-        switch states[identifier] {
-        case .toBeTransferred, .installing, .ready: true
-        default: false
-        }
-      if hasArrived { _ = try await inQueue(identifier) { (queue, id) throws(PackError) in try await queue.cancel(id) } }
-    }
-  }
-
-  /// Records an event of the queue.
-  ///
-  /// - Returns: The record that changed, or the record of a finished file that waits already. Nil if no record changed, or the event is about
-  ///   another group.
-  @discardableResult
-  public func take(_ event: DownloadEvent) async throws(PackError) -> PackStatus? {
-    switch event {
-    case .began(let id, _): return try await note(.began, of: id)
-    case .retrying(let id, _, _): return try await note(.paused(.network), of: id)
-    case .lowSpace(let id, _, _): return try await note(.paused(.system), of: id)
-    case .finished(let id, let path):
-      guard id.group == Self.group else { return nil }
-      return try await park(path, as: id)
-    case .failed(let id, let failure):
-      guard id.group == Self.group else { return nil }
-      guard let failure = failure.deliveryFailure else { return try await note(failure == .cancelled ? .cancelled : .forgotten, of: id) }
-      let remedy = try await blocking { (state) throws(PackError) in
-        try state.downloadFailed(.download(identifier: id.id), failure)
-      }
-      // The queue has given up on the download, and does not distinguish essential downloads from others. The next plan starts it again.
-      guard case .planAgain(let status) = remedy else { return try await note(.forgotten, of: id) }
-      return status
-    case .progress, .forgotten, .offline, .online: return nil
-    }
-  }
-
-  private func note(_ event: PackEvent, of id: DownloadID) async throws(PackError) -> PackStatus? {
-    guard id.group == Self.group else { return nil }
-    return try await blocking { (state) throws(PackError) in try state.note(event, ofDownload: id.id) }
-  }
-
-  /// Moves a finished file into the shared directory, from which it is installed.
-  private func park(_ path: String, as id: DownloadID) async throws(PackError) -> PackStatus? {
-    let parking: SharedState.Parking
-    do throws(PackError) {
-      parking = try await blocking { (state) throws(PackError) in try state.park(path, asDownload: id.id) }
-    } catch {
-      guard error.code == .missingInput else { throw error }
-      // The file was already found finished and moved, before this event of the queue was handled.
-      return await parked(id.id)
-    }
-    switch parking {
-    case .recorded(let status): return status
-    case .unrecorded: return nil
-    case .notNeeded, .wrongSize:
-      try await queue?.discard(id)
-      return nil
-    }
-  }
-
-  /// Returns the record of a file that waits already, or nil if it does not wait.
-  private func parked(_ identifier: String) async -> PackStatus? {
-    guard let download = DownloadIdentifier(identifier),
-      let status = try? await blocking({ (state) throws(PackError) in try state.status(of: download.id) }),
-      status.identifier == download, status.state == .toBeTransferred
-    else { return nil }
-    return status
-  }
-
-  private func parkFinished() async throws(PackError) {
-    guard let queue, await queue.groups.contains(Self.group) else { return }
-    for identifier in try await queue.finished(inGroup: Self.group) {
-      let id = DownloadID(group: Self.group, id: identifier)
-      if let path = try await queue.file(of: id) { _ = try await park(path, as: id) }
-    }
-  }
-
-  /// Returns the identifiers of the downloads that the queue has not settled.
-  private func queued() async throws(PackError) -> Set<String> {
-    var identifiers: Set<String> = []
-    let records = try await blocking { (state) throws(PackError) in try state.content().records }
-    for record in records where record.state.isUnderWay {
-      let identifier = record.identifier.description
-      let status = try await inQueue(identifier) { (queue, id) throws(PackError) in try await queue.status(of: id) }
-      switch status?.state {
-      case .waiting, .running, .retrying, .paused: identifiers.insert(identifier)
-      case .finished, .failed, .cancelled, nil: break
-      }
-    }
-    return identifiers
-  }
-
-  /// Calls `body` for a request in the queue. Returns nil if there is no such request.
-  private func inQueue<Value: Sendable>(
-    _ identifier: String, _ body: (DownloadQueue, DownloadID) async throws(PackError) -> Value
-  ) async throws(PackError) -> Value? {
-    guard let queue, await queue.groups.contains(Self.group) else { return nil }
-    do throws(PackError) {
-      return try await body(queue, DownloadID(group: Self.group, id: identifier))
-    } catch {
-      guard error.code == .noSuchRequest else { throw error }
-      return nil
-    }
-  }
-
   /// Runs `body` on the worker pool. The shared state blocks its thread, which must not be a thread of the cooperative pool.
-  private nonisolated func blocking<Value: Sendable>(
+  private func blocking<Value: Sendable>(
     _ body: @escaping @Sendable (SharedState) throws(PackError) -> Value
   ) async throws(PackError) -> Value {
     try await WorkerPool.settled { [state] () throws(PackError) in try body(state) }

@@ -1,7 +1,6 @@
 extension TransferFailure {
-  /// The reason why the delivery failed. Nil if the system lost the download (``TransferFailure/forgotten``) or it was cancelled on purpose
-  /// (``TransferFailure/cancelled``).
-  public var deliveryFailure: DownloadFailure? {
+  /// The reason why the delivery failed.
+  public var deliveryFailure: DownloadFailure {
     switch self {
     case .offline, .unreachable: .offline
     case .timedOut: .timeout
@@ -9,9 +8,13 @@ extension TransferFailure {
     case .wrongSize: .wrongSize
     case .wrongDigest: .wrongBytes
     case .noSpace: .noSpace
-    case .refused(let code): .backgroundAssets(code: code)
-    case .insecure, .redirect, .malformedResponse, .cannotWrite, .other: .other
-    case .forgotten, .cancelled: nil
+    case .insecure, .redirect, .malformedResponse, .cannotWrite, .cancelled, .other: .other
     }
+  }
+
+  /// The number of seconds that the server asked to wait.
+  var retryAfter: UInt32 {
+    guard case .status(_, let after?) = self else { return 0 }
+    return UInt32(clamping: after.components.seconds)
   }
 }

@@ -142,7 +142,8 @@ struct DeltaInstallation: Sendable {
       return try await WorkerPool.value { (pool) throws(PackError) in
         let installed = directory.installed(content, of: record)
         let tree = try BaseTree(
-          try directory.openTree(installed), path: installed.path, files: files, backend: directory.backend, checkpoint: pool.checkpoint)
+          try directory.openTree(installed).open(), path: installed.path, files: files, backend: directory.backend,
+          checkpoint: pool.checkpoint)
         guard tree.contentRoot == content.contentRoot else {
           throw PackError(.wrongBase, "version \(content.bytes.version) does not have the files that were installed")
         }

@@ -217,7 +217,7 @@ struct Installation: Sendable {
     _ candidate: Candidate, _ order: InstallOrder, _ pack: Pack, _ tree: TreeCount?
   ) async throws(PackError) -> InstalledPack? {
     let needs = Self.needs(order.entry, order.mode, isMovable: candidate.staged == nil, tree: tree)
-    let arrival = Placement.Arrival(staged: candidate.staged, file: file, open: pack.source.file, item: order.itemName)
+    let arrival = Placement.Arrival(staged: candidate.staged, file: file, open: try pack.source.file, item: order.itemName)
     return try await Placement(
       directory: directory, manifests: manifests, order: order, content: candidate.content, needs: needs, note: note
     ).run(arrival)

@@ -297,9 +297,12 @@ final class StoreDirectory: Sendable {
   func path(of content: PackRecord.Content, in record: PackRecord) -> String { path(place(record.itemName(content))) }
 
   /// Opens the directory of an unpacked tree.
-  func openTree(_ installed: InstalledPack) throws(PackError) -> OpenFile {
+  func openTree(_ installed: InstalledPack) throws(PackError) -> HeldFile {
     let item = ItemName(id: installed.id, version: installed.version, sha256: installed.sha256, mode: installed.mode).text
-    return try reading(installed.path, files.open(place(item), .directoryUnlinked, in: handle))
+    let open: @Sendable () throws(FileFailure) -> OpenFile = { [files, handle, place = place(item)] () throws(FileFailure) in
+      try files.open(place, .directoryUnlinked, in: handle)
+    }
+    return HeldFile(try reading(installed.path, open()), path: installed.path, files: files, reopen: open)
   }
 
   /// Moves content from `staging`, or a file outside the store, to its place in `packs`, under the lock. Removes unrecorded content that is there.

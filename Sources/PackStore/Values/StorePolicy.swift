@@ -14,11 +14,13 @@ public struct StorePolicy: Hashable, Sendable {
   public var isExcludedFromBackup: Bool
   /// The number of bytes that an installation must leave free on the volume.
   public var freeSpaceMargin: UInt64
+  /// The maximum number of files of open packs that are open at a time, at least 1. The others are opened again when they are read.
+  public var openFiles: Int
 
   /// Creates a policy, with default values for omitted arguments.
   public init(
     keepVersions: Int = 2, trialTimeout: Duration = .seconds(10), trialStarts: Int = 1, quota: UInt64? = nil,
-    lockTimeout: Duration = .seconds(5), isExcludedFromBackup: Bool = true, freeSpaceMargin: UInt64 = 4 << 20
+    lockTimeout: Duration = .seconds(5), isExcludedFromBackup: Bool = true, freeSpaceMargin: UInt64 = 4 << 20, openFiles: Int = 32
   ) {
     self.keepVersions = keepVersions
     self.trialTimeout = trialTimeout
@@ -27,6 +29,7 @@ public struct StorePolicy: Hashable, Sendable {
     self.lockTimeout = lockTimeout
     self.isExcludedFromBackup = isExcludedFromBackup
     self.freeSpaceMargin = freeSpaceMargin
+    self.openFiles = openFiles
   }
 }
 

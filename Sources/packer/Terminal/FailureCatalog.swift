@@ -130,11 +130,8 @@ enum FailureCatalog {
     download-failed | A file could not be downloaded; the message says why. | Try again later; check the server.
     unknown-tag | No pack in the manifest has the tag. | Check its spelling; the message suggests one. Fetch the newest manifest.
     manifest-changed | Another manifest was accepted meanwhile, and the tags stand for other content. | Begin the request again.
-    queue-busy | The download queue is already open, in this process or another one. | Use one queue per directory, and close it first.
-    not-a-queue | The directory is not a download queue, or belongs to a newer version. | Name another directory, or update the app.
-    damaged-queue | A file of the queue is damaged. | Remove the queue's directory and submit again.
-    no-such-request | The queue has no such request or group. | Submit it first; look at its groups.
-    request-exists | A different request already has this id. | Choose another id, or forget the old group.
+    downloads-busy | Another process or library downloads into the directory. | Use one library per directory, and release it first.
+    not-downloads | The directory is not one for downloads, or belongs to a newer version. | Name another directory, or update the app.
     state-busy | The other process held the shared state for more than a second; nothing is lost. | Plan again.
     damaged-state | A record of the shared state cannot be read. | Plan again, which rebuilds the record.
     no-app-group | The process is not in the app group. | Add the capability to both targets, with the same group.

@@ -1,11 +1,17 @@
 // A fake of the system behind BackgroundAssets. It traps if the framework would end the process, or if its documentation forbids something. Observed
-// but not documented: a manifest's download has its own subclass of BAURLDownload, and a list of downloads includes failed ones.
+// but not documented: a list of downloads includes failed ones. Nothing is documented about the classes of what the system gives back, so the manifest's
+// download and a finished one have classes of their own here.
 
 import Dispatch
 import System
 
 /// The class of the system's download of a manifest.
 final class BAManifestDownload: BAURLDownload, @unchecked Sendable {
+  required init(_ values: Values) { super.init(values) }
+}
+
+/// The class of what a callback gives back for a finished download.
+final class BAReturnedDownload: BAURLDownload, @unchecked Sendable {
   required init(_ values: Values) { super.init(values) }
 }
 
@@ -243,11 +249,12 @@ public final class FakeSystem: Sendable {
       download.values.read { $0.state = .finished }
       state.remove(identifier)
     }
+    let returned = BAReturnedDownload(download.values.read { $0 })
     await onSystemThread {
       if let downloader {
-        downloader.backgroundDownload(download, finishedWithFileURL: file)
+        downloader.backgroundDownload(returned, finishedWithFileURL: file)
       } else {
-        self.delegate().download(download, finishedWithFileURL: file)
+        self.delegate().download(returned, finishedWithFileURL: file)
       }
     }
     let wasLeft = FileManager.default.fileExists(atPath: file.path)

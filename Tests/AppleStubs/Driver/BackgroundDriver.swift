@@ -42,7 +42,6 @@ struct BackgroundDriver {
     }
     try await driver.logging(text)
     try await driver.deliveryOfAnApp()
-    try await driver.queue()
     try await driver.managed()
     print("the adapters of Background Assets behave as expected")
     try await LibraryDriver.run(driver, next: next)
@@ -286,13 +285,12 @@ struct BackgroundDriver {
     require(try status("game")?.state == .notLoaded(.host))
     require(system.download(game)?.state == .failed)
 
-    // The manifest's failure is recognised by its type, even if its identifier is one of ours.
+    // The manifest's failure is recognised by its identifier, which is not one of a pack.
     let before = snapshot(container)
     await system.failManifest("com.example.games.Manifest-1", 203, downloader)
-    await system.failManifest(core, 203, downloader)
     require(snapshot(container) == before)
     let told = log.take().filter { if case .manifestFailed(.backgroundAssets(code: 203)) = $0 { true } else { false } }
-    require(told.count == 2)
+    require(told.count == 1)
 
     // If the system refuses it again, that is recorded.
     system.prohibitBackground(true)
@@ -525,78 +523,6 @@ struct BackgroundDriver {
     // A download that was in progress when the app started is delivered to the app.
     require(await !system.finish(try identifier("extra"), with: try arrived("extra")))
     require(try await delivery.plan(downloads: await downloads.current()).handOver.map(\.id) == ["extra"])
-  }
-
-  /// A queue that downloads with the system's service.
-  func queue() async throws {
-    _ = try newContainer("queue")
-    let state = try SharedState(group: Self.group)
-    let downloads = BackgroundDownloads(group: Self.group, state: state)
-    downloads.listen()
-    system.become(.activeApp)
-    let transport = BackgroundTransport(downloads)
-    let queue = try await DownloadQueue(root: place.appendingPathComponent("queue-files").path, transport: transport)
-    let delivery = AppDelivery(state: state, store: try await store("queue-store"), queue: queue)
-    _ = try await delivery.start()
-    try await delivery.adopt([UInt8](Data(contentsOf: manifestFile)))
-    try await delivery.store.takeShards(from: dist.path)
-    let plan = try await delivery.plan(downloads: await downloads.current())
-    require(plan.downloads.count == 3)
-    // The system already has one, from the extension.
-    let extra = try identifier("extra")
-    let there = plan.downloads.first { $0.id == "extra" }!.systemDownload(in: Self.group)!
-    try BADownloadManager.shared.scheduleDownload(there)
-    let events = queue.events()
-    try await delivery.fetch(plan)
-    let looks = system.looks
-    let work = Task { try await queue.run() }
-    // The queue requests the list at its start, and once for each download that is waited for.
-    while system.identifiers.count < 3 || system.looks < looks + 4 { try await Task.sleep(for: .milliseconds(5)) }
-    require(try system.identifiers == Set(["core", "extra", "game"].map(identifier)))
-    require(system.download(extra) === there, "an existing download was started again")
-    require(system.isInForeground(try identifier("core")))
-    let game = try identifier("game")
-    // The waiting caller gets the failure, and tries again.
-    await system.fail(game, NSError(domain: NSURLErrorDomain, code: NSURLErrorTimedOut))
-    while system.download(game)?.state != .waiting { try await Task.sleep(for: .milliseconds(5)) }
-    for id in ["core", "extra", "game"] {
-      let file = try arrived(id)
-      let wasLeft = await system.finish(try identifier(id), with: file)
-      require(!wasLeft, "\(id) was not accepted")
-    }
-    var finished: Set<String> = []
-    for await event in events {
-      _ = try await delivery.take(event)
-      if case .finished(let id, _) = event { finished.insert(id.id) }
-      if finished.count == 3 { break }
-    }
-    let next = try await delivery.plan(downloads: await downloads.current())
-    require(next.handOver.count == 3 && next.downloads.isEmpty, "\(next)")
-    require(try await delivery.install(next).allSatisfy { $0.installed != nil })
-
-    // If a caller gives up, the download is also cancelled in the system.
-    let asked = try await delivery.plan(asked: ["later"], downloads: await downloads.current())
-    try await delivery.fetch(asked)
-    let later = try identifier("later")
-    while !system.identifiers.contains(later) { try await Task.sleep(for: .milliseconds(5)) }
-    try await delivery.cancel("later")
-    while system.identifiers.contains(later) { try await Task.sleep(for: .milliseconds(5)) }
-
-    // If the queue ends, its download continues, and the file arrives in the shared directory.
-    let anew = try await delivery.plan(asked: ["later"], downloads: await downloads.current())
-    try await delivery.fetch(anew)
-    while !system.identifiers.contains(later) { try await Task.sleep(for: .milliseconds(5)) }
-    work.cancel()
-    _ = try? await work.value
-    require(system.identifiers.contains(later))
-    require(await !system.finish(later, with: try arrived("later")))
-    require(try status("later")?.state == .toBeTransferred)
-    // The queue does not request it again.
-    let last = try await delivery.plan(downloads: await downloads.current())
-    require(last.handOver.map(\.id) == ["later"])
-    _ = try await delivery.install(last)
-    try await delivery.fetch(last)
-    require(try await queue.status(of: DownloadID(group: AppDelivery.group, id: later)).state == .cancelled)
   }
 
   // MARK: The log

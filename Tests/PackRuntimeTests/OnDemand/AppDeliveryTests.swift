@@ -20,10 +20,6 @@ struct AppDeliveryTests {
     let start = try await app.start()
     #expect(start.interrupted == [] && start.refusal == nil)
     #expect(await failure { () async throws(PackError) in _ = try await app.plan() }?.code == .noManifest)
-    let core = try await stage.offer()
-    try await app.adopt(stage.manifest(1, [core]).bytes)
-    let plan = try await app.plan(downloads: [])
-    #expect(await failure { () async throws(PackError) in try await app.fetch(plan) }?.code == .usage)
   }
 
   @Test("a manifest that the store refuses is reported, and the store keeps its own")
@@ -100,8 +96,8 @@ struct AppDeliveryTests {
     #expect(installations.first { $0.id == "core" }?.status?.state == .failed(.wrongBytes))
     #expect(installations.first { $0.id == "other" }?.status?.state == .ready)
     #expect(place.waiting == [])
-    #expect(try await app.plan().postponed.first?.reason == .failed(.wrongBytes, secondsLeft: 60))
-    place.clock.advance(61)
+    #expect(try await app.plan().postponed.first?.reason == .failed(.wrongBytes, secondsLeft: 1))
+    place.clock.advance(2)
     #expect(try await app.plan().downloads.map(\.id) == ["core"])
   }
 
@@ -147,67 +143,72 @@ struct AppDeliveryTests {
     return (offers, try CatalogueRelease(version, offers, count: 2))
   }
 
-  @Test("the catalogue is not fetched without a queue, a manifest or a network")
+  @Test("the catalogue is not fetched without a manifest or a network")
   func noCatalogue() async throws {
-    let (offers, release) = try await catalogue()
-    let quiet = try await place.app()
-    #expect(await failure { () async throws(PackError) in try await quiet.fetchCatalogue() }?.code == .usage)
-    let app = try await place.app(try place.network(offers, release) { _ in .failure(.offline) }, session: "two")
-    #expect(await failure { () async throws(PackError) in try await app.fetchCatalogue() }?.code == .noManifest)
+    let (_, release) = try await catalogue()
+    let app = try await place.app()
+    func fetch() async throws(PackError) -> Bool {
+      try await app.fetchShards(for: nil) { (_, _) throws(PackError) in throw PackError(.offline, "there is no network") }
+    }
+    #expect(try await !fetch())
     #expect(try await app.lookup(["level"]).unknown.isEmpty)
     try await app.adopt(release.document.bytes)
     #expect(try await app.lookup(["level"]).unknown == ["level"])
-    let queue = try #require(app.queue)
-    try await queue.running {
-      #expect(await failure { () async throws(PackError) in try await app.fetchCatalogue() }?.code == .offline)
-    }
+    #expect(await failure { () async throws(PackError) in _ = try await fetch() }?.code == .offline)
   }
 
   @Test("while a shard is missing, nothing of its packs is decided or lost, other packs come, and with the shard its packs come, too")
   func undecided() async throws {
     let (offers, release) = try await catalogue()
-    let app = try await place.app(try place.network(offers, release))
-    let queue = try #require(app.queue)
-    try await app.adopt(release.document.bytes)
-    let plan = try await app.plan(asked: ["level"], downloads: [])
+    let app = try await place.app(try place.network(offers))
+    try await app.delivery.adopt(release.document.bytes)
+    let plan = try await app.plan(asked: ["level"])
     #expect(plan.downloads.map(\.id) == ["core"] && plan.undecided == ["level"] && plan.obsolete == [])
-    try await queue.running { try await app.fetchCatalogue(for: ["level"]) }
+    let served = release.served
+    func fetch(_ ids: Set<String>) async throws -> Bool {
+      try await app.delivery.fetchShards(for: ids) { (_, address) throws(PackError) in served[address] ?? [] }
+    }
+    #expect(try await fetch(["level"]))
     #expect(stage.directory.names(in: "store/catalogue") == [release.name(0)])
-    #expect(try await app.lookup(["arena", "level"]).unknown == ["arena"])
+    #expect(try await app.delivery.lookup(["arena", "level"]).unknown == ["arena"])
     // What was asked before the shard was here is still wanted.
-    let next = try await app.plan(downloads: [])
+    let next = try await app.plan()
     #expect(next.downloads.map(\.id).contains("level") && next.undecided == [])
-    try await app.fetch(next)
-    try await queue.run(until: .idle)
-    _ = try await app.start()
-    let installed = try await app.install(try await app.plan(downloads: []))
+    try await app.download(next)
+    let installed = try await app.delivery.install(try await app.plan())
     #expect(installed.contains { $0.id == "level" && $0.status?.state == .ready })
 
     // The next release has other shards. Until they are here, the pack stays.
     let (_, later) = try await catalogue(2)
-    try await app.adopt(later.document.bytes)
-    let between = try await app.plan(downloads: [])
+    try await app.delivery.adopt(later.document.bytes)
+    let between = try await app.plan()
     #expect(between.undecided == ["level"] && between.obsolete == [] && !between.downloads.map(\.id).contains("level"))
-    _ = try await app.tidy(between)
+    _ = try await app.delivery.tidy(between)
     #expect(try await app.store.installed().contains { $0.id == "level" })
     try later.deliver(to: app.store)
-    #expect(try await app.plan(downloads: []).downloads.contains { $0.id == "level" && $0.bytes.version == 2 })
+    #expect(try await app.plan().downloads.contains { $0.id == "level" && $0.bytes.version == 2 })
   }
 
-  @Test("all shards are fetched once, and what is here is not fetched again")
+  @Test("all shards are fetched once, what is here is not fetched again, and one that is wrong does not hold up the others")
   func wholeCatalogue() async throws {
-    let (offers, release) = try await catalogue()
-    let transport = try place.network(offers, release)
-    let app = try await place.app(transport)
-    let queue = try #require(app.queue)
+    let (_, release) = try await catalogue()
+    let app = try await place.app()
     try await app.adopt(release.document.bytes)
-    try await queue.running {
-      try await app.fetchCatalogue(for: ["arena", "core"])
-      #expect(transport.calls.count == 1)
-      try await app.fetchCatalogue()
-      try await app.fetchCatalogue()
+    let served = release.served
+    let calls = Monitor<[String]>([])
+    let wrong = Monitor<String?>(release.address(0))
+    func fetch(_ ids: Set<String>?) async throws(PackError) -> Bool {
+      try await app.fetchShards(for: ids) { (_, address) throws(PackError) in
+        calls.withLock { $0.append(address) }
+        return address == wrong.withLock { $0 } ? [1] : served[address] ?? []
+      }
     }
-    #expect(transport.calls.map(\.request.url) == [release.address(1), release.address(0)])
+    #expect(await failure { () async throws(PackError) in _ = try await fetch(nil) }?.code == .wrongShard)
+    #expect(try await app.lookup(["arena", "level"]).unknown == ["level"])
+    wrong.withLock { $0 = nil }
+    #expect(try await fetch(["arena", "level"]))
+    #expect(try await !fetch(nil))
+    #expect(calls.withLock { $0 } == [release.address(0), release.address(1), release.address(0)])
     #expect(try await app.lookup(["arena", "level"]).packs.count == 2)
   }
 
@@ -292,34 +293,35 @@ struct AppDeliveryTests {
 
   // MARK: Downloading
 
-  @Test("the queue fetches the downloads of a plan, and only the installed packs remain")
+  @Test("the downloads of a plan are recorded, moved and installed, and nothing else remains")
   func fetch() async throws {
     let offers = [try await stage.offer("core", size: 20_000), try await stage.offer("extra", delivery: .onDemand)]
     let transport = try place.network(offers)
     let app = try await place.app(transport)
-    _ = try await app.start()
-    try await app.adopt(stage.manifest(1, offers).bytes)
-    let queue = try #require(app.queue)
+    _ = try await app.delivery.start()
+    try await app.delivery.adopt(stage.manifest(1, offers).bytes)
     for asked in [[], ["extra"]] as [Set<String>] {
-      let plan = try await app.plan(asked: asked, downloads: [])
+      let plan = try await app.plan(asked: asked)
       #expect(plan.downloads.map(\.id) == (asked.isEmpty ? ["core"] : ["extra"]))
-      let events = queue.events()
-      try await app.fetch(plan)
+      let id = plan.downloads[0].id
+      try await app.service.hand(plan, asked: [])
       // Planning again finds the downloads in progress.
-      #expect(try await app.plan(downloads: []).downloads == [])
-      try await queue.run(until: .idle)
+      #expect(try await app.plan().downloads == [])
       var states: [DeliveryState] = []
-      for await event in events {
-        if let status = try await app.take(event) { states.append(status.state) }
-        if case .finished = event { break }
+      var events = app.service.transfers.events.makeAsyncIterator()
+      while await !app.service.transfers.identifiers.isEmpty, let event = await events.next() {
+        await app.service.record(event)
+        if let state = try app.state.status(of: id)?.state, states.last != state { states.append(state) }
       }
-      #expect(states.first == .loading && states.last == .toBeTransferred)
-      #expect(try await app.install(try await app.plan(downloads: [])).map(\.status?.state) == [.ready])
+      #expect(states == [.loading, .toBeTransferred])
+      #expect(try await app.delivery.install(try await app.plan()).map(\.status?.state) == [.ready])
     }
     #expect(transport.calls.count == 2)
-    #expect(Set(try await app.plan(downloads: []).ready) == ["core", "extra"])
+    #expect(transport.calls.allSatisfy { DownloadIdentifier($0.request.identifier) != nil })
+    #expect(Set(try await app.plan().ready) == ["core", "extra"])
     #expect(place.waiting == [])
-    #expect(try stage.directory.tree("downloads").filter { $0.hasSuffix(".file") || $0.hasSuffix(".part") } == [])
+    try await app.service.hand(try await app.plan(), asked: [])
+    #expect(stage.directory.names(in: "downloads").sorted() == ["downloads", "lock"])
   }
 
   @Test("a file that was complete when the app ended is not fetched again")
@@ -327,94 +329,105 @@ struct AppDeliveryTests {
     let core = try await stage.offer("core")
     let transport = try place.network([core])
     let app = try await place.app(transport)
-    try await app.adopt(stage.manifest(1, [core]).bytes)
-    try await app.fetch(try await app.plan(downloads: []))
-    try await app.queue?.run(until: .idle)
-    await app.queue?.close()
+    try await app.delivery.adopt(stage.manifest(1, [core]).bytes)
+    try await app.service.hand(try await app.plan(), asked: [])
+    for await event in app.service.transfers.events { if case .finished = event { break } }
+    await app.service.stop()
     let second = try await place.app(transport, session: "two")
-    _ = try await second.start()
-    let plan = try await second.plan(downloads: [])
-    #expect(plan.handOver.map(\.id) == ["core"] && plan.downloads == [])
-    #expect(try await second.install(plan).first?.status?.state == .ready)
+    _ = try await second.delivery.start()
+    try await second.download(try await second.plan())
+    #expect(try await second.delivery.install(try await second.plan()).first?.status?.state == .ready)
     #expect(transport.calls.count == 1)
   }
 
-  @Test("a download that ends while a plan is made is not started again")
+  @Test("a download that has ended and is not recorded yet is not started again, however long it took")
   func finishedMeanwhile() async throws {
     let core = try await stage.offer("core")
     let transport = try place.network([core])
-    let queue = try #require(try await place.app(transport).queue)
-    let (isArmed, isFinished) = (Monitor(false), Monitor(false))
-    // The first file operation of the store starts the download and waits for its end.
-    let files = FaultyFiles { _ in
-      guard
-        isArmed.withLock({ isArmed in
-          defer { isArmed = false }
-          return isArmed
-        })
-      else { return nil }
-      Task {
-        try await queue.run(until: .idle)
-        isFinished.withLock { $0 = true }
-      }
-      for _ in 0..<120_000 where !isFinished.withLock({ $0 }) { usleep(1000) }
-      return nil
+    let app = try await place.app(transport)
+    try await app.delivery.adopt(stage.manifest(1, [core]).bytes)
+    try await app.service.hand(try await app.plan(), asked: [])
+    for await event in app.service.transfers.events {
+      guard case .finished = event else { continue }
+      place.clock.advance(3600)
+      let plan = try await app.plan()
+      #expect(plan.downloads == [] && plan.underWay == ["core"])
+      try await app.service.hand(plan, asked: [])
+      await app.service.record(event)
+      break
     }
-    let app = AppDelivery(state: try place.state(), store: try await stage.open(files: files), queue: queue)
-    try await app.adopt(stage.manifest(1, [core]).bytes)
-    try await app.fetch(try await app.plan(downloads: []))
-    // Long enough for a download that is in no list to count as lost.
-    place.clock.advance(3600)
-    isArmed.withLock { $0 = true }
-    let plan = try await app.plan(downloads: [])
-    #expect(isFinished.withLock { $0 })
-    #expect(plan.downloads == [] && plan.underWay == ["core"])
-    try await app.fetch(plan)
-    try await queue.run(until: .idle)
-    #expect(try await app.install(try await app.plan(downloads: [])).first?.status?.state == .ready)
+    #expect(try await app.delivery.install(try await app.plan()).first?.status?.state == .ready)
     #expect(transport.calls.count == 1)
   }
 
-  @Test("a download that the queue gave up is postponed, and tried again later")
-  func givenUp() async throws {
-    let core = try await stage.offer("core")
-    let transport = try place.network([core]) { $0.attempt == 0 ? .failure(.status(404, retryAfter: nil)) : nil }
+  @Test("a download of an ended process is started again at once by the next one, and continues")
+  func interruptedDownload() async throws {
+    let core = try await stage.offer("core", size: 20_000)
+    let transport = try place.network([core]) { $0.attempt == 0 ? .stuck(at: 3000) : nil }
     let app = try await place.app(transport)
-    try await app.adopt(stage.manifest(1, [core]).bytes)
-    let queue = try #require(app.queue)
-    let events = queue.events()
-    try await app.fetch(try await app.plan(downloads: []))
-    try await queue.run(until: .idle)
-    var status: PackStatus?
-    for await event in events {
-      if let now = try await app.take(event) { status = now }
-      if case .failed = event { break }
-    }
-    #expect(status?.state == .failed(.server))
-    #expect(try await app.plan(downloads: []).downloads == [])
-    place.clock.advance(61)
-    try await app.fetch(try await app.plan(downloads: []))
-    try await queue.run(until: .idle)
-    #expect(transport.calls.count == 2)
-    _ = try await app.start()
-    #expect(try await app.install(try await app.plan(downloads: [])).first?.status?.state == .ready)
+    try await app.delivery.adopt(stage.manifest(1, [core]).bytes)
+    try await app.service.hand(try await app.plan(), asked: [])
+    for await event in app.service.transfers.events { if case .progress(_, 3000, _) = event { break } }
+    await app.service.stop()
+    let second = try await place.app(transport, session: "two")
+    let plan = try await second.plan()
+    #expect(plan.downloads.map(\.id) == ["core"])
+    try await second.download(plan)
+    #expect(transport.calls.map(\.offset) == [0, 3000])
   }
 
-  @Test("a download that a new manifest replaces leaves the queue, and the new bytes are fetched")
+  @Test("a download that failed is postponed, and tried again after its delay; its growth makes the delay start anew")
+  func failed() async throws {
+    let core = try await stage.offer("core", size: 20_000)
+    let transport = try place.network([core]) { call in
+      switch call.attempt {
+      case 0, 1: .failure(.status(404, retryAfter: nil))
+      case 2: .cut(at: 4000, .timedOut)
+      case 3: .failure(.status(503, retryAfter: .seconds(100)))
+      default: nil
+      }
+    }
+    let app = try await place.app(transport)
+    try await app.delivery.adopt(stage.manifest(1, [core]).bytes)
+    for (reason, seconds) in [(.server, 1), (.server, 2), (.timeout, 1), (.server, 100)] as [(FailureReason, Int64)] {
+      try await app.download(try await app.plan())
+      let after = try #require(try app.state.status(of: "core"))
+      #expect(after.state == .failed(reason) && Int64(after.delaySeconds) == seconds)
+      #expect(try await app.plan().downloads == [])
+      place.clock.advance(seconds)
+    }
+    try await app.download(try await app.plan())
+    #expect(transport.calls.map(\.offset) == [0, 0, 0, 4000, 4000])
+    #expect(try await app.delivery.install(try await app.plan()).first?.status?.state == .ready)
+  }
+
+  @Test("somebody who waits is not left for longer than half a minute")
+  func awaited() async throws {
+    let core = try await stage.offer("core")
+    let app = try await place.app(try place.network([core]) { _ in .failure(.status(503, retryAfter: .seconds(900))) })
+    try await app.delivery.adopt(stage.manifest(1, [core]).bytes)
+    try await app.download(try await app.plan())
+    #expect(try await app.delivery.plan(awaited: ["core"], downloads: []).postponed.first?.reason == .failed(.server, secondsLeft: 30))
+    place.clock.advance(30)
+    #expect(try await app.plan().downloads == [])
+    #expect(try await app.delivery.plan(awaited: ["core"], downloads: []).downloads.map(\.id) == ["core"])
+  }
+
+  @Test("a download that a new manifest replaces ends with its part, and the new bytes are fetched")
   func replaced() async throws {
     let (old, new) = (try await stage.offer("core", 1), try await stage.offer("core", 2))
-    let transport = try place.network([old, new])
+    let transport = try place.network([old, new]) { $0.request.url == old.entry.url ? .stuck(at: 100) : nil }
     let app = try await place.app(transport)
-    try await app.adopt(stage.manifest(1, [old]).bytes)
-    try await app.fetch(try await app.plan(downloads: []))
-    try await app.adopt(stage.manifest(2, [new]).bytes)
-    let plan = try await app.plan(downloads: [])
+    try await app.delivery.adopt(stage.manifest(1, [old]).bytes)
+    try await app.service.hand(try await app.plan(), asked: [])
+    try await eventually("the download does not begin") { !transport.running.isEmpty }
+    try await app.delivery.adopt(stage.manifest(2, [new]).bytes)
+    let plan = try await app.plan()
     #expect(plan.cancellations.count == 1 && plan.downloads.map(\.bytes.version) == [2])
-    try await app.fetch(plan)
-    try await app.queue?.run(until: .idle)
-    #expect(transport.calls.map(\.request.url) == [new.entry.url])
-    _ = try await app.start()
-    #expect(try await app.install(try await app.plan(downloads: [])).first?.installed?.version == 2)
+    try await app.download(plan)
+    #expect(transport.calls.map(\.request.url) == [old.entry.url, new.entry.url])
+    #expect(!stage.directory.names(in: "downloads").contains { $0.hasSuffix(".part") })
+    #expect(try await app.delivery.install(try await app.plan()).first?.installed?.version == 2)
   }
 
   @Test("bytes with a new URL are fetched from there, and other downloads continue")
@@ -422,30 +435,63 @@ struct AppDeliveryTests {
     let (old, other) = (try await stage.offer("core"), try await stage.offer("other"))
     var core = old
     core.entry.url = "https://mirror.example.com/core.pack"
-    let transport = try place.network([core, other]) { $0.request.url == old.entry.url ? .failure(.status(410, retryAfter: nil)) : nil }
-    let app = try await place.app(transport)
-    try await app.adopt(stage.manifest(1, [old]).bytes)
-    let queue = try #require(app.queue)
-    let events = queue.events()
-    try await app.fetch(try await app.plan(downloads: []))
-    try await queue.run(until: .idle)
-    for await event in events {
-      try await app.take(event)
-      if case .failed = event { break }
+    let transport = try place.network([core, other]) { call in
+      call.request.url == old.entry.url
+        ? .failure(.status(410, retryAfter: nil)) : call.request.url == other.entry.url ? .slow(.milliseconds(200)) : nil
     }
-    try await app.adopt(stage.manifest(2, [old, other]).bytes)
-    try await app.fetch(try await app.plan(downloads: []))
-    place.clock.advance(61)
-    try await app.adopt(stage.manifest(3, [core, other]).bytes)
-    let plan = try await app.plan(downloads: [])
+    let app = try await place.app(transport)
+    try await app.delivery.adopt(stage.manifest(1, [old]).bytes)
+    try await app.download(try await app.plan())
+    try await app.delivery.adopt(stage.manifest(2, [old, other]).bytes)
+    try await app.service.hand(try await app.plan(), asked: [])
+    place.clock.advance(2)
+    try await app.delivery.adopt(stage.manifest(3, [core, other]).bytes)
+    let plan = try await app.plan()
     #expect(plan.downloads.map(\.url) == [core.entry.url] && plan.underWay == ["other"])
-    try await app.fetch(plan)
-    let id = DownloadID(group: AppDelivery.group, id: plan.downloads[0].identifier.description)
-    #expect(try await queue.status(of: id).state == .waiting)
-    try await queue.run(until: .idle)
-    #expect(Set(transport.calls.map(\.request.url)) == [old.entry.url, core.entry.url, other.entry.url])
-    _ = try await app.start()
-    #expect(try await app.plan(downloads: []).handOver.map(\.id).sorted() == ["core", "other"])
+    try await app.download(plan)
+    #expect(transport.calls.map(\.request.url).sorted() == [old.entry.url, core.entry.url, other.entry.url].sorted())
+    #expect(try await app.plan().handOver.map(\.id).sorted() == ["core", "other"])
+  }
+
+  @Test("a pack that arrived in another way is not fetched any more")
+  func cameOtherwise() async throws {
+    let core = try await stage.offer("core", 1)
+    let transport = try place.network([core]) { _ in .stuck(at: 10) }
+    let app = try await place.app(transport)
+    try await app.delivery.adopt(stage.manifest(1, [core]).bytes)
+    let plan = try await app.plan()
+    try await app.service.hand(plan, asked: [])
+    try await eventually("the download does not begin") { !transport.running.isEmpty }
+    guard case .recorded = try app.state.park(try place.download(core), asDownload: plan.downloads[0].identifier.description) else {
+      Issue.record("the file was not taken")
+      return
+    }
+    let next = try await app.plan()
+    #expect(next.handOver.map(\.id) == ["core"])
+    try await app.service.hand(next, asked: [])
+    #expect(transport.running.isEmpty)
+    #expect(try await app.delivery.install(next).first?.status?.state == .ready)
+  }
+
+  @Test("a cancelled pack is not downloaded, leaves no part, and is downloaded again if the app asks for it")
+  func cancelled() async throws {
+    let core = try await stage.offer("core", 1)
+    let transport = try place.network([core]) { $0.attempt == 0 ? .cut(at: 100, .timedOut) : nil }
+    let app = try await place.app(transport)
+    try await app.delivery.adopt(stage.manifest(1, [core]).bytes)
+    try await app.download(try await app.plan())
+    #expect(stage.directory.names(in: "downloads").contains { $0.hasSuffix(".part") })
+    try await app.service.cancel("core")
+    try await app.service.cancel("nothing")
+    #expect(try app.state.status(of: "core")?.state == .notLoaded(.cancelled))
+    #expect(!stage.directory.names(in: "downloads").contains { $0.hasSuffix(".part") })
+    place.clock.advance(100)
+    try await app.download(try await app.plan())
+    #expect(transport.calls.count == 1)
+    let asked = try await app.plan(asked: ["core"])
+    #expect(asked.downloads.map(\.id) == ["core"])
+    try await app.download(asked)
+    #expect(transport.calls.count == 2)
   }
 
   @Test("a pack whose installation cannot be recorded is still installed, and the next plan finds it")
@@ -457,53 +503,11 @@ struct AppDeliveryTests {
     let app = AppDelivery(state: try place.state(files), store: try await stage.open())
     _ = try await app.start()
     let plan = try await app.plan()
-    let installations = try await app.install(plan) { _ in isHeld.withLock { $0 = true } }
+    let installations = try await app.install(plan) { _, _ in isHeld.withLock { $0 = true } }
     isHeld.withLock { $0 = false }
     #expect(installations.map(\.installed?.id) == ["core"] && installations.allSatisfy { $0.failure == nil && $0.status == nil })
     let next = try await app.plan()
     #expect(next.ready == ["core"] && next.downloads == [])
-  }
-
-  @Test("the queue drops settled requests, and a cancelled group is created again")
-  func settled() async throws {
-    let (old, new) = (try await stage.offer("core", 1), try await stage.offer("core", 2))
-    let transport = try place.network([old, new])
-    let app = try await place.app(transport)
-    let queue = try #require(app.queue)
-    try await app.adopt(stage.manifest(1, [old]).bytes)
-    try await app.fetch(try await app.plan(downloads: []))
-    try await queue.cancel(group: AppDelivery.group)
-    place.clock.advance(1_000_000)
-    try await app.fetch(try await app.plan(downloads: []))
-    try await queue.run(until: .idle)
-    _ = try await app.start()
-    #expect(try await app.install(try await app.plan(downloads: [])).first?.installed?.version == 1)
-    try await app.fetch(try await app.plan(downloads: []))
-    #expect(await queue.groups == [])
-    try await app.adopt(stage.manifest(2, [new]).bytes)
-    try await app.fetch(try await app.plan(downloads: []))
-    try await queue.run(until: .idle)
-    _ = try await app.start()
-    #expect(try await app.install(try await app.plan(downloads: [])).first?.installed?.version == 2)
-  }
-
-  @Test("an event of a finished file that was already found returns the record of the waiting file")
-  func finishedFoundBefore() async throws {
-    let core = try await stage.offer("core")
-    let app = try await place.app(try place.network([core]))
-    let queue = try #require(app.queue)
-    let events = queue.events()
-    try await app.adopt(stage.manifest(1, [core]).bytes)
-    try await app.fetch(try await app.plan(downloads: []))
-    try await queue.run(until: .idle)
-    try await app.fetch(try await app.plan(downloads: []))
-    for await event in events {
-      guard case .finished = event else { continue }
-      #expect(try await app.take(event)?.state == .toBeTransferred)
-      #expect(try await app.install(try await app.plan(downloads: [])).first?.status?.state == .ready)
-      #expect(try await app.take(event) == nil)
-      break
-    }
   }
 
   // MARK: Tables
@@ -524,11 +528,11 @@ struct AppDeliveryTests {
 
   @Test("each failure of a transfer maps to the right failure of a delivery")
   func failures() {
-    let table: [(TransferFailure, DownloadFailure?)] = [
+    let table: [(TransferFailure, DownloadFailure)] = [
       (.offline, .offline), (.unreachable, .offline), (.timedOut, .timeout), (.insecure, .other),
       (.status(503, retryAfter: nil), .http(status: 503)), (.redirect, .other), (.malformedResponse, .other), (.wrongSize(1), .wrongSize),
-      (.wrongDigest, .wrongBytes), (.noSpace(needed: 2, free: 1), .noSpace), (.cannotWrite, .other), (.forgotten, nil),
-      (.refused(code: 203), .backgroundAssets(code: 203)), (.cancelled, nil), (.other, .other),
+      (.wrongDigest, .wrongBytes), (.noSpace(needed: 2, free: 1), .noSpace), (.cannotWrite, .other), (.cancelled, .other),
+      (.other, .other),
     ]
     for (failure, expected) in table { #expect(failure.deliveryFailure == expected, "\(failure)") }
   }

@@ -14,6 +14,7 @@ final class DeliveryStage: Sendable {
   func state(_ files: any FileSystem = FaultyFiles()) throws(PackError) -> SharedState {
     var policy = DeliveryPolicy()
     policy.lockTimeoutMilliseconds = 1_000_000
+    policy.jitter = 0
     return try SharedState(directory: stage.directory("shared"), policy: policy, files: files, clock: clock)
   }
 
@@ -27,22 +28,27 @@ final class DeliveryStage: Sendable {
   /// A long lock timeout, because the store's clock counts its waits for the lock as longer than they are.
   static let policy = StorePolicy(lockTimeout: .seconds(1000), freeSpaceMargin: 0)
 
-  /// Returns an app that was just started, with a queue.
+  /// Returns an app that was just started, and its downloads.
   func app(
-    _ transport: any Transport, session: String = "one", policy: StorePolicy = policy, keys: (any KeyProvider)? = nil
-  ) async throws -> AppDelivery {
-    var queue = QueuePolicy()
-    queue.freeSpaceMargin = 0
-    queue.reconcileInterval = .seconds(1_000_000_000)
-    queue.lockTimeout = .seconds(100_000)
-    return AppDelivery(
-      state: try state(), store: try await stage.open(as: session, policy, keys: keys),
-      queue: try await DownloadQueue(
-        root: stage.directory("downloads"), transport: transport, policy: queue, files: FaultyFiles(), clock: FastClock(speed: 1000),
-        random: SeededGenerator(seed: 1)))
+    _ transport: any Transport, session: String = "one", policy: StorePolicy = policy, keys: (any KeyProvider)? = nil,
+    concurrentDownloads: Int = 20, files: any FileSystem = FaultyFiles(), storeFiles: any FileSystem = FaultyFiles(),
+    isForDevice: @escaping @Sendable (ManifestPack) -> Bool = { _ in true }
+  ) async throws -> StagedApp {
+    var limits = TransferPolicy()
+    limits.freeSpaceMargin = 0
+    limits.concurrentDownloads = concurrentDownloads
+    limits.progressInterval = .zero
+    limits.lockTimeout = .seconds(100_000)
+    let state = try state()
+    let transfers = try await Transfers(
+      directory: stage.directory("downloads"), transport: transport, policy: limits, files: files, clock: FastClock(speed: 1000))
+    return StagedApp(
+      delivery: AppDelivery(
+        state: state, store: try await stage.open(as: session, policy, files: storeFiles, keys: keys), isForDevice: isForDevice),
+      service: TransferService(state, transfers))
   }
 
-  /// Returns an app without a queue.
+  /// Returns an app without downloads of its own.
   func app(session: String = "one", policy: StorePolicy = policy) async throws -> AppDelivery {
     AppDelivery(state: try state(), store: try await stage.open(as: session, policy))
   }
@@ -81,7 +87,40 @@ final class DeliveryStage: Sendable {
   }
 
   /// The files that wait or are being installed.
-  var waiting: [String] { stage.directory.names(in: "shared/incoming") + stage.directory.names(in: "shared/installing") }
+  var waiting: [String] { stage.directory.names(in: "shared/incoming") }
+}
+
+/// An app's side of deliveries, and its downloads.
+struct StagedApp: Sendable {
+  let delivery: AppDelivery
+  let service: TransferService
+
+  var state: SharedState { delivery.state }
+  var store: AssetStore { delivery.store }
+
+  /// Makes a plan, knowing the downloads.
+  func plan(asked: Set<String> = []) async throws(PackError) -> DeliveryPlan {
+    try await delivery.plan(asked: asked, downloads: await service.underWay(), isListExact: true)
+  }
+
+  /// Hands a plan over, and downloads until nothing is left.
+  @discardableResult
+  func download(_ plan: DeliveryPlan) async throws(PackError) -> [TransferEvent] {
+    try await service.hand(plan, asked: [])
+    return await run()
+  }
+
+  /// Records events until no download is left.
+  @discardableResult
+  func run() async -> [TransferEvent] {
+    var seen: [TransferEvent] = []
+    var events = service.transfers.events.makeAsyncIterator()
+    while await !service.transfers.identifiers.isEmpty, let event = await events.next() {
+      await service.record(event)
+      seen.append(event)
+    }
+    return seen
+  }
 }
 
 /// A clock for the shared state with the same time as the store's clock.

@@ -2,53 +2,56 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import PackApp
 @testable import PackReading
 @testable import PackRuntime
 @testable import PackStore
 
 @Suite("A request by tags that is stopped at any operation", .bounded)
 struct TagCrashTests {
-  private struct Life {
-    let store: AssetStore
-    let queue: DownloadQueue
-    let packs: OnDemandPacks
-  }
-
-  private func live(as session: String, on files: MemoryFiles, _ transport: FaultyTransport) async throws(PackError) -> Life {
+  private func live(as session: String, on files: MemoryFiles, _ transport: FaultyTransport) async throws(PackError) -> PackLibrary {
     let bytes = (0..<32).map { UInt8($0) }
     let store = try await AssetStore(
       root: "/store", keys: KeyRing(try PackKey(bytes: bytes.byteSpan)), trusting: CrashSample.trusted, lowestVersion: 0,
       policy: StorePolicy(freeSpaceMargin: 0), files: files, clock: StageClock(), process: StoreProcess(session: session) { $0 == session },
       backend: CryptoBackends.standard)
-    try await store.reconcile()
-    var policy = QueuePolicy()
-    policy.freeSpaceMargin = 0
-    policy.reconcileInterval = .seconds(1_000_000_000)
-    policy.retry.attempts = 1
-    let queue = try await DownloadQueue(
-      root: "/downloads", transport: transport, policy: policy, files: files, clock: FastClock(), random: SeededGenerator(seed: 1))
-    return Life(store: store, queue: queue, packs: try await OnDemandPacks(store: store, queue: queue))
+    var limits = TransferPolicy()
+    limits.freeSpaceMargin = 0
+    let transfers = try await Transfers(directory: "/downloads", transport: transport, policy: limits, files: files, clock: FastClock())
+    let clock = DeliveryStageClock(waits: true)
+    let state = try SharedState(directory: "/shared", files: files, clock: clock)
+    do throws(PackError) {
+      return try await PackLibrary(
+        AppDelivery(state: state, store: store), service: TransferService(state, transfers), exports: FileExports("/exports", files: files),
+        PackLibrary.Options(),
+        sleep: { seconds in
+          try? await Task.sleep(for: .milliseconds(1))
+          clock.advance(Int64(clamping: seconds))
+        },
+        source: { (_) throws(PackError) in throw PackError(.offline, "there is no network") })
+    } catch {
+      await transfers.close()
+      throw error
+    }
   }
 
   /// Does the work of a process until its files stop working.
   private func work(_ files: MemoryFiles, _ transport: FaultyTransport, _ manifest: SignedManifest) async {
-    guard let life = try? await live(as: "one", on: files, transport) else { return }
-    try? await life.queue.running {
-      let task = Task {
-        try await life.store.adopt(manifest)
-        try await life.store.setPreservation(0, tags: ["level"])
-        let access = try await TagRequest(["level"], of: life.packs).begin()
-        withExtendedLifetime(access) {}
-      }
-      // Ends the waiting when the process is stopped.
-      let watch = Task {
-        while files.struck == nil, !Task.isCancelled { try? await Task.sleep(for: .milliseconds(1)) }
-        task.cancel()
-      }
-      _ = await task.result
-      watch.cancel()
+    guard let packs = try? await live(as: "one", on: files, transport) else { return }
+    let task = Task {
+      try await packs.store.adopt(manifest)
+      try await packs.store.setPreservation(0, tags: ["level"])
+      let access = try await TagRequest(["level"], of: packs).begin()
+      withExtendedLifetime(access) {}
     }
-    await life.queue.close()
+    // Ends the waiting when the process is stopped.
+    let watch = Task {
+      while files.struck == nil, !Task.isCancelled { try? await Task.sleep(for: .milliseconds(1)) }
+      task.cancel()
+    }
+    _ = await task.result
+    watch.cancel()
+    await packs.loop.stop()
   }
 
   /// Returns two packs with one tag, their manifest, and the content of a server.
@@ -78,18 +81,16 @@ struct TagCrashTests {
       let transport = FaultyTransport(content: content)
       var access: TagAccess?
       for _ in 0..<3 where access == nil {
-        guard let life = try? await live(as: "one", on: files, transport) else { continue }
-        access = try? await life.queue.running {
-          try await life.store.adopt(manifest)
-          let request = TagRequest(["level"], of: life.packs)
-          do throws(PackError) {
-            return try await request.begin()
-          } catch {
-            #expect(files.struck != nil, place)
-            return try await request.begin()
-          }
+        guard let packs = try? await live(as: "one", on: files, transport) else { continue }
+        if (try? await packs.store.adopt(manifest)) == nil { _ = try? await packs.store.adopt(manifest) }
+        let request = TagRequest(["level"], of: packs)
+        do throws(PackError) {
+          access = try await request.begin()
+        } catch {
+          #expect(files.struck != nil, place)
+          access = try? await request.begin()
         }
-        await life.queue.close()
+        await packs.loop.stop()
       }
       #expect(access?.packs.map(\.installed.id) == CrashSample.ids, place)
       for pack in access?.packs ?? [] {
@@ -118,23 +119,19 @@ struct TagCrashTests {
         let place: Comment = "after \(crash) before change \(number)"
         let disk = stopped.disk.after(crash)
         let transport = FaultyTransport(content: content)
-        let life = try await live(as: "two", on: MemoryFiles(disk), transport)
-        try await life.store.adopt(manifest)
-        try await life.store.setPreservation(0, tags: ["level"])
-        try await life.queue.running {
-          let request = TagRequest(["level"], of: life.packs)
-          let access = try await request.begin()
-          #expect(access.packs.map(\.installed.id) == CrashSample.ids, place)
-          for pack in access.packs {
-            #expect(try pack.read("index.html") == sample.trees[pack.installed.id]?[1]?.files["index.html"]?.bytes, place)
-          }
-          #expect(await life.queue.hasNoOnDemandGroups, place)
-          access.end()
-          #expect(try await life.store.purge(toFree: .max).removed.count == 2, place)
+        let packs = try await live(as: "two", on: MemoryFiles(disk), transport)
+        try await packs.store.adopt(manifest)
+        try await packs.store.setPreservation(0, tags: ["level"])
+        let access = try await TagRequest(["level"], of: packs).begin()
+        #expect(access.packs.map(\.installed.id) == CrashSample.ids, place)
+        for pack in access.packs {
+          #expect(try pack.read("index.html") == sample.trees[pack.installed.id]?[1]?.files["index.html"]?.bytes, place)
         }
+        access.end()
+        #expect(try await packs.store.purge(toFree: .max).removed.count == 2, place)
+        await packs.loop.stop()
         #expect(disk.tree(below: "/store/uses").isEmpty, place)
         #expect(disk.tree(below: "/store/packs").isEmpty, place)
-        await life.queue.close()
       }
     }
   }

@@ -1,14 +1,14 @@
-import PackRuntime
+import PackApp
 
 /// How an app uses levels. Each level is a tag.
 struct Levels: Sendable {
-  let packs: OnDemandPacks
+  let packs: PackLibrary
 
-  /// Called at each start, after the store was reconciled. The app runs the queue: `Task { try await queue.run() }`.
-  init(store: AssetStore, queue: DownloadQueue) async throws(PackError) {
-    packs = try await OnDemandPacks(store: store, queue: queue)
+  /// Called at each start. The app contains a release (`Options.bundled`), so that there is a manifest at the first start too.
+  init(packs: PackLibrary) async throws(PackError) {
+    self.packs = packs
     // If space is short, the level that everybody plays is removed last.
-    try await store.setPreservation(0.9, tags: ["level-1"])
+    try await packs.store.setPreservation(0.9, tags: ["level-1"])
   }
 
   /// Plays a level. Its missing packs are downloaded before everything else, and `wait` shows the progress.

@@ -1,6 +1,7 @@
 import TestSupport
 import Testing
 
+@testable import PackApp
 @testable import PackBase
 @testable import PackRuntime
 @testable import PackStore
@@ -89,102 +90,82 @@ struct TagSpaceTests {
 
   // MARK: Low space
 
-  /// Returns a queue on a volume that has `free` bytes of space while `isTight` returns true.
-  private func queue(_ transport: FaultyTransport, free: UInt64, isTight: @escaping @Sendable () -> Bool) async throws -> DownloadQueue {
-    try await tags.queue(transport, files: FaultyFiles { $0.operation == .freeSpace && isTight() ? .freeSpace(free) : nil })
+  /// Starts an app that downloads to a volume that has `free` bytes of space while `isTight` returns true.
+  private func open(
+    _ transport: FaultyTransport, free: UInt64, isTight: @escaping @Sendable () -> Bool
+  ) async throws -> (store: AssetStore, transport: FaultyTransport, packs: PackLibrary) {
+    try await tags.start(transport, files: FaultyFiles { $0.operation == .freeSpace && isTight() ? .freeSpace(free) : nil })
   }
 
   @Test("a download without enough space makes the store purge packs, and continues")
   func purgeForDownload() async throws {
-    let store = try await stage.open()
-    let transport = tags.transport()
-    let queue = try await queue(transport, free: 1000) { [stage] in
+    let (store, transport, packs) = try await open(tags.transport(), free: 1000) { [stage] in
       !stage.directory.names(in: "store/packs").allSatisfy { $0.hasPrefix("b@") }
     }
-    let packs = try await OnDemandPacks(store: store, queue: queue)
     let offers = try await fill(store, [("a", ["old"], .onDemand), ("b", ["old"], .essential)])
     let new = try await tags.offer("new", tags: ["new"], size: 15_000)
     try await store.adopt(stage.manifest(2, offers + [new]))
     let notices = packs.lowSpace()
-    try await queue.running {
-      let access = try await TagRequest(["new"], of: packs).begin()
-      #expect(access.packs.map(\.installed.id) == ["new"])
-      let notice = await first(notices)
-      #expect(notice?.packs == ["new"])
-      #expect(notice?.missing == 0)
-      #expect(notice?.removed.map(\.id) == ["a"])
-      #expect(transport.calls.count == 1)
-    }
+    let access = try await TagRequest(["new"], of: packs).begin()
+    #expect(access.packs.map(\.installed.id) == ["new"])
+    let notice = await first(notices)
+    #expect(notice?.packs == ["new"])
+    #expect(notice?.missing == 0)
+    #expect(notice?.removed.map(\.id) == ["a"])
+    #expect(transport.calls.count == 1)
   }
 
   @Test("if purging would not be enough, nothing is removed, and error and notice say how many bytes are missing")
   func notEnough() async throws {
-    let store = try await stage.open()
     let isTight = Monitor(true)
-    let queue = try await queue(tags.transport(), free: 1000) { isTight.withLock { $0 } }
-    let packs = try await OnDemandPacks(store: store, queue: queue)
+    let (store, _, packs) = try await open(tags.transport(), free: 1000) { isTight.withLock { $0 } }
     let offers = try await fill(store, [("a", ["old"], .onDemand), ("b", ["old"], .onDemand)])
     let new = try await tags.offer("new", tags: ["new"], size: 40_000)
     try await store.adopt(stage.manifest(2, offers + [new]))
     let notices = packs.lowSpace()
-    try await queue.running {
-      // One of the two packs is in use, and the other is not large enough.
-      let access = try await store.open("a")
-      let size = try #require(try await store.current("b")).sizeOnDevice
-      let error = await failure { () async throws(PackError) in _ = try await TagRequest(["new"], of: packs).begin() }
-      let missing = new.entry.size - 1000 - size
-      #expect(error?.code == .noSpace)
-      #expect(error?.message == "pack 'new' was not downloaded: \(missing) bytes are missing on the volume")
-      #expect(await first(notices) == LowSpace(packs: ["new"], missing: missing, removed: []))
-      #expect(try await store.installed().map(\.id) == ["a", "b"])
-      isTight.withLock { $0 = false }
-      #expect(try await TagRequest(["new"], of: packs).begin().packs.count == 1)
-      withExtendedLifetime(access) {}
-    }
+    // One of the two packs is in use, and the other is not large enough.
+    let access = try await store.open("a")
+    let size = try #require(try await store.current("b")).sizeOnDevice
+    let error = await failure { () async throws(PackError) in _ = try await TagRequest(["new"], of: packs).begin() }
+    let missing = new.entry.size - 1000 - size
+    #expect(error?.code == .noSpace)
+    #expect(error?.message == "pack 'new' was not downloaded: \(missing) bytes are missing on the volume")
+    #expect(await first(notices) == LowSpace(packs: ["new"], missing: missing, removed: []))
+    #expect(try await store.installed().map(\.id) == ["a", "b"])
+    isTight.withLock { $0 = false }
+    #expect(try await TagRequest(["new"], of: packs).begin().packs.count == 1)
+    withExtendedLifetime(access) {}
   }
 
   @Test("if purging does not help because the store is on another volume, it stops, and all waiting requests fail")
   func otherVolume() async throws {
-    let store = try await stage.open()
-    let queue = try await queue(tags.transport(), free: 1000) { true }
-    let packs = try await OnDemandPacks(store: store, queue: queue)
+    let (store, _, packs) = try await open(tags.transport(), free: 1000) { true }
     let offers = try await fill(store, [("a", ["old"], .onDemand), ("b", ["old"], .onDemand), ("c", ["old"], .onDemand)])
     let new = try await tags.offer("new", tags: ["new", "also"], size: 15_000)
     try await store.adopt(stage.manifest(2, offers + [new]))
-    try await queue.running {
-      let other = Task { await failure { () async throws(PackError) in _ = try await TagRequest(["also"], of: packs).begin() } }
-      let error = await failure { () async throws(PackError) in _ = try await TagRequest(["new"], of: packs).begin() }
-      #expect(error?.code == .noSpace)
-      #expect(await other.value?.code == .noSpace)
-      let left = try await store.installed()
-      #expect(left.count >= 2)
-    }
+    let other = Task { await failure { () async throws(PackError) in _ = try await TagRequest(["also"], of: packs).begin() } }
+    let error = await failure { () async throws(PackError) in _ = try await TagRequest(["new"], of: packs).begin() }
+    #expect(error?.code == .noSpace)
+    #expect(await other.value?.code == .noSpace)
+    let left = try await store.installed()
+    #expect(left.count >= 2)
   }
 
-  @Test("downloads without a waiting request are removed before installed packs")
+  @Test("parts of downloads that do not run and that nobody waits for are removed before installed packs")
   func abandoned() async throws {
-    let store = try await stage.open()
-    let isStuck = Monitor(true)
-    let transport = tags.transport { _ in isStuck.withLock { $0 } ? .stuck(at: 900, isKnown: true) : nil }
-    let queue = try await queue(transport, free: 1000) { [tags] in
-      isStuck.withLock { !$0 } && tags.hasParts
-    }
-    let packs = try await OnDemandPacks(store: store, queue: queue)
+    let isFirst = Monitor(true)
+    let transport = tags.transport { _ in isFirst.withLock { $0 } ? .cut(at: 900, .timedOut) : nil }
+    let (store, _, packs) = try await open(transport, free: 1000) { [tags] in isFirst.withLock { !$0 } && !tags.parts.isEmpty }
     let offers = try await fill(store, [("a", ["old"], .onDemand)])
     let more = try await [tags.offer("given-up", tags: ["given-up"], size: 20_000), tags.offer("new", tags: ["new"], size: 20_000)]
     try await store.adopt(stage.manifest(2, offers + more))
-    try await queue.running {
-      let request = TagRequest(["given-up"], of: packs)
-      let task = Task { await failure { () async throws(PackError) in _ = try await request.begin() } }
-      try await eventually("it does not begin") { request.progress.downloaded >= 900 }
-      task.cancel()
-      #expect(await task.value?.code == .cancelled)
-      #expect(await queue.groups.count == 1)
-      isStuck.withLock { $0 = false }
-      #expect(try await TagRequest(["new"], of: packs).begin().packs.count == 1)
-      #expect(await queue.hasNoOnDemandGroups)
-      #expect(try await store.installed().map(\.id) == ["a", "new"])
-    }
+    let task = Task { await failure { () async throws(PackError) in _ = try await TagRequest(["given-up"], of: packs).begin() } }
+    try await eventually("it does not begin") { !tags.parts.isEmpty }
+    task.cancel()
+    #expect(await task.value?.code == .cancelled)
+    isFirst.withLock { $0 = false }
+    #expect(try await TagRequest(["new"], of: packs).begin().packs.count == 1)
+    #expect(try await store.installed().map(\.id).contains("a"))
   }
 
   @Test("packs without room in the store are not downloaded, and packs are purged if that makes room", arguments: InstallMode.allCases)
@@ -194,34 +175,31 @@ struct TagSpaceTests {
     let taken = try stage.sizeOnDevice()
     // Both installed packs must be purged.
     let quota = taken + new.entry.sizeOnDevice - 40_000
-    let store = try await stage.open(as: "two", StorePolicy(quota: quota, freeSpaceMargin: 0))
-    try await store.adopt(stage.manifest(2, offers + [new]))
     let isOffline = Monitor(true)
-    let transport = tags.transport { _ in isOffline.withLock { $0 } ? .failure(.offline) : nil }
-    let queue = try await tags.queue(transport)
-    let packs = try await OnDemandPacks(store: store, queue: queue)
+    let (store, transport, packs) = try await tags.start(
+      tags.transport { _ in isOffline.withLock { $0 } ? .failure(.offline) : nil }, session: "two",
+      policy: StorePolicy(quota: quota, lockTimeout: .seconds(1000), freeSpaceMargin: 0))
+    try await store.adopt(stage.manifest(2, offers + [new]))
     let notices = packs.lowSpace()
-    try await queue.running {
-      let request = TagRequest(["new"], of: packs)
-      let held = try await TagRequest(["old"], of: packs).begin()
-      let error = await failure { () async throws(PackError) in _ = try await request.begin() }
-      #expect(error?.code == .quotaExceeded)
-      let missing = try #require(await first(notices)?.missing)
-      #expect(missing > 0)
-      #expect(error?.message.hasSuffix("\(missing) bytes are missing") == true)
-      #expect(transport.calls.isEmpty)
-      // As an app does after the notice.
-      held.end()
-      // Nothing is purged for a pack that is not downloaded.
-      #expect(await failure { () async throws(PackError) in _ = try await request.begin() }?.code == .offline)
-      #expect(try await store.installed().map(\.id) == ["a", "b"])
-      isOffline.withLock { $0 = false }
-      #expect(try await request.begin().packs.count == 1)
-      let notice = await first(notices)
-      #expect(notice?.missing == 0)
-      #expect(notice.map { Set($0.removed.map(\.id)) } == ["a", "b"])
-      #expect(try await store.installed().map(\.id) == ["new"])
-    }
+    let request = TagRequest(["new"], of: packs)
+    let held = try await TagRequest(["old"], of: packs).begin()
+    let error = await failure { () async throws(PackError) in _ = try await request.begin() }
+    #expect(error?.code == .quotaExceeded)
+    let missing = try #require(await first(notices)?.missing)
+    #expect(missing > 0)
+    #expect(error?.message.hasSuffix("\(missing) bytes are missing") == true)
+    #expect(transport.calls.isEmpty)
+    // As an app does after the notice.
+    held.end()
+    // Nothing is purged for a pack that is not downloaded.
+    #expect(await failure { () async throws(PackError) in _ = try await request.begin() }?.code == .offline)
+    #expect(try await store.installed().map(\.id) == ["a", "b"])
+    isOffline.withLock { $0 = false }
+    #expect(try await request.begin().packs.count == 1)
+    let notice = await first(notices)
+    #expect(notice?.missing == 0)
+    #expect(notice.map { Set($0.removed.map(\.id)) } == ["a", "b"])
+    #expect(try await store.installed().map(\.id) == ["new"])
   }
 
   @Test("if there is no space left when a pack has arrived, this is reported, and the pack is not downloaded again")
@@ -231,23 +209,19 @@ struct TagSpaceTests {
     let files = FaultyFiles { call in
       call.operation == .freeSpace && isFull.withLock { $0 } && !transport.calls.isEmpty ? .freeSpace(1000) : nil
     }
-    let store = try await stage.open(files: files)
-    let queue = try await tags.queue(transport)
-    let packs = try await OnDemandPacks(store: store, queue: queue)
+    let (store, _, packs) = try await tags.start(transport, storeFiles: files)
     let offer = try await tags.offer("core", tags: ["boot"], install: .unpacked)
     try await store.adopt(stage.manifest(1, [offer]))
     let notices = packs.lowSpace()
-    try await queue.running {
-      let request = TagRequest(["boot"], of: packs)
-      let error = await failure { () async throws(PackError) in _ = try await request.begin() }
-      #expect(error?.code == .noSpace)
-      let missing = offer.entry.installSize - 1000
-      #expect(error?.message.hasSuffix("\(missing) bytes are missing") == true)
-      #expect(await first(notices) == LowSpace(packs: ["core"], missing: missing, removed: []))
-      isFull.withLock { $0 = false }
-      let access = try await request.begin()
-      #expect(access.packs.count == 1)
-      #expect(transport.calls.count == 1)
-    }
+    let request = TagRequest(["boot"], of: packs)
+    let error = await failure { () async throws(PackError) in _ = try await request.begin() }
+    #expect(error?.code == .noSpace)
+    let missing = offer.entry.installSize - 1000
+    #expect(error?.message.hasSuffix("\(missing) bytes are missing") == true)
+    #expect(await first(notices) == LowSpace(packs: ["core"], missing: missing, removed: []))
+    isFull.withLock { $0 = false }
+    let access = try await request.begin()
+    #expect(access.packs.count == 1)
+    #expect(transport.calls.count == 1)
   }
 }

@@ -1,16 +1,34 @@
 import TestSupport
 import Testing
 
-/// A store, a queue, and a simulated server with the offered packs.
+@testable import PackApp
+
+/// An app group, and a simulated server with a manifest, shards and packs.
 final class TagStage: Sendable {
-  let stage: StoreStage
-  private let place: QueuePlace
+  let place: DeliveryStage
   private let served = Monitor<[String: [UInt8]]>([:])
+  private let published = Monitor<[UInt8]?>(nil)
+  private let shards = Monitor(Shards())
+
+  var stage: StoreStage { place.stage }
+
+  /// What is wrong with the answer to a request for a shard.
+  enum ShardFault: Sendable {
+    case offline, missing, wrong
+    /// There is no answer until this is no longer the fault.
+    case held
+  }
+
+  private struct Shards {
+    var calls: [String] = []
+    var decide: @Sendable (_ address: String) -> ShardFault? = { _ in nil }
+  }
 
   init() throws {
-    stage = try StoreStage()
-    place = try QueuePlace()
+    place = try DeliveryStage(waits: true)
   }
+
+  // MARK: The server
 
   /// Creates a pack and puts it on the server.
   func offer(
@@ -35,6 +53,17 @@ final class TagStage: Sendable {
     return moved
   }
 
+  /// Puts a manifest on the server, in place of the one before. Until then the server does not answer.
+  func publish(_ document: SignedManifest) { published.withLock { $0 = document.bytes } }
+
+  /// Decides what is wrong with each request for a shard from now on.
+  func failShards(_ decide: @escaping @Sendable (_ address: String) -> ShardFault?) { shards.withLock { $0.decide = decide } }
+
+  /// The addresses of the shards that were requested, in order.
+  var shardCalls: [String] { shards.withLock { $0.calls } }
+
+  func forgetShardCalls() { shards.withLock { $0.calls = [] } }
+
   func transport(_ decide: @escaping @Sendable (FaultyTransport.Call) -> FaultyTransport.Fault? = { _ in nil }) -> FaultyTransport {
     FaultyTransport { [served] url in
       served.withLock { $0[url] ?? [] }
@@ -43,30 +72,80 @@ final class TagStage: Sendable {
     }
   }
 
-  /// Whether the queue has incomplete files.
-  var hasParts: Bool { (try? place.files(".part").isEmpty) == false }
-
-  /// Returns a transport without a network.
-  func noNetwork() -> FaultyTransport { transport { _ in .failure(.offline) } }
-
-  func queue(_ transport: FaultyTransport, concurrentDownloads: Int = 20, files: any FileSystem = FaultyFiles(), attempts: Int = 5)
-    async throws(PackError) -> DownloadQueue
-  {
-    var place = place
-    place.policy.concurrentDownloads = concurrentDownloads
-    place.policy.retry.attempts = attempts
-    place.policy.progressInterval = .zero
-    return try await place.open(transport, files: files)
+  private func manifest() throws(PackError) -> [UInt8] {
+    guard let document = published.withLock({ $0 }) else { throw Self.noNetwork }
+    return document
   }
 
-  /// Returns the parts of an app that was just started, and the server that its queue fetches from.
+  private func shard(_ address: String, _ size: Int) async throws(PackError) -> [UInt8] {
+    shards.withLock { $0.calls.append(address) }
+    while true {
+      switch shards.withLock({ $0.decide })(address) {
+      case .offline: throw Self.noNetwork
+      case .missing: throw Self.notFound
+      case .wrong: return [UInt8](repeating: 7, count: size)
+      case .held:
+        if Task.isCancelled { throw PackError(.cancelled, "cancelled") }
+        try? await Task.sleep(for: .milliseconds(2))
+      case nil:
+        guard let bytes = served.withLock({ $0[address] }) else { throw Self.notFound }
+        return bytes
+      }
+    }
+  }
+
+  private static var noNetwork: PackError { PackError(.offline, "there is no network", advice: .connect) }
+  private static var notFound: PackError { PackError(.downloadFailed, "the server answered with status 404", advice: .tryAgain) }
+
+  // MARK: The app
+
+  /// Returns the parts of an app that was just started, and the server that it downloads from.
   func open(
     concurrentDownloads: Int = 20, _ decide: @escaping @Sendable (FaultyTransport.Call) -> FaultyTransport.Fault? = { _ in nil }
-  ) async throws -> (store: AssetStore, transport: FaultyTransport, queue: DownloadQueue, packs: OnDemandPacks) {
-    let store = try await stage.open()
+  ) async throws -> (store: AssetStore, transport: FaultyTransport, packs: PackLibrary) {
     let transport = transport(decide)
-    let queue = try await queue(transport, concurrentDownloads: concurrentDownloads)
-    return (store, transport, queue, try await OnDemandPacks(store: store, queue: queue))
+    let packs = try await open(transport, concurrentDownloads: concurrentDownloads)
+    return (packs.store, transport, packs)
+  }
+
+  /// Returns the library of an app that was just started. If no manifest is published, it does nothing before a test wants something of it.
+  ///
+  /// - Parameters:
+  ///   - store: Its store. If nil, one without faults.
+  ///   - files: The file system of its downloads.
+  ///   - retries: Whether it makes plans by itself after some time. Otherwise that time never ends.
+  func open(
+    _ transport: FaultyTransport, as session: String = "one", _ store: AssetStore? = nil, concurrentDownloads: Int = 20,
+    files: any FileSystem = FaultyFiles(), retries: Bool = true,
+    isForDevice: @escaping @Sendable (ManifestPack) -> Bool = { _ in true }
+  ) async throws -> PackLibrary {
+    let app = try await place.app(transport, session: session, concurrentDownloads: concurrentDownloads, files: files)
+    let delivery = AppDelivery(state: app.state, store: store ?? app.store, isForDevice: isForDevice)
+    let hasAsked = Monitor(false)
+    let packs = try await PackLibrary(
+      delivery, service: app.service, exports: FileExports(stage.directory("exports")), PackLibrary.Options(),
+      sleep: { [clock = place.clock] seconds in
+        do {
+          // Longer than a download takes here, so that the clock does not run far ahead of it.
+          try await Task.sleep(for: retries ? .milliseconds(50) : .seconds(1_000_000))
+          clock.advance(Int64(clamping: seconds))
+        } catch {}
+      },
+      source: { [self] (file) async throws(PackError) in
+        switch file {
+        case .manifest:
+          let isFirst = hasAsked.withLock { hasAsked in
+            defer { hasAsked = true }
+            return !hasAsked
+          }
+          // The library asks once when it starts. Without an answer, this does not end in a plan that no test expects.
+          if isFirst, published.withLock({ $0 == nil }) { try? await Task.sleep(for: .seconds(1_000_000)) }
+          return try manifest()
+        case .shard(let address, let size): return try await shard(address, size)
+        }
+      })
+    try await eventually("it does not ask for a manifest") { hasAsked.withLock { $0 } }
+    return packs
   }
 
   /// Installs offered packs that were delivered with the app's own installation.
@@ -78,16 +157,43 @@ final class TagStage: Sendable {
   }
 
   /// Returns the identifier that the transport uses for a pack's download.
-  static func identifier(_ offer: StoreStage.Offer) -> String { "\(group(offer))/\(offer.entry.id)" }
+  static func identifier(_ offer: StoreStage.Offer) -> String {
+    DownloadIdentifier(id: offer.entry.id, bytes: PackBytes(offer.entry)).description
+  }
 
-  static func group(_ offer: StoreStage.Offer) -> String {
-    "on-demand/\(offer.entry.id)@\(offer.entry.version)-\(offer.entry.sha256.hex)"
+  /// The names of incomplete files.
+  var parts: [String] { stage.directory.names(in: "downloads").filter { $0.hasSuffix(".part") } }
+
+  /// Waits until nothing is downloaded, incomplete, or waiting to be installed. Fails if something stays.
+  func becomesIdle(_ packs: PackLibrary, sourceLocation: SourceLocation = #_sourceLocation) async throws {
+    try await eventually(
+      "something is left", { await packs.loop.service.underWay() == [] && parts.isEmpty && place.waiting.isEmpty },
+      sourceLocation: sourceLocation)
   }
 }
 
-extension DownloadQueue {
-  /// Whether the queue has no groups of tag requests.
-  var hasNoOnDemandGroups: Bool { !groups.contains { $0.hasPrefix("on-demand/") } }
+extension PackLibrary {
+  /// Accepts a manifest, as after it was fetched. Nothing is planned.
+  func adopt(_ document: SignedManifest) async throws(PackError) { try await loop.delivery.adopt(document.bytes) }
+
+  /// Ends everything that would end with the process, so that the next library can be opened.
+  func close() async { await loop.stop() }
+}
+
+/// Begins a request in a separate task, which returns its result.
+func begin(_ request: TagRequest) -> Task<Result<TagAccess, PackError>, Never> {
+  Task {
+    do throws(PackError) {
+      return .success(try await request.begin())
+    } catch {
+      return .failure(error)
+    }
+  }
+}
+
+/// Returns the error of a request that was begun in a separate task, or nil if there is none.
+func error(_ task: Task<Result<TagAccess, PackError>, Never>) async -> PackError? {
+  if case .failure(let error) = await task.value { error } else { nil }
 }
 
 /// Returns the first element of a stream.

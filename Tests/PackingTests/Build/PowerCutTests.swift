@@ -80,7 +80,7 @@ private enum WritePath: String, CaseIterable, CustomTestStringConvertible {
   }
 }
 
-/// Packing, unpacking and building on a disk that fails in every way at every operation. The store and the queue have their own tests of this kind.
+/// Packing, unpacking and building on a disk that fails in every way at every operation. The store and downloads have their own tests of this kind.
 @Suite("Every write leaves the old or the new output", .bounded)
 struct PowerCutTests {
   @Test("if the process stops or the power is cut at any operation", arguments: WritePath.allCases)

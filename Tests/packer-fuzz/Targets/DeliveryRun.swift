@@ -3,7 +3,11 @@ struct DeliveryRun {
   private static let ids = ["a", "B", "c", "d"]
   /// The only pack on demand.
   private static let onDemand = "c"
-  private let policy = DeliveryPolicy()
+  private let policy = {
+    var policy = DeliveryPolicy()
+    policy.jitter = 0
+    return policy
+  }()
   private var time: Int64 = 1_790_000_000
   private var records: [String: PackStatus] = [:]
   private var files: [WaitingFile] = []

@@ -1,6 +1,8 @@
 extension PackError.Code {
-  /// Another manifest was accepted during the request, and the tags now belong to other packs or other bytes.
-  public static let manifestChanged = Self(rawValue: "manifest-changed")
+  /// Another process downloads into the same directory.
+  public static let downloadsBusy = Self(rawValue: "downloads-busy")
+  /// The directory is not one for downloads, or belongs to a newer version.
+  public static let notDownloads = Self(rawValue: "not-downloads")
   /// The device has no network.
   public static let offline = Self(rawValue: "offline")
   /// A file could not be downloaded. The message contains the reason.
@@ -9,13 +11,8 @@ extension PackError.Code {
 
 extension TransferFailure {
   /// Returns the error for the request that needed the pack.
-  package func error(of pack: String) -> PackError { error(on: "pack '\(pack)'") }
-
-  /// Returns the error for the request that needed a shard of the catalogue.
-  func error(ofShard name: String) -> PackError { error(on: "part '\(name)' of the catalogue") }
-
-  private func error(on subject: String) -> PackError {
-    let front = "\(subject) was not downloaded: "
+  package func error(of pack: String) -> PackError {
+    let front = "pack '\(pack)' was not downloaded: "
     return switch self {
     case .offline: PackError(.offline, front + "there is no network", advice: .connect)
     case .unreachable: PackError(.downloadFailed, front + "its server cannot be reached")
@@ -33,26 +30,34 @@ extension TransferFailure {
       PackError(
         .digestMismatch, front + "the SHA-256 of the file on its server differs from the manifest",
         advice: .developer("publish the pack file that the manifest names"))
-    case .noSpace(let needed, let free): Self.noSpace(on: subject, missing: needed.less(free))
+    case .noSpace(let needed, let free): Self.noSpace(of: pack, missing: needed.less(free))
     case .cannotWrite: PackError(.cannotWrite, front + "its file could not be written")
-    case .forgotten: PackError(.downloadFailed, front + "the system lost the download")
-    case .refused(let code): PackError(.downloadFailed, front + "the system's download service refused it with code \(code)")
     case .cancelled: PackError(.cancelled, "cancelled")
     case .other: PackError(.downloadFailed, front + "the transport gave no reason")
     }
   }
 
   /// Returns the error for a download for which not enough space can be freed.
-  static func noSpace(of pack: String, missing: UInt64) -> PackError { noSpace(on: "pack '\(pack)'", missing: missing) }
-
-  private static func noSpace(on subject: String, missing: UInt64) -> PackError {
+  package static func noSpace(of pack: String, missing: UInt64) -> PackError {
     PackError(
-      .noSpace, "\(subject) was not downloaded: \(missing) bytes are missing on the volume",
-      advice: .freeSpace(bytes: missing))
+      .noSpace, "pack '\(pack)' was not downloaded: \(missing) bytes are missing on the volume", advice: .freeSpace(bytes: missing))
   }
 }
 
-extension PackError {
-  /// Whether the error reports that there is no room for a pack.
-  var isLackOfSpace: Bool { code == .noSpace || code == .quotaExceeded }
+extension DownloadFailure {
+  /// Returns the error for the request that needed the pack.
+  package func error(of pack: String) -> PackError {
+    switch self {
+    case .offline: return TransferFailure.offline.error(of: pack)
+    case .timeout: return TransferFailure.timedOut.error(of: pack)
+    case .http(let status) where status != 0: return TransferFailure.status(status, retryAfter: nil).error(of: pack)
+    case .wrongSize: return TransferFailure.wrongSize(0).error(of: pack)
+    case .wrongBytes: return TransferFailure.wrongDigest.error(of: pack)
+    case .noSpace:
+      return PackError(.noSpace, "pack '\(pack)' was not downloaded: there is not enough space", advice: .freeSpace(bytes: nil))
+    case .backgroundAssets(let code):
+      return PackError(.downloadFailed, "pack '\(pack)' was not downloaded: the system's download service refused it with code \(code)")
+    case .http, .other: return TransferFailure.other.error(of: pack)
+    }
+  }
 }

@@ -9,8 +9,8 @@ public enum TagUpdate: Sendable {
 
 /// A request for the packs that have any of a set of tags: the counterpart of NSBundleResourceRequest.
 ///
-/// A request may begin any number of times, one after the other. Each time returns a new access. Cancelling the task that called ``begin()`` cancels
-/// the request. Any number of tasks may use a request at the same time.
+/// A request may begin any number of times, one after the other. Each time returns a new access. Cancelling the task that called ``begin()`` ends the
+/// request and leaves its downloads running; ``PackLibrary/cancel(_:)`` ends one. Any number of tasks may use a request at the same time.
 public final class TagRequest: Sendable {
   /// The priority of a request that interrupts less urgent downloads. These continue later.
   public static let urgent = 1.0
@@ -22,28 +22,33 @@ public final class TagRequest: Sendable {
   /// Whether ``begin()`` waits if there is no network. If false, it throws.
   public let waitsForNetwork: Bool
 
-  private let packs: OnDemandPacks
+  private let library: PackLibrary
+  private let number: Int
   private let state: Monitor<State>
   let meter = TagMeter()
 
   private struct State {
     var priority: Double
     var isUnderWay = false
+    /// The packs that it waits for.
+    var missing: [String] = []
   }
 
   /// Creates a request. Nothing is checked before it begins.
   ///
   /// - Parameters:
   ///   - tags: The requested tags, at least one.
-  ///   - packs: The object that all requests of the app share.
+  ///   - library: The packs of the app.
   ///   - priority: The priority of its downloads, from 0 to 1.
   ///   - update: How a running version that is not the one in the manifest is replaced.
-  ///   - waitsForNetwork: Whether ``begin()`` waits if there is no network. If false, it throws.
+  ///   - waitsForNetwork: Whether ``begin()`` waits if there is no network, and after any number of failures. If false, it throws without a network, and
+  ///     after five failed attempts.
   public init(
-    _ tags: Set<String>, of packs: OnDemandPacks, priority: Double = 0.5, update: TagUpdate = .confirmed, waitsForNetwork: Bool = false
+    _ tags: Set<String>, of library: PackLibrary, priority: Double = 0.5, update: TagUpdate = .confirmed, waitsForNetwork: Bool = false
   ) {
     self.tags = tags
-    self.packs = packs
+    self.library = library
+    number = library.requestNumber()
     self.update = update
     self.waitsForNetwork = waitsForNetwork
     state = Monitor(State(priority: priority))
@@ -56,9 +61,12 @@ public final class TagRequest: Sendable {
   ///
   /// - Throws: ``PackError/Code/usage`` if the number is not from 0 to 1.
   public func setPriority(_ priority: Double) async throws(PackError) {
-    try DownloadRequest.check(priority: priority)
-    state.withLock { $0.priority = priority }
-    try await packs.applyPriority(of: self)
+    try Self.check(priority: priority)
+    let missing = state.withLock { state in
+      state.priority = priority
+      return state.missing
+    }
+    for id in missing { await library.loop.setPriority(priority, of: id, request: number) }
   }
 
   /// The current progress of the request.
@@ -66,6 +74,10 @@ public final class TagRequest: Sendable {
 
   /// Returns a stream of the current progress and each change, until the request ends. A listener that is too slow receives only the latest value.
   public func progressUpdates() -> AsyncStream<TagProgress> { meter.listen() }
+
+  private static func check(priority: Double) throws(PackError) {
+    guard (0...1).contains(priority) else { throw PackError(.usage, "the priority is \(priority), but must be from 0 to 1") }
+  }
 
   // MARK: Beginning
 
@@ -77,8 +89,8 @@ public final class TagRequest: Sendable {
   ///   ``PackError/Code/manifestChanged`` if another manifest is accepted at the same time, or an error of opening a pack.
   public func conditionallyBegin() async throws(PackError) -> TagAccess? {
     try await underWay { () throws(PackError) in
-      guard let goal = try await self.packs.goal(of: self.tags) else { return nil }
-      let holding = try await self.packs.store.hold(goal.packs)
+      guard let goal = try await self.library.loop.goal(of: self.tags, for: nil) else { return nil }
+      let holding = try await self.library.store.hold(goal.packs)
       guard holding.marks.count == goal.packs.count else { return nil }
       return try await self.access(to: goal, holding.marks)
     }
@@ -97,16 +109,17 @@ public final class TagRequest: Sendable {
   ///   opening a pack.
   public func begin() async throws(PackError) -> TagAccess {
     let access = try await underWay { () throws(PackError) -> TagAccess? in
-      guard let goal = try await self.packs.goal(of: self.tags, fetchingFor: self) else {
+      guard let goal = try await self.library.loop.goal(of: self.tags, for: self) else {
         throw PackError(.internalError, "parts of the catalogue were not fetched")
       }
-      let holding = try await self.packs.store.hold(goal.packs)
+      let holding = try await self.library.store.hold(goal.packs)
       if let failure = holding.failure { throw failure }
       let missing = goal.packs.filter { holding.marks[$0.id] == nil }
       var marks = holding.marks
       if !missing.isEmpty {
-        let fetch = TagFetch(request: self, packs: self.packs, goal: goal)
-        marks.merge(try await fetch.run(missing)) { held, _ in held }
+        self.state.withLock { $0.missing = missing.map(\.id) }
+        defer { self.state.withLock { $0.missing = [] } }
+        marks.merge(try await self.library.loop.install(missing, of: goal, for: self, self.number)) { held, _ in held }
       }
       return try await self.access(to: goal, marks)
     }
@@ -115,7 +128,7 @@ public final class TagRequest: Sendable {
   }
 
   private func underWay(_ body: () async throws(PackError) -> TagAccess?) async throws(PackError) -> TagAccess? {
-    try DownloadRequest.check(priority: priority)
+    try Self.check(priority: priority)
     let isFree = state.withLock { state in
       defer { state.isUnderWay = true }
       return !state.isUnderWay
@@ -138,16 +151,16 @@ public final class TagRequest: Sendable {
   /// - Parameters:
   ///   - goal: The packs.
   ///   - marks: The marks that keep the packs in use until they are open.
-  private func access(to goal: OnDemandPacks.Goal, _ marks: [String: UseMark]) async throws(PackError) -> TagAccess {
+  private func access(to goal: TagGoal, _ marks: [String: UseMark]) async throws(PackError) -> TagAccess {
     defer { withExtendedLifetime(marks) {} }
-    try await packs.check(goal, of: tags)
+    try await library.loop.check(goal, of: tags)
     var trials: [BootToken] = []
     for pack in goal.packs {
-      if let token = try await packs.store.run(pack, startsTrial: update == .onTrial) { trials.append(token) }
+      if let token = try await library.store.run(pack, startsTrial: update == .onTrial) { trials.append(token) }
     }
     var opened: [OpenedPack] = []
     for pack in goal.packs {
-      let open = try await packs.store.open(pack.id)
+      let open = try await library.store.open(pack.id)
       guard open.installed.version == pack.version, open.installed.sha256 == pack.sha256 else {
         throw PackError(
           .notInstalled, "version \(pack.version) of pack '\(pack.id)' is not running: another version was activated in the meantime",

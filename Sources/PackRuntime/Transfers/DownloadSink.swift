@@ -13,7 +13,8 @@ public final class DownloadSink: Sendable {
   /// The size of the complete file in bytes.
   public let size: UInt64
 
-  private let names: DownloadNames
+  private let part: String
+  private let tag: String
   private let directory: OpenFile
   private let files: any FileSystem
   private let clock: any DeviceClock
@@ -22,17 +23,19 @@ public final class DownloadSink: Sendable {
   private let state: Monitor<State>
 
   init(
-    size: UInt64, offset: UInt64, validator: String?, names: DownloadNames, in directory: OpenFile, files: any FileSystem,
-    clock: any DeviceClock, interval: Duration, progress: @escaping @Sendable (UInt64) -> Void
+    _ download: PlannedDownload, offset: UInt64, in place: TransferPlace, clock: any DeviceClock, interval: Duration,
+    progress: @escaping @Sendable (UInt64) -> Void
   ) {
-    self.size = size
-    self.names = names
-    self.directory = directory
-    self.files = files
+    let identifier = download.identifier.description
+    size = download.bytes.size
+    part = TransferPlace.part(identifier)
+    tag = TransferPlace.tag(identifier)
+    directory = place.handle
+    files = place.files
     self.clock = clock
     self.interval = interval
     self.progress = progress
-    state = Monitor(State(offset: offset, validator: validator))
+    state = Monitor(State(offset: offset, validator: offset > 0 ? place.entityTag(identifier) : nil))
   }
 
   /// The number of bytes already in the file: the offset where the next attempt may continue.
@@ -55,18 +58,18 @@ public final class DownloadSink: Sendable {
       do throws(FileFailure) {
         if offset == 0 {
           state.file = nil
-          try removeIfThere(names.part)
-          try removeIfThere(names.tag)
+          try removeIfThere(part)
+          try removeIfThere(tag)
           state.offset = 0
           state.validator = nil
-          state.file = try files.open(names.part, .create(mode: 0o600), in: directory)
+          state.file = try files.open(part, .create(mode: 0o600), in: directory)
         } else {
-          state.file = try files.open(names.part, .writeUnlinked, in: directory)
+          state.file = try files.open(part, .writeUnlinked, in: directory)
         }
-        if let validator = validator.flatMap({ DownloadNames.entityTag($0.utf8) }), validator != state.validator {
-          try removeIfThere(names.tag)
+        if let validator = validator.flatMap({ TransferPlace.entityTag($0.utf8) }), validator != state.validator {
+          try removeIfThere(tag)
           // Not synced to disk: with a wrong tag the server sends the whole file, and the digest is checked in any case.
-          try files.writeAll(try files.open(names.tag, .create(mode: 0o600), in: directory), at: 0, Array(validator.utf8).byteSpan)
+          try files.writeAll(try files.open(tag, .create(mode: 0o600), in: directory), at: 0, Array(validator.utf8).byteSpan)
           state.validator = validator
         }
       } catch {
@@ -95,58 +98,11 @@ public final class DownloadSink: Sendable {
     if let due { progress(due) }
   }
 
-  /// Takes a complete file from the system's download service and removes it from its place.
-  ///
-  /// Nothing is copied if the file is on the same volume. Otherwise, this temporarily needs the space for a second copy.
-  public func adopt(_ path: String) throws(TransferFailure) {
-    try state.withLock { (state) throws(TransferFailure) in
-      guard !state.isClosed else { throw .cancelled }
-      state.file = nil
-      do throws(FileFailure) {
-        try removeIfThere(names.part)
-        try removeIfThere(names.tag)
-        state.offset = 0
-        let found = try files.status(of: path, in: nil, following: .asThemselves)
-        guard found.kind == .file else { throw FileFailure.unsupported }
-        do throws(FileFailure) {
-          try files.link(path, in: nil, as: names.part, in: directory)
-        } catch {
-          guard error.isUnlinkable else { throw error }
-          try copy(path)
-        }
-        state.offset = found.size
-        try? files.remove(path, .file, in: nil)
-      } catch {
-        throw failure(error, missing: size)
-      }
-    }
-    progress(offset)
-  }
-
   /// Closes the file. Later calls are refused: a stopped download may still have bytes on their way.
   func close() {
     state.withLock { state in
       state.file = nil
       state.isClosed = true
-    }
-  }
-
-  private func copy(_ path: String) throws(FileFailure) {
-    let source = try files.open(path, .readUnlinked, in: nil)
-    let target = try files.open(names.part, .create(mode: 0o600), in: directory)
-    var buffer = [UInt8](repeating: 0, count: 256 << 10)
-    var offset: UInt64 = 0
-    while true {
-      var span = buffer.mutableByteSpan
-      let count: Int
-      do throws(PackError) {
-        count = try files.read(source, at: offset, filling: &span, name: path)
-      } catch {
-        throw FileFailure.inputOutput
-      }
-      if count == 0 { return }
-      try files.writeAll(target, at: offset, buffer.byteSpan.extracting(first: count))
-      offset += UInt64(count)
     }
   }
 

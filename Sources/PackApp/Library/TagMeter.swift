@@ -1,15 +1,15 @@
 /// Adds up the progress of a request and reports it to listeners.
 final class TagMeter: Sendable {
   private struct Part {
-    let downloadSize: UInt64
-    let installSize: UInt64
+    var downloadSize: UInt64
+    var installSize: UInt64
     var downloaded: UInt64 = 0
     var installed: UInt64 = 0
   }
 
   private struct State {
     var progress = TagProgress()
-    var parts: [DownloadID: Part] = [:]
+    var parts: [String: Part] = [:]
     var listeners: [Int: AsyncStream<TagProgress>.Continuation] = [:]
     var next = 0
   }
@@ -41,22 +41,39 @@ final class TagMeter: Sendable {
     }
   }
 
-  /// Adds the packs that are to be downloaded and installed.
-  func need(_ packs: [ManifestPack]) {
+  /// Adds the packs that are to be downloaded and installed, with the size of the file that brings each.
+  func need(_ packs: [(pack: ManifestPack, size: UInt64)]) {
     change { state in
-      for pack in packs {
-        let part = Part(
-          downloadSize: pack.size, installSize: pack.install == .unpacked ? pack.size.adding(pack.contentSize) : pack.size)
-        state.parts[DownloadID(onDemand: pack)] = part
-        state.progress.downloadSize = state.progress.downloadSize.adding(part.downloadSize)
-        state.progress.installSize = state.progress.installSize.adding(part.installSize)
-      }
+      for (pack, size) in packs { Self.add(pack.id, size, pack.install == .unpacked ? pack.contentSize : 0, &state) }
     }
   }
 
-  func downloaded(_ id: DownloadID, _ bytes: UInt64) {
+  private static func add(_ id: String, _ size: UInt64, _ content: UInt64, _ state: inout State) {
+    let part = Part(downloadSize: size, installSize: size.adding(content))
+    state.parts[id] = part
+    state.progress.downloadSize = state.progress.downloadSize.adding(part.downloadSize)
+    state.progress.installSize = state.progress.installSize.adding(part.installSize)
+  }
+
+  func take(_ step: LibraryLoop.Step) {
+    switch step {
+    case .received(let id, let bytes, let size): downloaded(id, bytes, of: size)
+    case .installing(let id, let progress): installing(id, progress)
+    }
+  }
+
+  private func downloaded(_ id: String, _ bytes: UInt64, of size: UInt64) {
     change { state in
       guard var part = state.parts[id] else { return }
+      if size != part.downloadSize {
+        // Another file brings the pack: the full one instead of a delta.
+        state.progress.downloaded = state.progress.downloaded.less(part.downloaded)
+        state.progress.installed = state.progress.installed.less(part.installed)
+        state.progress.downloadSize = state.progress.downloadSize.less(part.downloadSize)
+        state.progress.installSize = state.progress.installSize.less(part.installSize)
+        Self.add(id, size, part.installSize.less(part.downloadSize), &state)
+        part = state.parts[id] ?? part
+      }
       state.progress.downloaded = state.progress.downloaded.less(part.downloaded).adding(min(bytes, part.downloadSize))
       part.downloaded = min(bytes, part.downloadSize)
       state.parts[id] = part
@@ -64,28 +81,28 @@ final class TagMeter: Sendable {
     }
   }
 
-  func installing(_ step: InstallStep) {
+  private func installing(_ id: String, _ progress: PackProgress) {
     change { state in
-      guard let part = state.parts[step.id] else { return }
+      guard let part = state.parts[id] else { return }
       let done: UInt64 =
-        switch step.progress.phase {
-        case .verifying: step.progress.done
-        case .unpacking: part.downloadSize.adding(step.progress.done)
+        switch progress.phase {
+        case .verifying: progress.done
+        case .unpacking: part.downloadSize.adding(progress.done)
         default: part.installed
         }
-      Self.set(done, of: step.id, &state)
+      Self.set(done, of: id, &state)
     }
   }
 
   /// Records that a pack is installed.
-  func installed(_ id: DownloadID) {
+  func installed(_ id: String) {
     guard let size = state.withLock({ $0.parts[id]?.downloadSize }) else { return }
-    downloaded(id, size)
+    downloaded(id, size, of: size)
     change { state in Self.set(.max, of: id, &state) }
   }
 
   /// - Parameter bytes: The number of bytes done. The progress never goes back, even if another request starts the installation again.
-  private static func set(_ bytes: UInt64, of id: DownloadID, _ state: inout State) {
+  private static func set(_ bytes: UInt64, of id: String, _ state: inout State) {
     guard var part = state.parts[id] else { return }
     let done = max(part.installed, min(bytes, part.installSize))
     state.progress.installed = state.progress.installed.less(part.installed).adding(done)

@@ -1,0 +1,131 @@
+/// The packs that a request by tags is for.
+struct TagGoal: Hashable, Sendable {
+  let manifestVersion: UInt64
+  let packs: [ManifestPack]
+
+  /// Returns whether the packs and their bytes are the same.
+  func isSame(as other: TagGoal) -> Bool { packs.map(\.id) == other.packs.map(\.id) && packs.map(\.bytes) == other.packs.map(\.bytes) }
+}
+
+extension LibraryLoop {
+  // MARK: Finding packs
+
+  /// The maximum number of times that a catalogue is fetched: another manifest may be accepted meanwhile.
+  private static let mostRounds = 10
+
+  /// Returns the packs that have any of the tags.
+  ///
+  /// - Parameter request: The request that fetches what is missing of the manifest's catalogue. If nil, nothing is fetched.
+  /// - Returns: Nil if parts of the catalogue are missing.
+  func goal(of tags: Set<String>, for request: TagRequest?) async throws(PackError) -> TagGoal? {
+    if request != nil, await delivery.store.manifest == nil { try await fetchManifest() }
+    for _ in 0..<Self.mostRounds {
+      let manifest = try await delivery.store.requiredManifest()
+      let listing = try await listing(of: manifest)
+      if listing.missing.isEmpty {
+        if let refusal = listing.refusal { throw refusal }
+        // A tag whose packs are all for other devices is valid, but has no packs here.
+        try TagCatalog(listing.packs).check(tags)
+        let packs = listing.packs.filter { delivery.isOffered($0) && !tags.isDisjoint(with: $0.tags) }
+        return TagGoal(manifestVersion: manifest.version, packs: packs)
+      }
+      guard let request else { return nil }
+      try await fetchCatalogue(isPatient: request.waitsForNetwork)
+    }
+    throw PackError(.cannotRead, of: delivery.store.root, "loses the parts of the catalogue that are put there", advice: .tryAgain)
+  }
+
+  private func fetchCatalogue(isPatient: Bool) async throws(PackError) {
+    var delay: UInt64 = 1
+    while true {
+      do throws(PackError) {
+        _ = try await fetchShards(for: nil)
+        return
+      } catch {
+        if [.wrongShard, .limitExceeded].contains(error.code) {
+          throw PackError(.digestMismatch, error.message, advice: .developer("publish the parts of the catalogue that the manifest names"))
+        }
+        guard isPatient, error.code == .offline else { throw error }
+      }
+      await pause(seconds: delay)
+      delay = min(2 * delay, 30)
+      if Task.isCancelled { throw PackError(.cancelled, "cancelled") }
+    }
+  }
+
+  private func listing(of manifest: Manifest) async throws(PackError) -> Catalogue.Listing {
+    try await WorkerPool.settled { [catalogue = delivery.store.catalogue] () throws(PackError) in try catalogue.listing(of: manifest) }
+  }
+
+  /// Throws if a new manifest changed which packs or bytes the tags belong to.
+  ///
+  /// - Parameter request: The request that fetches what is missing of the new manifest's catalogue. If nil, a manifest of which something is missing counts
+  ///   as changed.
+  /// - Throws: ``PackError/Code/manifestChanged``
+  func check(_ goal: TagGoal, of tags: Set<String>, for request: TagRequest? = nil) async throws(PackError) {
+    let manifest = try await delivery.store.requiredManifest()
+    guard manifest.version != goal.manifestVersion else { return }
+    do throws(PackError) {
+      if let now = try await self.goal(of: tags, for: request), now.isSame(as: goal) { return }
+    } catch {
+      // Without the catalogue it is not known whether anything changed.
+      if request != nil, error.code != .unknownTag { throw error }
+    }
+    let names = tags.sorted().map { "'\(printable($0.utf8))'" }.joined(separator: ", ")
+    throw PackError(
+      .manifestChanged, "manifest version \(manifest.version) was accepted during the request for \(names), and changes its packs",
+      advice: .tryAgain)
+  }
+
+  // MARK: Bringing packs
+
+  /// Downloads and installs packs, and marks them as in use.
+  ///
+  /// - Returns: The marks by pack name.
+  func install(_ missing: [ManifestPack], of goal: TagGoal, for request: TagRequest, _ number: Int) async throws(PackError) -> [String:
+    UseMark]
+  {
+    let store = delivery.store
+    try await store.checkInstallable()
+    let deltas = try await store.deltas(to: missing)
+    let meter = request.meter
+    meter.need(missing.map { ($0, deltas[$0.id]?.size ?? $0.size) })
+    let listening = steps.handle { meter.take($0) }
+    for pack in missing { if let step = received(pack.id) { meter.take(step) } }
+    defer { withExtendedLifetime(listening) {} }
+    try await checkRoom(for: missing, deltas)
+    var marks: [String: UseMark] = [:]
+    let tags = request.tags
+    let isPatient = request.waitsForNetwork
+    try await wait(for: missing.map(\.id), (number, request.priority)) { () async throws(PackError) in
+      try await check(goal, of: tags, for: request)
+      let open = missing.filter { marks[$0.id] == nil }
+      let holding = try await store.hold(open)
+      if let failure = holding.failure { throw failure }
+      for (id, mark) in holding.marks {
+        marks[id] = mark
+        meter.installed(id)
+      }
+      for pack in open where holding.marks[pack.id] == nil {
+        if let failure = failure(of: pack.id, isPatient: isPatient) { throw failure }
+      }
+      return marks.count == missing.count
+    }
+    return marks
+  }
+
+  /// Throws before anything is downloaded if there is no room for the packs that are not on their way, even after a purge. Purges nothing: that happens
+  /// when the files arrive.
+  private func checkRoom(for packs: [ManifestPack], _ deltas: [String: ManifestDelta]) async throws(PackError) {
+    let defaults = try await delivery.store.requiredManifest().defaults
+    var fresh: [ManifestPack] = []
+    for pack in packs where try await !isComing(pack) { fresh.append(deltas[pack.id].map { pack.fetched(as: $0, defaults) } ?? pack) }
+    guard !fresh.isEmpty, var lack = try await delivery.store.lack(for: fresh) else { return }
+    if try await freeParts() {
+      guard let still = try await delivery.store.lack(for: fresh) else { return }
+      lack = still
+    }
+    notices.tell(LowSpace(packs: fresh.map(\.id), missing: lack.missing, removed: []))
+    throw lack.error
+  }
+}

@@ -1,0 +1,54 @@
+/// What downloads the files of plans: this process, or the system's download service.
+package protocol DownloadService: Sendable {
+  /// Whether ``underWay()`` is complete at the moment of the call. Otherwise it may be older than the records.
+  var isListExact: Bool { get }
+  /// The events from now on, for one listener. From here on the service downloads.
+  func events() -> AsyncStream<ServiceNotice>
+  /// Ends everything that would not outlive the process.
+  func stop() async
+  /// Returns the identifiers of the downloads in progress. Returns nil if the service did not answer.
+  func underWay() async -> Set<String>?
+  /// Starts the downloads of a plan, and ends those that the plan cancels.
+  ///
+  /// - Parameter asked: The names of the packs that somebody waits for.
+  func hand(_ plan: DeliveryPlan, asked: Set<String>) async throws(PackError)
+  /// Changes the priority of a download, from 0 to 1, as far as the service can.
+  func setPriority(_ priority: Double, of identifier: String) async
+  /// Ends the download of a pack, and records that it is not wanted.
+  func cancel(_ id: String) async throws(PackError)
+  /// Returns the bytes that are available for downloads. Returns nil if that is not known.
+  func availableSpace() async -> UInt64?
+  /// Ends the downloads of all packs except some, and removes what is kept of them. Later plans begin those again that the manifest requires.
+  ///
+  /// - Returns: Whether there was something.
+  func freeSpace(keeping ids: Set<String>) async throws(PackError) -> Bool
+}
+
+/// An event of a download service that is not recorded yet.
+package struct ServiceNotice: Sendable {
+  /// Records the event. Not while a plan is made and handed over: a file that is taken in between would be downloaded again.
+  package var record: @Sendable () async -> Void = {}
+  /// What it means.
+  package let events: [ServiceEvent]
+
+  package init(record: @escaping @Sendable () async -> Void = {}, events: [ServiceEvent]) {
+    self.record = record
+    self.events = events
+  }
+}
+
+/// An event of a download service.
+package enum ServiceEvent: Sendable {
+  /// A record changed, or a file arrived: a plan should be made.
+  case changed
+  /// A download received bytes.
+  case progress(id: String, received: UInt64, size: UInt64)
+  /// A download failed, and the service tries it again by itself.
+  case retrying(id: String)
+  /// A download failed. The next attempt follows after the delay in its record.
+  case failed(id: String, PackError)
+  /// A download needs so many bytes of free space.
+  case noSpace(id: String, needed: UInt64, free: UInt64)
+  /// The network went away or came back.
+  case network(isAvailable: Bool)
+}

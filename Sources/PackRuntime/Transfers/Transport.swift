@@ -1,0 +1,35 @@
+/// A way to download files while the app runs: the system's HTTP client, or a test double.
+public protocol Transport: Sendable {
+  /// Downloads one file into `sink`, from ``DownloadSink/offset`` on if the server permits it, and returns when the file is complete.
+  ///
+  /// The method must return soon after its task is cancelled. It leaves what is in the sink for the next attempt.
+  func download(_ request: TransferRequest, into sink: DownloadSink) async throws(TransferFailure)
+
+  /// Changes the priority of a download in progress.
+  func setPriority(_ priority: Double, of identifier: String) async
+}
+
+extension Transport {
+  /// Does nothing.
+  public func setPriority(_ priority: Double, of identifier: String) async {}
+}
+
+/// The input of a transport for one download.
+public struct TransferRequest: Hashable, Sendable {
+  /// The same for each attempt and in each process.
+  public let identifier: String
+  /// The URL of the file.
+  public let url: String
+  /// The size of the file in bytes.
+  public let size: UInt64
+  /// The priority, from 0 to 1.
+  public let priority: Double
+
+  /// Creates a request.
+  public init(identifier: String, url: String, size: UInt64, priority: Double = 0.5) {
+    self.identifier = identifier
+    self.url = url
+    self.size = size
+    self.priority = priority
+  }
+}
