@@ -97,15 +97,6 @@ extension AssetStore {
     }
   }
 
-  /// Returns the number of bytes that are missing to install a pack.
-  package func missingSpace(for pack: ManifestPack, file: String) async throws(PackError) -> UInt64 {
-    try await WorkerPool.settled { [directory, manifests] () throws(PackError) in
-      let device = try directory.status(outside: file)?.device
-      let isMovable = try device == directory.status(".")?.device
-      return try StoreSpace(directory, manifests).shortage(Installation.needs(pack, pack.install, isMovable: isMovable)).largest
-    }
-  }
-
   /// Frees at least this many bytes, or removes no pack if that is not possible.
   package func purgeIfEnough(toFree bytes: UInt64) async throws(PackError) -> PurgeReport {
     let (report, events) = try await WorkerPool.settled { [directory, manifests] () throws(PackError) in

@@ -65,8 +65,8 @@
 
     // MARK: The system's downloads
 
-    /// Returns the identifiers of the downloads that the system has, for ``AppDelivery/plan(asked:awaited:downloads:isListExact:freeSpace:)``. A failed download stays in
-    /// the system's list, but is not included here.
+    /// Returns the identifiers of the downloads that the system has, for ``AppDelivery/plan(asked:awaited:downloads:isListExact:freeSpace:)``. A failed
+    /// download stays in the system's list, but is not included here.
     ///
     /// - Returns: nil if the system does not respond in time.
     public func current() async -> Set<String>? {

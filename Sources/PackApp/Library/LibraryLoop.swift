@@ -75,7 +75,7 @@ actor LibraryLoop {
   private var fetched: (ids: Set<String>, isListed: Bool)?
   /// The number of attempts to fetch a shard that failed, one after the other.
   private var fetchFailures = 0
-  private(set) var hasNetwork = true
+  private var hasNetwork = true
   private var running: Task<Void, Never>?
   private var retry: Task<Void, Never>?
   private var isStopped = false
@@ -561,9 +561,9 @@ actor LibraryLoop {
     for file in plan.handOver { changes.tell(.pack(file.id, .installing)) }
     let installations = try await delivery.install(plan) { [steps] id, progress in steps.tell(.installing(id, progress)) }
     for installation in installations { note(installation) }
-    let sizes = Dictionary(plan.downloads.map { ($0.id, $0.identifier.description) }) { first, _ in first }
+    let handed = Dictionary(plan.downloads.map { ($0.id, $0.identifier.description) }) { first, _ in first }
     try await service.hand(plan, asked: asked)
-    for (id, identifier) in sizes { if let priority = priority(of: id) { await service.setPriority(priority, of: identifier) } }
+    for (id, identifier) in handed { if let priority = priority(of: id) { await service.setPriority(priority, of: identifier) } }
     // What cannot be removed now is in the next plan.
     _ = try? await delivery.tidy(plan)
     var delay: UInt64?
@@ -606,7 +606,7 @@ actor LibraryLoop {
     // A download that the system lost sends no event: while somebody waits, it is looked for.
     if !asked.isEmpty { delay = min(delay ?? Self.lookInterval, Self.lookInterval) }
     if let delay { planAgain(after: delay) }
-    for id in Set(installations.map(\.id)).union(asked).union(plan.underWay).union(sizes.keys) { await report(id) }
+    for id in Set(installations.map(\.id)).union(asked).union(plan.underWay).union(handed.keys) { await report(id) }
   }
 
   private func note(_ installation: AppDelivery.Installation) {

@@ -22,25 +22,10 @@
     /// Creates a mirror of a library, which is updated until it is released.
     public init(_ library: PackLibrary) {
       self.library = library
-      let (updates, continuation) = AsyncStream.makeStream(of: [PackLibrary.Offer].self, bufferingPolicy: .bufferingNewest(1))
-      let changes = library.loop.changes.listen()
-      listening = Task {
-        var offers = await library.offers().packs
-        continuation.yield(offers)
-        for await change in changes {
-          switch change {
-          case .list: offers = await library.offers().packs
-          case .pack(let id, let status):
-            // One row, however many there are.
-            guard let row = offers.firstIndex(where: { $0.id == id }) else { continue }
-            offers[row].status = status
-          }
-          continuation.yield(offers)
-        }
-        continuation.finish()
-      }
+      let (lists, task) = library.lists()
+      listening = task
       Task { [weak self] in
-        for await offers in updates { self?.offers = offers }
+        for await offers in lists { self?.offers = offers }
       }
     }
 

@@ -195,6 +195,29 @@ public final class PackLibrary: Sendable {
     await loop.offers()
   }
 
+  /// Returns the packs of ``offers()`` now and after each change, for the mirrors for views. A slow listener receives only the latest list. The stream ends
+  /// when the task is cancelled.
+  func lists() -> (stream: AsyncStream<[Offer]>, task: Task<Void, Never>) {
+    let (stream, continuation) = AsyncStream.makeStream(of: [Offer].self, bufferingPolicy: .bufferingNewest(1))
+    let changes = loop.changes.listen()
+    let task = Task {
+      var offers = await offers().packs
+      continuation.yield(offers)
+      for await change in changes {
+        switch change {
+        case .list: offers = await self.offers().packs
+        case .pack(let id, let status):
+          // One row, however many there are.
+          guard let row = offers.firstIndex(where: { $0.id == id }) else { continue }
+          offers[row].status = status
+        }
+        continuation.yield(offers)
+      }
+      continuation.finish()
+    }
+    return (stream, task)
+  }
+
   /// Fetches the manifest, accepts it if it is newer, and starts the downloads that it requires. After a call of ``offers()``, also fetches what is missing of
   /// the list.
   ///

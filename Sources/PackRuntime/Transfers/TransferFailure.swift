@@ -35,5 +35,4 @@ public enum TransferFailure: Error, Hashable, Sendable {
     default: false
     }
   }
-
 }

@@ -26,7 +26,6 @@ public actor Transfers {
   private var isClosed = false
   /// Whether the last attempt found no network. Then one download is tried at a time.
   private var isOffline = false
-  private var idlers: [CheckedContinuation<Void, Never>] = []
 
   private struct Entry {
     var download: PlannedDownload
@@ -87,7 +86,6 @@ public actor Transfers {
     entries = [:]
     place.release()
     report.finish()
-    wakeIdlers()
   }
 
   // MARK: What is wanted
@@ -118,7 +116,6 @@ public actor Transfers {
     await attempt?.value
     guard entries[identifier] == nil else { return }
     try? await WorkerPool.settled { [place] () throws(PackError) in place.removePart(identifier) }
-    wakeIdlers()
   }
 
   /// Ends the downloads that are not complete, except some, and removes their parts.
@@ -147,7 +144,6 @@ public actor Transfers {
     guard case .ended = entries[identifier]?.phase else { return }
     entries[identifier] = nil
     launch()
-    wakeIdlers()
   }
 
   /// Removes parts that no download here is for, and that no later one can use.
@@ -171,16 +167,6 @@ public actor Transfers {
   /// Returns the bytes that are available on the volume of the directory.
   package func availableSpace() async throws(PackError) -> UInt64 {
     try await WorkerPool.settled { [place] () throws(PackError) in try reading(place.path, place.files.availableSpace(at: place.handle)) }
-  }
-
-  /// Waits until nothing waits, runs or is to be settled.
-  package func becomeIdle() async {
-    while !entries.isEmpty { await withCheckedContinuation { idlers.append($0) } }
-  }
-
-  private func wakeIdlers() {
-    for idler in idlers { idler.resume() }
-    idlers = []
   }
 
   // MARK: Attempts

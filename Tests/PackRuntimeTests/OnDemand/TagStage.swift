@@ -3,11 +3,10 @@ import Testing
 
 @testable import PackApp
 
-/// An app group, and a simulated server with a manifest, shards and packs.
+/// An app group, and a simulated server with shards and packs.
 final class TagStage: Sendable {
   let place: DeliveryStage
   private let served = Monitor<[String: [UInt8]]>([:])
-  private let published = Monitor<[UInt8]?>(nil)
   private let shards = Monitor(Shards())
 
   var stage: StoreStage { place.stage }
@@ -53,9 +52,6 @@ final class TagStage: Sendable {
     return moved
   }
 
-  /// Puts a manifest on the server, in place of the one before. Until then the server does not answer.
-  func publish(_ document: SignedManifest) { published.withLock { $0 = document.bytes } }
-
   /// Decides what is wrong with each request for a shard from now on.
   func failShards(_ decide: @escaping @Sendable (_ address: String) -> ShardFault?) { shards.withLock { $0.decide = decide } }
 
@@ -70,11 +66,6 @@ final class TagStage: Sendable {
     } _: {
       decide($0)
     }
-  }
-
-  private func manifest() throws(PackError) -> [UInt8] {
-    guard let document = published.withLock({ $0 }) else { throw Self.noNetwork }
-    return document
   }
 
   private func shard(_ address: String, _ size: Int) async throws(PackError) -> [UInt8] {
@@ -108,15 +99,14 @@ final class TagStage: Sendable {
     return (packs.store, transport, packs)
   }
 
-  /// Returns the library of an app that was just started. If no manifest is published, it does nothing before a test wants something of it.
+  /// Returns the library of an app that was just started. It does nothing before a test wants something of it.
   ///
   /// - Parameters:
   ///   - store: Its store. If nil, one without faults.
   ///   - files: The file system of its downloads.
-  ///   - retries: Whether it makes plans by itself after some time. Otherwise that time never ends.
   func open(
     _ transport: FaultyTransport, as session: String = "one", _ store: AssetStore? = nil, concurrentDownloads: Int = 20,
-    files: any FileSystem = FaultyFiles(), retries: Bool = true,
+    files: any FileSystem = FaultyFiles(),
     isForDevice: @escaping @Sendable (ManifestPack) -> Bool = { _ in true }
   ) async throws -> PackLibrary {
     let app = try await place.app(transport, session: session, concurrentDownloads: concurrentDownloads, files: files)
@@ -127,7 +117,7 @@ final class TagStage: Sendable {
       sleep: { [clock = place.clock] seconds in
         do {
           // Longer than a download takes here, so that the clock does not run far ahead of it.
-          try await Task.sleep(for: retries ? .milliseconds(50) : .seconds(1_000_000))
+          try await Task.sleep(for: .milliseconds(50))
           clock.advance(Int64(clamping: seconds))
         } catch {}
       },
@@ -139,8 +129,8 @@ final class TagStage: Sendable {
             return !hasAsked
           }
           // The library asks once when it starts. Without an answer, this does not end in a plan that no test expects.
-          if isFirst, published.withLock({ $0 == nil }) { try? await Task.sleep(for: .seconds(1_000_000)) }
-          return try manifest()
+          if isFirst { try? await Task.sleep(for: .seconds(1_000_000)) }
+          throw Self.noNetwork
         case .shard(let address, let size): return try await shard(address, size)
         }
       })
@@ -164,20 +154,11 @@ final class TagStage: Sendable {
   /// The names of incomplete files.
   var parts: [String] { stage.directory.names(in: "downloads").filter { $0.hasSuffix(".part") } }
 
-  /// Waits until nothing is downloaded, incomplete, or waiting to be installed. Fails if something stays.
-  func becomesIdle(_ packs: PackLibrary, sourceLocation: SourceLocation = #_sourceLocation) async throws {
-    try await eventually(
-      "something is left", { await packs.loop.service.underWay() == [] && parts.isEmpty && place.waiting.isEmpty },
-      sourceLocation: sourceLocation)
-  }
 }
 
 extension PackLibrary {
   /// Accepts a manifest, as after it was fetched. Nothing is planned.
   func adopt(_ document: SignedManifest) async throws(PackError) { try await loop.delivery.adopt(document.bytes) }
-
-  /// Ends everything that would end with the process, so that the next library can be opened.
-  func close() async { await loop.stop() }
 }
 
 /// Begins a request in a separate task, which returns its result.
