@@ -56,7 +56,8 @@ struct Transcript {
         guard let command = words.first else { throw ScriptError("nothing follows '!'") }
         try stage.perform(command, Array(words.dropFirst()), isNegated: isNegated)
       } catch {
-        throw ScriptError("\(name).txt:\(line.number): \(line.text)\n\(error)\n\(stage.transcript)")
+        // The cause stands in the first line, which is all that a summary has.
+        throw ScriptError("\(name).txt:\(line.number): \(error): \(line.text)\n\(stage.transcript)")
       }
     }
   }

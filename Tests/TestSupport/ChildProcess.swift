@@ -97,8 +97,12 @@ package final class ChildProcess: Sendable {
   /// Returns the status if the program has ended. Its number is free for other programs then.
   private func ended() -> Int32? {
     status.withLock { status in
+      guard status == nil else { return status }
       var raw: CInt = 0
-      if status == nil, waitpid(number, &raw, WNOHANG) != 0 { status = raw & 0x7F == 0 ? raw >> 8 & 0xFF : 128 + (raw & 0x7F) }
+      let found = waitpid(number, &raw, WNOHANG)
+      if found == number { status = raw & 0x7F == 0 ? raw >> 8 & 0xFF : 128 + (raw & 0x7F) }
+      // No test may mistake an end that somebody else has seen for a success.
+      if found < 0, errno != EINTR { status = 255 }
       return status
     }
   }

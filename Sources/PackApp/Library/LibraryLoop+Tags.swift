@@ -18,7 +18,11 @@ extension LibraryLoop {
   /// - Parameter request: The request that fetches what is missing of the manifest's catalogue. If nil, nothing is fetched.
   /// - Returns: Nil if parts of the catalogue are missing.
   func goal(of tags: Set<String>, for request: TagRequest?) async throws(PackError) -> TagGoal? {
-    if request != nil, await delivery.store.manifest == nil { try await fetchManifest() }
+    if let request {
+      try await persistently(request.waitsForNetwork) { () async throws(PackError) in
+        if await delivery.store.manifest == nil { try await fetchManifest() }
+      }
+    }
     for _ in 0..<Self.mostRounds {
       let manifest = try await delivery.store.requiredManifest()
       let listing = try await listing(of: manifest)
@@ -30,26 +34,34 @@ extension LibraryLoop {
         return TagGoal(manifestVersion: manifest.version, packs: packs)
       }
       guard let request else { return nil }
-      try await fetchCatalogue(isPatient: request.waitsForNetwork)
+      try await persistently(request.waitsForNetwork) { () async throws(PackError) in try await fetchCatalogue() }
     }
     throw PackError(.cannotRead, of: delivery.store.root, "loses the parts of the catalogue that are put there", advice: .tryAgain)
   }
 
-  private func fetchCatalogue(isPatient: Bool) async throws(PackError) {
-    var delay: UInt64 = 1
+  private func fetchCatalogue() async throws(PackError) {
+    do throws(PackError) {
+      _ = try await fetchShards(for: nil)
+    } catch {
+      guard [.wrongShard, .limitExceeded].contains(error.code) else { throw error }
+      throw PackError(.digestMismatch, error.message, advice: .developer("publish the parts of the catalogue that the manifest names"))
+    }
+  }
+
+  /// Fetches something again after each failure, with growing delays, if a request is patient. After each third, the manifest is asked first: a newer
+  /// release may have replaced what cannot be had.
+  private func persistently(_ isPatient: Bool, _ fetch: () async throws(PackError) -> Void) async throws(PackError) {
+    var failures = 0
     while true {
       do throws(PackError) {
-        _ = try await fetchShards(for: nil)
-        return
+        if failures > 0, failures % 3 == 0 { try await fetchManifest() }
+        return try await fetch()
       } catch {
-        if [.wrongShard, .limitExceeded].contains(error.code) {
-          throw PackError(.digestMismatch, error.message, advice: .developer("publish the parts of the catalogue that the manifest names"))
-        }
-        guard isPatient, error.code == .offline else { throw error }
+        guard isPatient, Self.isTemporary(error), !Task.isCancelled else { throw error }
       }
-      await pause(seconds: delay)
-      delay = min(2 * delay, 30)
-      if Task.isCancelled { throw PackError(.cancelled, "cancelled") }
+      await pause(seconds: min(1 << UInt64(min(failures, 5)), Self.lookInterval))
+      if Task.isCancelled { throw PackError(.cancelled, "the request was cancelled") }
+      failures += 1
     }
   }
 
@@ -97,7 +109,7 @@ extension LibraryLoop {
     var marks: [String: UseMark] = [:]
     let tags = request.tags
     let isPatient = request.waitsForNetwork
-    try await wait(for: missing.map(\.id), (number, request.priority)) { () async throws(PackError) in
+    try await wait(for: missing.map(\.id), as: number, priority: request.priority) { () async throws(PackError) in
       try await check(goal, of: tags, for: request)
       let open = missing.filter { marks[$0.id] == nil }
       let holding = try await store.hold(open)
@@ -107,7 +119,7 @@ extension LibraryLoop {
         meter.installed(id)
       }
       for pack in open where holding.marks[pack.id] == nil {
-        if let failure = failure(of: pack.id, isPatient: isPatient) { throw failure }
+        if let failure = failure(of: pack.id, in: number, isPatient: isPatient) { throw failure }
       }
       return marks.count == missing.count
     }
@@ -121,7 +133,7 @@ extension LibraryLoop {
     var fresh: [ManifestPack] = []
     for pack in packs where try await !isComing(pack) { fresh.append(deltas[pack.id].map { pack.fetched(as: $0, defaults) } ?? pack) }
     guard !fresh.isEmpty, var lack = try await delivery.store.lack(for: fresh) else { return }
-    if try await freeParts() {
+    if try await freeParts(except: Set(packs.map(\.id))) {
       guard let still = try await delivery.store.lack(for: fresh) else { return }
       lack = still
     }

@@ -128,16 +128,6 @@ public final class PackLibrary: Sendable {
     self.loop = loop
   }
 
-  private let requestCount = Monitor(0)
-
-  /// Returns a number for a request by tags.
-  func requestNumber() -> Int {
-    requestCount.withLock { count in
-      count += 1
-      return count
-    }
-  }
-
   deinit {
     let loop = loop
     Task { await loop.stop() }

@@ -41,14 +41,14 @@ public final class TagRequest: Sendable {
   ///   - library: The packs of the app.
   ///   - priority: The priority of its downloads, from 0 to 1.
   ///   - update: How a running version that is not the one in the manifest is replaced.
-  ///   - waitsForNetwork: Whether ``begin()`` waits if there is no network, and after any number of failures. If false, it throws without a network, and
-  ///     after five failed attempts.
+  ///   - waitsForNetwork: Whether ``begin()`` waits if there is no network, and after any number of failures. If false, it throws without a network, if
+  ///     the manifest or a part of its catalogue cannot be fetched, and after five failed attempts for a pack.
   public init(
     _ tags: Set<String>, of library: PackLibrary, priority: Double = 0.5, update: TagUpdate = .confirmed, waitsForNetwork: Bool = false
   ) {
     self.tags = tags
     self.library = library
-    number = library.requestNumber()
+    number = Waiters.number()
     self.update = update
     self.waitsForNetwork = waitsForNetwork
     state = Monitor(State(priority: priority))
@@ -66,7 +66,7 @@ public final class TagRequest: Sendable {
       state.priority = priority
       return state.missing
     }
-    for id in missing { await library.loop.setPriority(priority, of: id, request: number) }
+    await library.loop.setPriority(priority, of: number, waitingFor: missing)
   }
 
   /// The current progress of the request.

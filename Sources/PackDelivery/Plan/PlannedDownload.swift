@@ -13,7 +13,7 @@ public struct PlannedDownload: Hashable, Sendable {
   /// Whether the app has to wait for the download. True only if ``DeliveryEvent/permitsEssential`` is true.
   public let isEssential: Bool
   /// The priority, from 0 to 1.
-  public let priority: Double
+  public package(set) var priority: Double
   /// Whether the app should start the download in the foreground because someone is waiting for it. The system's policies on battery and network do
   /// not apply there.
   public let startsInForeground: Bool
@@ -31,6 +31,9 @@ public struct PlannedDownload: Hashable, Sendable {
     self.priority = priority
     self.startsInForeground = startsInForeground
   }
+
+  /// The priority of a pack that is on demand and was requested.
+  package static let wantedPriority = 0.75
 
   /// The identifier of the download in the app, its extension and the system.
   public var identifier: DownloadIdentifier { DownloadIdentifier(id: id, bytes: bytes) }

@@ -262,7 +262,7 @@ struct Planning {
       PlannedDownload(
         id: pack.id, bytes: status.file, url: status.delta.flatMap { _ in defaults.url(pack.id, status.file.sha256) } ?? pack.url,
         isDelta: status.delta != nil, fallback: status.fallback, isEssential: isEssential,
-        priority: pack.delivery == .essential ? 1 : status.isWanted ? 0.75 : 0.5,
+        priority: pack.delivery == .essential ? 1 : status.isWanted ? PlannedDownload.wantedPriority : 0.5,
         startsInForeground: facts.event == .launch && (pack.delivery == .essential || status.isWanted || wasBarred)))
     note(candidate.before, status)
   }

@@ -219,7 +219,8 @@ public struct AppDelivery: Sendable {
     switch error.code {
     case .noSpace, .quotaExceeded, .noKey, .wrongKey, .notWrapped, .noUsableKey, .malformedKey, .storeBusy, .cancelled, .noManifest,
       .manifestExpired, .keysExpired, .manifestRollback, .unknownPack, .catalogueNotAvailable, .damagedManifest, .cannotRead, .cannotWrite,
-      .inUse, .unsupported, .damagedStore, .sourceChanged, .internalError:
+      .inUse, .unsupported, .damagedStore, .sourceChanged, .internalError, .missingInput:
+      // A file that the system removed meanwhile is found to be gone by the next plan.
       .putOff
     case .versionFailed: .failed(.rejected)
     case .wrongBase: .failed(.base)

@@ -222,7 +222,7 @@ struct CatalogueRequestTests {
     #expect(try await TagRequest(["world-0"], of: packs).begin().packs.map(\.installed.id) == ["a", "b", "c"])
   }
 
-  @Test("a half finished download of a pack goes when no shard lists it")
+  @Test("a half finished download of a pack stays while its shard is missing, and goes when no shard lists it")
   func leftover() async throws {
     let (first, second) = (try await tags.offer("a", tags: ["world"]), try await tags.offer("b", tags: ["world"]))
     let releases = [try CatalogueRelease(1, [first], count: 1), try CatalogueRelease(2, [second], count: 1)]
@@ -234,6 +234,11 @@ struct CatalogueRequestTests {
     request.cancel()
     await #expect(throws: PackError.self) { try await request.value }
     try await store.adopt(releases[1].document)
+    tags.failShards { _ in .missing }
+    #expect(await failure { () async throws(PackError) in _ = try await TagRequest(["world"], of: packs).begin() }?.code == .downloadFailed)
+    try await packs.loop.bring()
+    #expect(transport.running == [TagStage.identifier(first)] && !tags.parts.isEmpty)
+    tags.failShards { _ in nil }
     #expect(try await TagRequest(["world"], of: packs).begin().packs.map(\.installed.id) == ["b"])
     #expect(transport.running.isEmpty && tags.parts.isEmpty)
   }

@@ -132,6 +132,8 @@ struct TagCrashTests {
         await packs.loop.stop()
         #expect(disk.tree(below: "/store/uses").isEmpty, place)
         #expect(disk.tree(below: "/store/packs").isEmpty, place)
+        #expect(disk.tree(below: "/shared/incoming").isEmpty, place)
+        #expect(disk.tree(below: "/downloads").filter { $0.key.hasSuffix(".part") || $0.key.hasSuffix(".tag") }.isEmpty, place)
       }
     }
   }

@@ -22,24 +22,24 @@ struct TagDownloadTests {
 
   @Test("requests for the same packs share one download, which goes on when they are cancelled")
   func shared() async throws {
-    let isHeld = Monitor(true)
-    let (store, transport, packs) = try await tags.open { _ in isHeld.withLock { $0 } ? .slow(.milliseconds(50)) : nil }
-    let offers = try await [tags.offer("core", tags: ["a", "b", "c"]), tags.offer("more", tags: ["b"])]
+    // Nothing arrives before the third pack is requested.
+    let (store, transport, packs) = try await tags.open { _ in .gathered(3) }
+    let offers = try await [
+      tags.offer("core", tags: ["a", "b", "c"]), tags.offer("more", tags: ["b"]), tags.offer("last", tags: ["last"]),
+    ]
     try await store.adopt(stage.manifest(1, offers))
     let requests = ["a", "b", "c"].map { TagRequest([$0], of: packs) }
-    let tasks =
-      requests.map(begin) + [
-        Task {
-          try? await packs.ensure("core")
-          return .failure(PackError(.cancelled, ""))
-        }
-      ]
+    let tasks = requests.map(begin)
+    let ensuring = Task { await failure { () async throws(PackError) in try await packs.ensure("core") }?.code }
     try await eventually("they do not begin") { transport.calls.count == 2 }
     for task in tasks { task.cancel() }
+    ensuring.cancel()
     for task in tasks { #expect(await error(task)?.code == .cancelled) }
-    isHeld.withLock { $0 = false }
-    for request in requests { #expect(try await request.begin().packs.count > 0) }
-    #expect(transport.calls.count == 2)
+    #expect(await ensuring.value == .cancelled)
+    let again = requests.map(begin)
+    #expect(try await TagRequest(["last"], of: packs).begin().packs.count == 1)
+    for task in again { #expect(try await task.value.get().packs.count > 0) }
+    #expect(transport.calls.count == 3)
   }
 
   @Test("a request that was cancelled leaves its download, which ends if the app cancels it, and its part stays until then")
@@ -88,8 +88,8 @@ struct TagDownloadTests {
     #expect(tags.parts.isEmpty)
   }
 
-  @Test("a file that was damaged after its download is not used: it is fetched again")
-  func damagedFile() async throws {
+  @Test("a file that was damaged or lost after its download is not used: it is fetched again", arguments: [true, false])
+  func damagedFile(isLost: Bool) async throws {
     let damaged = Monitor(0)
     let files = FaultyFiles { call in
       guard call.operation == .status, call.name.contains("shared/incoming/"),
@@ -99,8 +99,12 @@ struct TagDownloadTests {
         }),
         var bytes = FileManager.default.contents(atPath: call.name)
       else { return nil }
-      bytes[bytes.count / 2] ^= 1
-      try? bytes.write(to: URL(fileURLWithPath: call.name))
+      if isLost {
+        try? FileManager.default.removeItem(atPath: call.name)
+      } else {
+        bytes[bytes.count / 2] ^= 1
+        try? bytes.write(to: URL(fileURLWithPath: call.name))
+      }
       return nil
     }
     let (store, transport, packs) = try await tags.start(tags.transport(), storeFiles: files)
@@ -128,7 +132,7 @@ struct TagDownloadTests {
 
   // MARK: Priority
 
-  @Test("a download has the highest priority of the waiting requests, also when a priority changes")
+  @Test("a download has the highest priority of the waiting calls, from its start, and also when one changes or ends")
   func priority() async throws {
     let (store, transport, packs) = try await tags.open { _ in .stuck(at: 700) }
     let offer = try await tags.offer("core", tags: ["boot"])
@@ -136,19 +140,27 @@ struct TagDownloadTests {
     let requests = [TagRequest(["boot"], of: packs, priority: 0.2), TagRequest(["boot"], of: packs, priority: 0.4)]
     func priority() -> Double? { transport.priorities[TagStage.identifier(offer)] ?? transport.calls.first?.request.priority }
     let first = begin(requests[0])
-    try await eventually("it is as urgent as a pack that somebody waits for") { priority() == 0.2 }
+    try await eventually("it does not begin") { !transport.calls.isEmpty }
+    #expect(transport.calls.map(\.request.priority) == [0.2])
     let second = begin(requests[1])
     try await eventually("it is not as urgent as the second") { priority() == 0.4 }
     try await requests[0].setPriority(0.9)
     #expect(priority() == 0.9)
     try await requests[0].setPriority(0.1)
     #expect(priority() == 0.4)
+    let third = Task { try? await packs.ensure("core") }
+    try await eventually("it is not as urgent as a pack that the app waits for") { priority() == 0.75 }
+    third.cancel()
+    _ = await third.value
+    #expect(priority() == 0.4)
     second.cancel()
     _ = await second.value
+    #expect(priority() == 0.1)
     first.cancel()
     _ = await first.value
     try await requests[0].setPriority(TagRequest.urgent)
     #expect(requests[0].priority == 1)
+    #expect(priority() == 0.1)
   }
 
   @Test("an urgent request interrupts other downloads, which continue later")
@@ -160,19 +172,16 @@ struct TagDownloadTests {
     }
     try await store.adopt(stage.manifest(1, offers))
     let film = begin(TagRequest(["film"], of: packs))
-    try await eventually("it does not begin") { transport.running.count == 1 }
+    try await eventually("it does not begin") { transport.running.count == 1 && !tags.parts.isEmpty }
+    isHeld.withLock { $0 = false }
     let level = TagRequest(["level"], of: packs)
     let task = begin(level)
     for await status in packs.status(of: "level") { if case .waiting = status { break } }
     #expect(transport.running == [TagStage.identifier(offers[0])])
     try await level.setPriority(TagRequest.urgent)
     #expect(try await task.value.get().packs.count == 1)
-    isHeld.withLock { $0 = false }
-    // The interrupted download may be running and stuck again.
-    film.cancel()
-    _ = await film.value
-    try await packs.cancel("film")
-    #expect(try await TagRequest(["film"], of: packs).begin().packs.count == 1)
+    #expect(try await film.value.get().packs.count == 1)
+    #expect(transport.calls.map(\.offset) == [0, 0, 700])
   }
 
   // MARK: Progress
@@ -245,6 +254,47 @@ struct TagDownloadTests {
     isOffline.withLock { $0 = false }
     let access = try await task.value.get()
     #expect(access.packs.count == 1)
+  }
+
+  @Test("a request that does not wait ends after five failures of its own, whenever others begin")
+  func attempts() async throws {
+    let isCounted = Monitor(false)
+    let (store, transport, packs) = try await tags.open { _ in .failure(.status(503, retryAfter: nil)) }
+    try await store.adopt(stage.manifest(1, [tags.offer("core", tags: ["boot"])]))
+    let first = begin(TagRequest(["boot"], of: packs))
+    try await eventually("it is not tried again") { transport.calls.count >= 3 }
+    let second = Task {
+      let code = await failure { () async throws(PackError) in _ = try await TagRequest(["boot"], of: packs).begin() }?.code
+      isCounted.withLock { $0 = true }
+      return (code, transport.calls.count)
+    }
+    #expect(await error(first)?.code == .downloadFailed)
+    #expect(!isCounted.withLock { $0 })
+    let (code, count) = await second.value
+    #expect(code == .downloadFailed)
+    // The attempt that ran when it began does not count.
+    #expect((8...9).contains(count))
+  }
+
+  @Test("a request that waits goes on without a manifest, and while parts of the catalogue cannot be had")
+  func waitingForManifest() async throws {
+    let offer = try await tags.offer("core", tags: ["boot"])
+    let release = try CatalogueRelease(1, [offer], count: 1)
+    let missing = Monitor(4)
+    tags.failShards { _ in
+      missing.withLock { count in
+        defer { count -= 1 }
+        return count > 0 ? .missing : nil
+      }
+    }
+    tags.serve(release)
+    let (store, _, packs) = try await tags.open()
+    #expect(await failure { () async throws(PackError) in _ = try await TagRequest(["boot"], of: packs).begin() }?.code == .offline)
+    let task = begin(TagRequest(["boot"], of: packs, waitsForNetwork: true))
+    try await eventually("it does not ask for a manifest again") { tags.manifestCalls >= 5 }
+    try await store.adopt(release.document)
+    #expect(try await task.value.get().packs.count == 1)
+    #expect(tags.shardCalls.count == 5)
   }
 
   // MARK: Many at once

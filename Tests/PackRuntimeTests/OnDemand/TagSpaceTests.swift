@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 
@@ -166,6 +167,30 @@ struct TagSpaceTests {
     isFirst.withLock { $0 = false }
     #expect(try await TagRequest(["new"], of: packs).begin().packs.count == 1)
     #expect(try await store.installed().map(\.id).contains("a"))
+  }
+
+  @Test("a request for which there is no room keeps what is here of its packs")
+  func ownPart() async throws {
+    let new = try await tags.offer("new", tags: ["new"], size: 20_000)
+    do {
+      let (store, transport, packs) = try await tags.start(tags.transport { _ in .stuck(at: 900) })
+      try await store.adopt(stage.manifest(1, [new]))
+      let task = Task { try? await packs.ensure("new") }
+      try await eventually("it does not begin") {
+        try !tags.parts.isEmpty && packs.loop.delivery.state.status(of: "new")?.state.kind == .loading
+      }
+      task.cancel()
+      _ = await task.value
+      #expect(transport.running.count == 1)
+    }
+    stage.end("one")
+    // Otherwise the pack would count as on its way.
+    try FileManager.default.removeItem(atPath: stage.directory("shared"))
+    let policy = StorePolicy(quota: 10_000, lockTimeout: .seconds(1000), freeSpaceMargin: 0)
+    let (store, transport, packs) = try await tags.start(tags.transport(), session: "two", policy: policy)
+    try await store.adopt(stage.manifest(2, [new]))
+    let code = await failure { () async throws(PackError) in _ = try await TagRequest(["new"], of: packs).begin() }?.code
+    #expect(code == .quotaExceeded && tags.parts.count == 1 && transport.calls.isEmpty)
   }
 
   @Test("packs without room in the store are not downloaded, and packs are purged if that makes room", arguments: InstallMode.allCases)

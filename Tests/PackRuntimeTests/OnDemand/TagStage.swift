@@ -20,6 +20,7 @@ final class TagStage: Sendable {
 
   private struct Shards {
     var calls: [String] = []
+    var manifestCalls = 0
     var decide: @Sendable (_ address: String) -> ShardFault? = { _ in nil }
   }
 
@@ -57,6 +58,9 @@ final class TagStage: Sendable {
 
   /// The addresses of the shards that were requested, in order.
   var shardCalls: [String] { shards.withLock { $0.calls } }
+
+  /// The number of times that the manifest was asked for.
+  var manifestCalls: Int { shards.withLock { $0.manifestCalls } }
 
   func forgetShardCalls() { shards.withLock { $0.calls = [] } }
 
@@ -124,6 +128,7 @@ final class TagStage: Sendable {
       source: { [self] (file) async throws(PackError) in
         switch file {
         case .manifest:
+          shards.withLock { $0.manifestCalls += 1 }
           let isFirst = hasAsked.withLock { hasAsked in
             defer { hasAsked = true }
             return !hasAsked

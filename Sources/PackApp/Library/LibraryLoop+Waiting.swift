@@ -1,0 +1,210 @@
+extension LibraryLoop {
+  func ensure(_ ids: [String]) async throws(PackError) {
+    var missing: [String] = []
+    for id in ids where try await !use(id) { missing.append(id) }
+    for id in missing { try await check(id) }
+    guard !missing.isEmpty else { return }
+    try await wait(for: missing) { () async throws(PackError) in
+      var isDone = true
+      for id in missing where try await !settled(id) { isDone = false }
+      return isDone
+    }
+  }
+
+  /// Waits for packs until a condition holds, which is looked at after each change of one of them and of the manifest. What they need is planned and
+  /// handed over meanwhile.
+  ///
+  /// - Parameters:
+  ///   - number: One of ``Waiters/number()``.
+  ///   - priority: That of a request by tags.
+  func wait(
+    for ids: [String], as number: Int = Waiters.number(), priority: Double? = nil, until isDone: () async throws(PackError) -> Bool
+  ) async throws(PackError) {
+    let underWay = Set((await service.underWay() ?? []).compactMap { DownloadIdentifier($0)?.id })
+    waiters.begin(number, for: Set(ids), priority: priority, underWay: underWay)
+    for id in ids {
+      failures[id] = nil
+      freed[id] = nil
+      retrying.remove(id)
+      requested.insert(id)
+    }
+    do throws(PackError) {
+      // For downloads that another request began.
+      for id in ids { await applyPriority(of: id) }
+      try await waitForChanges(of: ids, until: isDone)
+    } catch {
+      await end(number, ids)
+      throw error
+    }
+    await end(number, ids)
+  }
+
+  private func end(_ number: Int, _ ids: [String]) async {
+    waiters.end(number)
+    // The others may be less urgent.
+    for id in ids { await applyPriority(of: id) }
+  }
+
+  private func waitForChanges(of ids: [String], until isDone: () async throws(PackError) -> Bool) async throws(PackError) {
+    let names = Set(ids)
+    let events = changes.listen()
+    for id in ids { await report(id) }
+    // Not awaited, so that this call can be cancelled while another pack is being installed. Its result comes as a change.
+    Task { [weak self] in try? await self?.bring() }
+    for await change in events where change.id.map(names.contains) ?? true {
+      if case .pack(_, .downloading) = change { continue }
+      if try await isDone() { return }
+    }
+    throw PackError(
+      .cancelled, "the request for \(ids.count == 1 ? "pack '\(printable(ids[0].utf8))'" : "\(ids.count) packs") was cancelled")
+  }
+
+  /// Returns whether the pack can be used now. Throws the error that waiting does not help against.
+  func settled(_ id: String) async throws(PackError) -> Bool {
+    if try await use(id) {
+      await report(id)
+      return true
+    }
+    if let failure = failures[id] { throw failure }
+    return false
+  }
+
+  /// Activates the newest installed version of a pack, and opens it.
+  ///
+  /// - Returns: Whether there is one.
+  func use(_ id: String) async throws(PackError) -> Bool {
+    try await locks.lock("pack/\(id)")
+    defer { locks.unlock("pack/\(id)") }
+    let store = delivery.store
+    let offered = try? await delivery.lookup([id]).packs[id]
+    let versions = try await store.installed(id)
+    if let offered, let newest = versions.first(where: { $0.sha256 == offered.sha256 }), newest.state == .installed {
+      do throws(PackError) {
+        // Activated only after it was opened: if the process ended while the key is fetched, a trial would count as a crash.
+        let pack = try await store.open(id, activating: newest.version, onTrial: !confirmsVersions)
+        opened.withLock { $0[id] = pack }
+        return true
+      } catch {
+        if Self.isAboutBytes(error) {
+          try await store.activate(id, version: newest.version)
+          _ = try await store.rollback(id, reason: "cannot be opened: \(error.code)")
+        } else {
+          // It may open later: the key may be missing. Until then the version before it is used.
+          guard error.code != .cancelled, try await store.current(id) != nil else { throw error }
+        }
+      }
+    }
+    guard let current = try await store.current(id) else {
+      opened.withLock { $0[id] = nil }
+      return false
+    }
+    if opened.withLock({ $0[id]?.installed.sha256 }) != current.sha256 {
+      do throws(PackError) {
+        try await open(id)
+      } catch {
+        guard Self.isAboutBytes(error) else { throw error }
+        guard try await store.rollback(id, reason: "cannot be opened: \(error.code)") != nil else { throw error }
+        try await open(id)
+      }
+    }
+    // A trial that began in a process that did not confirm it.
+    if confirmsVersions, let token = try await store.trial(of: id) { try await store.confirm(token) }
+    return true
+  }
+
+  /// Whether an error says that the bytes on the device are not those of the publisher. Any other error may be gone the next time.
+  static func isAboutBytes(_ error: PackError) -> Bool {
+    [.failed(.wrongBytes), .failed(.wrongSize)].contains(AppDelivery.outcome(of: error))
+  }
+
+  func open(_ id: String) async throws(PackError) {
+    let pack = try await delivery.store.open(id)
+    opened.withLock { $0[id] = pack }
+  }
+
+  func reject(_ id: String, reason: String) async throws(PackError) -> UInt64? {
+    try await locks.lock("pack/\(id)")
+    opened.withLock { $0[id] = nil }
+    let left: InstalledPack?
+    do throws(PackError) {
+      left = try await delivery.store.rollback(id, reason: reason)
+      if left != nil { try await open(id) }
+    } catch {
+      locks.unlock("pack/\(id)")
+      throw error
+    }
+    locks.unlock("pack/\(id)")
+    await report(id)
+    return left?.version
+  }
+
+  func cancel(_ id: String) async throws(PackError) {
+    requested.remove(id)
+    failures[id] = PackError(.cancelled, "the download of pack '\(printable(id.utf8))' was cancelled")
+    await report(id)
+    // A plan may be about to start the download.
+    try await locks.lock("plan")
+    defer { locks.unlock("plan") }
+    try await service.cancel(id)
+    progress[id] = nil
+    await report(id)
+  }
+
+  func remove(_ id: String) async throws(PackError) {
+    try await locks.lock("plan")
+    do throws(PackError) {
+      opened.withLock { $0[id] = nil }
+      try await delivery.store.remove(id)
+      if await delivery.store.manifest != nil {
+        // The record still says that the pack is there. A plan corrects it, and schedules the pack again, as after the system freed space; so it is cancelled
+        // before anything downloads it.
+        var plan = try await makePlan(asked: [])
+        try await service.cancel(id)
+        plan.downloads.removeAll { $0.id == id }
+        try await service.hand(plan, asked: [])
+      }
+    } catch {
+      locks.unlock("plan")
+      throw error
+    }
+    locks.unlock("plan")
+    progress[id] = nil
+    failures[id] = !waiters.contains(id) ? nil : PackError(.cancelled, "pack '\(printable(id.utf8))' was removed")
+    await report(id)
+  }
+
+  /// Returns the error that ends the wait of a call for a pack now; nil if it may still come.
+  ///
+  /// - Parameter isPatient: Whether the wait goes on without a network, and after any number of failures.
+  func failure(of id: String, in number: Int, isPatient: Bool) -> PackError? {
+    if let failure = failures[id] { return failure }
+    guard !isPatient, let trouble = waiters.trouble(of: id, in: number),
+      trouble.count >= (trouble.last.code == .offline ? 1 : Self.mostAttempts)
+    else { return nil }
+    return trouble.last
+  }
+
+  /// The number of failed attempts after which a request that is not patient ends.
+  static let mostAttempts = 5
+
+  /// Changes the priority of a call that waits for packs.
+  func setPriority(_ priority: Double, of number: Int, waitingFor ids: [String]) async {
+    waiters.setPriority(priority, of: number)
+    for id in ids { await applyPriority(of: id) }
+  }
+
+  /// Gives the download of a pack the highest priority of the calls that wait for it.
+  private func applyPriority(of id: String) async {
+    guard let priority = waiters.priority(of: id), let record = try? await record(of: id), record.state.isUnderWay else { return }
+    await service.setPriority(priority, of: record.identifier.description)
+  }
+
+  /// Returns how far the download of a pack is; nil if nothing of it has arrived.
+  func received(_ id: String) -> Step? { progress[id].map { .received(id, $0.received, size: $0.size) } }
+
+  /// Whether exactly these bytes of a pack are on their way.
+  func isComing(_ pack: ManifestPack) async throws(PackError) -> Bool {
+    guard let record = try await record(of: pack.id), record.bytes == PackBytes(pack) else { return false }
+    return record.state.isComing
+  }
+}
