@@ -124,6 +124,7 @@ extension LibraryLoop {
     if try await installBundled(&plan) { plan = try await makePlan(asked: now) }
     undecided = Set(plan.undecided)
     if !undecided.isEmpty { fetchShardsLater() }
+    askAbout(&plan)
     for download in plan.downloads { progress[download.id] = nil }
     for file in plan.handOver { changes.tell(.pack(file.id, .installing)) }
     let installations = try await delivery.install(plan) { [steps] id, progress in steps.tell(.installing(id, progress)) }

@@ -41,7 +41,10 @@ extension LibraryLoop {
     }
   }
 
-  func reason(of id: String) -> PackLibrary.WaitReason { !hasNetwork ? .network : retrying.contains(id) ? .retry : .turn }
+  func reason(of id: String) -> PackLibrary.WaitReason {
+    if asking.contains(id) { return .consent }
+    return !hasNetwork ? .network : retrying.contains(id) ? .retry : .turn
+  }
 
   func offers() async -> PackLibrary.Offers {
     isListed = true

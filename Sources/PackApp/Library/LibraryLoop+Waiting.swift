@@ -139,8 +139,13 @@ extension LibraryLoop {
   }
 
   func cancel(_ id: String) async throws(PackError) {
+    try await cancel(id, as: "the download of pack '\(printable(id.utf8))' was cancelled")
+  }
+
+  /// - Parameter message: What a call that waits for the pack says.
+  func cancel(_ id: String, as message: String) async throws(PackError) {
     requested.remove(id)
-    failures[id] = PackError(.cancelled, "the download of pack '\(printable(id.utf8))' was cancelled")
+    failures[id] = PackError(.cancelled, message)
     await report(id)
     // A plan may be about to start the download.
     try await locks.lock("plan")

@@ -42,6 +42,9 @@ actor LibraryLoop {
   let source: Source
   let bundled: BundledRelease?
   let confirmsVersions: Bool
+  let consent: DownloadConsent?
+  /// The age from which on the manifest is fetched again when the app comes to the foreground, in seconds.
+  private let refreshInterval: Int64
   /// Waits before a retry that a plan put off.
   let sleep: @Sendable (_ seconds: UInt64) async -> Void
 
@@ -74,6 +77,14 @@ actor LibraryLoop {
   var running: Task<Void, Never>?
   var retry: Task<Void, Never>?
   var isStopped = false
+  /// The downloads that the user agreed to.
+  var agreed: Set<DownloadIdentifier> = []
+  /// The packs of the question that has no answer yet.
+  var asking: Set<String> = []
+  /// The downloads that wait for an answer.
+  var held: [PlannedDownload] = []
+  /// The time when the manifest was fetched, in seconds since 1970.
+  private var refreshed: Int64?
   /// Says when another manifest was accepted, by whomever.
   var adoptions: EventHub<StoreEvent>.Handling?
 
@@ -84,14 +95,16 @@ actor LibraryLoop {
   }
 
   init(
-    _ delivery: AppDelivery, service: any DownloadService, bundled: BundledRelease?, exports: FileExports, confirmsVersions: Bool,
-    source: @escaping Source, sleep: @escaping @Sendable (_ seconds: UInt64) async -> Void
+    _ delivery: AppDelivery, service: any DownloadService, bundled: BundledRelease?, exports: FileExports,
+    _ options: PackLibrary.Options, source: @escaping Source, sleep: @escaping @Sendable (_ seconds: UInt64) async -> Void
   ) {
     self.delivery = delivery
     self.service = service
     self.bundled = bundled
     self.exports = exports
-    self.confirmsVersions = confirmsVersions
+    confirmsVersions = options.confirmsVersions
+    consent = options.consent
+    refreshInterval = options.refreshInterval.components.seconds
     self.source = source
     self.sleep = sleep
   }
@@ -145,9 +158,20 @@ actor LibraryLoop {
 
   func refresh() async throws(PackError) -> Bool {
     let isChanged = try await adoptPublished()
+    refreshed = delivery.state.time
     try await bring()
     if isListed, try await fetchShards() { try await bring() }
     return isChanged
+  }
+
+  /// Fetches the manifest if it is old. Otherwise only looks for what arrived while the app did not run.
+  func resume() async {
+    let time = delivery.state.time
+    if let refreshed, time >= refreshed, time - refreshed < refreshInterval {
+      try? await bring()
+    } else if (try? await refresh()) == nil {
+      try? await bring()
+    }
   }
 
   /// Accepts the manifest that the server has now. Returns whether it is a newer one.

@@ -83,8 +83,7 @@ extension PackLibrary {
   ) async throws(PackError) {
     let bundled = try options.bundled.map { (directory) throws(PackError) in try BundledRelease(directory) }
     let loop = LibraryLoop(
-      delivery, service: service, bundled: bundled, exports: exports, confirmsVersions: options.confirmsVersions, source: source,
-      sleep: sleep)
+      delivery, service: service, bundled: bundled, exports: exports, options, source: source, sleep: sleep)
     try await loop.start()
     self.init(loop)
   }

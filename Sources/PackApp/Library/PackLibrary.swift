@@ -26,6 +26,10 @@ public final class PackLibrary: Sendable {
     public var confirmsVersions = true
     /// The lowest manifest version that this release of the app accepts.
     public var lowestManifestVersion: UInt64 = 0
+    /// Asks the user before large downloads. If nil, every download begins at once.
+    public var consent: DownloadConsent?
+    /// The age of the manifest from which on it is fetched again when the app comes to the foreground.
+    public var refreshInterval: Duration = .seconds(3600)
     /// The limits and timeouts of the store.
     public var store = StorePolicy()
     /// What decides which packs are for this device: platform and languages. The extension must use the same.
@@ -84,6 +88,8 @@ public final class PackLibrary: Sendable {
     case turn
     /// An attempt failed. The next one follows.
     case retry
+    /// The user is asked: ``Options/consent``.
+    case consent
   }
 
   /// A pack that the manifest offers for this device.
@@ -123,9 +129,16 @@ public final class PackLibrary: Sendable {
     public let isComplete: Bool
   }
 
+  #if canImport(BackgroundAssets)
+    private let foreground: ForegroundObserver
+  #endif
+
   init(_ loop: LibraryLoop) {
     store = loop.delivery.store
     self.loop = loop
+    #if canImport(BackgroundAssets)
+      foreground = ForegroundObserver { [weak loop] in Task { await loop?.resume() } }
+    #endif
   }
 
   deinit {
@@ -216,6 +229,12 @@ public final class PackLibrary: Sendable {
   @discardableResult
   public func refresh() async throws(PackError) -> Bool {
     try await loop.refresh()
+  }
+
+  /// Does what is to do after the app was suspended: installs what arrived meanwhile, and fetches the manifest if it is older than
+  /// ``Options/refreshInterval``. On Apple's systems, the library calls this whenever the app comes to the foreground.
+  public func resume() async {
+    await loop.resume()
   }
 
   /// Changes the languages of the user, for example to the one chosen in the app's settings. The packs of the new languages that are not on demand are

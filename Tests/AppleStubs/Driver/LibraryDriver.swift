@@ -27,6 +27,7 @@ struct LibraryDriver {
     try await driver.check("removal", driver.removal)
     try await driver.check("delivered by the extension", driver.delivered)
     try await driver.check("in progress when the app starts", driver.inProgress)
+    try await driver.check("in the foreground again", driver.foreground)
     print("PackLibrary behaves as expected over Background Assets")
   }
 
@@ -387,5 +388,16 @@ struct LibraryDriver {
     try await deliver("game")
     try await request.value
     require(try !packs.data("game", "index.html").isEmpty)
+  }
+
+  /// When the app comes to the foreground, a manifest that is old is fetched again.
+  private func foreground() async throws {
+    let packs = try await library { $0.refreshInterval = .zero }
+    try await ensure("core", in: packs)
+    try server.publish(second.manifestFile)
+    try stock(second)
+    NotificationCenter.default.post(name: Notification.Name("UIApplicationWillEnterForegroundNotification"), object: nil)
+    try await deliver("core", second)
+    try await installed("core", 2, in: packs)
   }
 }

@@ -647,7 +647,7 @@ struct PackLibraryTests {
     for id in ["core", "zoo", "a"] {
       let request = Task { try await packs.ensure(id) }
       // It does not wait for a shard in which it is not.
-      while (try? packs.opened(id)) == nil { try await Task.sleep(for: .milliseconds(5)) }
+      try await eventually("\(id) waits") { (try? packs.opened(id)) != nil }
       request.cancel()
     }
     shards.decide { _, _ in nil }

@@ -1,0 +1,40 @@
+extension LibraryLoop {
+  /// Takes the downloads out of a plan that the user has to be asked about, and puts those in that were agreed to meanwhile.
+  func askAbout(_ plan: inout DeliveryPlan) {
+    guard let consent else { return }
+    // Their records say that they were handed over.
+    let isPlanned = Set(plan.downloads.map(\.identifier))
+    plan.downloads += held.filter { agreed.contains($0.identifier) && !isPlanned.contains($0.identifier) && plan.underWay.contains($0.id) }
+    held.removeAll { agreed.contains($0.identifier) }
+    let open = plan.downloads.filter { !agreed.contains($0.identifier) }
+    let size = open.reduce(UInt64(0)) { $0.adding($1.bytes.size) }
+    guard size > consent.limit || !asking.isEmpty && !open.isEmpty else { return agreed.formUnion(open.map(\.identifier)) }
+    let isOpen = Set(open.map(\.identifier))
+    plan.downloads.removeAll { isOpen.contains($0.identifier) }
+    held.removeAll { isOpen.contains($0.identifier) }
+    held += open
+    // The others come with the next question.
+    guard asking.isEmpty else { return }
+    asking = Set(open.map(\.id))
+    let question = DownloadQuestion(packs: open.map(\.id), size: size)
+    Task { [weak self] in
+      let isAgreed = await consent.ask(question)
+      await self?.take(isAgreed, to: open)
+    }
+  }
+
+  private func take(_ isAgreed: Bool, to downloads: [PlannedDownload]) async {
+    let identifiers = Set(downloads.map(\.identifier))
+    if isAgreed {
+      agreed.formUnion(identifiers)
+    } else {
+      for download in downloads {
+        try? await cancel(download.id, as: "the download of pack '\(printable(download.id.utf8))' was declined")
+      }
+      held.removeAll { identifiers.contains($0.identifier) }
+    }
+    // Only now: a plan before would ask again.
+    asking = []
+    try? await bring()
+  }
+}
