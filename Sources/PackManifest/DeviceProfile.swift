@@ -22,7 +22,8 @@ public struct DeviceProfile: Hashable, Sendable {
 
   /// The platform. If nil, packs of all platforms are for the device.
   public var platform: Platform?
-  /// The languages of the user as BCP 47 tags, such as `pt-BR`. If nil, packs of all languages are for the device; if empty, only packs without a language.
+  /// The languages of the user as BCP 47 tags, such as `pt-BR`, the preferred one first. If nil, packs of all languages are for the device; if empty, only
+  /// packs without a language.
   public var languages: [String]?
 
   /// Creates a profile.
@@ -34,20 +35,18 @@ public struct DeviceProfile: Hashable, Sendable {
   /// The profile that accepts every pack.
   public static let any = DeviceProfile(platform: nil, languages: nil)
 
-  /// Returns whether a pack is for this device: it is for its platform, and it has no language, or one of the user's languages finds it.
+  /// Returns whether a pack is for this device: it is for its platform, and it has no language, or the one that this device takes of the languages of its group
+  /// (FORMAT.md §9.8).
+  ///
+  /// Depends on nothing but the pack's entry, so that app and extension decide the same, whatever they know of the catalogue.
   public func accepts(_ pack: ManifestPack) -> Bool {
     if let platform, !pack.platforms.isEmpty, !pack.platforms.contains(platform.rawValue) { return false }
-    guard let tag = pack.language, let languages else { return true }
-    return languages.contains { Self.isFound(tag, by: $0) }
-  }
-
-  /// Returns whether the lookup of RFC 4647 §3.4 finds a tag: the range is shortened from its end, subtag by subtag, until it is the tag. So `pt-BR` finds
-  /// `pt-BR` and `pt`, but `pt` does not find `pt-BR`. The case of letters makes no difference, and `_` stands for `-`.
-  static func isFound(_ tag: String, by range: String) -> Bool {
-    func subtags(_ text: String) -> [Substring] {
-      text.lowercased().split(omittingEmptySubsequences: false) { $0 == "-" || $0 == "_" }
-    }
-    return subtags(range).starts(with: subtags(tag))
+    guard let own = pack.language, let languages else { return true }
+    guard let first = languages.first else { return false }
+    // Most packs of a device are in the first of its languages.
+    if own == first { return true }
+    let closest = LanguageTag.closest(of: pack.languages.isEmpty ? [own] : pack.languages, to: languages)
+    return own == closest ?? pack.fallbackLanguage
   }
 }
 

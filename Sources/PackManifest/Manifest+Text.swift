@@ -92,6 +92,10 @@ extension ManifestPack {
         writer.key("description")
         writer.string(description)
       }
+      if let fallbackLanguage {
+        writer.key("fallback")
+        writer.string(fallbackLanguage)
+      }
       writer.key("files")
       writer.integer(files)
       writer.key("id")
@@ -107,6 +111,10 @@ extension ManifestPack {
       if let language {
         writer.key("language")
         writer.string(language)
+      }
+      if !languages.isEmpty {
+        writer.key("languages")
+        writer.array(languages) { $0.string($1) }
       }
       writer.key("maxFrame")
       writer.integer(maxFrame)

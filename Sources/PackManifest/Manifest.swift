@@ -92,6 +92,10 @@ public struct ManifestPack: Hashable, Sendable {
   public var platforms: [String]
   /// The language that the pack is for, as a language tag. Nil means any language.
   public var language: String?
+  /// The languages of the packs of which a device takes one, this one included, in ascending order. Empty if there is only this one.
+  public var languages: [String] = []
+  /// The one of them that devices take to whose user's languages none of them is close. Nil if they take none.
+  public var fallbackLanguage: String?
   /// The id of another pack over which there is a delta to this one, for devices that have it. Nil if there is none.
   public var basePack: String?
   /// The deltas to this pack, in ascending order of their digests. At most ``ManifestDelta/largestCount``.

@@ -17,7 +17,10 @@ struct ManifestEntryReader {
     var array = try cursor.beginArray("packs", depth: depth, in: bytes)
     var packs: [ManifestPack] = []
     while try cursor.hasNext(in: &array, in: bytes) {
-      packs.append(try pack(number: packs.count, &cursor, bytes))
+      var pack = try pack(number: packs.count, &cursor, bytes)
+      // Packs of a group are neighbours, so they share the memory of their list.
+      if let last = packs.last, last.languages == pack.languages { pack.languages = last.languages }
+      packs.append(pack)
     }
     return packs
   }
@@ -32,6 +35,8 @@ struct ManifestEntryReader {
     var (name, description): (String?, String?)
     var (tags, platforms): ([String]?, [String]?)
     var language: String?
+    var languages: [String]?
+    var fallbackLanguage: String?
     var basePack: String?
     var deltas: [ManifestDelta]?
     var created: ManifestTime?
@@ -57,6 +62,8 @@ struct ManifestEntryReader {
       install: try required(values.install, "install", of: owner),
       tags: values.tags ?? [], name: values.name ?? "", description: values.description ?? "", created: values.created,
       platforms: values.platforms ?? [], language: values.language, basePack: values.basePack)
+    pack.languages = values.languages ?? []
+    pack.fallbackLanguage = values.fallbackLanguage
     pack.deltas = values.deltas ?? []
     return pack
   }
@@ -67,6 +74,7 @@ struct ManifestEntryReader {
     if values.deltas == [] { return "deltas" }
     if values.description == "" { return "description" }
     if values.keyID != nil, values.keyID == defaults.keyID { return "keyId" }
+    if values.languages.map({ $0.count < 2 }) ?? false { return "languages" }
     if values.name == "" || values.name == id { return "name" }
     if values.platforms == [] { return "platforms" }
     if values.tags == [] { return "tags" }
@@ -87,10 +95,12 @@ struct ManifestEntryReader {
       case "delivery": values.delivery = try choice(DeliveryClass.self, "the delivery", &cursor, bytes)
       case "deltas": values.deltas = try ManifestDelta.list(depth: depth + 2, &cursor, bytes)
       case "description": values.description = try cursor.text("a description", in: bytes)
+      case "fallback": values.fallbackLanguage = try cursor.text("a fallback", in: bytes)
       case "id": values.id = try cursor.text("an id", in: bytes)
       case "install": values.install = try choice(InstallMode.self, "the install mode", &cursor, bytes)
       case "keyId": values.keyID = try cursor.text("a key id", in: bytes)
       case "language": values.language = try cursor.text("a language", in: bytes)
+      case "languages": values.languages = try cursor.texts("language", depth: depth + 2, in: bytes)
       case "name": values.name = try cursor.text("a name", in: bytes)
       case "platforms": values.platforms = try cursor.texts("platform", depth: depth + 2, in: bytes)
       case "sha256": values.sha256 = try cursor.hex("a SHA-256", count: 32, in: bytes)

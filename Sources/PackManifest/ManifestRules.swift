@@ -54,10 +54,22 @@ enum ManifestRules {
     if !isKeyID(pack.keyID) { faults.append("keyId is not 16 lower-case hexadecimal digits") }
     if let fault = fault(ofURL: pack.url) { faults.append("url \(fault)") }
     if pack.language == "" { faults.append("language is empty") }
+    faults += languageFaults(of: pack)
     if let base = pack.basePack, base == pack.id || (try? PackName(base)) == nil {
       faults.append("basePack is not the name of another pack")
     }
     return faults + ManifestDelta.faults(of: pack.deltas)
+  }
+
+  /// Returns the faults of the list of languages and of the fallback.
+  private static func languageFaults(of pack: ManifestPack) -> [String] {
+    var faults: [String] = []
+    let all = pack.languages.isEmpty ? [pack.language].compactMap(\.self) : pack.languages
+    func lists(_ tag: String?) -> Bool { all.contains { $0.utf8.elementsEqual((tag ?? "").utf8) } }
+    if !pack.languages.isEmpty, all.count == 1 || !lists(pack.language) { faults.append("languages are not its own and others") }
+    if !zip(all, all.dropFirst()).allSatisfy({ $0.precedes($1) }) { faults.append("languages do not ascend") }
+    if let fallback = pack.fallbackLanguage, !lists(fallback) { faults.append("fallback is none of its languages") }
+    return faults
   }
 
   static func isKeyID(_ text: String) -> Bool { [UInt8](hex: text, count: 8) != nil }

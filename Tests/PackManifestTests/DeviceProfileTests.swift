@@ -1,3 +1,5 @@
+import Foundation
+import TestSupport
 import Testing
 
 @Suite("Which packs are for a device")
@@ -10,25 +12,56 @@ struct DeviceProfileTests {
   }
 
   @Test(
-    "a language that is not the user's is refused",
+    "a pack that states no other languages is refused if its language is not close to one of the user's",
     arguments: [
-      ("de", ["en"]), ("pt-BR", ["pt"]), ("pt-BR", ["pt-PT", "en-US"]), ("zh-Hant", ["zh-Hans-CN"]), ("d", ["de"]),
-      ("de", ["d", "den", ""]),
-      ("de", []), ("en-GB", ["en", "en-US"]), ("de-DE", ["de-AT"]), ("DE-de", ["de"]),
+      ("de", ["en"]), ("zh-Hant", ["zh-Hans-CN"]), ("zh-Hans", ["zh-TW"]), ("zh", ["zh-HK"]), ("sr-Cyrl", ["sr-Latn-RS"]), ("d", ["de"]),
+      ("de", ["d", "den", ""]), ("de", []), ("de", ["en", "fr-CH"]), ("", ["de"]),
     ])
   func otherLanguage(tag: String, languages: [String]) {
     #expect(!DeviceProfile(platform: nil, languages: languages).accepts(pack(language: tag)))
   }
 
   @Test(
-    "one of the user's languages finds a tag, or what is left of it when it is shortened",
+    "a pack that states no other languages is for users of its language in another region, and of others besides",
     arguments: [
-      ("de", ["de"]), ("pt", ["pt-BR"]), ("zh-Hant", ["en", "zh-Hant-TW"]), ("de", ["fr-CH", "de-CH"]), ("DE", ["de-ch"]),
-      ("pt-BR", ["pt_BR"]),
-      ("pt-BR", ["pt-br"]), ("sl", ["sl-rozaj-biske-1994"]),
+      ("de", ["de"]), ("pt", ["pt-BR"]), ("pt-BR", ["pt"]), ("pt-BR", ["en-US", "pt-PT"]), ("en-US", ["en-GB"]),
+      ("zh-Hant", ["en", "zh-TW"]),
+      ("de", ["fr-CH", "de-CH"]), ("DE", ["de-ch"]), ("pt-BR", ["pt_BR"]), ("sl", ["sl-rozaj-biske-1994"]), ("sr", ["sr-Latn"]),
     ])
   func ownLanguage(tag: String, languages: [String]) {
     #expect(DeviceProfile(platform: nil, languages: languages).accepts(pack(language: tag)))
+  }
+
+  @Test("of a group a device takes the pack that the second implementation names, and no other")
+  func choices() throws {
+    let file = TestVector.folder.appendingPathComponent("manifest/languages.txt")
+    let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
+    #expect(lines.count > 400)
+    var taken = 0
+    for line in lines {
+      let fields = line.split(separator: " ").map { $0 == "-" ? [] : $0.split(separator: ",").map(String.init) }
+      let device = DeviceProfile(platform: nil, languages: fields[0])
+      let accepted = fields[1].filter { language in
+        var pack = pack(language: language)
+        pack.languages = fields[1].count > 1 ? fields[1] : []
+        pack.fallbackLanguage = fields[2].first
+        return device.accepts(pack)
+      }
+      #expect(accepted == fields[3], "\(line)")
+      taken += accepted.count
+    }
+    #expect((200..<lines.count).contains(taken))
+  }
+
+  @Test("a device takes packs of all languages if it says none, and no fallback if its user has none")
+  func withoutLanguages() {
+    for language in ["de", "en"] {
+      var pack = pack(language: language)
+      pack.languages = ["de", "en"]
+      pack.fallbackLanguage = "en"
+      #expect(DeviceProfile.any.accepts(pack))
+      #expect(!DeviceProfile(platform: nil, languages: []).accepts(pack))
+    }
   }
 
   @Test("a pack for other platforms is refused, whatever its language")

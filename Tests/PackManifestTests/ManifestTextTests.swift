@@ -180,6 +180,13 @@ struct ManifestTextTests {
       ({ $0.url = "https://example.com/a.pack#b" }, "url has a fragment, which is never sent"),
       ({ $0.url = "https:///a.pack" }, "url names no host"),
       ({ $0.language = "" }, "language is empty"),
+      ({ ($0.language, $0.languages) = ("de", ["de"]) }, "languages are not its own and others"),
+      ({ ($0.language, $0.languages) = ("de", ["en", "fr"]) }, "languages are not its own and others"),
+      ({ $0.languages = ["de", "en"] }, "languages are not its own and others"),
+      ({ ($0.language, $0.languages) = ("de", ["en", "de"]) }, "languages do not ascend"),
+      ({ ($0.language, $0.languages) = ("de", ["de", "de"]) }, "languages do not ascend"),
+      ({ ($0.language, $0.fallbackLanguage) = ("de", "en") }, "fallback is none of its languages"),
+      ({ $0.fallbackLanguage = "de" }, "fallback is none of its languages"),
     ]
     for (change, fault) in changes {
       var pack = ManifestPack.sample()
@@ -270,12 +277,16 @@ extension Manifest {
     func texts() -> [String] { (0..<Int.random(in: 0...3, using: &random)).map { _ in text() } }
     let packs = (0..<Int.random(in: 0...5, using: &random)).map { index in
       let language = text()
-      return ManifestPack(
+      var pack = ManifestPack(
         id: "p\(index)", version: number(), url: "https://example.com/\(number())?a=\(number())", size: number(), sha256: random.bytes(32),
         contentRoot: random.bytes(32), contentSize: number(), installSize: number(), files: number(), maxFrame: number(),
         keyID: random.bytes(8).hex, delivery: DeliveryClass.allCases.randomElement(using: &random)!,
         install: InstallMode.allCases.randomElement(using: &random)!, tags: texts(), name: text(), description: text(),
         created: Bool.random(using: &random) ? time() : nil, platforms: texts(), language: language.isEmpty ? nil : language)
+      let languages = Set(texts() + [language]).sorted { $0.precedes($1) }
+      if !language.isEmpty, languages.count > 1 { pack.languages = languages }
+      if !language.isEmpty, Bool.random(using: &random) { pack.fallbackLanguage = pack.languages.first ?? language }
+      return pack
     }
     let budget = InstallBudget(
       essentialDownloadAllowance: number(), downloadAllowance: number(), essentialMaxInstallSize: number(), maxInstallSize: number())

@@ -53,6 +53,8 @@ struct ManifestVectorTests {
     core.name = "Kern – コア"
     core.tags = ["boot", "menu"]
     core.language = "de-CH"
+    core.languages = ["de-CH", "en", "zh-Hant"]
+    core.fallbackLanguage = "en"
     core.platforms = ["iOS", "macOS"]
     var level = ManifestPack.sample("level-1", version: 9_007_199_254_740_991)
     level.url = "https://cdn.example.com:8443/packs/level-1-fedcba9876543210.pack?v=1"

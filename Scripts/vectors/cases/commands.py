@@ -7,6 +7,7 @@ from vectors.cases.deltas.hostile import hostile_deltas
 from vectors.cases.deltas.valid import valid_deltas
 from vectors.cases.deltas.vector import base_names, check_delta_vector, delta_vector_bytes, parse_delta_vector
 from vectors.cases.files import empty_folder, read_files, write_file
+from vectors.cases.languages import LANGUAGES_FILE, check_language_line, language_lines
 from vectors.cases.lines import CASE_FILES, case_lines, check_case_line
 from vectors.cases.manifests.catalogues import catalogue_manifests
 from vectors.cases.manifests.damaged import damaged_manifests
@@ -52,8 +53,8 @@ def command_make(arguments):
         count, _ = write_vectors(place, folder, ".shard-vector", make(), shard_vector_bytes, has_other_files=False)
         print(f"{folder}: {count} vectors")
     make_deltas(place)
-    for name, cases, _ in CASE_FILES:
-        lines = list(case_lines(cases()))
+    files = [(name, list(case_lines(cases()))) for name, cases, _ in CASE_FILES]
+    for name, lines in (*files, (LANGUAGES_FILE, [line + "\n" for line in language_lines()])):
         write_file(place, name, "".join(lines).encode("utf-8"))
         print(f"{name}: {len(lines)} cases")
 
@@ -93,12 +94,13 @@ def command_check(arguments):
                 for problem in check(parse(f"{folder}/{name}", data), verbose):
                     failures += 1
                     print(f"{folder}/{name}: {problem}")
-    for name, _, holds in CASE_FILES:
+    checks = [(name, partial(check_case_line, holds=holds)) for name, _, holds in CASE_FILES]
+    for name, check in (*checks, (LANGUAGES_FILE, check_language_line)):
         with open(os.path.join(place, name), encoding="utf-8") as file_object:
             lines = file_object.read().splitlines()
         count += len(lines)
         for line in lines:
-            if not check_case_line(line, holds):
+            if not check(line):
                 failures += 1
                 print(f"{name}: {line}")
     print(f"{count} vectors, {failures} problems")

@@ -42,7 +42,7 @@ PACK_VALUES = {
     "url": matches(rf"https://(?![:@/?])(?:(?![@/?]){URL_CHARACTER})+([/?]{URL_CHARACTER}*)?"),
 }
 OPTIONAL_PACK_VALUES = {"basePack": PACK_VALUES["id"], "created": is_time, "description": is_text, "name": is_text, "tags": is_texts,
-                        "language": matches("(?s).+"), "platforms": is_texts,
+                        "language": matches("(?s).+"), "languages": is_texts, "fallback": is_text, "platforms": is_texts,
                         "deltas": lambda value: isinstance(value, list) and 1 <= len(value) <= MAX_DELTAS}
 DELTA_VALUES = {"bases": lambda value: is_texts(value) and 1 <= len(value) <= 4 and all(map(PACK_VALUES["contentRoot"], value))
                 and len(set(value)) == len(value),
@@ -68,6 +68,14 @@ def check_deltas(deltas):
     require(all(a < b for a, b in zip(digests, digests[1:])), "the order of the deltas")
 
 
+def check_languages(pack):
+    """§9.3: the languages of the packs of which a device takes one."""
+    languages = pack.get("languages", [pack[key] for key in ("language",) if key in pack])
+    require("languages" not in pack or len(languages) > 1 and pack.get("language") in languages, "languages that are not its own and others")
+    require(all(a < b for a, b in zip(languages, languages[1:])), "the order of the languages")
+    require("fallback" not in pack or pack["fallback"] in languages, "a fallback that is none of the languages")
+
+
 def read_pack_entry(pack, signed, implied=None):
     """§9.3: an entry with what `signed` and `implied` say for it; refused if it repeats that."""
     require(isinstance(pack, dict), "a pack is no object")
@@ -82,6 +90,7 @@ def read_pack_entry(pack, signed, implied=None):
     for key in ("platforms", "tags"):
         require(pack.get(key) != [], f"empty {key}")
     require(pack.get("name") != pack["id"], "a name that is the id")
+    check_languages(pack)
     require(pack.get("basePack") != pack["id"], "a pack that is its own base")
     require("base" in signed or "deltas" not in pack, "deltas without a base")
     check_deltas(pack.get("deltas", ()))

@@ -138,6 +138,30 @@ struct PackLibraryTests {
     #expect(packs.store.device.platform == .iOS)
   }
 
+  @Test("languages: a user of another one has the fallback, until one is chosen that is there, and no pack at all without a language")
+  func fallbackLanguage() async throws {
+    var offers: [StoreStage.Offer] = []
+    for language in ["de", "en-US"] {
+      offers.append(try await stage.offer("voices-\(language)", 1, size: 9000))
+      offers[offers.count - 1].entry.language = language
+      offers[offers.count - 1].entry.languages = ["de", "en-US"]
+      offers[offers.count - 1].entry.fallbackLanguage = "en-US"
+    }
+    try publish(1, offers)
+    let packs = try await library(try place.network(offers), device: DeviceProfile(platform: .iOS, languages: ["es", "it-IT"]))
+    func ready(_ id: String) async { for await status in packs.status(of: id) { if case .ready = status { return } } }
+    await ready("voices-en-US")
+    #expect(await code { try await packs.ensure("voices-de") } == .unknownPack)
+    #expect(await packs.offers().packs.map(\.id) == ["voices-en-US"])
+    try await packs.setLanguages(["es", "de-CH"])
+    await ready("voices-de")
+    #expect(await packs.offers().packs.map(\.id) == ["voices-de"])
+    #expect(try await packs.store.installed().map(\.id) == ["voices-de"])
+    try await packs.setLanguages([])
+    #expect(await packs.offers().packs.isEmpty)
+    #expect(try await packs.store.installed().isEmpty)
+  }
+
   @Test("status: it goes from absent over downloading and installing to ready")
   func status() async throws {
     let core = try await stage.offer("core", 1, size: 50_000, delivery: .onDemand)

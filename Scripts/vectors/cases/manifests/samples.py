@@ -39,7 +39,8 @@ def full_manifest():
     budget = dict(zip(BUDGET_KEYS, (2_000_001, 112_345, 70_000, 5_000_000)))
     core = kat_pack(
         created="2026-07-01T12:00:00Z", description="What the app needs first.\n\t\"Boot\" \\ menu\u0001\u007f", name="Kern – コア",
-        tags=["boot", "menu"], language="de-CH", platforms=["iOS", "macOS"], url=None, keyId=None)
+        tags=["boot", "menu"], language="de-CH", languages=["de-CH", "en", "zh-Hant"], fallback="en",
+        platforms=["iOS", "macOS"], url=None, keyId=None)
     level = kat_pack(
         id="level-1", version=MAX_INTEGER, url="https://cdn.example.com:8443/packs/level-1-fedcba9876543210.pack?v=1", size=MAX_INTEGER,
         delivery="onDemand", install="packed", created="2026-06-30T23:59:59Z", name="🎮", keyId="0123456789abcdef")

@@ -30,7 +30,8 @@ def valid_shards():
     last = next(name for name in (f"a{i}" for i in range(1 << 16)) if shard_number(name, 1024) == 1023)
     entry, entry_data = make_shard([{**few[0], "id": last}])
     yield good("of-1024", "the last of as many shards as there may be", entry_data, *[none] * 1023, entry, shard=1023)
-    own = [{**few[0], "description": "Snow.", "keyId": "0123456789abcdef", "language": "de", "name": "Level", "platforms": ["iOS"],
+    own = [{**few[0], "description": "Snow.", "keyId": "0123456789abcdef", "language": "de", "languages": ["de", "en-US"], "fallback": "en-US",
+            "name": "Level", "platforms": ["iOS"],
             "url": "https://example.com/l.pack?a"}, {**few[1], "tags": None}]
     own_reference, own_data = make_shard(list(map(present, own)))
     yield good("all-keys", "an entry with every key, and one without tags", own_data, own_reference)
