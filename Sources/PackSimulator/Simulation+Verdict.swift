@@ -20,6 +20,7 @@ extension Simulation {
     }
     judgeManifest()
     judgeCatalogue()
+    judgeLanguages()
     judgeLaunch()
     judgeEnd(content)
     try await judgeContent()
@@ -69,6 +70,19 @@ extension Simulation {
       .missing,
       "the part \(published.manifest.catalogue[first].fileName)\(others > 0 ? " and \(count(others, "other", "others"))" : "") of the catalogue cannot be read on the server, so the packs in it cannot be found",
       hint: "compare the files on the server with the manifest: packer verify \(published.path)")
+  }
+
+  /// Reports language groups of which the device gets no pack, although there are some for its platform. A device that asks for no language is right to get none.
+  private mutating func judgeLanguages() {
+    let device = settings.device
+    guard let languages = device.languages, !languages.isEmpty else { return }
+    let anyLanguage = DeviceProfile(platform: device.platform, languages: nil)
+    for group in LanguageGroup.groups(of: published.packs.filter(anyLanguage.accepts)) where !group.packs.contains(where: device.accepts) {
+      find(
+        .missing,
+        "a device with \(languages.joined(separator: ", ")) gets none of '\(group.name)', which is there in \(group.languages.joined(separator: ", "))",
+        hint: "set fallbackLanguage in packer.yml, then: packer build")
+    }
   }
 
   /// Reports essential packs that were missing at the first start of the app because of the release.

@@ -237,8 +237,8 @@ public final class PackLibrary: Sendable {
     await loop.resume()
   }
 
-  /// Changes the languages of the user, for example to the one chosen in the app's settings. The packs of the new languages that are not on demand are
-  /// downloaded. Those of other languages are removed, or at the next start of the app if they were opened in this one.
+  /// Changes the languages of the user, for example to the one chosen in the app's settings. Of packs that differ only in their language, the closest one or the
+  /// fallback is downloaded, unless it is on demand. The others are removed, or at the next start of the app if they were opened in this one.
   ///
   /// - Parameter languages: BCP 47 tags, as in ``DeviceProfile/languages``. The extension must get the same.
   public func setLanguages(_ languages: [String]?) async throws(PackError) {

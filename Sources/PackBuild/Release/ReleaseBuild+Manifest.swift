@@ -16,6 +16,7 @@ extension ReleaseBuild {
         install: pack.install, tags: pack.tags, name: pack.name, description: pack.description,
         platforms: pack.platforms, language: pack.language)
     }
+    LanguageGroup.complete(&entries, fallback: configuration.fallbackLanguage)
     let budget = InstallBudget(essentialDownloadAllowance: 1, downloadAllowance: 1, essentialMaxInstallSize: 1, maxInstallSize: 1)
     let defaults = defaults(of: entries)
     entries.removeAll(where: isInCatalogue)

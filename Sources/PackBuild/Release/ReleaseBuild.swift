@@ -104,6 +104,7 @@ package struct ReleaseBuild: Sendable {
         entries.append(try entry(for: pack, in: staged))
         remarks += pack.remarks
       }
+      LanguageGroup.complete(&entries, fallback: configuration.fallbackLanguage)
       let deltas = DeltaMaker(build: self, existing: existing, staged: staged, cached: cached, progress: progress)
       let outcomes = try await deltas.updates(to: made, from: editions)
       try cached?.finish()

@@ -2,6 +2,7 @@
 enum ConfigurationRules {
   static let all: [ReleaseRule] = [
     wrongKey, missingKey, mixedKeys, staleRelease, baseURL, ignoredRule, requiredRule, missingLock, rootKey,
+    missingFallback,
   ]
 
   static let wrongKey = ReleaseRule(
@@ -60,12 +61,15 @@ enum ConfigurationRules {
   static let staleRelease = ReleaseRule(
     "PK1004", "the release does not match packer.yml",
     what:
-      "The manifest has exactly the packs of packer.yml, with the same delivery, install mode, tags, platforms, language and kind of key, and the budget that follows from manifestCeiling and headroom.",
+      "The manifest has exactly the packs of packer.yml, with the same delivery, install mode, tags, platforms, language, fallback and kind of key, and the budget that follows from manifestCeiling and headroom.",
     onPhone: "Players get the packs of an earlier configuration: a pack may be missing, or be fetched at the wrong time.",
     remedy: "Run 'packer build'."
   ) { (listing: Listing, catalogue: WholeCatalogue, configuration: PackerConfiguration, keys: ContentKeys) -> [Finding] in
     var findings: [Finding] = []
     let entries = Dictionary(listing.entries.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+    var grouped = listing.entries
+    LanguageGroup.complete(&grouped, fallback: configuration.fallbackLanguage)
+    let fallbacks = Dictionary(grouped.map { ($0.id, $0.fallbackLanguage) }, uniquingKeysWith: { first, _ in first })
     for pack in configuration.packs {
       let id = pack.id.text
       guard let entry = entries[id] else {
@@ -84,6 +88,7 @@ enum ConfigurationRules {
       compare("tags", list(entry.tags), list(pack.tags))
       compare("platforms", list(entry.platforms), list(pack.platforms))
       compare("language", entry.language ?? "none", pack.language ?? "none")
+      compare("the fallback of its language", entry.fallbackLanguage ?? "none", (fallbacks[id] ?? nil) ?? "none")
       let hasOwnKey = keys.hasOwnKey(entry) ?? configuration.perPackKeys
       if hasOwnKey != configuration.perPackKeys {
         differences.append(
@@ -198,6 +203,29 @@ enum ConfigurationRules {
       Finding(
         "\(place) holds a root signing key, which belongs on a machine without a network", file: place.hasPrefix("variable ") ? nil : place,
         hint: "move it away, and make another one if this machine may have been read")
+    }
+  }
+
+  static let missingFallback = ReleaseRule(
+    "PK1010", "devices of other languages get no pack of a group", .warning,
+    what: """
+      Of packs whose ids differ only in their language, one is of the fallback language, or of one close to it. Not checked if the system manages \
+      the packs, because it falls back on the app's primary language.
+      """,
+    onPhone: "A player whose languages are not there gets none of these packs, and no error: the app finds no voices or texts.",
+    remedy: """
+      Set fallbackLanguage in packer.yml to a language that every group has, then run 'packer build'. If the app can do without these packs, \
+      accept the finding with a reason.
+      """
+  ) { (listing: Listing, configuration: PackerConfiguration?) -> [Finding] in
+    guard configuration?.hosting ?? .unmanaged == .unmanaged else { return [] }
+    return LanguageGroup.groups(of: listing.entries).compactMap { group in
+      guard let pack = group.packs.first(where: { $0.fallbackLanguage == nil }) else { return nil }
+      let named = configuration?.fallbackLanguage.map { ", and 'fallbackLanguage' is '\($0)'" } ?? ""
+      return Finding(
+        "a device gets none of '\(group.name)' if its languages are not close to \(group.languages.joined(separator: ", "))\(named)",
+        pack: pack.id, file: configuration?.path, details: group.packs.map(\.id),
+        hint: "set fallbackLanguage in \(configuration?.path ?? PackerConfiguration.defaultPath) to one of them, then: packer build")
     }
   }
 

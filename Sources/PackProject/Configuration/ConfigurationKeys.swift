@@ -89,6 +89,9 @@ extension ConfigurationMap {
       ConfigurationKey(
         "cache", .scalar(.text(longest: 2000)), "A place as in 'publish', where machines share the packs and deltas that they made.",
         example: "games:bucket/cache"),
+      ConfigurationKey(
+        "fallbackLanguage", .scalar(.language),
+        "The language of the packs that a device gets if none of its user's languages is there.", example: "en"),
       ConfigurationKey("defaults", .map(defaults), "Settings for packs that do not set their own."),
       ConfigurationKey("packs", .maps(pack, smallestCount: 1), isRequired: true, "The packs."),
       ConfigurationKey("totals", .map(totals), "Your team's limits for all packs together, which 'packer verify' checks."),

@@ -71,6 +71,7 @@ struct ConfigurationReader {
       trustedKeys: root.texts("trust", .publicKey),
       keysFile: root.text("keysFile", .directory).map(inDirectory),
       packs: packs,
+      fallbackLanguage: root.text("fallbackLanguage", .language),
       totals: totals(root["totals"]),
       headroom: root.text("headroom", .headroom).flatMap(ScalarFormat.headroom) ?? PackerConfiguration.defaultHeadroom,
       validitySeconds: root.text("validity", .duration).flatMap(ScalarFormat.seconds) ?? PackerConfiguration.defaultValiditySeconds,

@@ -20,6 +20,8 @@ package struct PackerConfiguration: Hashable, Sendable {
   package var keysFile: String?
   /// The packs, in the order of the file. Packs of the same `each` are in the byte order of their names.
   package var packs: [Pack]
+  /// The language whose packs devices get to whose user's languages none of a group is close; nil for none.
+  package var fallbackLanguage: String?
   /// Limits for all packs together.
   package var totals: Totals
   /// What is added to the sum of each budget.

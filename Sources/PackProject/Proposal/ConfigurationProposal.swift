@@ -52,8 +52,8 @@ package struct ConfigurationProposal: Sendable {
     package var differingName: String?
     /// Whether it would be essential if it were smaller.
     var isLarge = false
-    /// Whether the language of each pack is the name of its directory.
-    var isByLanguage = false
+    /// The languages of the packs, if they are the names of the directories.
+    var languages: [String] = []
     /// The patterns of what other packs contain, or no pack.
     var excludes: [String] = []
   }

@@ -218,7 +218,7 @@ struct ProposalLayout {
         pack.root = place.path(folder.path.isEmpty ? "*" : folder.path + "/*") + back
         pack.isEach = true
         pack.isPage = names.contains { pages.contains(GameSearch.join(folder.path, $0) + back) }
-        pack.isByLanguage = isOfLanguages
+        pack.languages = isOfLanguages ? names : []
         pack.delivery = isOfLanguages ? .onDemand : .prefetch
       }
       if folder.kind != .files { pack.excludes += nested(in: number) + (drained[number] ?? []) }

@@ -43,6 +43,7 @@ struct ProposalText {
         install: unpacked
       """)
     addExcludes(proposal.omitted)
+    addFallback(proposal.packs.map(\.languages).filter { !$0.isEmpty })
     add("\npacks:")
     for pack in proposal.packs { add(pack) }
     addUnassigned(proposal, place)
@@ -84,6 +85,14 @@ struct ProposalText {
     }
   }
 
+  /// - Parameter groups: The languages of each entry that has some.
+  private mutating func addFallback(_ groups: [[String]]) {
+    guard let first = groups.first?.first else { return }
+    let hasEnglish = groups.allSatisfy { LanguageTag.closest(of: $0, to: ["en"]) != nil }
+    add("\n# CHANGE: the language of the packs for players of all languages that are not there.")
+    add("fallbackLanguage: \(hasEnglish ? "en" : Self.scalar(first))")
+  }
+
   private mutating func add(_ pack: ConfigurationProposal.Pack) {
     let contents = "\(Self.count(pack.files, "file", "files")), \(ByteCount(pack.contentSize))"
     if pack.isEach {
@@ -102,7 +111,7 @@ struct ProposalText {
     if pack.delivery != .prefetch { add("    delivery: \(pack.delivery.rawValue)") }
     if pack.isPage { add("    install: packed  # a game: its index.html is shown from the pack") }
     if pack.isEach { add("    tags: [\"${name}\"]") }
-    if pack.isByLanguage { add("    language: \"${name}\"") }
+    if !pack.languages.isEmpty { add("    language: \"${name}\"") }
     if !pack.excludes.isEmpty {
       add("    exclude:")
       for pattern in pack.excludes { add("      - \(JSON.quoted(pattern))") }

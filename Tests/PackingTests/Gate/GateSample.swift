@@ -73,6 +73,22 @@ struct GateSample {
     release.contents[number] = Self.contents(manifest.packs[number])
   }
 
+  /// Makes a group of languages of the two games.
+  mutating func group(fallback: String?) {
+    guard var manifest = release.manifest.manifest else { return }
+    let names = ["kart", "poker"]
+    for (index, language) in zip([1, 2], names) {
+      manifest.packs[index].delivery = .prefetch
+      manifest.packs[index].language = language
+      release.configuration?.packs[index].delivery = .prefetch
+      release.configuration?.packs[index].language = language
+    }
+    LanguageGroup.complete(&manifest.packs, fallback: fallback)
+    release.manifest.manifest = manifest
+    release.configuration?.fallbackLanguage = fallback
+    try? refit()
+  }
+
   /// Adds a sound delta from the recorded version of `game-kart`, and then changes what was found of it.
   mutating func addDelta(_ change: (inout DeltaSighting) -> Void = { _ in }) {
     let entry = release.entries[1]

@@ -92,6 +92,17 @@ struct Violation: Sendable, CustomTestStringConvertible {
     Violation("PK1006", "an ignored rule that cannot be ignored", .warning, hint: "packer explain") { sample in
       sample.release.configuration?.ignored = [ignoring("PK5002")]
     },
+    Violation("PK1010", "a group of two languages without a fallback", .warning, hint: "set fallbackLanguage in packer.yml") { sample in
+      sample.group(fallback: nil)
+    },
+    Violation("PK1010", "a fallback that is in none of the languages", .warning, hint: "set fallbackLanguage in packer.yml") { sample in
+      sample.group(fallback: nil)
+      sample.release.configuration?.fallbackLanguage = "it"
+    },
+    Violation("PK1004", "another fallback than in packer.yml", hint: "packer build") { sample in
+      sample.group(fallback: "kart")
+      sample.release.configuration?.fallbackLanguage = "poker"
+    },
     Violation("PK1008", "a lost lock file that packer.yml requires", hint: "git restore") { sample in
       sample.release.configuration?.lock = .required
       sample.release.lock = nil

@@ -328,6 +328,7 @@ struct ConfigurationTests {
     #expect(game.settings.level == .number(12) && game.settings.followsSymlinks)
     let voice = configuration.packs[4]
     #expect(voice.rootInProject == "build/voices/en/files" && voice.language == "en" && voice.delivery == .onDemand)
+    #expect(configuration.fallbackLanguage == "en")
 
     #expect(configuration.totals.essentialDownload == 30_000_000 && configuration.totals.essentialInstalled == 35_000_000)
     #expect(configuration.totals.otherDownload == 360_000_000 && configuration.totals.otherInstalled == 410_000_000)

@@ -301,6 +301,11 @@ struct ProposalTests {
     try directory.write(proposal.text.utf8, to: "packer.yml")
     let configuration = try PackerConfiguration.read(directory("packer.yml"))
     #expect(configuration.packs.map(\.language) == [nil, "de", "pt-BR"])
+    #expect(configuration.fallbackLanguage == "de")
+    try add(["build/voices/en-GB/a.ogg"])
+    try FileManager.default.removeItem(atPath: directory("packer.yml"))
+    try directory.write(try await propose().text.utf8, to: "packer.yml")
+    #expect(try PackerConfiguration.read(directory("packer.yml")).fallbackLanguage == "en")
   }
 
   @Test("excludes files that no player needs, and possible secrets")

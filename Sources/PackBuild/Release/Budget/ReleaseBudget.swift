@@ -1,8 +1,8 @@
 /// The four numbers of a release's install budget, and the parts of each.
 ///
 /// The two allowances count packs as served. The two install sizes count what stays on the device, in blocks of 4 KiB. On-demand packs are in none
-/// of the four, because they are not downloaded before the app asks for them. A pack counts on its platforms only; languages make no difference, because a
-/// device may have all of them.
+/// of the four, because they are not downloaded before the app asks for them. A pack counts on its platforms only; languages make no difference, because the
+/// app may ask for all of them, and after a change of the language those of both are there for a while.
 package struct ReleaseBudget: Hashable, Sendable {
   /// One of the four numbers as a sum.
   package struct Amount: Hashable, Sendable {
