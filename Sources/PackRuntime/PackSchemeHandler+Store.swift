@@ -6,10 +6,12 @@
     ///
     /// - Parameters:
     ///   - store: The store with the packs.
+    ///   - mounts: The ids of packs that the pages of all others share, by directory, such as `["engine": "engine-2"]`: `/engine/…` is then that pack,
+    ///     within the origin of the game.
     ///   - options: The options for all packs.
-    public convenience init(store: AssetStore, options: PackResponder.Options = .init()) {
+    public convenience init(store: AssetStore, mounts: [String: String] = [:], options: PackResponder.Options = .init()) {
       self.init { (id) async throws(PackError) in
-        try PackResponder(try await store.open(id), options: options)
+        try await PackResponder(store, id, mounts: mounts, options: options)
       }
     }
   }

@@ -17,6 +17,15 @@ public struct PackResponder: Sendable {
     /// Whether pages are isolated from other origins (COOP, COEP and CORP), which `SharedArrayBuffer` and threads in WebAssembly need. Isolated pages
     /// can load resources from other origins only if these allow it.
     public var isIsolated = false
+    /// The origins whose pages may read the files with `fetch`, as module scripts, as fonts and as textures (CORS): `pack://arcade`,
+    /// `capacitor://localhost`, `https://example.com`. None by default. Cookies are never asked for.
+    ///
+    /// An origin is a scheme, a host and perhaps a port, in lower case as browsers send it. Anything else is a programming error, also `*` and `null`:
+    /// sandboxed frames of any site have the origin `null`, as pages of `file://` have. Serve such a page from a scheme of the app's own instead.
+    public var allowedOrigins: Set<String> = []
+    /// The pages that may embed the files without reading them, such as images and classic scripts. If nil, ``ResourcePolicy/sameOrigin`` where
+    /// pages are isolated, and what the web view allows where they are not.
+    public var resourcePolicy: ResourcePolicy?
     /// The `Content-Security-Policy` of every response.
     public var contentSecurityPolicy: String?
     /// The `Cache-Control` of every response with content. Addresses stay the same across versions, so by default a cache must revalidate each time,
@@ -26,32 +35,69 @@ public struct PackResponder: Sendable {
     /// The digest additionally proves that the pack's maker put the right bytes there. Checking it takes about as long as everything else together.
     public var digestLimit = UInt64.max
 
-    /// Creates the default options: an index, no fallback, no isolation, no policy, and caches that revalidate.
+    /// Creates the default options: an index, no fallback, no isolation, no other origins, no policy, and caches that revalidate.
     public init() {}
   }
 
-  private let pack: Pack
+  /// The pages that may embed a file (`Cross-Origin-Resource-Policy`).
+  public enum ResourcePolicy: String, Sendable {
+    /// Pages of the same origin: of the same pack.
+    case sameOrigin = "same-origin"
+    /// All pages, as those of another pack that are isolated need it. In a browser these are the pages of all sites.
+    case crossOrigin = "cross-origin"
+  }
+
+  /// A pack and the directory of the addresses at which its files are.
+  private struct Mount: Sendable {
+    /// Empty, or with a slash at its end.
+    let directory: String
+    let pack: Pack
+    /// An object to keep alive, because the pack belongs to it.
+    let owner: (any AnyObject & Sendable)?
+  }
+
+  /// Those of the longest directories first; the last one is the pack itself.
+  private var mounts: [Mount]
   private let options: Options
-  /// An object to keep alive, because the pack belongs to it.
-  private let owner: (any AnyObject & Sendable)?
 
   /// Creates a responder.
   ///
   /// - Parameters:
   ///   - pack: a pack. It stays open as long as the responder, its responses or their readers exist.
-  ///   - options: the options. A value with a control character is a programming error.
+  ///   - options: the options. A value with a control character is a programming error, and so is an origin that is none.
   public init(_ pack: Pack, options: Options = .init()) {
     self.init(pack, owner: nil, options: options)
   }
 
   /// - Parameter owner: an object to keep alive as long as the responder, because the pack belongs to it.
   package init(_ pack: Pack, owner: (any AnyObject & Sendable)?, options: Options) {
-    self.owner = owner
     for value in [options.contentSecurityPolicy ?? "", options.cacheControl] {
       precondition(value.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }, "a header field cannot hold control characters")
     }
-    self.pack = pack
+    precondition(options.allowedOrigins.allSatisfy(Self.isOrigin), "an allowed origin is a scheme and a host in lower case, without a path")
+    mounts = [Mount(directory: "", pack: pack, owner: owner)]
     self.options = options
+  }
+
+  /// Returns a responder that has the files of another pack in a directory, under the same origin: one engine for many games, which loads without CORS
+  /// and shares the saved data of the game's page.
+  ///
+  /// The options stay those of this responder. Files of this pack in the directory are hidden. What the other responder has mounted is mounted, too.
+  ///
+  /// - Parameters:
+  ///   - other: the responder of the other pack, which stays open as long as the result.
+  ///   - directory: a path such as `engine`. A path that no pack can contain is a programming error.
+  public func mounting(_ other: PackResponder, at directory: String) -> PackResponder {
+    let path = Array(directory.utf8)
+    precondition(EntryPath.securityProblem(of: path.byteSpan) == nil, "'\(directory)' is no path of a directory")
+    var all = self
+    for mount in other.mounts {
+      let place = "\(directory)/\(mount.directory)"
+      all.mounts.removeAll { $0.directory == place }
+      all.mounts.append(Mount(directory: place, pack: mount.pack, owner: mount.owner))
+    }
+    all.mounts.sort { $0.directory.utf8.count > $1.directory.utf8.count }
+    return all
   }
 
   /// Returns the response to a request. Blocks its thread while it reads one or two blocks of the index.
@@ -62,30 +108,66 @@ public struct PackResponder: Sendable {
   /// - 304 if `If-None-Match` lists the file's tag, 412 if `If-Match` does not.
   /// - 301 from a directory that has an index to the same path with a slash at its end. The body is a page that redirects clients that do not follow
   ///   redirects.
+  /// - 204 if an allowed origin asks whether it may send a request (a preflight).
   /// - 400 for an invalid target, 404 for a file that is not in the pack, 405 for another method.
   ///
   /// - Throws: the error of a damaged pack. An invalid request does not throw; it gets the status above.
   public func respond(to request: PackRequest) throws(PackError) -> PackResponse {
+    guard !options.allowedOrigins.isEmpty else { return try answer(request) }
+    // A cache must not hand the response for one origin to another, nor one without the field to an origin that is allowed.
+    var sharing: HeaderFields = ["Vary": "Origin"]
+    guard let origin = request.headers["Origin"], options.allowedOrigins.contains(origin) else {
+      let response = try answer(request)
+      return PackResponse(status: response.status, headers: HeaderFields(response.headers.fields + sharing.fields), body: response.body)
+    }
+    sharing.append("Access-Control-Allow-Origin", origin)
+    if request.method == "OPTIONS", request.headers["Access-Control-Request-Method"] != nil {
+      sharing.append("Access-Control-Allow-Methods", "GET, HEAD")
+      sharing.append("Access-Control-Allow-Headers", "If-Match, If-None-Match, If-Range, Range")
+      return answer(204, sharing, length: nil)
+    }
+    sharing.append("Access-Control-Expose-Headers", "Accept-Ranges, Content-Length, Content-Range, ETag")
+    let response = try answer(request)
+    return PackResponse(status: response.status, headers: HeaderFields(response.headers.fields + sharing.fields), body: response.body)
+  }
+
+  private func answer(_ request: PackRequest) throws(PackError) -> PackResponse {
     guard request.method == "GET" || request.method == "HEAD" else {
       return answer(405, ["Allow": "GET, HEAD"])
     }
     guard let target = RequestTarget(request.target) else { return answer(400) }
-    if let entry = try file(target.isDirectory ? target.path + options.indexName : target.path) {
-      return deliver(entry, to: request)
+    if let found = try file(target.isDirectory ? target.path + options.indexName : target.path) {
+      return deliver(found.entry, of: found.pack, to: request)
     }
     if !target.isDirectory, try file("\(target.path)/\(options.indexName)") != nil {
       return redirect(request, to: "/\(RequestTarget.encoded(target.path))/\(target.query ?? "")")
     }
-    if let fallback = options.fallback, !Self.hasExtension(target.path), let entry = try file(fallback) {
-      return deliver(entry, to: request)
+    if let fallback = options.fallback, !Self.hasExtension(target.path), let found = try file(fallback) {
+      return deliver(found.entry, of: found.pack, to: request)
     }
     return answer(404)
   }
 
-  private func file(_ path: String) throws(PackError) -> Entry? {
-    // No pack has a longer path.
-    guard path.utf8.count <= Limits.pathLength, let entry = try pack.find(path), entry.kind == .file else { return nil }
-    return entry
+  private func file(_ path: String) throws(PackError) -> (entry: Entry, pack: Pack)? {
+    for mount in mounts where path.utf8.starts(with: mount.directory.utf8) {
+      let path = String(path.utf8.dropFirst(mount.directory.utf8.count)) ?? ""
+      // No pack has a longer path.
+      guard path.utf8.count <= Limits.pathLength, let entry = try mount.pack.find(path), entry.kind == .file else { return nil }
+      return (entry, mount.pack)
+    }
+    return nil
+  }
+
+  /// Whether a text is the origin of pages as a browser sends it, and one that not everybody can have.
+  private static func isOrigin(_ text: String) -> Bool {
+    let bytes = Array(text.utf8)
+    func isPlain(_ byte: UInt8) -> Bool {
+      (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+    }
+    guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), colon > 0, bytes[colon...].starts(with: "://".utf8) else { return false }
+    let host = bytes[(colon + 3)...]
+    return bytes[..<colon].allSatisfy { isPlain($0) || "+-.".utf8.contains($0) }
+      && !host.isEmpty && host.allSatisfy { isPlain($0) || "-._:[]".utf8.contains($0) }
   }
 
   /// Whether the last component of a path has an extension.
@@ -94,7 +176,7 @@ public struct PackResponder: Sendable {
   }
 
   /// Responds with a file, in the order of RFC 9110 §13.2.2.
-  private func deliver(_ entry: Entry, to request: PackRequest) -> PackResponse {
+  private func deliver(_ entry: Entry, of pack: Pack, to request: PackRequest) -> PackResponse {
     let tag = EntityTag(entry)
     let validators: HeaderFields = ["ETag": tag.text, "Cache-Control": options.cacheControl]
     if let wanted = request.headers["If-Match"], !tag.isListed(in: wanted, isWeak: false) {
@@ -151,7 +233,7 @@ public struct PackResponder: Sendable {
     // No character in `place` ends the attribute, but an ampersand could start a character reference.
     let address = place.split(separator: "&", omittingEmptySubsequences: false).joined(separator: "&amp;")
     let page = "<!doctype html><meta charset=utf-8><meta http-equiv=refresh content=\"0; url=\(address)\">\n"
-    let body = PackBody(pack, [.text(Array(page.utf8))])
+    let body = PackBody(mounts[mounts.count - 1].pack, [.text(Array(page.utf8))])
     return answer(
       301, ["Location": place, "Content-Type": "text/html; charset=utf-8"], length: body.length, request.method == "HEAD" ? nil : body)
   }
@@ -171,8 +253,8 @@ extension PackResponder.Options {
     if isIsolated {
       fields.append("Cross-Origin-Opener-Policy", "same-origin")
       fields.append("Cross-Origin-Embedder-Policy", "require-corp")
-      fields.append("Cross-Origin-Resource-Policy", "same-origin")
     }
+    if let policy = resourcePolicy ?? (isIsolated ? .sameOrigin : nil) { fields.append("Cross-Origin-Resource-Policy", policy.rawValue) }
     if let policy = contentSecurityPolicy { fields.append("Content-Security-Policy", policy) }
     return fields
   }

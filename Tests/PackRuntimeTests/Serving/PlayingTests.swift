@@ -98,4 +98,27 @@ struct PlayingTests {
     let (store, _, _) = try await stage.updatable()
     #expect(try await load(server(of: store), "", of: id).error != nil)
   }
+
+  @Test("a pack of a store that another one shares is in use with it, and if it is missing, neither is served")
+  func shared() async throws {
+    let stage = try StoreStage()
+    let (store, _, _) = try await stage.updatable()
+    let engine = try await stage.offer("engine-2")
+    try await store.adopt(stage.manifest(3, [try await stage.offer("core", 2), engine]))
+    let missing = await failure { @Sendable () async throws(PackError) in
+      _ = try await PackResponder(store, "core", mounts: ["engine": "engine-2"])
+    }
+    #expect(missing?.code == .notInstalled)
+    try await store.install(engine.path, as: "engine-2", taking: .copying)
+    try await store.activate("engine-2", onTrial: false)
+    let server = SchemeServer<GatheringTask> { (id) async throws(PackError) in
+      try await PackResponder(store, id, mounts: ["engine": "engine-2"])
+    }
+    let wanted = try #require(engine.tree.files["js/data.bin"]?.bytes)
+    #expect(try await load(server, "engine/js/data.bin").bytes == wanted)
+    let refused = await failure { @Sendable () async throws(PackError) in try await store.remove("engine-2") }
+    #expect(refused?.code == .inUse)
+    server.forget("core")
+    try await store.remove("engine-2")
+  }
 }
