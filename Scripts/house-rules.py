@@ -39,6 +39,7 @@ LIBRARY_FOLDERS = {"CLibArchive": "LibArchive", "COpenSSL": "OpenSSL", "CLibSSL"
 FOUNDATION_ALLOWED = {
     "Sources/PackFormat/EntryPath.swift",  # Darwin only: Unicode normalisation
     "Sources/PackBase/Files/Apple/ImportantCapacity.swift",  # Apple only: the space that includes what the system can purge
+    "Sources/PackBase/Files/Apple/DataProtection.swift",  # Apple only: the protection of files while the device is locked
     "Sources/PackStore/Apple/BackupExclusion.swift",  # Apple only: the resource value that keeps a directory out of backups
     "Sources/PackCrypto/CryptoKit/CryptoKitBackend.swift",  # CryptoKit's interface takes Foundation's protocols
     "Sources/PackManifest/Apple/DeviceProfile+Current.swift",  # Darwin only: the languages of the user
@@ -87,6 +88,7 @@ FILE_CALLS_ALLOWED = {
 
 # The files that may use Foundation's file functions.
 FILE_MANAGER_ALLOWED = {
+    "Sources/PackBase/Files/Apple/DataProtection.swift",  # the only documented way to set the class
     "Sources/PackBackground/SharedState+Group.swift",  # Apple only: the path of the container of an app group
     "Sources/PackApp/Apple/PackLibrary+Group.swift",  # the same
 }

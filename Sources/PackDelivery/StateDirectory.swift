@@ -41,7 +41,7 @@ struct StateDirectory: Sendable {
   /// Creates the missing parts of the directory. Throws if another format version created it.
   @discardableResult
   func make() throws(PackError) -> RecordDirectory {
-    let root = if let root = try existing() { root } else { try RecordDirectory(making: path, Self.form, files: files) }
+    let root = try RecordDirectory(making: path, Self.form, files: files)
     try makeFolders(in: root)
     switch try root.kind() {
     case .own: break

@@ -37,6 +37,7 @@ package final class FaultyFiles: FileSystem {
   private let mask: UInt32
   private let record = Monitor<[Call]>([])
   private let readCount = Monitor<UInt64>(0)
+  private let protected = Monitor<[(directory: String, isEmpty: Bool)]>([])
 
   /// - Parameter mask: The permissions that new files and directories do not get. Replaces the mask of the process, which all tests share.
   package init(mask: UInt32 = 0, _ decide: @escaping Decision = { _ in nil }) {
@@ -69,6 +70,14 @@ package final class FaultyFiles: FileSystem {
 
   /// The number of bytes read at an offset so far.
   package var bytesRead: UInt64 { readCount.withLock { $0 } }
+
+  /// The directories whose protection was set, and whether each was empty then.
+  package var protectedDirectories: [(directory: String, isEmpty: Bool)] { protected.withLock { $0 } }
+
+  package func protectUntilFirstUnlock(_ directory: String) {
+    let names = try? base.names(in: base.open(directory, .directory, in: nil))
+    protected.withLock { $0.append((directory, names?.isEmpty == true)) }
+  }
 
   /// The calls so far, in order.
   package var calls: [Call] { record.withLock { $0 } }

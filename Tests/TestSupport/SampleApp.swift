@@ -106,6 +106,8 @@ package struct SampleZip {
 package struct SampleExecutable {
   /// The app groups in its entitlements; nil if it has no entitlements.
   package var groups: [String]?
+  /// The default class of data protection in its entitlements.
+  package var protection: String?
   /// Whether a certificate is in the signature.
   package var isCertified: Bool
   package var isSigned: Bool
@@ -115,10 +117,11 @@ package struct SampleExecutable {
   package var change: ([UInt8]) -> [UInt8]
 
   package init(
-    groups: [String]? = [SampleApp.group], isCertified: Bool = true, isSigned: Bool = true,
+    groups: [String]? = [SampleApp.group], protection: String? = nil, isCertified: Bool = true, isSigned: Bool = true,
     changeSignature: @escaping ([UInt8]) -> [UInt8] = { $0 }, change: @escaping ([UInt8]) -> [UInt8] = { $0 }
   ) {
     self.groups = groups
+    self.protection = protection
     self.isCertified = isCertified
     self.isSigned = isSigned
     self.changeSignature = changeSignature
@@ -127,7 +130,9 @@ package struct SampleExecutable {
 
   private var entitlements: [UInt8] {
     let items = (groups ?? []).map { "<string>\($0)</string>" }.joined()
-    return Array("<plist version=\"1.0\"><dict><key>com.apple.security.application-groups</key><array>\(items)</array></dict></plist>".utf8)
+    let more = protection.map { "<key>com.apple.developer.default-data-protection</key><string>\($0)</string>" } ?? ""
+    return Array(
+      "<plist version=\"1.0\"><dict><key>com.apple.security.application-groups</key><array>\(items)</array>\(more)</dict></plist>".utf8)
   }
 
   private var signature: [UInt8] {

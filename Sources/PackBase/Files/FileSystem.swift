@@ -17,6 +17,9 @@ package protocol FileSystem: Sendable {
   /// Returns the names in a directory in no particular order, without `.` and `..`.
   func names(in directory: OpenFile) throws(FileFailure) -> [DirectoryName]
   func makeDirectory(_ name: String, mode: UInt32, in directory: OpenFile?) throws(FileFailure)
+  /// Sets the protection of the files that are made in a directory from now on: readable from the first unlocking of the device, also while it is
+  /// locked. Does nothing where the system has no such protection.
+  func protectUntilFirstUnlock(_ directory: String)
   func remove(_ name: String, _ kind: FileStatus.Kind, in directory: OpenFile?) throws(FileFailure)
   /// Renames a file or directory, and replaces one of the same kind under the new name (a directory must be empty).
   func rename(_ name: String, to newName: String, in directory: OpenFile?) throws(FileFailure)
@@ -46,6 +49,10 @@ package protocol FileSystem: Sendable {
   func tryLock(_ file: OpenFile) throws(FileFailure) -> Bool
   /// Returns the absolute path without symbolic links.
   func canonicalPath(of name: String) throws(FileFailure) -> String
+}
+
+extension FileSystem {
+  package func protectUntilFirstUnlock(_ directory: String) {}
 }
 
 /// How a file is opened. Child processes inherit no open file, and opening never waits for the other end of a pipe.

@@ -33,11 +33,13 @@ package struct RecordDirectory: Sendable {
     self.init(path, try files.open(path, .directory, in: nil), form, files)
   }
 
-  /// Opens a directory. Creates it if it does not exist.
+  /// Opens a directory. Creates it if it does not exist. Its files can be read while the device is locked.
   ///
   /// - Parameter withParents: whether its parent directories are created too.
   package init(making path: String, _ form: Form, withParents: Bool = false, files: any FileSystem) throws(PackError) {
     self.init(path, try Self.make(path, form, withParents: withParents, files: files), form, files)
+    // Each time: a process may have ended after it had created the directory.
+    files.protectUntilFirstUnlock(path)
   }
 
   private init(_ path: String, _ handle: OpenFile, _ form: Form, _ files: any FileSystem) {

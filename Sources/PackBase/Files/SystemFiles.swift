@@ -137,6 +137,10 @@ package struct SystemFiles: FileSystem {
     _ = try Self.retrying { unsafe mkdirat(directory.descriptorOrWorkingDirectory, name, mode_t(mode)) }
   }
 
+  #if canImport(Darwin)
+    package func protectUntilFirstUnlock(_ directory: String) { DataProtection.untilFirstUnlock(directory) }
+  #endif
+
   package func remove(_ name: String, _ kind: FileStatus.Kind, in directory: OpenFile?) throws(FileFailure) {
     let flags = kind == .directory ? AT_REMOVEDIR : 0
     _ = try Self.retrying { unsafe unlinkat(directory.descriptorOrWorkingDirectory, name, CInt(flags)) }

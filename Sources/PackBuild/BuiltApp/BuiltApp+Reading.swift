@@ -180,7 +180,12 @@ private struct AppSurvey {
     if let digest { app.packs.append(BuiltApp.EmbeddedPack(place: item.place, size: size, sha256: try digest.finish())) }
     guard let number, var groups = executable?.groups(place: "\(contents.path): \(item.place)") else { return }
     if case .unreadable(let reason) = groups { groups = .unreadable("has an executable that \(reason)") }
-    if number == 0 { app.bundle.groups = groups } else { app.extensions[number - 1].groups = groups }
+    let protection = executable?.protection
+    if number == 0 {
+      (app.bundle.groups, app.bundle.protection) = (groups, protection)
+    } else {
+      (app.extensions[number - 1].groups, app.extensions[number - 1].protection) = (groups, protection)
+    }
   }
 
   private func failure(_ fault: String) -> PackError { PackError(.unreadableApp, of: contents.path, fault) }

@@ -25,6 +25,8 @@ package struct BuiltApp: Sendable {
     package var plistPlace: String
     /// What is known of its entitlements.
     package var groups: Groups
+    /// The class of data protection that its entitlements name as the default of its files; nil if they name none or are not known.
+    package var protection: String?
 
     /// Its bundle identifier; nil if it has none.
     package var identifier: String? { text("CFBundleIdentifier") }

@@ -208,6 +208,19 @@ package struct ExecutableReading {
     }
   }
 
+  /// The default class of data protection in the entitlements of any architecture, after all bytes were passed; nil if there is none, or if the
+  /// entitlements cannot be read.
+  package var protection: String? {
+    for case let entitlements? in slices.map(\.entitlements) {
+      guard case .string(let name)? = (try? PropertyList(parsing: entitlements, path: "entitlements"))?[key: AppTargets.protectionKey]
+      else {
+        continue
+      }
+      return name
+    }
+    return nil
+  }
+
   private static func groups(_ entitlements: [UInt8]?, _ place: String) throws(PackError) -> [String] {
     guard let entitlements, !entitlements.isEmpty else { return [] }
     return try PropertyList(parsing: entitlements, path: "\(place): entitlements")[key: AppTargets.groupsKey]?.texts ?? []

@@ -1,7 +1,7 @@
 /// Rules about the app as it was built.
 enum AppRules {
   static let all: [ReleaseRule] = [
-    missingExtension, sharedGroup, extensionIdentifier, unknownEntitlements, appSecret, embeddedPack,
+    missingExtension, sharedGroup, extensionIdentifier, unknownEntitlements, dataProtection, appSecret, embeddedPack,
   ]
 
   static let missingExtension = ReleaseRule(
@@ -79,7 +79,7 @@ enum AppRules {
   static let unknownEntitlements = ReleaseRule(
     "PK4015", "the entitlements of the built app are not known", .note,
     what: """
-      App and downloader extension have a code signature with entitlements. Without it, PK4013 is skipped. A missing or damaged executable is a \
+      App and downloader extension have a code signature with entitlements. Without it, PK4013 and PK4017 are skipped. A missing or damaged executable is a \
       warning.
       """,
     onPhone: "No effect if the app is signed later; a phone does not run an app that is not signed.",
@@ -94,6 +94,25 @@ enum AppRules {
       case .unreadable(let reason):
         return Finding(
           "\(bundle.title) \(reason), so its app groups are not checked", level: .warning, file: app.path, hint: "build the app again")
+      }
+    }
+  }
+
+  static let dataProtection = ReleaseRule(
+    "PK4017", "files of the app cannot be opened while the phone is locked", .warning,
+    what: """
+      com.apple.developer.default-data-protection in the code signatures of the built app and its downloader extension is neither \
+      NSFileProtectionComplete nor NSFileProtectionCompleteUnlessOpen.
+      """,
+    onPhone: """
+      The extension runs in the background, mostly while the phone is locked. The library's own directories stay readable, because it sets their \
+      class. A download may get the app's class and wait for the next unlocking, and so does everything that the app's code keeps elsewhere.
+      """,
+    remedy: "Remove the capability Data Protection from both targets in Xcode, and set the class of files that need protection in the code."
+  ) { (plist: PlistSighting, app: BuiltApp, _: Entitlements, configuration: PackerConfiguration?) -> [Finding] in
+    ([app.bundle] + app.downloaders(.init(configuration, plist))).compactMap { bundle in
+      bundle.protection.flatMap(AppTargets.problem).map { problem in
+        Finding("\(bundle.title): \(problem)", file: app.path, hint: AppTargets.protectionHint)
       }
     }
   }

@@ -267,7 +267,8 @@ enum PlistRules {
     "PK4016", "the extension or the entitlements do not match the app's Info.plist",
     what: """
       The Info.plist of the extension has the extension point com.apple.background-asset-downloader-extension, a bundle identifier below the app's \
-      and no keys that the system reads in the app's (a warning). The app group of the app's Info.plist is in the entitlements of both.
+      and no keys that the system reads in the app's (a warning). The app group of the app's Info.plist is in the entitlements of both, \
+      which name no class of data protection that locks files with the phone (a warning).
       """,
     onPhone: "The app is refused, or it does not find the downloads of the extension.",
     remedy: "Compare with 'packer plist print --part extension' and '--part entitlements'."

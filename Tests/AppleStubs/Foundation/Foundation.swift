@@ -254,6 +254,10 @@ extension CustomNSError {
   public var errorUserInfo: [String: Any] { [:] }
 }
 
+extension String {
+  public init(format: String, _ arguments: any CVarArg...) { self = "" }
+}
+
 // MARK: Objects
 
 public protocol NSCopying {
@@ -282,6 +286,7 @@ open class Bundle: NSObject, @unchecked Sendable {
   open var bundleURL: URL { fatalError() }
   open var infoDictionary: [String: Any]? { nil }
   open func object(forInfoDictionaryKey key: String) -> Any? { nil }
+  open func localizedString(forKey key: String, value: String?, table tableName: String?) -> String { "" }
   open func url(forResource name: String?, withExtension ext: String?) -> URL? { nil }
   open func url(forResource name: String?, withExtension ext: String?, subdirectory subpath: String?) -> URL? { nil }
   open func path(forResource name: String?, ofType ext: String?) -> String? { nil }
@@ -315,6 +320,7 @@ open class FileManager: NSObject, @unchecked Sendable {
   open func createDirectory(
     at url: URL, withIntermediateDirectories createIntermediates: Bool, attributes: [FileAttributeKey: Any]? = nil
   ) throws {}
+  open func setAttributes(_ attributes: [FileAttributeKey: Any], ofItemAtPath path: String) throws {}
   open func fileExists(atPath path: String) -> Bool { false }
   open func subpaths(atPath path: String) -> [String]? { nil }
   open func copyItem(at srcURL: URL, to dstURL: URL) throws {}
@@ -325,6 +331,16 @@ open class FileManager: NSObject, @unchecked Sendable {
 public struct FileAttributeKey: RawRepresentable, Hashable, Sendable {
   public let rawValue: String
   public init(rawValue: String) { self.rawValue = rawValue }
+  @available(macOS 11.0, iOS 4.0, watchOS 2.0, tvOS 9.0, *)
+  public static let protectionKey = FileAttributeKey(rawValue: "NSFileProtectionKey")
+}
+
+public struct FileProtectionType: RawRepresentable, Hashable, Sendable {
+  public let rawValue: String
+  public init(rawValue: String) { self.rawValue = rawValue }
+  @available(macOS 11.0, iOS 5.0, watchOS 2.0, tvOS 9.0, *)
+  public static let completeUntilFirstUserAuthentication = FileProtectionType(
+    rawValue: "NSFileProtectionCompleteUntilFirstUserAuthentication")
 }
 
 open class Progress: NSObject, @unchecked Sendable {

@@ -105,6 +105,24 @@ struct ExecutableReadingTests {
     #expect(groups(SampleExecutable(groups: nil).bytes) == .known([]))
   }
 
+  @Test(
+    "the default class of data protection is read, of any architecture, however the bytes are cut into pieces", arguments: [1, 7, 4096])
+  func protection(_ count: Int) {
+    func protection(_ bytes: [UInt8]) -> String? {
+      var reading = ExecutableReading(size: UInt64(bytes.count))
+      for start in stride(from: 0, to: bytes.count, by: count) {
+        reading.add(bytes.span.extracting(start..<min(start + count, bytes.count)))
+      }
+      return reading.protection
+    }
+    let (plain, locked) = (SampleExecutable().bytes, SampleExecutable(protection: "NSFileProtectionComplete").bytes)
+    #expect(protection(plain) == nil)
+    #expect(protection(locked) == "NSFileProtectionComplete")
+    #expect(protection(SampleExecutable.fat([plain, locked], is64: true)) == "NSFileProtectionComplete")
+    #expect(protection(SampleExecutable(groups: nil).bytes) == nil)
+    #expect(protection(SampleExecutable(isSigned: false).bytes) == nil)
+  }
+
   @Test("the groups are read, however the bytes are cut into pieces", arguments: [1, 2, 7, 64, 4096])
   func pieces(_ count: Int) {
     let groups = ["group.a", "group.b"]

@@ -675,6 +675,24 @@ struct AppTargetsTests {
         == ["AppGroupIdentifier is 'group.x', but 'group.com.example.arcade' in Info.plist"])
   }
 
+  @Test(
+    "entitlements that lock files with the phone are a warning",
+    arguments: ["NSFileProtectionComplete", "NSFileProtectionCompleteUnlessOpen"])
+  func protection(_ name: String) throws {
+    func faults(_ name: String) throws -> [AppTargets.Fault] {
+      let more = "<key>com.apple.developer.default-data-protection</key><string>\(name)</string>"
+      let groups = "<key>com.apple.security.application-groups</key><array><string>group.com.example.arcade</string></array>"
+      let file = try InfoPlist(parsing: Array("<plist><dict>\(groups)\(more)</dict></plist>".utf8), path: "App.entitlements")
+      return AppTargets(app: try app(), entitlements: [file]).faults(hosting: .unmanaged)
+    }
+    let fault = try #require(try faults(name).first)
+    #expect(fault.isWarning && fault.file == "App.entitlements" && fault.message.contains("default-data-protection is \(name),"))
+    #expect(fault.hint?.hasPrefix("remove the capability Data Protection") == true)
+    for other in ["NSFileProtectionCompleteUntilFirstUserAuthentication", "NSFileProtectionNone", "$(PROTECTION)"] {
+      #expect(try faults(other).isEmpty)
+    }
+  }
+
   @Test("app groups start with group. or with a team's ten characters")
   func groups() {
     for group in ["group.a", "group.com.example", "AB12345678.com.example"] { #expect(AppTargets.isGroup(group)) }

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Checks of a built app")
 struct AppCheckTests {
-  private static let ids = ["PK4012", "PK4013", "PK4014", "PK4015", "PK6009", "PK6010"]
+  private static let ids = ["PK4012", "PK4013", "PK4014", "PK4015", "PK4017", "PK6009", "PK6010"]
 
   @Test("without a built app, its rules are neither checked nor skipped, unless one is named")
   func without() throws {
@@ -29,10 +29,10 @@ struct AppCheckTests {
     sample.release.app?.extensions[0].groups = .unsigned
     let report = sample.report()
     #expect(report.findings.map(\.rule.id) == ["PK4015", "PK4015"] && report.findings.allSatisfy { $0.level == .note })
-    #expect(report.rules.filter { !$0.missing.isEmpty }.map(\.rule.id) == ["PK4013"])
+    #expect(report.rules.filter { !$0.missing.isEmpty }.map(\.rule.id) == ["PK4013", "PK4017"])
     let text = TextReport(isStrict: true).lines(report)
-    #expect(text.contains("1 rule skipped: no entitlements (--app with a signed app)"))
-    #expect(text.last == "dist/manifest.json: ok, 2 notes, 1 rule skipped")
+    #expect(text.contains("2 rules skipped: no entitlements (--app with a signed app)"))
+    #expect(text.last == "dist/manifest.json: ok, 2 notes, 2 rules skipped")
     #expect(sample.report { $0.required = ["all"] }.verdict(isStrict: false) == .other)
   }
 
@@ -96,6 +96,28 @@ struct AppCheckTests {
     sample.release.plist?.keys.appGroupID = "group.b"
     let findings = sample.report { $0.only = ["PK4013"] }.findings
     #expect(findings.map(\.message) == ["Payload/Game.app/Extensions/Downloader.appex may use no app group, but BAAppGroupID is 'group.b'"])
+  }
+
+  @Test("a class of data protection that locks files is named for app and extension, others are not")
+  func dataProtection() throws {
+    func messages(_ own: String?, _ theirs: String?) throws -> [String] {
+      var sample = try GateSample()
+      sample.release.app?.bundle.protection = own
+      sample.release.app?.extensions[0].protection = theirs
+      return sample.report { $0.only = ["PK4017"] }.findings.map(\.message)
+    }
+    func text(_ name: String) -> String {
+      "com.apple.developer.default-data-protection is \(name), so files of the app cannot be opened while the phone is locked"
+    }
+    let both = try messages("NSFileProtectionComplete", "NSFileProtectionCompleteUnlessOpen")
+    #expect(
+      Set(both) == [
+        "Payload/Game.app: \(text("NSFileProtectionComplete"))",
+        "Payload/Game.app/Extensions/Downloader.appex: \(text("NSFileProtectionCompleteUnlessOpen"))",
+      ])
+    #expect(try messages(nil, "NSFileProtectionComplete").count == 1)
+    #expect(try messages("NSFileProtectionCompleteUntilFirstUserAuthentication", "NSFileProtectionNone").isEmpty)
+    #expect(try messages(nil, nil).isEmpty)
   }
 
   @Test("the reports name the built app and what was read in it")

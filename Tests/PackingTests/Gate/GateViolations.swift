@@ -530,6 +530,10 @@ struct Violation: Sendable, CustomTestStringConvertible {
     Violation("PK4015", "an extension without an executable", .warning, hint: "build the app again") { sample in
       sample.release.app?.extensions[0].groups = .unreadable("has no executable")
     },
+    Violation("PK4017", "an extension whose files are locked with the phone", .warning, hint: "remove the capability Data Protection") {
+      sample in
+      sample.release.app?.extensions[0].protection = "NSFileProtectionComplete"
+    },
     Violation("PK6009", "a signing key in the app", hint: "Documentation/RECOVERY.md") { sample in
       sample.release.app?.secrets = [.init(place: "Payload/Game.app/a.key", kind: .signingKey)]
     },

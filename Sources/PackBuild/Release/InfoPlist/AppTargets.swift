@@ -19,6 +19,7 @@ package struct AppTargets: Sendable {
 
   private static let identifierKey = "CFBundleIdentifier"
   static let groupsKey = "com.apple.security.application-groups"
+  static let protectionKey = "com.apple.developer.default-data-protection"
   static let attributesKey = "EXAppExtensionAttributes"
   static let pointKey = "EXExtensionPointIdentifier"
   /// The extension point in Xcode's template for a downloader extension.
@@ -97,7 +98,25 @@ package struct AppTargets: Sendable {
     return faults
   }
 
+  /// Why a default class of data protection does not fit an app with packs; nil if it does.
+  package static func problem(ofProtection name: String) -> String? {
+    guard ["NSFileProtectionComplete", "NSFileProtectionCompleteUnlessOpen"].contains(name) else { return nil }
+    return "\(protectionKey) is \(name), so files of the app cannot be opened while the phone is locked"
+  }
+
+  /// The hint for ``problem(ofProtection:)``.
+  package static let protectionHint =
+    "remove the capability Data Protection from app and extension, and set the class of files that need it in the code"
+
   private func faults(entitlements: InfoPlist, hosting: PackerConfiguration.Hosting) -> [Fault] {
+    var faults = groupFaults(entitlements: entitlements, hosting: hosting)
+    if let problem = text(entitlements.content[key: Self.protectionKey]).flatMap(Self.problem) {
+      faults.append(Fault(file: entitlements.path, message: problem, isWarning: true, hint: Self.protectionHint))
+    }
+    return faults
+  }
+
+  private func groupFaults(entitlements: InfoPlist, hosting: PackerConfiguration.Hosting) -> [Fault] {
     guard case .array(let items)? = entitlements.content[key: Self.groupsKey], !items.isEmpty else {
       return [
         Fault(
