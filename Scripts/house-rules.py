@@ -46,6 +46,7 @@ FOUNDATION_ALLOWED = {
     "Sources/PackRemote/Materializer+JSON.swift",  # the platform's own decoder, without the rest of Foundation if possible
     "Sources/PackBuild/PropertyList/PropertyList+Foundation.swift",  # Darwin only: other platforms use the part of Foundation without ICU
     "Sources/PackServing/WebKit/PackSchemeHandler.swift",  # WebKit only: its interface takes Foundation's types
+    "Sources/PackServing/WebKit/PackWebPage.swift",  # WebKit only: addresses of pages
 }
 
 # Files with code as text, for projects that the tool makes: what the text imports, the tool does not.

@@ -19,7 +19,7 @@ struct GameView: View {
         Spacer()
         if let problem = player.problem { Text(problem) }
       }
-      WebView(webView: player.webView)
+      WebView(webView: player.page.webView)
     }
     .task { await player.start() }
     .onDisappear { player.close() }

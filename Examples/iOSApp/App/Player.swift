@@ -9,14 +9,13 @@ import WebKit
 /// A newly installed version is on trial. It is confirmed when its page sends the token with which it was served. It is rolled back if that does not
 /// happen within the store's time limit, or if the web view's process ends.
 @MainActor
-final class Player: NSObject, ObservableObject, WKNavigationDelegate, WKScriptMessageHandler {
-  let webView: WKWebView
+final class Player: NSObject, ObservableObject, WKScriptMessageHandler {
+  let page: PackWebPage
   @Published private(set) var problem: String?
 
   private let id: String
   private let packs: PublishedLibrary
   private var store: AssetStore { packs.library.store }
-  private let handler: PackSchemeHandler
   private var token: BootToken?
   private var watch: Task<Void, Never>?
   private static let messageName = "packer"
@@ -27,15 +26,21 @@ final class Player: NSObject, ObservableObject, WKNavigationDelegate, WKScriptMe
     var options = PackResponder.Options()
     // For games with WebAssembly threads. Set it to false if your games have none and load resources from other origins.
     options.isIsolated = true
-    handler = PackSchemeHandler(store: packs.library.store, options: options)
-    let configuration = WKWebViewConfiguration()
-    configuration.setURLSchemeHandler(handler, forURLScheme: PackSchemeHandler.scheme)
-    configuration.allowsInlineMediaPlayback = true
-    configuration.mediaTypesRequiringUserActionForPlayback = []
-    webView = WKWebView(frame: .zero, configuration: configuration)
+    let handler = PackSchemeHandler(store: packs.library.store, options: options)
+    page = PackWebPage(of: id, from: handler, isInspectable: Self.isDebugBuild)
     super.init()
-    webView.navigationDelegate = self
-    webView.configuration.userContentController.add(self, name: Self.messageName)
+    page.onFailure = { [weak self] error in self?.problem = error.localizedDescription }
+    page.onProcessEnd = { [weak self] in self?.processEnded() }
+    page.webView.configuration.userContentController.add(self, name: Self.messageName)
+  }
+
+  /// Whether Safari's Web Inspector can connect.
+  private static var isDebugBuild: Bool {
+    #if DEBUG
+      true
+    #else
+      false
+    #endif
   }
 
   /// Loads the newest version that did not fail.
@@ -48,13 +53,10 @@ final class Player: NSObject, ObservableObject, WKNavigationDelegate, WKScriptMe
       // The token of the version that is active already. With it, only the page of exactly this version can confirm.
       let token = try await store.activate(id)
       self.token = token
-      // A page uses one version: the next request opens the version that was just activated.
-      handler.forget(id)
-      let content = webView.configuration.userContentController
+      let content = page.webView.configuration.userContentController
       content.removeAllUserScripts()
       content.addUserScript(WKUserScript(source: Self.script(token), injectionTime: .atDocumentStart, forMainFrameOnly: true))
-      guard let address = PackSchemeHandler.address(of: id) else { return }
-      webView.load(URLRequest(url: address))
+      page.load()
       watch = Task { [weak self, store] in
         do throws(PackError) {
           try await store.confirmation(of: token)
@@ -68,12 +70,11 @@ final class Player: NSObject, ObservableObject, WKNavigationDelegate, WKScriptMe
     }
   }
 
-  /// Releases the game: the web view's configuration retains the player, and the handler retains the pack.
+  /// Releases the game: the web view's configuration retains the player, and the page retains the pack.
   func close() {
     watch?.cancel()
-    webView.stopLoading()
-    webView.configuration.userContentController.removeScriptMessageHandler(forName: Self.messageName)
-    handler.forget(id)
+    page.webView.configuration.userContentController.removeScriptMessageHandler(forName: Self.messageName)
+    page.close()
   }
 
   /// The script that defines `packer.confirm()`. It is called when the page has loaded, unless the page sets `packerConfirmsItself` to call it later.
@@ -104,18 +105,7 @@ final class Player: NSObject, ObservableObject, WKNavigationDelegate, WKScriptMe
     await start()
   }
 
-  func webView(_ webView: WKWebView, decidePolicyFor navigationAction: WKNavigationAction) async -> WKNavigationActionPolicy {
-    // The main frame stays in the pack. Other frames may show what the page's policy allows.
-    guard navigationAction.targetFrame?.isMainFrame ?? true else { return .allow }
-    let url = navigationAction.request.url
-    return url?.scheme == PackSchemeHandler.scheme && url?.host == id ? .allow : .cancel
-  }
-
-  func webView(_ webView: WKWebView, didFailProvisionalNavigation navigation: WKNavigation!, withError error: any Error) {
-    problem = error.localizedDescription
-  }
-
-  func webViewWebContentProcessDidTerminate(_ webView: WKWebView) {
+  private func processEnded() {
     guard let token else { return }
     Task {
       // During a trial this counts as a crash of the version. Otherwise the system was short of memory, and the game is loaded again.
@@ -124,7 +114,7 @@ final class Player: NSObject, ObservableObject, WKNavigationDelegate, WKScriptMe
         _ = try? await packs.library.reject(id, reason: "the web view's process ended")
         await fellBack(from: token)
       } else {
-        webView.reload()
+        page.reload()
       }
     }
   }

@@ -271,20 +271,32 @@ extension AppValues {
       let id: String
       let page: PackResponder
 
-      func makeUIView(context: Context) -> WKWebView {
+      func makeCoordinator() -> PackWebPage {
         // The page can write addresses of other packs.
         let handler = PackSchemeHandler { [id, page] (named) async throws(PackError) in
           guard named.lowercased() == id.lowercased() else { throw PackError(.unknownPack, "the page belongs to another pack") }
           return page
         }
-        let configuration = WKWebViewConfiguration()
-        configuration.setURLSchemeHandler(handler, forURLScheme: PackSchemeHandler.scheme)
-        let view = WKWebView(frame: .zero, configuration: configuration)
-        if let address = PackSchemeHandler.address(of: id) { view.load(URLRequest(url: address)) }
-        return view
+        return PackWebPage(of: id, from: handler, isInspectable: Self.isDebugBuild)
+      }
+
+      func makeUIView(context: Context) -> WKWebView {
+        context.coordinator.load()
+        return context.coordinator.webView
       }
 
       func updateUIView(_ view: WKWebView, context: Context) {}
+
+      static func dismantleUIView(_ view: WKWebView, coordinator: PackWebPage) { coordinator.close() }
+
+      /// Whether Safari's Web Inspector can connect.
+      private static var isDebugBuild: Bool {
+        #if DEBUG
+          true
+        #else
+          false
+        #endif
+      }
     }
 
     """

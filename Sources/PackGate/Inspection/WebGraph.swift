@@ -8,6 +8,8 @@ struct WebFaults: Sendable {
   var foreignGuesses: [String] = []
   /// References that probably lead nowhere.
   var doubtful: [String] = []
+  /// Registrations of service workers.
+  var serviceWorkers: [String] = []
 }
 
 /// Follows the references of a pack from `index.html` as a browser does, and finds those that lead nowhere.
@@ -87,7 +89,11 @@ final class WebGraph {
     misspelled.removeAll { certain.contains($0.id) }
     let others = Set(misspelled.map(\.id))
     faults.removeAll { !$0.isCertain && others.contains($0.id) }
-    return try sentences()
+    var result = try sentences()
+    result.serviceWorkers = paths.compactMap { path in
+      files[path]?.serviceWorkerLine.map { "'\(printable(path.utf8))', line \($0), registers a service worker" }
+    }
+    return result
   }
 
   private func follow(_ path: String, _ use: WebReference.Use, _ map: ImportMap) {

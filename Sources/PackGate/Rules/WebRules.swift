@@ -1,7 +1,7 @@
 /// Rules about pages: what they refer to, and what browsers loaded of them.
 enum WebRules {
   static let all: [ReleaseRule] = [
-    misspelledReference, missingAtRun, foreignHost, otherRun, missingReference, foreignReference, doubtfulReference,
+    misspelledReference, missingAtRun, foreignHost, otherRun, missingReference, foreignReference, doubtfulReference, serviceWorker,
   ]
 
   static let misspelledReference = ReleaseRule(
@@ -109,6 +109,21 @@ enum WebRules {
     remedy: "Correct the reference, add the file, or remove what is not used."
   ) { (files: Files, payload: Payload) -> [Finding] in
     files.with(payload).flatMap { entry, file, contents in sentences(contents.references.doubtful, entry, file) }
+  }
+
+  static let serviceWorker = ReleaseRule(
+    "PK6019", "a game registers a service worker", .note,
+    what: "No page or script of the pack calls navigator.serviceWorker.register. Files of more than 8 MiB are not read.",
+    onPhone: """
+      Nothing is registered, because service workers need http or https, and pages of packs have a scheme of their own. Where \
+      navigator.serviceWorker is missing, code that does not look first fails.
+      """,
+    remedy: """
+      Ask 'serviceWorker' in navigator first, and do without: the files are on the device, updates come with the pack, and isIsolated of the responder \
+      sets the headers that some workers add for threads.
+      """
+  ) { (files: Files, payload: Payload) -> [Finding] in
+    files.with(payload).flatMap { entry, file, contents in sentences(contents.references.serviceWorkers, entry, file) }
   }
 
   /// Returns the recorded runs of the packs of a release, by their content.

@@ -51,6 +51,9 @@ final class ScriptReferences {
     case new
     case callee(Call)
     case argument(Call)
+    /// After `.serviceWorker`, where `.register` may follow.
+    case serviceWorkers
+    case registering
   }
 
   private enum Token {
@@ -100,17 +103,24 @@ final class ScriptReferences {
     let before = state
     state = .other
     switch token {
-    case .word(let word, _): follow(word, after: before)
+    case .word(let word, let range): follow(word, range, after: before)
     case .string(let range): follow(range, after: before)
     case .byte(let byte): follow(byte, after: before)
     case .other: break
     }
   }
 
-  private func follow(_ word: Word, after before: State) {
+  private func follow(_ word: Word, _ range: Range<Int>, after before: State) {
     let isMember = last == UInt8(ascii: ".")
     last = 0
-    guard !isMember else { return }
+    guard !isMember else {
+      if case .serviceWorkers = before {
+        if bytes[range].elementsEqual("register".utf8) { state = .registering }
+      } else if bytes[range].elementsEqual("serviceWorker".utf8) {
+        state = .serviceWorkers
+      }
+      return
+    }
     switch (word, before) {
     case (.importing, _): state = .importing
     case (.exporting, _): state = .exporting
@@ -129,6 +139,8 @@ final class ScriptReferences {
   private func follow(_ byte: UInt8, after before: State) {
     last = byte
     switch (byte, before) {
+    case (UInt8(ascii: "."), .serviceWorkers), (UInt8(ascii: "?"), .serviceWorkers): state = .serviceWorkers
+    case (UInt8(ascii: "("), .registering): list.addServiceWorker(at: place ?? index - 1)
     case (UInt8(ascii: "("), .importing): state = .argument(.importing)
     case (UInt8(ascii: "("), .callee(let call)): state = .argument(call)
     case (UInt8(ascii: "{"), .importing), (UInt8(ascii: "*"), .importing), (UInt8(ascii: "{"), .exporting), (UInt8(ascii: "*"), .exporting):

@@ -53,6 +53,9 @@ package struct WebReferences: Sendable {
   /// The texts of import maps, in order.
   package internal(set) var importMaps: [String] = []
 
+  /// The line with the first registration of a service worker, from 1; nil if there is none.
+  package private(set) var serviceWorkerLine: Int?
+
   /// The largest number of references that are kept for a file.
   package static let most = 10_000
 
@@ -79,6 +82,11 @@ package struct WebReferences: Sendable {
     guard !WebAddress.isSkipped(value) else { return }
     all.append(
       WebReference(value, use, isCertain: isCertain, alternatives: alternatives, isOptional: isOptional, line: lines.line(at: offset)))
+  }
+
+  /// - Parameter offset: the place of the registration, not before that of the last reference.
+  mutating func addServiceWorker(at offset: Int) {
+    if serviceWorkerLine == nil { serviceWorkerLine = lines.line(at: offset) }
   }
 
   /// The references of a file, which its path says the kind of; none for other files.

@@ -29,6 +29,7 @@ struct Driver {
     try await driver.everyFile()
     try await driver.answers()
     try await driver.stops()
+    await driver.pages()
     print("the adapters behave as expected")
     try await BackgroundDriver.run(dist: arguments[4], next: arguments[7], key: text, publicKey: arguments[5], in: arguments[6])
   }
@@ -110,6 +111,37 @@ struct Driver {
       }
     }
     try await Task.sleep(for: .milliseconds(50))
+  }
+
+  /// What a page does when its process ends, and where it may go.
+  func pages() async {
+    let page = PackWebPage(of: "Game", from: handler, isInspectable: true)
+    precondition(page.webView.navigationDelegate === page)
+    precondition(page.webView.configuration.urlSchemeHandler(forURLScheme: "pack") === handler)
+    var failures = 0
+    page.onFailure = { _ in failures += 1 }
+    page.load()
+    page.webViewWebContentProcessDidTerminate(page.webView)
+    precondition(failures == 1, "a page that ends its process while it loads is not loaded forever")
+    page.webView(page.webView, didFinish: nil)
+    page.webViewWebContentProcessDidTerminate(page.webView)
+    precondition(failures == 1, "a page that was there is loaded again")
+    page.webViewWebContentProcessDidTerminate(page.webView)
+    precondition(failures == 2)
+    page.webView(page.webView, didFailProvisionalNavigation: nil, withError: CocoaError(.fileReadUnknown))
+    precondition(failures == 3)
+    var ends = 0
+    page.onProcessEnd = { ends += 1 }
+    page.webViewWebContentProcessDidTerminate(page.webView)
+    precondition(ends == 1 && failures == 3)
+    for (address, isMain, policy) in [
+      ("pack://game/b.html", true, .allow), ("pack://other/", true, .cancel), ("https://game/", true, .cancel),
+      ("about:blank", true, .cancel),
+      ("https://example.com/", false, .allow),
+    ] as [(String, Bool, WKNavigationActionPolicy)] {
+      let found = await page.webView(page.webView, decidePolicyFor: FakeAction(address, isMain: isMain))
+      precondition(found == policy, address)
+    }
   }
 
   /// A key is stored in the Keychain and read back.

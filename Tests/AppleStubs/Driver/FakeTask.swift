@@ -61,3 +61,23 @@ final class FakeTask: NSObject, WKURLSchemeTask {
     calls += 1
   }
 }
+
+/// A navigation of a page.
+final class FakeAction: WKNavigationAction {
+  private final class Frame: WKFrameInfo {
+    private let isMain: Bool
+    init(isMain: Bool) { self.isMain = isMain }
+    override var isMainFrame: Bool { isMain }
+  }
+
+  private let asked: URLRequest
+  private let frame: Frame
+
+  init(_ address: String, isMain: Bool) {
+    asked = URLRequest(url: URL(string: address)!)
+    frame = Frame(isMain: isMain)
+  }
+
+  override var request: URLRequest { asked }
+  override var targetFrame: WKFrameInfo? { frame }
+}

@@ -782,6 +782,9 @@ struct Violation: Sendable, CustomTestStringConvertible {
     Violation("PK6018", "a missing picture of a style sheet", .note, hint: nil) { sample in
       sample.release.contents[1].references.doubtful = ["'css/a.css', line 3, refers to 'a.png', which the pack does not have"]
     },
+    Violation("PK6019", "a script that registers a service worker", .note, hint: nil) { sample in
+      sample.release.contents[1].references.serviceWorkers = ["'js/main.js', line 3, registers a service worker"]
+    },
     Violation("PK6008", "an empty directory", .note, hint: "exclude it") { sample in
       sample.release.contents[1].emptyDirectories = ["'levels'"]
     },

@@ -9,7 +9,7 @@ struct WebGraphTests {
   private func findings(_ files: [String: String], jobs: Int = 2) async throws -> [String] {
     let tree = SampleTree(files.mapValues { .init(Array($0.utf8)) })
     let report = try await DistSample([("game", tree)]).report { $0.jobs = jobs }
-    return report.findings.filter { ["PK6011", "PK6016", "PK6017", "PK6018"].contains($0.rule.id) }.flatMap { finding in
+    return report.findings.filter { ["PK6011", "PK6016", "PK6017", "PK6018", "PK6019"].contains($0.rule.id) }.flatMap { finding in
       finding.details.map { "\(finding.rule.id) \(finding.level.rawValue): \($0)" }
     }
   }
@@ -119,6 +119,12 @@ struct WebGraphTests {
       Planted("new Worker('worker.js')", in: "js/main.js", "PK6018 note: 'js/main.js', line 3, refers to 'worker.js'"),
       Planted("fetch('data/level1.json')", in: "js/main.js", "PK6018 note: 'js/main.js', line 3, refers to 'data/level1.json'"),
       Planted(#"<img src="img\a b.png">"#, #"PK6018 note: 'index.html', line 11, refers to 'img\a b.png', whose backslash is no slash"#),
+      Planted(
+        "if ('serviceWorker' in navigator) navigator.serviceWorker.register('sw.js').then(ready)", in: "js/main.js",
+        "PK6019 note: 'js/main.js', line 3, registers a service worker"),
+      Planted(
+        "<script>window?.navigator.serviceWorker?. register(url)</script>",
+        "PK6019 note: 'index.html', line 11, registers a service worker"),
     ])
   func planted(_ fault: Planted) async throws {
     var files = Self.game
@@ -126,6 +132,18 @@ struct WebGraphTests {
     let before = try await findings(Self.game)
     let found = try await findings(files).filter { !before.contains($0) }
     #expect(found.count == 1 && found[0].hasPrefix(fault.expected), "\(found)")
+  }
+
+  @Test(
+    "what only looks like the registration of a service worker is none",
+    arguments: [
+      "// navigator.serviceWorker.register('a.js')", "'navigator.serviceWorker.register(x)'", "`navigator.serviceWorker.register(x)`",
+      "navigator.serviceWorker.ready.then(register(x))", "navigator.serviceWorker; register(x)", "elements.register(x)",
+      "serviceWorker.register = x",
+      "navigator.serviceWorker.getRegistration()", "navigator.serviceworker.register(x)",
+    ])
+  func noServiceWorker(_ line: String) async throws {
+    #expect(try await findings(["index.html": "<script>\(line)\n</script>"]).isEmpty)
   }
 
   @Test("icons of a web manifest are notes")
