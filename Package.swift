@@ -29,9 +29,11 @@ let leafSettings: [SwiftSetting] =
   // Its headers are in the default search path, and its module map names the library.
   let libArchiveConfiguration: String? = nil
   let platformPackages: [Package.Dependency] = []
-  // A resource bundle would add Foundation, which nothing here needs.
+  // A resource bundle would add Foundation, which nothing here needs. No system but Apple's reads either of these.
   let privacyExcluded = ["PrivacyInfo.xcprivacy"]
   let privacyResources: [Resource] = []
+  let textsExcluded = ["Library/PackErrors.xcstrings"]
+  let textsResources: [Resource] = []
 #else
   let zstd: Target.Dependency = .product(name: "libzstd", package: "zstd")
   let libArchiveConfiguration: String? = "libarchive"
@@ -40,6 +42,8 @@ let leafSettings: [SwiftSetting] =
   ]
   let privacyExcluded: [String] = []
   let privacyResources: [Resource] = [.process("PrivacyInfo.xcprivacy")]
+  let textsExcluded: [String] = []
+  let textsResources: [Resource] = [.process("Library/PackErrors.xcstrings")]
 #endif
 
 let openSSL: Target.Dependency = .target(name: "COpenSSL", condition: .when(platforms: [.linux]))
@@ -62,6 +66,7 @@ let plugins: [Target] =
 
 let package = Package(
   name: "packer",
+  defaultLocalization: "en",
   platforms: [.macOS(.v13), .iOS("16.1")],
   products: [
     .library(name: "PackApp", targets: ["PackApp"]),
@@ -117,7 +122,9 @@ let package = Package(
     .target(name: "PackRuntime", dependencies: ["PackDelivery", "PackServing", "PackStore"], swiftSettings: smallCode),
     .target(name: "PackRemote", dependencies: ["PackRuntime"], swiftSettings: settings),
     // One object for an app, with the system's HTTP client, and Foundation's types in its interface.
-    .target(name: "PackApp", dependencies: ["PackBackground", "PackRemote"], swiftSettings: settings),
+    .target(
+      name: "PackApp", dependencies: ["PackBackground", "PackRemote"], exclude: textsExcluded, resources: textsResources,
+      swiftSettings: settings),
 
     // Packing side, which no app links.
     .target(name: "PackProject", dependencies: ["CLibYAML", "CVector", "PackManifest", "PackReading"], swiftSettings: smallCode),

@@ -21,7 +21,8 @@ struct GameList: View {
       Text(problem.recoverySuggestion ?? "")
     }
     .fullScreenCover(item: $playing) { game in
-      GameView(game.id, in: packs) { playing = nil }
+      // A preview has no games to play.
+      if let library = packs.library as? PackLibrary { GameView(game.id, in: library) { playing = nil } }
     }
   }
 }

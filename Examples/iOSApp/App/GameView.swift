@@ -7,8 +7,8 @@ struct GameView: View {
   @StateObject private var player: Player
   private let close: @MainActor () -> Void
 
-  init(_ id: String, in packs: PublishedLibrary, close: @escaping @MainActor () -> Void) {
-    _player = StateObject(wrappedValue: Player(id, in: packs))
+  init(_ id: String, in library: PackLibrary, close: @escaping @MainActor () -> Void) {
+    _player = StateObject(wrappedValue: Player(id, in: library))
     self.close = close
   }
 

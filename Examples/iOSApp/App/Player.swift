@@ -14,19 +14,19 @@ final class Player: NSObject, ObservableObject, WKScriptMessageHandler {
   @Published private(set) var problem: String?
 
   private let id: String
-  private let packs: PublishedLibrary
-  private var store: AssetStore { packs.library.store }
+  private let library: PackLibrary
+  private var store: AssetStore { library.store }
   private var token: BootToken?
   private var watch: Task<Void, Never>?
   private static let messageName = "packer"
 
-  init(_ id: String, in packs: PublishedLibrary) {
+  init(_ id: String, in library: PackLibrary) {
     self.id = id
-    self.packs = packs
+    self.library = library
     var options = PackResponder.Options()
     // For games with WebAssembly threads. Set it to false if your games have none and load resources from other origins.
     options.isIsolated = true
-    let handler = PackSchemeHandler(store: packs.library.store, options: options)
+    let handler = PackSchemeHandler(store: library.store, options: options)
     page = PackWebPage(of: id, from: handler, isInspectable: Self.isDebugBuild)
     super.init()
     page.onFailure = { [weak self] error in self?.problem = error.localizedDescription }
@@ -46,10 +46,9 @@ final class Player: NSObject, ObservableObject, WKScriptMessageHandler {
   /// Loads the newest version that did not fail.
   func start() async {
     watch?.cancel()
-    // Activates the newest version, brings the pack back if the system freed its space, and shows in the list which version is used.
-    await packs.ensure(id)
-
     do throws(PackError) {
+      // Activates the newest version, and brings the pack back if the system freed its space.
+      try await library.ensure(id)
       // The token of the version that is active already. With it, only the page of exactly this version can confirm.
       let token = try await store.activate(id)
       self.token = token
@@ -111,7 +110,7 @@ final class Player: NSObject, ObservableObject, WKScriptMessageHandler {
       // During a trial this counts as a crash of the version. Otherwise the system was short of memory, and the game is loaded again.
       if (try? await store.trial(of: id)) == token {
         watch?.cancel()
-        _ = try? await packs.library.reject(id, reason: "the web view's process ended")
+        _ = try? await library.reject(id, reason: "the web view's process ended")
         await fellBack(from: token)
       } else {
         page.reload()

@@ -17,7 +17,7 @@
     ///   - trusted: The public keys that may sign the manifest, as `packer key public` prints them; or one keys document.
     ///   - keys: The source of the keys of packs.
     ///   - options: Everything that has a usual value.
-    /// - Throws: ``PackError/Code/usage`` if the app has no such group or there is no address, and the errors of
+    /// - Throws: ``PackError/Code/noAppGroup``, ``PackError/Code/usage`` if there is no address, and the errors of
     ///   ``init(directory:manifest:trusting:keys:options:)``.
     public convenience init(
       group: String, manifest: URL? = nil, trusting trusted: [String], keys: some KeyProvider, options: Options = Options()
@@ -34,7 +34,7 @@
       let shared = FileManager.default.containerURL(forSecurityApplicationGroupIdentifier: group)
       guard let container = shared ?? Self.simulatorContainer else {
         throw PackError(
-          .usage, "the app has no container for the group '\(printable(group.utf8))'",
+          .noAppGroup, "the app has no container for the group '\(printable(group.utf8))'",
           advice: .developer("add the group to the entitlements of app and extension"))
       }
       let named = Bundle.main.object(forInfoDictionaryKey: "BAManifestURL") as? String

@@ -13,22 +13,21 @@
       get { problem != nil }
       set { if !newValue { problem = nil } }
     }
-    /// The library itself.
-    public nonisolated let library: PackLibrary
-    private let listening: Task<Void, Never>
+    /// What it mirrors: a ``PackLibrary`` in the app, ``PreviewPacks`` in a preview.
+    public nonisolated let library: any PackProviding
+    private var listening: Task<Void, Never>?
 
-    /// Creates a mirror of a library, which is updated until it is released.
-    public init(_ library: PackLibrary) {
+    /// Creates a mirror, which is updated until it is released.
+    public init(_ library: some PackProviding) {
       self.library = library
-      let (lists, task) = library.lists()
-      listening = task
-      Task { [weak self] in
+      let lists = library.lists()
+      listening = Task { [weak self] in
         for await offers in lists { self?.offers = offers }
       }
     }
 
     deinit {
-      listening.cancel()
+      listening?.cancel()
     }
 
     /// Makes a pack usable: ``PackLibrary/ensure(_:)``. An error becomes the ``problem``.

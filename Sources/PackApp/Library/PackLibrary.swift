@@ -198,9 +198,9 @@ public final class PackLibrary: Sendable {
     await loop.offers()
   }
 
-  /// Returns the packs of ``offers()`` now and after each change, for the mirrors for views. A slow listener receives only the latest list. The stream ends
-  /// when the task is cancelled.
-  func lists() -> (stream: AsyncStream<[Offer]>, task: Task<Void, Never>) {
+  /// Returns the packs of ``offers()`` now, and then after each change. A slow listener receives only the latest list. The stream ends when its task is
+  /// cancelled.
+  public func lists() -> AsyncStream<[Offer]> {
     let (stream, continuation) = AsyncStream.makeStream(of: [Offer].self, bufferingPolicy: .bufferingNewest(1))
     let changes = loop.changes.listen()
     let task = Task {
@@ -218,7 +218,8 @@ public final class PackLibrary: Sendable {
       }
       continuation.finish()
     }
-    return (stream, task)
+    continuation.onTermination = { _ in task.cancel() }
+    return stream
   }
 
   /// Fetches the manifest, accepts it if it is newer, and starts the downloads that it requires. After a call of ``offers()``, also fetches what is missing of

@@ -168,9 +168,10 @@ extension AppValues {
       private func open(_ id: String) async {
         packs.problem = nil
         await packs.ensure(id)
-        guard packs.problem == nil else { return }
+        // A preview has nothing to open.
+        guard packs.problem == nil, let library = packs.library as? PackLibrary else { return }
         do throws(PackError) {
-          shown = try PackContent(id: id, packs.library.opened(id))
+          shown = try PackContent(id: id, library.opened(id))
         } catch {
           packs.problem = error
         }

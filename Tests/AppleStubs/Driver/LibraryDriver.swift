@@ -16,6 +16,7 @@ struct LibraryDriver {
   static func run(_ first: BackgroundDriver, next: String) async throws {
     let second = BackgroundDriver(dist: URL(fileURLWithPath: next), place: first.place, key: first.key, publicKey: first.publicKey)
     let driver = LibraryDriver(first: first, second: second)
+    try await driver.check("no group", driver.noGroup)
     try await driver.check("install", driver.install)
     try await driver.check("update", driver.update)
     try await driver.check("retry", driver.retry)
@@ -69,6 +70,16 @@ struct LibraryDriver {
     return try await PackLibrary(
       group: BackgroundDriver.group, manifest: server.address, trusting: [first.publicKey.description], keys: first.key, options: options,
       policy: policy)
+  }
+
+  /// An app without the group says so, and makes nothing.
+  private func noGroup() async throws {
+    do throws(PackError) {
+      _ = try await PackLibrary(group: "other", manifest: server.address, trusting: [first.publicKey.description], keys: first.key)
+      preconditionFailure("the library opened without a group")
+    } catch {
+      require(error.code == .noAppGroup, "\(error)")
+    }
   }
 
   /// Waits until the last app has ended: then the system starts the extension again.

@@ -634,6 +634,25 @@ struct PackLibraryTests {
   }
 
   @available(macOS 14, *)
+  @Test("the mirror follows packs while it exists, and does not keep a library afterwards")
+  func mirrorEnds() async throws {
+    let shown = await ObservedLibrary(PreviewPacks([.init(id: "core", name: "Core", downloadSize: 1, installSize: 1)]))
+    while await shown.offers.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
+    await shown.ensure("core")
+    while case .absent? = await shown.offers.first?.status { try await Task.sleep(for: .milliseconds(1)) }
+
+    let core = try await stage.offer("core", 1, delivery: .onDemand)
+    try publish(1, [core])
+    var packs: PackLibrary? = try await library(try place.network([core]))
+    weak let released = packs
+    var mirror: ObservedLibrary? = await ObservedLibrary(try #require(packs))
+    packs = nil
+    while await mirror?.offers.isEmpty == true { try await Task.sleep(for: .milliseconds(1)) }
+    mirror = nil
+    while released != nil { try await Task.sleep(for: .milliseconds(1)) }
+  }
+
+  @available(macOS 14, *)
   @Test("the mirror for views keeps the last error until it was shown; cancelling is not an error")
   func mirror() async throws {
     let core = try await stage.offer("core", 1, delivery: .onDemand)

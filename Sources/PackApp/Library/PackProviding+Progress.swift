@@ -1,9 +1,9 @@
 public import Foundation
 
-extension PackLibrary {
+extension PackProviding {
   /// Returns the progress of a pack as Foundation counts it, for views that show a `Progress`: in thousandths of the download, finished when the pack is ready.
   ///
-  /// Cancelling it cancels the download, as ``cancel(_:)``.
+  /// Cancelling it cancels the download, as ``PackProviding/cancel(_:)``.
   public func progress(of id: String) -> Progress {
     let progress = Progress(totalUnitCount: 1000)
     progress.kind = .file
