@@ -1,4 +1,4 @@
-// swift-tools-version: 6.2
+// swift-tools-version: 6.3
 import PackageDescription
 
 // The project's own checks treat warnings as errors. Other people's builds do not, because newer compilers may have new warnings.
@@ -51,6 +51,13 @@ let swiftCrypto: Target.Dependency = .product(
   name: "Crypto", package: "swift-crypto",
   condition: .when(platforms: [.linux], traits: ["SwiftCrypto"]))
 
+// SwiftPM checks out what is behind a trait only if the trait is on, and an app needs none of these.
+let argumentParser: Target.Dependency = .product(
+  name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Packing"]))
+let nio: [Target.Dependency] = ["NIOCore", "NIOPosix", "NIOHTTP1"].map {
+  .product(name: $0, package: "swift-nio", condition: .when(traits: ["Packing"]))
+}
+
 // Not in the project's own checks, because SwiftPM builds all that a plugin runs a second time. 'Scripts/soak plugin' tries it.
 let plugins: [Target] =
   warningsAsErrors.isEmpty
@@ -67,7 +74,7 @@ let plugins: [Target] =
 let package = Package(
   name: "packer",
   defaultLocalization: "en",
-  platforms: [.macOS(.v13), .iOS("16.1")],
+  platforms: [.macOS(.v13), .iOS("16.1"), .tvOS("18.4"), .visionOS("2.4")],
   products: [
     .library(name: "PackApp", targets: ["PackApp"]),
     .library(name: "PackRuntime", targets: ["PackRuntime"]),
@@ -78,9 +85,13 @@ let package = Package(
     .executable(name: "packer", targets: ["packer"]),
   ] + plugins.map { .plugin(name: $0.name, targets: [$0.name]) },
   traits: [
+    .default(enabledTraits: ["Packing"]),
+    .trait(
+      name: "Packing",
+      description: "Builds `packer`. An app turns it off with 'traits: []', and checks out neither SwiftNIO nor the argument parser."),
     .trait(
       name: "SwiftCrypto",
-      description: "Builds the CryptoKit back end on Linux, on swift-crypto, beside the OpenSSL one.")
+      description: "Builds the CryptoKit back end on Linux, on swift-crypto, beside the OpenSSL one."),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -136,30 +147,20 @@ let package = Package(
     // The only target with NIO and TLS.
     .target(
       name: "PackServer",
-      dependencies: [
-        "CLibSSL", "PackGate",
-        .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
-        .product(name: "NIOHTTP1", package: "swift-nio"),
-      ],
+      dependencies: ["CLibSSL", "PackGate"] + nio,
       resources: ["list.js", "phone.html", "phone.js", "playtest.css", "watch.js"].map { .embedInCode("Games/Resources/\($0)") },
       swiftSettings: smallCode),
     // The only part of the packing side that runs what an app runs.
     .target(name: "PackSimulator", dependencies: ["PackBuild", "PackRuntime"], swiftSettings: smallCode),
     .executableTarget(
       name: "packer",
-      dependencies: [
-        "PackGate", "PackPublish", "PackServer", "PackSimulator",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
-      ],
+      dependencies: ["PackGate", "PackPublish", "PackServer", "PackSimulator", argumentParser],
       swiftSettings: smallCode),
 
     // Benchmarks and fuzzing, not part of the product.
     .executableTarget(
       name: "packer-bench",
-      dependencies: [
-        "CLibArchive", "PackBuild", "PackDelivery", openSSL, zstd,
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
-      ],
+      dependencies: ["CLibArchive", "PackBuild", "PackDelivery", openSSL, zstd, argumentParser],
       path: "Tests/packer-bench",
       swiftSettings: settings),
     .executableTarget(

@@ -1,12 +1,12 @@
-// swift-tools-version: 6.2
+// swift-tools-version: 6.3
 import PackageDescription
 
 let package = Package(
   name: "LinuxClient",
   platforms: [.macOS(.v13)],
   dependencies: [
-    // An app outside this repository gives the repository's URL and a version here.
-    .package(name: "packer", path: "../..")
+    // An app outside this repository gives the repository's URL and a version here. Without traits, no other package is checked out.
+    .package(name: "packer", path: "../..", traits: [])
   ],
   targets: [
     .executableTarget(

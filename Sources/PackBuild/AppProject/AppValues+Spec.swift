@@ -14,7 +14,7 @@ extension AppValues {
       "  base:",
       "    MARKETING_VERSION: \"1.0\"",
       "    CURRENT_PROJECT_VERSION: \"1\"",
-      "    # The settings of a new project in Xcode 26, with Swift 6.",
+      "    # The settings of a new project in Xcode 26.4, with Swift 6.",
       "    SWIFT_VERSION: \"6.0\"",
       "    SWIFT_DEFAULT_ACTOR_ISOLATION: MainActor",
       "    SWIFT_APPROACHABLE_CONCURRENCY: \"YES\"",

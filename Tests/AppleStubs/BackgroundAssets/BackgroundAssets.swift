@@ -68,10 +68,10 @@ public class BADownload: NSObject, NSCopying, @unchecked Sendable {
   public var state: State { values.read { $0.state } }
   public var identifier: String { values.read { $0.identifier } }
   public var priority: Priority { values.read { $0.priority } }
-  @available(iOS 16.4, macOS 13.3, *)
+  @available(iOS 16.4, macOS 13.3, tvOS 18.4, visionOS 2.4, *)
   public var isEssential: Bool { values.read { $0.isEssential } }
 
-  @available(iOS 16.4, macOS 13.3, *)
+  @available(iOS 16.4, macOS 13.3, tvOS 18.4, visionOS 2.4, *)
   public func removingEssential() -> Self {
     var copy = values.read { $0 }
     copy.isEssential = false
@@ -86,7 +86,7 @@ public class BADownload: NSObject, NSCopying, @unchecked Sendable {
 public class BAURLDownload: BADownload, @unchecked Sendable {
   required init(_ values: Values) { super.init(values) }
 
-  @available(iOS 16.4, macOS 13.3, *)
+  @available(iOS 16.4, macOS 13.3, tvOS 18.4, visionOS 2.4, *)
   public init(
     identifier: String, request: URLRequest, essential: Bool, fileSize: Int, applicationGroupIdentifier: String, priority: Priority
   ) {
@@ -99,7 +99,7 @@ public class BAURLDownload: BADownload, @unchecked Sendable {
         priority: priority))
   }
 
-  @available(iOS 16.4, macOS 13.3, *)
+  @available(iOS 16.4, macOS 13.3, tvOS 18.4, visionOS 2.4, *)
   public convenience init(identifier: String, request: URLRequest, fileSize: Int, applicationGroupIdentifier: String) {
     self.init(
       identifier: identifier, request: request, essential: false, fileSize: fileSize,
@@ -120,7 +120,7 @@ public enum BAContentRequest: Int, Sendable {
 open class BAAppExtensionInfo: NSObject, @unchecked Sendable {
   /// Nil after the app was started.
   public let restrictedDownloadSizeRemaining: Int?
-  @available(iOS 16.4, macOS 13.3, *)
+  @available(iOS 16.4, macOS 13.3, tvOS 18.4, visionOS 2.4, *)
   public var restrictedEssentialDownloadSizeRemaining: Int? { essential }
   private let essential: Int?
 
@@ -195,7 +195,7 @@ open class BADownloadManager: NSObject {
   open weak var delegate: (any BADownloadManagerDelegate)?
 
   /// May block. Must not be called on the main thread.
-  @available(iOS 16.4, macOS 13.3, *)
+  @available(iOS 16.4, macOS 13.3, tvOS 18.4, visionOS 2.4, *)
   open func fetchCurrentDownloads() throws -> [BADownload] { try FakeSystem.shared.currentDownloads() }
 
   open func fetchCurrentDownloads(completionHandler: @escaping @Sendable ([BADownload], (any Error)?) -> Void) {
@@ -232,6 +232,8 @@ public protocol BADownloaderExtension: AppExtension {
   func backgroundDownload(_ finishedDownload: BADownload, finishedWithFileURL fileURL: URL)
   @available(iOS, introduced: 16.1, deprecated: 16.4, message: "will not be invoked in all applicable circumstances")
   @available(macOS, introduced: 13.0, deprecated: 13.3, message: "will not be invoked in all applicable circumstances")
+  @available(tvOS, introduced: 18.4, deprecated: 18.4, message: "will not be invoked in all applicable circumstances")
+  @available(visionOS, introduced: 2.4, deprecated: 2.4, message: "will not be invoked in all applicable circumstances")
   func extensionWillTerminate()
 }
 
