@@ -1,25 +1,24 @@
 import Foundation
-import TestSupport
 
 /// A real server on this machine, for one test.
-final class NginxServer {
-  let directory: TemporaryDirectory
-  let port: Int
+package final class NginxServer {
+  package let directory: TemporaryDirectory
+  package let port: Int
   private let running: ChildProcess
 
-  static let program = ["/usr/sbin/nginx", "/usr/bin/nginx", "/opt/homebrew/bin/nginx"].first {
+  package static let program = ["/usr/sbin/nginx", "/usr/bin/nginx", "/opt/homebrew/bin/nginx"].first {
     FileManager.default.isExecutableFile(atPath: $0)
   }
 
-  struct Failure: Error, CustomStringConvertible {
-    let description: String
+  package struct Failure: Error, CustomStringConvertible {
+    package let description: String
   }
 
   /// - Parameters:
   ///   - failing: the percentage of requests that get status 503.
   ///   - bytesPerSecond: the speed of each connection.
   ///   - rules: more lines of the server's configuration.
-  init(in directory: TemporaryDirectory, failing: Int = 0, bytesPerSecond: Int = 0, rules: String = "") throws {
+  package init(in directory: TemporaryDirectory, failing: Int = 0, bytesPerSecond: Int = 0, rules: String = "") throws {
     guard let program = Self.program else { throw Failure(description: "nginx is not installed") }
     self.directory = directory
     try directory.makeDirectory("www")
@@ -57,7 +56,7 @@ final class NginxServer {
     running.wait()
   }
 
-  var url: String { "http://127.0.0.1:\(port)" }
+  package var url: String { "http://127.0.0.1:\(port)" }
 
   private static func configuration(_ place: String, _ port: Int, _ failing: Int, _ bytesPerSecond: Int, _ rules: String) -> String {
     """
@@ -89,19 +88,19 @@ final class NginxServer {
   }
 
   /// A line of the log.
-  struct Entry {
+  package struct Entry {
     /// The times of the request and of the end of the response, in milliseconds since 1970.
-    let start: Int
-    let end: Int
-    let status: Int
-    let size: Int
-    let client: String
-    let range: String
-    let path: String
+    package let start: Int
+    package let end: Int
+    package let status: Int
+    package let size: Int
+    package let client: String
+    package let range: String
+    package let path: String
   }
 
   /// Stops the server and returns its log. A client may get its response before the line is in the log, but a server that ends has written all lines.
-  func log() throws -> [Entry] {
+  package func log() throws -> [Entry] {
     stop()
     let text = String(decoding: directory.bytes(of: "access.log") ?? [], as: UTF8.self)
     return try text.split(separator: "\n").map { line in
