@@ -46,6 +46,7 @@ extension TransferFailure {
     case .wrongDigest: "the content has the wrong digest"
     case .noSpace(let needed, _): "there is not enough free space for \(needed) bytes"
     case .cannotWrite: "a file cannot be written"
+    case .endedBySystem: "the system ended the download"
     case .cancelled: "cancelled"
     case .other: "the content was not received"
     }

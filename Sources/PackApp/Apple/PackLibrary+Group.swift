@@ -7,9 +7,9 @@
     /// Opens the packs that an app shares with its downloader extension.
     ///
     /// The state and the packs are in the container of the app group. If the app's Info.plist has the keys that `packer plist` writes, downloads go through
-    /// Background Assets, and the extension's downloads are installed from here; otherwise, and before iOS 16.4 and macOS 13.3, in this process, with
-    /// part files and a lock in the app's own container. A simulator has no Background Assets, so there it is always in this process. If the
-    /// app has no container there, because it was not signed, the packs are in the app's own Application Support.
+    /// Background Assets, and the extension's downloads are installed from here; otherwise, and before iOS 16.4 and macOS 13.3, as those of
+    /// ``init(directory:manifest:trusting:keys:options:)``, with part files and a lock in the app's own container. A simulator has no Background Assets. If
+    /// the app has no container there, because it was not signed, the packs are in the app's own Application Support.
     ///
     /// - Parameters:
     ///   - group: The identifier of the app group, `group.…`.
@@ -59,7 +59,7 @@
         exports: Self.exports(of: directory), options)
     }
 
-    /// The directory of downloads in this process, in the app's own container.
+    /// The directory of downloads without Background Assets, in the app's own container.
     private static func ownDownloads(_ group: String) throws(PackError) -> URL {
       do {
         let support = try FileManager.default.url(for: .applicationSupportDirectory, in: .userDomainMask, appropriateFor: nil, create: true)

@@ -3,7 +3,9 @@ public import Foundation
 extension PackLibrary {
   /// Opens the packs in a directory, recovers from the last run, and starts fetching the manifest and the downloads that it requires.
   ///
-  /// Works without a network: then the last accepted manifest and the installed packs are used. Downloads run in this process.
+  /// Works without a network: then the last accepted manifest and the installed packs are used. In an app on iOS, tvOS and visionOS, downloads are tasks of
+  /// the system, which go on while the app is suspended and after it ended; the app calls `handleEvents(ofSession:completionHandler:)`. In a simulator and
+  /// elsewhere they run in this process.
   ///
   /// - Parameters:
   ///   - directory: A directory for this object only. It is created if it does not exist. Not in Caches, which the system empties.
@@ -27,12 +29,12 @@ extension PackLibrary {
     directory: URL, downloads: URL, manifest: URL, trusting trusted: [String], keys: some KeyProvider, options: Options
   ) async throws(PackError) {
     let store = try await Self.store(in: directory, trusting: trusted, keys: keys, options)
-    let transfers = try await Transfers(directory: downloads.path, transport: URLSessionTransport(), logger: options.logger)
-    if options.store.isExcludedFromBackup { BackupExclusion.exclude(downloads.path) }
     let state = try SharedState(directory: directory.appendingPathComponent("state").path, logger: options.logger)
+    let service = try await TransferService(state, downloads: downloads, logger: options.logger)
+    if options.store.isExcludedFromBackup { BackupExclusion.exclude(downloads.path) }
     let delivery = AppDelivery(state: state, store: store, isForDevice: options.isForDevice)
     try await self.init(
-      delivery, service: TransferService(state, transfers), manifest: manifest, exports: Self.exports(of: directory), options)
+      delivery, service: service, manifest: manifest, exports: Self.exports(of: directory), options)
   }
 
   static func store(

@@ -145,13 +145,13 @@ struct DownloadReceiver: ResponseReceiver {
     switch response.statusCode {
     case 200:
       guard response.isUnencoded else { throw .malformedResponse }
-      try sink.begin(at: 0, size: response.length, validator: Self.strongTag(response))
+      try sink.begin(at: 0, size: response.length, validator: response.validator)
     case 206:
       let range = ContentRange(response.value(forHTTPHeaderField: "Content-Range"))
       guard response.isUnencoded, let range, range.start == sink.offset, request.value(forHTTPHeaderField: "Range") != nil else {
         throw .malformedResponse
       }
-      try sink.begin(at: range.start, size: range.total, validator: Self.strongTag(response) ?? sink.validator)
+      try sink.begin(at: range.start, size: range.total, validator: response.validator ?? sink.validator)
     case 416:
       // The partial file cannot be a part of the file on the server.
       try sink.begin(at: 0, size: nil, validator: nil)
@@ -159,12 +159,6 @@ struct DownloadReceiver: ResponseReceiver {
     default:
       throw response.failure
     }
-  }
-
-  /// Returns the entity tag if it is a strong one, which changes with every byte.
-  private static func strongTag(_ response: HTTPURLResponse) -> String? {
-    guard let tag = response.value(forHTTPHeaderField: "ETag"), tag.hasPrefix("\""), tag.utf8.count > 2 else { return nil }
-    return tag
   }
 
   func write(_ bytes: Span<UInt8>) throws(TransferFailure) {
@@ -178,6 +172,16 @@ extension HTTPURLResponse {
 
   /// The size of the body in bytes, or nil if the server does not state it.
   var length: UInt64? { value(forHTTPHeaderField: "Content-Length").flatMap { UInt64($0) } }
+
+  /// What says in a later request whether the file is still the same (RFC 9110 §8.8): the entity tag if it is a strong one, which changes with every byte;
+  /// without any tag, the date of the last change if it was long enough before the response.
+  var validator: String? {
+    if let tag = value(forHTTPHeaderField: "ETag") { return tag.hasPrefix("\"") && tag.utf8.count > 2 ? tag : nil }
+    guard let modified = value(forHTTPHeaderField: "Last-Modified"), let date = HTTPDate(modified),
+      let now = value(forHTTPHeaderField: "Date").flatMap({ HTTPDate($0) }), date.secondsSince1970 + 60 <= now.secondsSince1970
+    else { return nil }
+    return modified
+  }
 
   /// The failure for a status that is not a success.
   var failure: TransferFailure {
@@ -209,6 +213,8 @@ extension TransferFailure {
       case NSURLErrorHTTPTooManyRedirects, NSURLErrorRedirectToNonExistentLocation: .redirect
       case NSURLErrorBadServerResponse, NSURLErrorCannotParseResponse, NSURLErrorCannotDecodeRawData, NSURLErrorCannotDecodeContentData:
         .malformedResponse
+      // From NSURLErrorCannotCreateFile to NSURLErrorCannotMoveFile.
+      case -3005 ... -3000: .cannotWrite
       case NSURLErrorCancelled: .cancelled
       default: .other
       }

@@ -59,15 +59,11 @@ public final class URLSessionTransport: Transport {
   }
 
   private func fetch(_ url: URL, _ request: TransferRequest, into sink: DownloadSink) async throws(TransferFailure) {
-    var message = URLRequest(url: url)
-    for (name, value) in options.headers { message.setValue(value, forHTTPHeaderField: name) }
-    // Sizes and ranges count the bytes of the file, not of a compressed form.
-    message.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
+    var range: Range<UInt64>?
     if sink.offset > 0 || request.size > options.largestPiece {
-      let (end, overflow) = sink.offset.addingReportingOverflow(max(1, options.largestPiece))
-      message.setValue("bytes=\(sink.offset)-\((overflow ? request.size : min(end, request.size)) - 1)", forHTTPHeaderField: "Range")
-      if let validator = sink.validator { message.setValue(validator, forHTTPHeaderField: "If-Range") }
+      range = sink.offset..<min(request.size, sink.offset.adding(max(1, options.largestPiece)))
     }
+    let message = options.message(for: url, range, validator: sink.validator)
     let task = session.dataTask(with: message)
     task.priority = Float(request.priority)
     let exchange = Exchange(task, message, for: DownloadReceiver(sink: sink), largestRedirectCount: options.largestRedirectCount)
@@ -83,9 +79,25 @@ public final class URLSessionTransport: Transport {
 }
 
 extension URLSessionTransport.Options {
+  /// Returns the request for a file, or for some of its bytes. Every request for a file is made here, also for those of the system's tasks.
+  ///
+  /// - Parameter validator: What the server gave for the bytes that are here. If the file changed, it sends the whole one.
+  func message(for url: URL, _ range: Range<UInt64>?, validator: String?) -> URLRequest {
+    var message = URLRequest(url: url)
+    for (name, value) in headers { message.setValue(value, forHTTPHeaderField: name) }
+    // Sizes and ranges count the bytes of the file, not of a compressed form.
+    message.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
+    if let range {
+      message.setValue("bytes=\(range.lowerBound)-\(range.upperBound - 1)", forHTTPHeaderField: "Range")
+      if let validator { message.setValue(validator, forHTTPHeaderField: "If-Range") }
+    }
+    return message
+  }
+
   /// The configuration of a session without cache, cookies and credentials.
-  var configuration: URLSessionConfiguration {
-    let configuration = URLSessionConfiguration.ephemeral
+  var configuration: URLSessionConfiguration { configured(.ephemeral) }
+
+  func configured(_ configuration: URLSessionConfiguration) -> URLSessionConfiguration {
     configuration.httpMaximumConnectionsPerHost = connectionsPerHost
     configuration.timeoutIntervalForRequest = idleTimeoutSeconds
     configuration.urlCache = nil

@@ -8,7 +8,7 @@ extension TransferFailure {
     case .wrongSize: .wrongSize
     case .wrongDigest: .wrongBytes
     case .noSpace: .noSpace
-    case .insecure, .redirect, .malformedResponse, .cannotWrite, .cancelled, .other: .other
+    case .insecure, .redirect, .malformedResponse, .cannotWrite, .endedBySystem, .cancelled, .other: .other
     }
   }
 

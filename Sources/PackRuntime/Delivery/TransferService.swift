@@ -1,4 +1,4 @@
-/// Downloads in this process.
+/// Downloads with ``Transfers``, which this process drives.
 package struct TransferService: DownloadService {
   let state: SharedState
   package let transfers: Transfers

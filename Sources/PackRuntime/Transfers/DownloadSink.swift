@@ -13,10 +13,8 @@ public final class DownloadSink: Sendable {
   /// The size of the complete file in bytes.
   public let size: UInt64
 
-  private let part: String
-  private let tag: String
-  private let directory: OpenFile
-  private let files: any FileSystem
+  private let identifier: String
+  private let place: TransferPlace
   private let clock: any DeviceClock
   private let interval: Duration
   private let progress: @Sendable (UInt64) -> Void
@@ -26,22 +24,19 @@ public final class DownloadSink: Sendable {
     _ download: PlannedDownload, offset: UInt64, in place: TransferPlace, clock: any DeviceClock, interval: Duration,
     progress: @escaping @Sendable (UInt64) -> Void
   ) {
-    let identifier = download.identifier.description
+    identifier = download.identifier.description
     size = download.bytes.size
-    part = TransferPlace.part(identifier)
-    tag = TransferPlace.tag(identifier)
-    directory = place.handle
-    files = place.files
+    self.place = place
     self.clock = clock
     self.interval = interval
     self.progress = progress
-    state = Monitor(State(offset: offset, validator: offset > 0 ? place.entityTag(identifier) : nil))
+    state = Monitor(State(offset: offset, validator: offset > 0 ? place.validator(identifier) : nil))
   }
 
   /// The number of bytes already in the file: the offset where the next attempt may continue.
   public var offset: UInt64 { state.withLock { $0.offset } }
 
-  /// The strong entity tag, including quotes, of the bytes in the file; nil if the server sent none.
+  /// The strong entity tag, including quotes, or the date, that the server gave for the bytes in the file. Nil if it sent none.
   public var validator: String? { state.withLock { $0.validator } }
 
   /// Announces what the server is about to send. Must be called before the first ``write(_:)``.
@@ -49,7 +44,7 @@ public final class DownloadSink: Sendable {
   /// - Parameters:
   ///   - offset: the offset of the first byte: ``offset``, or 0, which discards the bytes in the file.
   ///   - size: the size of the complete file in bytes, if the server reports it.
-  ///   - validator: the strong entity tag that the server sent, if any.
+  ///   - validator: the strong entity tag that the server sent; its `Last-Modified` if it sends no tags and the date is a strong validator (RFC 9110 §8.8.2.2).
   public func begin(at offset: UInt64, size: UInt64?, validator: String?) throws(TransferFailure) {
     if let size, size != self.size { throw .wrongSize(size) }
     try state.withLock { (state) throws(TransferFailure) in
@@ -58,22 +53,19 @@ public final class DownloadSink: Sendable {
       do throws(FileFailure) {
         if offset == 0 {
           state.file = nil
-          try removeIfThere(part)
-          try removeIfThere(tag)
+          place.removePart(identifier)
           state.offset = 0
           state.validator = nil
-          state.file = try files.open(part, .create(mode: 0o600), in: directory)
+          state.file = try place.files.open(TransferPlace.part(identifier), .create(mode: 0o600), in: place.handle)
         } else {
-          state.file = try files.open(part, .writeUnlinked, in: directory)
+          state.file = try place.files.open(TransferPlace.part(identifier), .writeUnlinked, in: place.handle)
         }
-        if let validator = validator.flatMap({ TransferPlace.entityTag($0.utf8) }), validator != state.validator {
-          try removeIfThere(tag)
-          // Not synced to disk: with a wrong tag the server sends the whole file, and the digest is checked in any case.
-          try files.writeAll(try files.open(tag, .create(mode: 0o600), in: directory), at: 0, Array(validator.utf8).byteSpan)
+        if let validator = validator.flatMap({ TransferPlace.validator($0.utf8) }), validator != state.validator {
+          try place.keep(validator, of: identifier)
           state.validator = validator
         }
       } catch {
-        throw failure(error, missing: self.size - state.offset)
+        throw place.failure(error, missing: self.size - state.offset)
       }
     }
   }
@@ -85,17 +77,30 @@ public final class DownloadSink: Sendable {
       guard let file = state.file else { throw .malformedResponse }
       guard UInt64(bytes.count) <= size - state.offset else { throw .wrongSize(state.offset + UInt64(bytes.count)) }
       do throws(FileFailure) {
-        try files.writeAll(file, at: state.offset, bytes)
+        try place.files.writeAll(file, at: state.offset, bytes)
       } catch {
-        throw failure(error, missing: size - state.offset)
+        throw place.failure(error, missing: size - state.offset)
       }
       state.offset += UInt64(bytes.count)
-      let now = clock.now
-      if let told = state.told, now - told < interval { return nil }
-      state.told = now
-      return state.offset
+      return isReportDue(&state) ? state.offset : nil
     }
     if let due { progress(due) }
+  }
+
+  /// Notes bytes that did not come through ``write(_:)``: the file has those before `offset`, and `received` of it are on the device.
+  package func note(offset: UInt64, received: UInt64) {
+    let isDue = state.withLock { state in
+      state.offset = offset
+      return isReportDue(&state)
+    }
+    if isDue { progress(received) }
+  }
+
+  private func isReportDue(_ state: inout State) -> Bool {
+    let now = clock.now
+    if let told = state.told, now - told < interval { return false }
+    state.told = now
+    return true
   }
 
   /// Closes the file. Later calls are refused: a stopped download may still have bytes on their way.
@@ -105,13 +110,12 @@ public final class DownloadSink: Sendable {
       state.isClosed = true
     }
   }
+}
 
-  private func removeIfThere(_ name: String) throws(FileFailure) {
-    try ifPresent(files.remove(name, .file, in: directory))
-  }
-
-  private func failure(_ failure: FileFailure, missing: UInt64) -> TransferFailure {
+extension TransferPlace {
+  /// - Parameter missing: The number of bytes that were to be written.
+  package func failure(_ failure: FileFailure, missing: UInt64) -> TransferFailure {
     guard failure.isFullDisk else { return .cannotWrite }
-    return .noSpace(needed: missing, free: (try? files.freeSpace(at: directory)) ?? 0)
+    return .noSpace(needed: missing, free: (try? files.freeSpace(at: handle)) ?? 0)
   }
 }

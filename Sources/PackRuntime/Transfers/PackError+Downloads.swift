@@ -32,6 +32,9 @@ extension TransferFailure {
         advice: .developer("publish the pack file that the manifest names"))
     case .noSpace(let needed, let free): Self.noSpace(of: pack, missing: needed.less(free))
     case .cannotWrite: PackError(.cannotWrite, front + "its file could not be written")
+    case .endedBySystem(.noBackgroundActivity):
+      PackError(.downloadFailed, front + "the system ended it because background activity is switched off for the app")
+    case .endedBySystem(.noResources): PackError(.downloadFailed, front + "the system ended it for lack of resources")
     case .cancelled: PackError(.cancelled, "cancelled")
     case .other: PackError(.downloadFailed, front + "the transport gave no reason")
     }

@@ -72,12 +72,18 @@ struct TransferAttempt: Sendable {
   ///
   /// - Returns: their number.
   private func prepare() throws(TransferFailure) -> UInt64 {
-    var start = try partSize() ?? 0
-    if start > size {
-      place.removePart(identifier)
-      start = 0
+    var here: TransferPlace.Extent
+    do throws(FileFailure) {
+      here = try place.extent(of: identifier)
+    } catch {
+      throw .cannotWrite
     }
-    let (needed, overflow) = (size - start).addingReportingOverflow(start < size ? policy.freeSpaceMargin : 0)
+    if here.offset > size || here.size > size {
+      place.removePart(identifier)
+      here = TransferPlace.Extent()
+    }
+    let start = here.offset
+    let (needed, overflow) = (size - here.size).addingReportingOverflow(start < size ? policy.freeSpaceMargin : 0)
     let free = (try? place.files.availableSpace(at: place.handle)) ?? .max
     guard !overflow, needed <= free else { throw .noSpace(needed: overflow ? .max : needed, free: free) }
     return start
@@ -103,7 +109,7 @@ struct TransferAttempt: Sendable {
     } catch {
       throw .cannotWrite
     }
-    place.removeTag(identifier)
+    place.tidy(identifier)
     return true
   }
 

@@ -22,10 +22,20 @@ public enum TransferFailure: Error, Hashable, Sendable {
   case noSpace(needed: UInt64, free: UInt64)
   /// The file cannot be written or read.
   case cannotWrite
+  /// The system ended a download that outlives the process.
+  case endedBySystem(SystemReason)
   /// The task was cancelled.
   case cancelled
   /// Any other failure.
   case other
+
+  /// The reason why the system ended a download.
+  public enum SystemReason: Hashable, Sendable {
+    /// The user switched background activity off for the app, which was not in the foreground.
+    case noBackgroundActivity
+    /// The device had no resources for it.
+    case noResources
+  }
 
   /// Whether another attempt cannot succeed, because the server's answer is final.
   public var isPermanent: Bool {

@@ -3,8 +3,10 @@
 ///     downloads             the kind and version of this directory
 ///     lock                  locked while it is in use
 ///     <download>.part       the bytes of a file that is not complete
-///     <download>.tag        the entity tag that the server gave for them
-final class TransferPlace: Sendable {
+///     <download>.<offset>.chunk
+///                           bytes of it from this offset on, which arrived before others in front of them
+///     <download>.tag        the validator that the server gave for them: a strong entity tag, or a date
+package final class TransferPlace: Sendable {
   private let directory: RecordDirectory
   private let lock: Monitor<OpenFile?>
 
@@ -48,37 +50,153 @@ final class TransferPlace: Sendable {
 
   static func part(_ identifier: String) -> String { identifier + ".part" }
   static func tag(_ identifier: String) -> String { identifier + ".tag" }
+  private static func chunk(_ identifier: String, at offset: UInt64) -> String { "\(identifier).\(offset).chunk" }
 
   func path(_ name: String) -> String { directory.path(name) }
 
   /// Returns the identifiers of which something is here.
   func parts() throws(PackError) -> Set<String> {
     Set(
-      try directory.names().compactMap { name in [".part", ".tag"].first { name.hasSuffix($0) }.map { String(name.dropLast($0.count)) } })
+      try directory.names().compactMap { name in
+        if let chunk = Self.chunk(name) { return chunk.identifier }
+        return [".part", ".tag"].first { name.hasSuffix($0) }.map { String(name.dropLast($0.count)) }
+      })
   }
 
-  /// Removes a part. If that fails, the next attempt finds it again.
-  func removePart(_ identifier: String) {
+  /// Removes what is here of a file. If that fails, the next attempt finds it again.
+  package func removePart(_ identifier: String) {
+    // The chunks first: they continue this part only.
+    removeChunks(identifier)
     try? files.remove(Self.part(identifier), .file, in: handle)
-    removeTag(identifier)
+    try? files.remove(Self.tag(identifier), .file, in: handle)
   }
 
-  /// Removes the entity tag of a part.
-  func removeTag(_ identifier: String) { try? files.remove(Self.tag(identifier), .file, in: handle) }
+  /// Removes what belongs to a complete part: its validator, and chunks whose bytes it has.
+  func tidy(_ identifier: String) {
+    removeChunks(identifier)
+    try? files.remove(Self.tag(identifier), .file, in: handle)
+  }
 
-  /// Returns the entity tag of a part, or nil.
-  func entityTag(_ identifier: String) -> String? {
+  private func removeChunks(_ identifier: String) {
+    for start in (try? starts(of: identifier)) ?? [] { try? files.remove(Self.chunk(identifier, at: start), .file, in: handle) }
+  }
+
+  /// Returns the validator of a part, or nil.
+  package func validator(_ identifier: String) -> String? {
     guard case .file(let bytes)? = try? directory.contents(of: Self.tag(identifier), limit: Self.longestTag) else { return nil }
-    return Self.entityTag(bytes)
+    return Self.validator(bytes)
   }
 
-  /// The maximum length of a stored entity tag in bytes; longer ones are ignored.
+  /// The maximum length of a stored validator in bytes; longer ones are ignored.
   private static let longestTag = 512
 
-  /// Returns an entity tag that was stored or received from a server. Returns nil for invalid tags, such as the zeros that a power failure leaves in
-  /// a file. The tag becomes a header line of a request.
-  static func entityTag(_ bytes: some Collection<UInt8>) -> String? {
+  /// Returns a validator that was stored or received from a server. Returns nil for invalid ones, such as the zeros that a power failure leaves in
+  /// a file. The validator becomes a header line of a request.
+  static func validator(_ bytes: some Collection<UInt8>) -> String? {
     guard (1...longestTag).contains(bytes.count), bytes.isPrintableASCII else { return nil }
     return String(decoding: bytes, as: UTF8.self)
+  }
+
+  // MARK: Chunks
+
+  /// The bytes of a file that are here.
+  package struct Extent: Hashable, Sendable {
+    /// The number of bytes in the part.
+    package var offset: UInt64 = 0
+    /// The chunks that the part does not contain, in order.
+    package var chunks: [Range<UInt64>] = []
+
+    package init() {}
+
+    /// The number of bytes in part and chunks.
+    package var size: UInt64 { chunks.reduce(offset) { $0 + UInt64($1.count) } }
+  }
+
+  /// Parses the name of a chunk.
+  private static func chunk(_ name: String) -> (identifier: String, offset: UInt64)? {
+    guard name.hasSuffix(".chunk") else { return nil }
+    let front = name.dropLast(".chunk".count)
+    guard let point = front.lastIndex(of: "."), let offset = UInt64(front[front.index(after: point)...]) else { return nil }
+    return (String(front[..<point]), offset)
+  }
+
+  /// Returns which bytes of a file are here.
+  package func extent(of identifier: String) throws(FileFailure) -> Extent {
+    var extent = Extent()
+    extent.offset = try size(of: Self.part(identifier)) ?? 0
+    for chunk in try starts(of: identifier) {
+      guard let size = try size(of: Self.chunk(identifier, at: chunk)) else { continue }
+      let (end, overflow) = chunk.addingReportingOverflow(size)
+      let start = max(chunk, extent.chunks.last?.upperBound ?? extent.offset)
+      if !overflow, start < end { extent.chunks.append(start..<end) }
+    }
+    return extent
+  }
+
+  /// Returns the offsets of the chunks of a file, in order.
+  private func starts(of identifier: String) throws(FileFailure) -> [UInt64] {
+    try files.names(in: handle).compactMap { Self.chunk($0.text) }.filter { $0.identifier == identifier }.map(\.offset).sorted()
+  }
+
+  /// Returns the size of a file, here or at another path of the volume. Returns nil if it does not exist.
+  package func size(of name: String) throws(FileFailure) -> UInt64? {
+    try ifPresent(files.status(of: name, in: handle, following: .asThemselves).size)
+  }
+
+  /// Moves a file with bytes from an offset on to its place, by one rename. One that begins at 0 replaces everything that is here.
+  ///
+  /// - Parameters:
+  ///   - file: Its path, on the volume of the directory.
+  ///   - validator: What the server gave for a file that begins at 0, if anything.
+  package func take(_ file: String, as identifier: String, at offset: UInt64, validator: String?) throws(FileFailure) {
+    guard offset == 0 else {
+      return try files.rename(file, to: path(Self.chunk(identifier, at: offset)), in: nil)
+    }
+    removePart(identifier)
+    try files.rename(file, to: path(Self.part(identifier)), in: nil)
+    if let validator { try keep(validator, of: identifier) }
+  }
+
+  /// Stores the validator of a part. Not synced to disk: with a wrong one the server sends the whole file, and the digest is checked in any case.
+  func keep(_ validator: String, of identifier: String) throws(FileFailure) {
+    guard let validator = Self.validator(validator.utf8) else { return }
+    let tag = Self.tag(identifier)
+    try ifPresent(files.remove(tag, .file, in: handle))
+    try files.writeAll(try files.open(tag, .create(mode: 0o600), in: handle), at: 0, Array(validator.utf8).byteSpan)
+  }
+
+  /// Appends the chunks that continue the part, and removes each when its bytes are there. It continues one that another process left half appended.
+  ///
+  /// - Returns: What is here then.
+  package func join(_ identifier: String) throws(FileFailure) -> Extent {
+    var extent = try extent(of: identifier)
+    guard extent.offset > 0 else { return extent }
+    for start in try starts(of: identifier) where start <= extent.offset {
+      let name = Self.chunk(identifier, at: start)
+      guard let size = try size(of: name) else { continue }
+      if start + size > extent.offset { try append(name, extent.offset - start..<size, to: identifier, at: extent.offset) }
+      extent.offset = max(extent.offset, start + size)
+      try ifPresent(files.remove(name, .file, in: handle))
+    }
+    extent.chunks.removeAll { $0.upperBound <= extent.offset }
+    return extent
+  }
+
+  private func append(_ name: String, _ range: Range<UInt64>, to identifier: String, at offset: UInt64) throws(FileFailure) {
+    let chunk = try files.open(name, .readUnlinked, in: handle)
+    let part = try files.open(Self.part(identifier), .writeUnlinked, in: handle)
+    var failure: FileFailure?
+    do throws(PackError) {
+      try files.forEachPiece(of: chunk, range, atOnce: 1 << 20, name: name) { (bytes, start) throws(PackError) in
+        do throws(FileFailure) {
+          try files.writeAll(part, at: offset + (start - range.lowerBound), bytes)
+        } catch {
+          failure = error
+          throw error.writing(name)
+        }
+      }
+    } catch {
+      throw failure ?? .inputOutput
+    }
   }
 }

@@ -1,4 +1,4 @@
-/// Downloads files while the app runs, several at a time, the most urgent first.
+/// Downloads files, several at a time, the most urgent first.
 ///
 /// It keeps no list on the disk: what is wanted, and what failed how often, is in the records of ``SharedState``. Only the parts of files that are not
 /// complete are here, so that a later attempt, also of another process, continues where the last one ended. A failed download is reported and
@@ -13,7 +13,8 @@ public actor Transfers {
   public nonisolated let events: AsyncStream<TransferEvent>
 
   private let report: AsyncStream<TransferEvent>.Continuation
-  private let place: TransferPlace
+  /// The directory.
+  package nonisolated let place: TransferPlace
   private let transport: any Transport
   private let policy: TransferPolicy
   private let clock: any DeviceClock
@@ -77,7 +78,8 @@ public actor Transfers {
     (events, report) = AsyncStream.makeStream(of: TransferEvent.self)
   }
 
-  /// Ends all downloads, keeps their parts, and lets another process use the directory. Nothing is downloaded after this.
+  /// Ends all downloads, keeps their parts, and lets another process use the directory. Nothing is downloaded after this, except by a transport whose
+  /// downloads outlive the process.
   public func close() async {
     isClosed = true
     let running = attempts.values
@@ -115,6 +117,8 @@ public actor Transfers {
     launch()
     await attempt?.value
     guard entries[identifier] == nil else { return }
+    await transport.end(identifier)
+    guard entries[identifier] == nil else { return }
     try? await WorkerPool.settled { [place] () throws(PackError) in place.removePart(identifier) }
   }
 
@@ -146,22 +150,26 @@ public actor Transfers {
     launch()
   }
 
-  /// Removes parts that no download here is for, and that no later one can use.
+  /// Removes parts that no download here is for, and that no later one can use. Ends downloads that go on for them.
   ///
   /// - Parameter isUseful: Whether a later download may continue a part.
   /// - Returns: Whether something was removed.
   @discardableResult
   func removeParts(unless isUseful: @escaping @Sendable (DownloadIdentifier) throws(PackError) -> Bool) async throws(PackError) -> Bool {
+    let lasting = await transport.lasting()
     let present = identifiers
-    return try await WorkerPool.settled { [place] () throws(PackError) in
-      var isRemoved = false
-      for identifier in try place.parts() where !present.contains(identifier) {
+    let useless = try await WorkerPool.settled { [place] () throws(PackError) in
+      var useless: [String] = []
+      for identifier in try place.parts().union(lasting) where !present.contains(identifier) {
         if let identifier = DownloadIdentifier(identifier), try isUseful(identifier) { continue }
-        place.removePart(identifier)
-        isRemoved = true
+        useless.append(identifier)
       }
-      return isRemoved
+      return useless
     }
+    for identifier in useless where lasting.contains(identifier) { await transport.end(identifier) }
+    let unwanted = useless.filter { entries[$0] == nil }
+    try await WorkerPool.settled { [place] () throws(PackError) in for identifier in unwanted { place.removePart(identifier) } }
+    return !useless.isEmpty
   }
 
   /// Returns the bytes that are available on the volume of the directory.

@@ -1,17 +1,28 @@
-/// A way to download files while the app runs: the system's HTTP client, or a test double.
+/// A way to download files: in this process, by the system's tasks that outlive it, or a test double.
 public protocol Transport: Sendable {
   /// Downloads one file into `sink`, from ``DownloadSink/offset`` on if the server permits it, and returns when the file is complete.
   ///
-  /// The method must return soon after its task is cancelled. It leaves what is in the sink for the next attempt.
+  /// The method must return soon after its task is cancelled. It leaves what is in the sink for the next attempt. A transport whose downloads outlive the
+  /// process lets this one go on, until ``end(_:)``.
   func download(_ request: TransferRequest, into sink: DownloadSink) async throws(TransferFailure)
 
   /// Changes the priority of a download in progress.
   func setPriority(_ priority: Double, of identifier: String) async
+
+  /// Ends a download that goes on although its task was cancelled, or its process ended. Nothing of it is written after this returns.
+  func end(_ identifier: String) async
+
+  /// Returns the identifiers of the downloads that go on without a task, as those of an earlier process.
+  func lasting() async -> Set<String>
 }
 
 extension Transport {
   /// Does nothing.
   public func setPriority(_ priority: Double, of identifier: String) async {}
+  /// Does nothing: a download ends with its task.
+  public func end(_ identifier: String) async {}
+  /// Returns none: a download ends with its task.
+  public func lasting() async -> Set<String> { [] }
 }
 
 /// The input of a transport for one download.

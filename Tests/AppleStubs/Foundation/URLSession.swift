@@ -11,6 +11,11 @@ public struct URLRequest: Hashable, Sendable {
     case reloadIgnoringLocalAndRemoteCacheData = 4
   }
 
+  public enum NetworkServiceType: UInt, Sendable {
+    case `default` = 0
+    case background = 3
+  }
+
   public init(url: URL, cachePolicy: CachePolicy = .useProtocolCachePolicy, timeoutInterval: TimeInterval = 60) {}
   public var url: URL? {
     get { nil }
@@ -22,6 +27,10 @@ public struct URLRequest: Hashable, Sendable {
   }
   public var allHTTPHeaderFields: [String: String]? {
     get { nil }
+    set {}
+  }
+  public var networkServiceType: NetworkServiceType {
+    get { .default }
     set {}
   }
   public func value(forHTTPHeaderField field: String) -> String? { nil }
@@ -63,8 +72,14 @@ open class HTTPCookie: NSObject, @unchecked Sendable {
 open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
   open class var `default`: URLSessionConfiguration { fatalError() }
   open class var ephemeral: URLSessionConfiguration { fatalError() }
+  @available(macOS 10.10, iOS 8.0, tvOS 9.0, watchOS 2.0, *)
+  open class func background(withIdentifier identifier: String) -> URLSessionConfiguration { fatalError() }
   open var httpMaximumConnectionsPerHost = 0
   open var timeoutIntervalForRequest: TimeInterval = 0
+  open var timeoutIntervalForResource: TimeInterval = 0
+  open var isDiscretionary = false
+  @available(macOS 11.0, iOS 7.0, tvOS 9.0, watchOS 2.0, *)
+  open var sessionSendsLaunchEvents = true
   open var urlCache: URLCache?
   open var requestCachePolicy = URLRequest.CachePolicy.useProtocolCachePolicy
   open var httpCookieAcceptPolicy = HTTPCookie.AcceptPolicy.always
@@ -74,13 +89,29 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
 }
 
 open class URLSessionTask: NSObject, @unchecked Sendable {
+  public enum State: Int, Sendable {
+    case running = 0
+    case suspended = 1
+    case canceling = 2
+    case completed = 3
+  }
+
   open var taskIdentifier: Int { 0 }
+  open var originalRequest: URLRequest? { nil }
+  open var response: URLResponse? { nil }
+  open var state: State { .running }
+  open var countOfBytesReceived: Int64 { 0 }
+  open var taskDescription: String?
+  @available(macOS 10.13, iOS 11.0, tvOS 11.0, watchOS 4.0, *)
+  open var countOfBytesClientExpectsToReceive: Int64 = 0
   open var priority: Float = 0
   open func resume() {}
   open func cancel() {}
 }
 
 open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {}
+
+open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {}
 
 open class URLSession: NSObject, @unchecked Sendable {
   public enum AuthChallengeDisposition: Int, Sendable {
@@ -104,6 +135,9 @@ open class URLSession: NSObject, @unchecked Sendable {
   }
   open func invalidateAndCancel() {}
   open func dataTask(with request: URLRequest) -> URLSessionDataTask { fatalError() }
+  open func downloadTask(with request: URLRequest) -> URLSessionDownloadTask { fatalError() }
+  @available(macOS 10.15, iOS 13.0, tvOS 13.0, watchOS 6.0, *)
+  open var allTasks: [URLSessionTask] { get async { [] } }
   @available(macOS 12.0, iOS 15.0, watchOS 8.0, tvOS 15.0, *)
   public func data(for request: URLRequest, delegate: (any URLSessionTaskDelegate)? = nil) async throws -> (Data, URLResponse) {
     fatalError()
@@ -112,7 +146,14 @@ open class URLSession: NSObject, @unchecked Sendable {
   public func data(from url: URL, delegate: (any URLSessionTaskDelegate)? = nil) async throws -> (Data, URLResponse) { fatalError() }
 }
 
-public protocol URLSessionDelegate: NSObjectProtocol, Sendable {}
+public protocol URLSessionDelegate: NSObjectProtocol, Sendable {
+  @available(macOS 11.0, iOS 7.0, tvOS 9.0, watchOS 2.0, *)
+  func urlSessionDidFinishEvents(forBackgroundURLSession session: URLSession)
+}
+
+extension URLSessionDelegate {
+  public func urlSessionDidFinishEvents(forBackgroundURLSession session: URLSession) {}
+}
 
 public protocol URLSessionTaskDelegate: URLSessionDelegate {
   func urlSession(
@@ -144,6 +185,20 @@ extension URLSessionDataDelegate {
   public func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {}
 }
 
+public protocol URLSessionDownloadDelegate: URLSessionTaskDelegate {
+  func urlSession(_ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL)
+  func urlSession(
+    _ session: URLSession, downloadTask: URLSessionDownloadTask, didWriteData bytesWritten: Int64, totalBytesWritten: Int64,
+    totalBytesExpectedToWrite: Int64)
+}
+
+extension URLSessionDownloadDelegate {
+  public func urlSession(
+    _ session: URLSession, downloadTask: URLSessionDownloadTask, didWriteData bytesWritten: Int64, totalBytesWritten: Int64,
+    totalBytesExpectedToWrite: Int64
+  ) {}
+}
+
 public struct URLError: Error, Hashable, Sendable {
   public struct Code: RawRepresentable, Hashable, Sendable {
     public let rawValue: Int
@@ -157,6 +212,8 @@ public struct URLError: Error, Hashable, Sendable {
 }
 
 public let NSURLErrorDomain = ""
+@available(macOS 10.10, iOS 8.0, tvOS 9.0, watchOS 2.0, *)
+public let NSURLErrorBackgroundTaskCancelledReasonKey = ""
 public var NSURLErrorCancelled: Int { -999 }
 public var NSURLErrorTimedOut: Int { -1001 }
 public var NSURLErrorCannotFindHost: Int { -1003 }
