@@ -184,10 +184,10 @@ let package = Package(
         .target(name: "CMalloc", condition: .when(platforms: [.linux])),
       ], path: "Tests/TestSupport",
       swiftSettings: leafSettings),
-    // The documented values that the fake of Background Assets has, too.
+    // The documented values and behaviour that the fake of Background Assets has, too.
     .target(
       name: "AppleValues", path: "Tests/AppleStubs/BackgroundAssets", exclude: ["BackgroundAssets.swift", "Fake.swift", "Managed.swift"],
-      sources: ["DocumentedValues.swift"], swiftSettings: leafSettings),
+      sources: ["AssetPackModel.swift", "DocumentedValues.swift"], swiftSettings: leafSettings),
     .testTarget(
       name: "PackFormatTests", dependencies: ["PackFormat", "TestSupport"], swiftSettings: leafSettings),
     .testTarget(
@@ -212,7 +212,7 @@ let package = Package(
     .testTarget(
       name: "PackRuntimeTests",
       dependencies: [
-        "PackApp", "PackBuild", "TestSupport",
+        "AppleValues", "PackApp", "PackBuild", "TestSupport",
         .target(name: "CMalloc", condition: .when(platforms: [.linux])),
       ],
       swiftSettings: leafSettings),

@@ -30,8 +30,14 @@
         let end = { @Sendable (isExclusive: Bool) in
           if once.take() { continuation.resume(returning: body(isExclusive)) }
         }
-        BADownloadManager.shared.withExclusiveControl(beforeDate: Date(timeIntervalSinceNow: patienceSeconds)) { isAcquired, error in
-          end(isAcquired && error == nil)
+        Task {
+          do {
+            try await BADownloadManager.shared.withExclusiveControl(before: Date(timeIntervalSinceNow: patienceSeconds)) { @Sendable in
+              end(true)
+            }
+          } catch {
+            end(false)
+          }
         }
         // The system should keep to the deadline; this applies if it does not.
         DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + patienceSeconds + 0.5) { end(false) }

@@ -1,4 +1,5 @@
-/// A version of a pack that is in use. It is not removed before the last reference to this object is released.
+/// A version of a pack that is in use. A store does not remove it before the last reference to this object is released. The system may remove or update
+/// a managed asset pack: it stays readable while its file is open, of which ``StorePolicy/openFiles`` are at a time.
 ///
 /// Any number of tasks may use it at the same time. Reading blocks the thread.
 public final class OpenedPack: Sendable {
@@ -11,20 +12,33 @@ public final class OpenedPack: Sendable {
 
   private let files: any FileSystem
   private let tree: HeldFile?
-  private let use: UseMark
+  /// Nil if it is in no store.
+  private let use: UseMark?
 
-  init(_ installed: InstalledPack, pack: Pack?, tree: HeldFile?, files: any FileSystem, use: UseMark) {
+  convenience init(_ installed: InstalledPack, pack: Pack?, tree: HeldFile?, files: any FileSystem, use: UseMark) {
+    self.init(installed, pack: pack, tree: tree, files: files, mark: use)
+  }
+
+  private init(_ installed: InstalledPack, pack: Pack?, tree: HeldFile?, files: any FileSystem, mark: UseMark?) {
     self.installed = installed
     self.pack = pack
     self.tree = tree
     directory = tree == nil ? nil : installed.path
     self.files = files
-    self.use = use
+    use = mark
+  }
+
+  /// Takes a pack that is in no store. Its file belongs to others, who may remove it at any time.
+  package convenience init(_ pack: Pack, id: String, version: UInt64) {
+    let installed = InstalledPack(
+      id: id, version: version, sha256: [], mode: .packed, sizeOnDevice: pack.layout.packSize, path: pack.source.path, state: .current,
+      contentRoot: pack.contentRoot)
+    self.init(installed, pack: pack, tree: nil, files: pack.source.files, mark: nil)
   }
 
   /// Returns the same pack after its version was activated.
   func running(as installed: InstalledPack) -> OpenedPack {
-    OpenedPack(installed, pack: pack, tree: tree, files: files, use: use)
+    OpenedPack(installed, pack: pack, tree: tree, files: files, mark: use)
   }
 
   /// Returns the size of a file in bytes.

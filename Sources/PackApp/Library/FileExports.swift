@@ -12,7 +12,7 @@ struct FileExports: Sendable {
 
   /// Returns the path of a file with the content. Writes it unless it exists already.
   func file(_ pack: OpenedPack, _ path: String) async throws(PackError) -> String {
-    let place = "\(directory)/\(pack.installed.sha256.hex)/\(path)"
+    let place = "\(directory)/\((pack.pack?.contentRoot ?? pack.installed.sha256).hex)/\(path)"
     return try await WorkerPool.settled { () throws(PackError) in
       let size = try pack.size(of: path)
       if let status = try? files.status(of: place, in: nil, following: .asThemselves), status.size == size { return place }

@@ -9,12 +9,12 @@ public import Foundation
 /// let level = try packs.data("game-puzzle", "levels/1.json")
 /// ```
 ///
+/// Packs in asset packs that the system manages, from Apple's servers or your own, have the same calls: ``managed(keys:options:)``.
+///
 /// It decides nothing by itself: plans, records and installations are those of ``AppDelivery`` and ``AssetStore``, which stay available for what this
 /// object does not offer. Create one per process. All methods may be called from any task.
 public final class PackLibrary: Sendable {
-  /// The store with the installed packs.
-  public let store: AssetStore
-  let loop: LibraryLoop
+  let back: any LibraryBackEnd
 
   /// The settings that have a usual value.
   public struct Options: Sendable {
@@ -62,7 +62,8 @@ public final class PackLibrary: Sendable {
     case downloading(received: UInt64, of: UInt64)
     /// The file is complete, and is being verified and installed.
     case installing
-    /// The pack can be read in this version. `update` is what comes of a newer one, and nil if there is none on its way.
+    /// The pack can be read in this version. `update` is what comes of a newer one, and nil if there is none on its way. The version of a managed asset
+    /// pack is 0 if there is a newer one: the system does not say which one the device has.
     case ready(version: UInt64, update: Update?)
     /// The pack cannot be had now. ``PackError/advice-swift.property`` says what helps; ``PackLibrary/ensure(_:)`` tries again.
     case failed(PackError)
@@ -122,7 +123,7 @@ public final class PackLibrary: Sendable {
 
   /// The packs that the manifest offers for this device.
   public struct Offers: Sendable {
-    /// Those of the manifest itself in its order, then the packs on demand in ascending order of their names.
+    /// Those of the manifest itself in its order, then the packs on demand in ascending order of their names; managed asset packs in that order, too.
     public let packs: [Offer]
     /// Whether all packs are known. If not, there is no manifest yet, or parts of its catalogue are not on the device; instead of each missing part, the
     /// list has what an earlier release had there.
@@ -133,17 +134,29 @@ public final class PackLibrary: Sendable {
     private let foreground: ForegroundObserver
   #endif
 
-  init(_ loop: LibraryLoop) {
-    store = loop.delivery.store
-    self.loop = loop
+  init(_ back: any LibraryBackEnd) {
+    self.back = back
     #if canImport(BackgroundAssets)
-      foreground = ForegroundObserver { [weak loop] in Task { await loop?.resume() } }
+      foreground = ForegroundObserver { [weak back] in Task { await back?.resume() } }
     #endif
   }
 
+  /// The store with the installed packs. A library of asset packs that the system manages has none: there, using it ends the process.
+  public var store: AssetStore { loop.delivery.store }
+
+  var loop: LibraryLoop {
+    guard let loop = back as? LibraryLoop else { preconditionFailure("asset packs that the system manages have no store and no tags") }
+    return loop
+  }
+
+  /// Throws if the packs are in no store.
+  private func requireStore(_ what: String) throws(PackError) {
+    guard back is LibraryLoop else { throw PackError(.unsupported, "asset packs that the system manages have no \(what)") }
+  }
+
   deinit {
-    let loop = loop
-    Task { await loop.stop() }
+    let back = back
+    Task { await back.stop() }
   }
 
   // MARK: Packs
@@ -158,31 +171,32 @@ public final class PackLibrary: Sendable {
   ///   ``PackError/Code/downloadFailed`` if there is no manifest and none can be fetched, ``PackError/Code/noSpace``, ``PackError/Code/versionFailed`` if the
   ///   only version failed here, ``PackError/Code/noKey``, or another error that trying again does not help.
   public func ensure(_ id: String) async throws(PackError) {
-    try await loop.ensure([id])
+    try await back.ensure([id])
   }
 
   /// Makes several packs usable, as ``ensure(_:)-(String)`` does one. They are downloaded at the same time; it returns when all of them are installed, and
   /// throws the first error that waiting does not help against.
   public func ensure(_ ids: some Collection<String>) async throws(PackError) {
-    try await loop.ensure(Array(ids))
+    try await back.ensure(Array(ids))
   }
 
   /// Returns the tags of the packs for this device, with their delivery classes, as far as the catalogue is on the device. Needs no network.
   ///
-  /// - Throws: ``PackError/Code/noManifest``, ``PackError/Code/cannotRead``
+  /// - Throws: ``PackError/Code/noManifest``, ``PackError/Code/cannotRead``, or ``PackError/Code/unsupported`` for managed asset packs.
   public func tags() async throws(PackError) -> TagCatalog {
-    TagCatalog(try await store.listing().packs.filter(loop.delivery.isOffered))
+    try requireStore("tags")
+    return TagCatalog(try await store.listing().packs.filter(loop.delivery.isOffered))
   }
 
   /// Returns the notices from now on that there was no room for packs. The stream ends when its task ends.
-  public func lowSpace() -> AsyncStream<LowSpace> { loop.notices.listen() }
+  public func lowSpace() -> AsyncStream<LowSpace> { back.notices.listen() }
 
   /// Returns the status of a pack now, and then each change of it. The stream ends when its task is cancelled or the library is released.
   public func status(of id: String) -> AsyncStream<Status> {
     let (stream, continuation) = AsyncStream.makeStream(of: Status.self, bufferingPolicy: .bufferingNewest(16))
-    let changes = loop.changes.listen()
-    let task = Task { [weak loop] in
-      if let now = await loop?.status(of: id) { continuation.yield(now) }
+    let changes = back.changes.listen()
+    let task = Task { [weak back] in
+      if let now = await back?.status(of: id) { continuation.yield(now) }
       for await change in changes { if case .pack(id, let status) = change { continuation.yield(status) } }
       continuation.finish()
     }
@@ -195,14 +209,14 @@ public final class PackLibrary: Sendable {
   /// If the list is not complete, the first call starts to fetch what is missing, and ``refresh()`` waits for it. ``ensure(_:)`` finds a pack by its name in
   /// any case. Takes 1 KB of memory for each pack.
   public func offers() async -> Offers {
-    await loop.offers()
+    await back.offers()
   }
 
   /// Returns the packs of ``offers()`` now, and then after each change. A slow listener receives only the latest list. The stream ends when its task is
   /// cancelled.
   public func lists() -> AsyncStream<[Offer]> {
     let (stream, continuation) = AsyncStream.makeStream(of: [Offer].self, bufferingPolicy: .bufferingNewest(1))
-    let changes = loop.changes.listen()
+    let changes = back.changes.listen()
     let task = Task {
       var offers = await offers().packs
       continuation.yield(offers)
@@ -225,47 +239,53 @@ public final class PackLibrary: Sendable {
   /// Fetches the manifest, accepts it if it is newer, and starts the downloads that it requires. After a call of ``offers()``, also fetches what is missing of
   /// the list.
   ///
+  /// Managed asset packs: has the system ask the server, download the updates of what is on the device, and remove what the server no longer has. Does
+  /// not wait for the downloads.
+  ///
   /// - Returns: Whether the manifest changed.
   /// - Throws: ``PackError/Code/offline``, ``PackError/Code/downloadFailed``, or the reason why the manifest is refused. The last accepted manifest stays.
   @discardableResult
   public func refresh() async throws(PackError) -> Bool {
-    try await loop.refresh()
+    try await back.refresh()
   }
 
   /// Does what is to do after the app was suspended: installs what arrived meanwhile, and fetches the manifest if it is older than
   /// ``Options/refreshInterval``. On Apple's systems, the library calls this whenever the app comes to the foreground.
   public func resume() async {
-    await loop.resume()
+    await back.resume()
   }
 
   /// Changes the languages of the user, for example to the one chosen in the app's settings. Of packs that differ only in their language, the closest one or the
   /// fallback is downloaded, unless it is on demand. The others are removed, or at the next start of the app if they were opened in this one.
   ///
+  /// Managed asset packs have one language: the first of these, which also becomes the language of the app, or that of the settings if there is none.
+  /// Waits for their downloads.
+  ///
   /// - Parameter languages: BCP 47 tags, as in ``DeviceProfile/languages``. The extension must get the same.
+  /// - Throws: ``PackError/Code/unsupported`` for managed asset packs before iOS 27.
   public func setLanguages(_ languages: [String]?) async throws(PackError) {
-    var device = store.device
-    device.languages = languages
-    store.setDevice(device)
-    try await loop.bring()
+    try await back.setLanguages(languages)
   }
 
-  /// Cancels the download of a pack. It is not downloaded again until ``ensure(_:)``.
+  /// Cancels the download of a pack. It is not downloaded again until ``ensure(_:)``. The system may download a managed asset pack that is not on demand
+  /// again in a later process, and before iOS 26.4 may finish a download in spite of this: what then arrives is removed.
   public func cancel(_ id: String) async throws(PackError) {
-    try await loop.cancel(id)
+    try await back.cancel(id)
   }
 
-  /// Removes a pack from the device. It stays removed until ``ensure(_:)``, even if the manifest requires it.
+  /// Removes a pack from the device. It stays removed until ``ensure(_:)``, even if the manifest requires it; a managed asset pack that is not on demand
+  /// may come again in a later process.
   ///
   /// - Throws: ``PackError/Code/inUse`` if something other than this object has the pack open.
   public func remove(_ id: String) async throws(PackError) {
-    try await loop.remove(id)
+    try await back.remove(id)
   }
 
   /// Confirms the version of a pack that ``ensure(_:)`` activated, if ``Options/confirmsVersions`` is false.
   ///
   /// - Throws: ``PackError/Code/staleConfirmation`` if it was rolled back in the meantime. Does nothing if the version is not on trial.
   public func confirm(_ id: String) async throws(PackError) {
-    guard let token = try await store.trial(of: id) else { return }
+    guard back is LibraryLoop, let token = try await store.trial(of: id) else { return }
     try await store.confirm(token)
   }
 
@@ -273,9 +293,11 @@ public final class PackLibrary: Sendable {
   ///
   /// - Parameter reason: A text for reports.
   /// - Returns: The version that is used from now on, or nil if none is left.
+  /// - Throws: ``PackError/Code/unsupported`` for managed asset packs, of which the system keeps one version.
   @discardableResult
   public func reject(_ id: String, reason: String) async throws(PackError) -> UInt64? {
-    try await loop.reject(id, reason: reason)
+    try requireStore("earlier versions")
+    return try await loop.reject(id, reason: reason)
   }
 
   // MARK: Content
@@ -311,20 +333,20 @@ public final class PackLibrary: Sendable {
       _ = try pack.size(of: path)
       return URL(fileURLWithPath: directory).appendingPathComponent(path)
     }
-    return URL(fileURLWithPath: try await loop.exports.file(pack, path))
+    return URL(fileURLWithPath: try await back.exports.file(pack, path))
   }
 
   /// Closes a pack that ``ensure(_:)`` opened, so that an earlier version of it can be removed. Reading it needs another ``ensure(_:)``. Files need not be
   /// closed: ``StorePolicy/openFiles`` bounds them.
   public func close(_ id: String) {
-    loop.opened.withLock { $0[id] = nil }
+    back.opened.withLock { $0[id] = nil }
   }
 
   /// Returns the pack that ``ensure(_:)`` opened, for everything that ``OpenedPack`` offers. The version is not removed while the object is retained.
   ///
   /// - Throws: ``PackError/Code/notInstalled`` if ``ensure(_:)`` was not called in this process.
   public func opened(_ id: String) throws(PackError) -> OpenedPack {
-    guard let pack = loop.opened.withLock({ $0[id] }) else {
+    guard let pack = back.opened.withLock({ $0[id] }) else {
       throw PackError(.notInstalled, "pack '\(printable(id.utf8))' was not made usable in this process", advice: .install)
     }
     return pack

@@ -72,12 +72,12 @@ package struct AppProject: Sendable {
       }
       place = .directory(try Self.checked(try relative(package)))
     }
-    let release = configuration.hosting == .unmanaged ? try Self.checkedRelease(try relative(dist)) : nil
+    let release = try configuration.hosting == .unmanaged ? Self.checkedRelease(relative(dist)) : Self.checked(relative(dist))
     // A file that does not exist yet has no path from here.
     let keyFile = configuration.key.flatMap { (try? KeyReference(parsing: $0))?.file }.flatMap { try? relative($0) }
     let values = AppValues(
       name: AppValues.name(ofBundle: app.bundleID), bundleID: app.bundleID, hosting: configuration.hosting, package: place,
-      release: release, trusted: trusted, packs: configuration.packs.map { ($0.id.text, $0.name.isEmpty ? $0.id.text : $0.name) },
+      release: release, trusted: trusted,
       keyFile: keyFile.map { ShellWord.path($0) }, hasRootKey: configuration.perPackKeys)
     command = values.command
     hasKeyFile = keyFile != nil

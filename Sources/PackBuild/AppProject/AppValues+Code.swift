@@ -1,33 +1,21 @@
 extension AppValues {
   /// The Swift files.
   var code: [(path: String, text: String)] {
-    let shared = [("App/Keys.swift", keys), ("App/PackView.swift", packView)]
-    switch hosting {
-    case .unmanaged:
-      return shared + [
-        ("App/MainApp.swift", mainApp), ("App/PackList.swift", Self.packList), ("Downloader/Downloader.swift", Self.downloader),
-        ("Shared/Publisher.swift", publisher),
-      ]
-    case .managed:
-      return shared + [
-        ("App/MainApp.swift", managedApp), ("Downloader/Downloader.swift", Self.managedDownloader),
-        ("Shared/Publisher.swift", managedPublisher),
-      ]
-    case .apple:
-      return shared + [
-        ("App/MainApp.swift", managedApp), ("Downloader/Downloader.swift", Self.appleDownloader),
-        ("Shared/Publisher.swift", managedPublisher),
-      ]
+    let app = [
+      ("App/Keys.swift", keys), ("App/MainApp.swift", mainApp), ("App/PackList.swift", Self.packList),
+      ("App/PackView.swift", Self.packView),
+    ]
+    return switch hosting {
+    case .unmanaged: app + [("Downloader/Downloader.swift", Self.downloader), ("Shared/Publisher.swift", publisher)]
+    case .managed: app + [("Downloader/Downloader.swift", Self.managedDownloader)]
+    case .apple: app + [("Downloader/Downloader.swift", Self.appleDownloader)]
     }
   }
-
-  /// The module that the app imports.
-  private var library: String { hosting == .unmanaged ? "PackApp" : "PackRuntime" }
 
   private var keys: String {
     """
     import Foundation
-    import \(library)
+    import PackApp
 
     /// The keys of the packs. Nonisolated: used by all threads, while the rest of the app is on the main actor.
     nonisolated enum Keys {
@@ -51,8 +39,6 @@ extension AppValues {
     """
   }
 
-  // MARK: Packs that the extension downloads
-
   private var publisher: String {
     """
     import Foundation
@@ -73,43 +59,53 @@ extension AppValues {
   }
 
   private var mainApp: String {
-    let folder = release.flatMap { $0.split(separator: "/").last.map(String.init) } ?? ReleaseFile.folder
-    return """
-      import Foundation
-      import PackApp
-      import SwiftUI
+    """
+    import Foundation
+    import PackApp
+    import SwiftUI
 
-      /// Lists the packs of the release, and opens them.
-      @main
-      struct MainApp: App {
-        // A PackLibrary, whose changes SwiftUI sees.
-        @State private var packs: PublishedLibrary?
-        @State private var problem: String?
+    /// Lists the packs of the release, and opens them.
+    @main
+    struct MainApp: App {
+      // A PackLibrary, whose changes SwiftUI sees.
+      @State private var packs: PublishedLibrary?
+      @State private var problem: String?
 
-        var body: some Scene {
-          WindowGroup {
-            VStack {
-              if let packs {
-                PackList(packs: packs)
-              } else {
-                Text(problem ?? "Opening…")
-              }
+      var body: some Scene {
+        WindowGroup {
+          VStack {
+            if let packs {
+              PackList(packs: packs)
+            } else {
+              Text(problem ?? "Opening…")
             }
-            .task { await open() }
           }
+          .task { await open() }
         }
+      }
 
-        private func open() async {
-          guard packs == nil else { return }
-          do {
-            packs = PublishedLibrary(try await Self.library())
-          } catch {
-            problem = error.localizedDescription
-          }
+      private func open() async {
+        guard packs == nil else { return }
+        do {
+          packs = PublishedLibrary(try await Self.library())
+        } catch {
+          problem = error.localizedDescription
         }
+      }
 
-        private static func library() async throws -> PackLibrary {
-          var options = PackLibrary.Options()
+      private static func library() async throws -> PackLibrary {
+        var options = PackLibrary.Options()
+    \(hosting == .unmanaged ? ownLibrary : Self.managedLibrary)
+      }
+    }
+
+    """
+  }
+
+  /// Opens packs that the extension downloads.
+  private var ownLibrary: String {
+    let folder = PathParts(release)?.name ?? ReleaseFile.folder
+    return """
           // Only debug builds have it.
           options.bundled = Bundle.main.url(forResource: \(Self.literal(folder)), withExtension: nil)
           let keys = try Keys.provider()
@@ -123,11 +119,15 @@ extension AppValues {
           #else
             return try await PackLibrary(group: Publisher.group, trusting: Publisher.publicKeys, keys: keys, options: options)
           #endif
-        }
-      }
-
       """
   }
+
+  /// Opens packs that the system manages.
+  private static let managedLibrary = """
+        // The manifest of the release, for the names of the packs.
+        options.bundled = Bundle.main.resourceURL
+        return try await PackLibrary.managed(keys: try Keys.provider(), options: options)
+    """
 
   private static let packList = """
     import Foundation
@@ -150,7 +150,10 @@ extension AppValues {
                   Text(Self.text(offer))
                 }
                 Spacer()
-                Button("Open") { Task { await open(offer.id) } }
+                switch offer.status {
+                case .waiting, .downloading: Button("Cancel") { Task { await packs.cancel(offer.id) } }
+                default: Button("Open") { Task { await open(offer.id) } }
+                }
                 Button("Remove", role: .destructive) { Task { await packs.remove(offer.id) } }
               }
               .buttonStyle(.borderless)
@@ -179,16 +182,19 @@ extension AppValues {
 
       private static func text(_ offer: PackLibrary.Offer) -> String {
         switch offer.status {
-        case .absent: "\\(Double(offer.downloadSize / 100_000) / 10) MB"
+        case .absent: megabytes(offer.downloadSize)
         case .waiting(.network): "Waiting for the network"
         case .waiting: "Waiting"
-        case .downloading(let received, let size): "\\(100 * received / max(size, 1)) %"
+        case .downloading(let received, let size): "\\(megabytes(received)) of \\(megabytes(size))"
         case .installing: "Installing"
         case .ready(let version, update: nil): "Version \\(version)"
-        case .ready(let version, _): "Version \\(version), a newer one comes"
+        case .ready(_, update: .downloading(let received, let size)): "Update: \\(megabytes(received)) of \\(megabytes(size))"
+        case .ready: "A newer version comes"
         case .failed(let error): error.localizedDescription
         }
       }
+
+      private static func megabytes(_ bytes: UInt64) -> String { "\\(Double(bytes / 100_000) / 10) MB" }
     }
 
     extension PackContent {
@@ -213,10 +219,10 @@ extension AppValues {
 
   // MARK: A pack on screen
 
-  private var packView: String {
+  private static let packView =
     """
     import Foundation
-    import \(library)
+    import PackApp
     import SwiftUI
     import WebKit
 
@@ -301,7 +307,6 @@ extension AppValues {
     }
 
     """
-  }
 
   // MARK: The extension
 
@@ -321,87 +326,10 @@ extension AppValues {
 
     """
 
-  // MARK: Packs that the system manages
-
-  private var managedPublisher: String {
-    """
-    /// The packs of the release, which are also the names of its asset packs.
-    nonisolated enum Publisher {
-      struct Pack: Identifiable, Sendable {
-        let id: String
-        let name: String
-      }
-
-      static let packs = [
-    \(packs.map { "    Pack(id: \(Self.literal($0.id)), name: \(Self.literal($0.name)))," }.joined(separator: "\n"))
-      ]
-    }
-
-    """
-  }
-
-  private var managedApp: String {
-    """
-    import Foundation
-    import PackApp
-    import SwiftUI
-
-    /// Lists the packs of the release, and opens them.
-    @main
-    struct MainApp: App {
-      var body: some Scene {
-        WindowGroup { PackList() }
-      }
-    }
-
-    /// The packs.
-    struct PackList: View {
-      /// What the user reads below the name of a pack.
-      @State private var notes: [String: String] = [:]
-      @State private var shown: PackContent?
-
-      var body: some View {
-        NavigationStack {
-          List(Publisher.packs) { pack in
-            HStack {
-              VStack(alignment: .leading) {
-                Text(pack.name)
-                Text(notes[pack.id] ?? "")
-              }
-              Spacer()
-              Button("Open") { Task { await open(pack.id) } }
-            }
-          }
-          .navigationTitle("Packs")
-        }
-        .fullScreenCover(item: $shown) { content in
-          PackView(content: content) { shown = nil }
-        }
-      }
-
-      /// Has the system download a pack, and shows it in place.
-      private func open(_ id: String) async {
-        notes[id] = "Downloading"
-        do throws(PackError) {
-          let packs = ManagedPacks(keys: try Keys.provider())
-          try await packs.fetch(id)
-          let pack = try await packs.open(id)
-          var content = PackContent(id: id)
-          try content.show(pack) { PackResponder(pack) }
-          notes[id] = nil
-          shown = content
-        } catch {
-          notes[id] = error.message
-        }
-      }
-    }
-
-    """
-  }
-
   private static let managedDownloader = """
     import BackgroundAssets
     import ExtensionFoundation
+    import PackBackground
 
     /// The extension. The system asks it which packs to download by itself.
     @main

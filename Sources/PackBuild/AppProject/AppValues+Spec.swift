@@ -38,13 +38,19 @@ extension AppValues {
       "    platform: iOS",
       "    sources:",
       "      - App",
-      "      - Shared",
     ]
-    if let release {
+    if hosting == .unmanaged {
       lines += [
+        "      - Shared",
         "      # The release, so that the first run needs no server. Only debug builds contain it.",
         "      - path: \(quoted(release))",
         "        type: folder",
+        "        buildPhase: resources",
+      ]
+    } else {
+      lines += [
+        "      # The names of the packs.",
+        "      - path: \(quoted("\(release)/\(ReleaseFile.manifest)"))",
         "        buildPhase: resources",
       ]
     }
@@ -60,7 +66,7 @@ extension AppValues {
       "        INFOPLIST_KEY_UILaunchScreen_Generation: \"YES\"",
       "        CODE_SIGN_ENTITLEMENTS: App/App.entitlements",
     ]
-    if let release, let folder = PathParts(release)?.name {
+    if hosting == .unmanaged, let folder = PathParts(release)?.name {
       lines += ["      configs:", "        Release:", "          EXCLUDED_SOURCE_FILE_NAMES: \(quoted(folder))"]
     }
     lines += [

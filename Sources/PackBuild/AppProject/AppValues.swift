@@ -5,12 +5,10 @@ struct AppValues {
   let bundleID: String
   let hosting: PackerConfiguration.Hosting
   let package: AppProject.Package
-  /// The release that debug builds contain, relative to the project; nil if the system delivers the packs.
-  let release: String?
+  /// The release, relative to the project. Debug builds contain it; all builds contain its manifest if the system manages the packs.
+  let release: String
   /// The public keys that may sign the manifest.
   let trusted: [String]
-  /// The names of the packs, and those for people.
-  let packs: [(id: String, name: String)]
   /// The file with the key of the packs, relative to the project and as a word of a shell; nil if the configuration names none.
   let keyFile: String?
   /// Whether that key is a root key.

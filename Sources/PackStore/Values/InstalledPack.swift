@@ -20,11 +20,12 @@ public struct InstalledPack: Hashable, Sendable {
   public let id: String
   /// The version of the pack.
   public let version: UInt64
-  /// The SHA-256 of the pack file that the manifest names, 32 bytes. If the version was made by a delta, the file on the device has another one.
+  /// The SHA-256 of the pack file that the manifest names, 32 bytes. If the version was made by a delta, the file on the device has another one. Empty
+  /// for a managed asset pack, which no manifest names.
   public let sha256: [UInt8]
   /// Whether the pack is kept encrypted or was unpacked.
   public let mode: InstallMode
-  /// The number of bytes it takes on the device, in whole blocks.
+  /// The number of bytes it takes on the device, in whole blocks; of a managed asset pack, the size of the pack file.
   public let sizeOnDevice: UInt64
   /// The path of the pack file, or of the directory of the unpacked tree. Valid while the version is in use (``AssetStore/open(_:)``); of another
   /// version, until it is removed.

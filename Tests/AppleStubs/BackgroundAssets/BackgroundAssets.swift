@@ -4,7 +4,8 @@
 // BADownload.h, BAURLDownload.h, BADownloadManager.h, BADownloaderExtension.h, BAAppExtensionInfo.h, BATypes.h and BAError.h of iOS, as Swift imports
 // them.
 //
-// Types that Apple marks as Sendable are Sendable here; the manager and its delegate are not. The thread of a callback is not documented: here it is
+// Types that Apple marks as Sendable are Sendable here; the manager and its delegate are not. Deprecations are those of iOS and macOS, which the sources
+// are compiled for. The thread of a callback is not documented: here it is
 // never the main one. Declarations only for the fake are behind @_spi(Fake), so the adapters cannot see them.
 
 public import ExtensionFoundation
@@ -56,6 +57,8 @@ public class BADownload: NSObject, NSCopying, @unchecked Sendable {
     var group: String
     var priority: Priority
     var state = State.created
+    /// The system's own download of the manifest. Nothing public tells.
+    var isManifest = false
   }
 
   let values: Guarded<Values>
@@ -206,13 +209,26 @@ open class BADownloadManager: NSObject {
   open func startForegroundDownload(_ download: BADownload) throws { try FakeSystem.shared.startInForeground(download) }
   open func cancel(_ download: BADownload) throws { try FakeSystem.shared.cancel(download) }
 
-  /// NS_SWIFT_DISABLE_ASYNC, and deprecated by iOS 27's async form.
+  /// NS_SWIFT_DISABLE_ASYNC. The header of the SDKs before 27 marks the block NS_SWIFT_SENDABLE, that of 27 does not.
+  @available(iOS, introduced: 16.1, deprecated: 27, message: "Use the asynchronous overload of `withExclusiveControl(_:)` instead")
+  @available(macOS, introduced: 13, deprecated: 27, message: "Use the asynchronous overload of `withExclusiveControl(_:)` instead")
   open func withExclusiveControl(_ performHandler: @escaping (Bool, (any Error)?) -> Void) {
-    withExclusiveControl(beforeDate: .distantFuture, perform: performHandler)
+    FakeSystem.shared.control(before: .distantFuture, performHandler)
   }
+  @available(iOS, introduced: 16.1, deprecated: 27, message: "Use `withExclusiveControl(before:_:)` instead")
+  @available(macOS, introduced: 13, deprecated: 27, message: "Use `withExclusiveControl(before:_:)` instead")
   open func withExclusiveControl(beforeDate date: Date, perform performHandler: @escaping (Bool, (any Error)?) -> Void) {
     FakeSystem.shared.control(before: date, performHandler)
   }
+
+  /// This and the next are Swift's, of the 27 SDK, @backDeployed(before: iOS 27, macOS 27, tvOS 27, visionOS 27): every system has them. They return when
+  /// control is given up again.
+  public final func withExclusiveControl<ReturnType>(
+    _ body: @escaping () throws -> sending ReturnType
+  ) async throws -> sending ReturnType { try await FakeSystem.shared.control(before: .distantFuture, body) }
+  public final func withExclusiveControl<ReturnType>(
+    before date: Date, _ body: @escaping () throws -> sending ReturnType
+  ) async throws -> sending ReturnType { try await FakeSystem.shared.control(before: date, body) }
 }
 
 @available(iOS 16.1, macOS 13, tvOS 18.4, visionOS 2.4, *)

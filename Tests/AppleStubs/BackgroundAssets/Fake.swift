@@ -1,17 +1,12 @@
 // A fake of the system behind BackgroundAssets. It traps if the framework would end the process, or if its documentation forbids something. Observed
-// but not documented: a list of downloads includes failed ones. Nothing is documented about the classes of what the system gives back, so the manifest's
-// download and a finished one have classes of their own here.
+// but not documented: a list of downloads includes failed ones. Nothing is documented about the classes of what the system gives back, so the fake gives
+// back a class of its own for a finished download, and for that of the manifest, which has no other mark than an identifier that no pack has.
 
 import Dispatch
 import System
 
-/// The class of the system's download of a manifest.
-final class BAManifestDownload: BAURLDownload, @unchecked Sendable {
-  required init(_ values: Values) { super.init(values) }
-}
-
-/// The class of what a callback gives back for a finished download.
-final class BAReturnedDownload: BAURLDownload, @unchecked Sendable {
+/// The class of what a callback gives back.
+final class ReturnedDownload: BAURLDownload, @unchecked Sendable {
   required init(_ values: Values) { super.init(values) }
 }
 
@@ -32,17 +27,6 @@ public final class FakeSystem: Sendable {
     case silent
   }
 
-  /// A file of a managed asset pack.
-  public struct ManagedFile: Sendable {
-    public var pack: AssetPack
-    public var path: String
-    public var file: URL
-    public var isHere: Bool
-    public init(pack: AssetPack, path: String, file: URL, isHere: Bool) {
-      (self.pack, self.path, self.file, self.isHere) = (pack, path, file, isHere)
-    }
-  }
-
   struct State {
     var caller = Caller.downloader
     var control = Control.free
@@ -51,13 +35,16 @@ public final class FakeSystem: Sendable {
     var container: URL?
     var downloads: [String: BADownload] = [:]
     var inForeground: Set<String> = []
-    var managed: [ManagedFile] = []
+    /// The files of asset packs by path: the asset pack, and the file of each version.
+    var managed: [String: (pack: String, files: [Int: URL])] = [:]
+    var language: String? = "en"
+    /// Handlers that are never called.
+    var waiting: [(Bool, (any Error)?) -> Void] = []
     var errorDomain = Documented.errorDomain.value
     /// The time that the extension ran today.
     var secondsRun = 0
     /// The requirements of an extension that ran as the framework implements them.
     var defaults: Set<String> = []
-    var brought = 0
     var looks = 0
 
     func error(_ code: BAErrorCode) -> NSError { NSError(domain: errorDomain, code: code.rawValue) }
@@ -113,7 +100,7 @@ public final class FakeSystem: Sendable {
   func schedule(_ download: BADownload) throws {
     try state.read { state in
       precondition(!state.isInContentRequest, "a download was scheduled inside a content request")
-      precondition(type(of: download) != BAManifestDownload.self, "only the system downloads the manifest")
+      precondition(!download.values.read { $0.isManifest }, "only the system downloads the manifest")
       guard !download.isEssential else { throw state.error(.downloadEssentialDownloadNotPermitted) }
       if let known = state.downloads[download.identifier], known.state != .failed { throw state.error(.downloadAlreadyScheduled) }
       guard download.state != .failed else { throw state.error(.downloadAlreadyFailed) }
@@ -126,7 +113,7 @@ public final class FakeSystem: Sendable {
   func startInForeground(_ download: BADownload) throws {
     try state.read { state in
       precondition(!download.isEssential, "an essential download cannot be started in the foreground")
-      precondition(type(of: download) != BAManifestDownload.self, "only the system downloads the manifest")
+      precondition(!download.values.read { $0.isManifest }, "only the system downloads the manifest")
       switch state.caller {
       case .downloader: throw state.error(.callFromExtensionNotAllowed)
       case .inactiveApp: throw state.error(.callFromInactiveProcessNotAllowed)
@@ -159,7 +146,21 @@ public final class FakeSystem: Sendable {
       controlQueue.asyncAfter(deadline: .now() + max(0, date.timeIntervalSinceNow)) {
         handler(false, self.error(.callerConnectionInvalid))
       }
-    case .silent: break
+    case .silent: state.read { $0.waiting.append(handler) }
+    }
+  }
+
+  func control<Result>(before date: Date, _ body: @escaping () throws -> sending Result) async throws -> sending Result {
+    nonisolated(unsafe) let body = body
+    return try await withCheckedThrowingContinuation { continuation in
+      control(before: date) { isAcquired, error in
+        if isAcquired {
+          nonisolated(unsafe) let result = Swift.Result { try body() }
+          continuation.resume(with: result)
+        } else {
+          continuation.resume(throwing: error ?? self.error(.callerConnectionInvalid))
+        }
+      }
     }
   }
 
@@ -249,7 +250,7 @@ public final class FakeSystem: Sendable {
       download.values.read { $0.state = .finished }
       state.remove(identifier)
     }
-    let returned = BAReturnedDownload(download.values.read { $0 })
+    let returned = ReturnedDownload(download.values.read { $0 })
     await onSystemThread {
       if let downloader {
         downloader.backgroundDownload(returned, finishedWithFileURL: file)
@@ -280,10 +281,10 @@ public final class FakeSystem: Sendable {
   /// Reports that a manifest could not be downloaded.
   public func failManifest(_ identifier: String, _ code: Int, _ downloader: (any BADownloaderExtension & Sendable)? = nil) async {
     let request = URLRequest(url: URL(string: "https://cdn.example.com/manifest.json")!)
-    let download = BAManifestDownload(
+    let download = ReturnedDownload(
       BADownload.Values(
         identifier: identifier, request: request, isEssential: true, size: 0, group: "group.example", priority: BADownload.Priority(1001),
-        state: .failed))
+        state: .failed, isManifest: true))
     await onSystemThread { self.tell(download, NSError(domain: self.errorDomain, code: code), downloader) }
   }
 
@@ -316,34 +317,109 @@ public final class FakeSystem: Sendable {
     return all.subtracting(state.read { $0.defaults })
   }
 
-  public var managed: [ManagedFile] { state.read { $0.managed } }
-  public func setManaged(_ files: [ManagedFile]) { state.read { $0.managed = files } }
-  /// The number of packs that were downloaded on request.
-  public var brought: Int { state.read { $0.brought } }
+  /// What Apple documents of asset packs.
+  public let assetPacks = AssetPackModel()
+  var language: String? { state.read { $0.language } }
+  func setLanguage(_ language: String?) { state.read { $0.language = language } }
 
-  func bring(_ pack: AssetPack) throws {
-    try state.read { state in
-      guard state.managed.contains(where: { $0.pack == pack }) else {
-        throw ManagedBackgroundAssetsError.assetPackNotFound(withID: pack.id)
-      }
-      for index in state.managed.indices where state.managed[index].pack == pack && !state.managed[index].isHere {
-        state.managed[index].isHere = true
-        state.brought += 1
-      }
+  /// Puts a version of an asset pack with one file on the server.
+  public func publish(_ id: String, version: Int = 1, path: String, file: URL, language: String? = nil) {
+    let size = (try? FileManager.default.attributesOfItem(atPath: file.path)[.size] as? Int) ?? 0
+    assetPacks.publish(.init(id: id, version: version, downloadSize: size, language: language))
+    state.read { state in
+      var files = state.managed[path]?.pack == id ? state.managed[path]?.files ?? [:] : [:]
+      files[version] = file
+      state.managed[path] = (id, files)
     }
   }
 
-  func removeManaged(_ id: String) {
-    state.read { state in
-      for index in state.managed.indices where state.managed[index].pack.id == id { state.managed[index].isHere = false }
+  func listed() throws -> Set<AssetPack> {
+    do { return Set(try assetPacks.list().map { AssetPack($0) }) } catch { throw Self.systemError(error) }
+  }
+
+  func status(_ id: String) throws -> AssetPack.Status {
+    do { return AssetPack.Status(rawValue: try assetPacks.status(id)) } catch { throw Self.systemError(error) }
+  }
+
+  func checkForUpdates() throws -> (updatingIDs: Set<String>, removedIDs: Set<String>) {
+    do {
+      let (updating, removed) = try assetPacks.checkForUpdates()
+      return (updating, removed)
+    } catch {
+      throw Self.systemError(error)
     }
+  }
+
+  func ensure(_ pack: AssetPack, requiresLatest: Bool = false) async throws {
+    do { try await assetPacks.ensure(pack.id, requiresLatest: requiresLatest) } catch { throw Self.systemError(error) }
+  }
+
+  func ensure(_ packs: Set<AssetPack>, requiresLatest: Bool) async throws {
+    let results = await withTaskGroup(of: (AssetPack, (any Error)?).self) { tasks in
+      for pack in packs {
+        tasks.addTask {
+          do {
+            try await self.ensure(pack, requiresLatest: requiresLatest)
+            return (pack, nil)
+          } catch {
+            return (pack, error)
+          }
+        }
+      }
+      return await tasks.reduce(into: []) { $0.append($1) }
+    }
+    let failures = Dictionary(uniqueKeysWithValues: results.compactMap { pack, error in error.map { (pack, $0) } })
+    guard failures.isEmpty else {
+      throw AssetPackManager.LocalAvailabilityError(successes: packs.subtracting(failures.keys), failures: failures)
+    }
+  }
+
+  /// The errors as the system throws them.
+  private static func systemError(_ error: any Error) -> any Error {
+    switch error as? AssetPackModel.Failure {
+    case .notFound(let id): ManagedBackgroundAssetsError.assetPackNotFound(withID: id)
+    case .offline: NSError(domain: "NSURLErrorDomain", code: -1009)
+    case .cancelled: NSError(domain: "NSURLErrorDomain", code: -999)
+    case .noSpace: NSError(domain: "NSPOSIXErrorDomain", code: 28)
+    case .refused(let code): NSError(domain: Documented.errorDomain.value, code: code)
+    case nil: error
+    }
+  }
+
+  /// - Parameter id: one asset pack, after whose last event the stream ends. If nil, all of them.
+  func updates(of id: String?) -> AsyncStream<AssetPackManager.DownloadStatusUpdate> {
+    let events = assetPacks.events()
+    let (stream, continuation) = AsyncStream.makeStream(of: AssetPackManager.DownloadStatusUpdate.self)
+    let task = Task {
+      for await event in events where id == nil || event.listed.id == id {
+        let pack = AssetPack(event.listed)
+        switch event {
+        case .began: continuation.yield(.began(pack))
+        case .paused: continuation.yield(.paused(pack))
+        case .downloading(_, let fraction, let cancel):
+          let progress = Progress(totalUnitCount: 1000)
+          progress.completedUnitCount = Int64(fraction * 1000)
+          progress.cancellationHandler = cancel
+          continuation.yield(.downloading(pack, progress))
+        case .finished: continuation.yield(.finished(pack))
+        case .failed(_, let failure): continuation.yield(.failed(pack, Self.systemError(failure)))
+        }
+        if id != nil, event.isLast { break }
+      }
+      continuation.finish()
+    }
+    continuation.onTermination = { _ in task.cancel() }
+    return stream
   }
 
   func managedFile(_ path: String, in id: String?) throws -> URL {
     precondition(!path.isEmpty, "the root of the packs must not be requested")
-    let found = state.read { $0.managed.first { $0.path == path && $0.isHere && (id == nil || $0.pack.id == id) } }
-    guard let found else { throw ManagedBackgroundAssetsError.fileNotFound(at: FilePath(path)) }
-    return found.file
+    let found = state.read { $0.managed[path] }
+    guard let found, id == nil || found.pack == id, let version = assetPacks.localVersion(found.pack), let file = found.files[version]
+    else {
+      throw ManagedBackgroundAssetsError.fileNotFound(at: FilePath(path))
+    }
+    return file
   }
 
   /// Returns a valid URL even if no file exists.
@@ -356,5 +432,13 @@ public final class FakeSystem: Sendable {
     let descriptor = open(file.path, O_RDONLY)
     guard descriptor >= 0 else { throw ManagedBackgroundAssetsError.fileNotFound(at: FilePath(path)) }
     return FileDescriptor(rawValue: descriptor)
+  }
+}
+
+@available(iOS 26, macOS 26, tvOS 26, visionOS 26, *)
+extension AssetPack {
+  @_spi(Fake)
+  public init(_ listed: AssetPackModel.Listed) {
+    self.init(id: listed.id, downloadSize: listed.downloadSize, version: listed.version, tag: listed.language)
   }
 }

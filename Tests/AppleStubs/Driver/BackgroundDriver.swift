@@ -593,6 +593,16 @@ struct BackgroundDriver {
     init() { choice = ManagedChoice { $0.id != "extra" } }
   }
 
+  private static func asset(_ id: String) -> AssetPack { AssetPack(.init(id: id, version: 1, downloadSize: 1)) }
+
+  private func eventually(_ failure: String, line: UInt = #line, _ isSo: () async throws -> Bool) async throws {
+    let end = ContinuousClock.now + .seconds(20)
+    while try await !isSo() {
+      require(ContinuousClock.now < end, failure, line: line)
+      try await Task.sleep(for: .milliseconds(5))
+    }
+  }
+
   /// The extension for packs that Apple hosts, as in BACKGROUND_ASSETS.md.
   struct StoreDownloader: StoreDownloaderExtension {
     func shouldDownload(_ assetPack: AssetPack) -> Bool { assetPack.id != "extra" }
@@ -603,34 +613,66 @@ struct BackgroundDriver {
     func backgroundDownload(_ failedDownload: BADownload, failedWithError error: any Error) {}
   }
 
-  /// Packs from Apple's managed asset packs are opened like any other pack.
+  /// The calls of an app with packs of its own, over the system's asset packs: see ManagedLibraryTests for the rest.
   func managed() async throws {
-    let core = AssetPack(id: "core", downloadSize: 1, version: 1)
-    let game = AssetPack(id: "game", downloadSize: 1, version: 1)
-    let extra = AssetPack(id: "extra", downloadSize: 1, version: 1)
-    system.setManaged([
-      .init(pack: core, path: "core.pack", file: try arrived("core"), isHere: false),
-      // A file with the name of another pack's file.
-      .init(pack: extra, path: "game.pack", file: try arrived("extra"), isHere: true),
-    ])
-    let packs = ManagedPacks(keys: key)
-    await expect(.missingInput) { _ = try await packs.open("core") }
-    try await packs.fetch("core")
-    try await packs.fetch("core")
-    require(system.brought == 1)
-    require(try await packs.open("core").read("hello.txt") == Array("hello\n".utf8))
-    await expect(.wrongPack) { _ = try await packs.open("game") }
-    await expect(.unknownPack) { try await packs.fetch("game") }
-
-    let store = try await store("managed-store")
-    try await store.adopt(SignedManifest([UInt8](Data(contentsOf: manifestFile))))
-    let installed = try await packs.install("core", in: store, mode: .packed)
-    require(installed.id == "core")
-    // The system's files stay where they are.
-    require(system.managed.first { $0.path == "core.pack" }.map { FileManager.default.fileExists(atPath: $0.file.path) } == true)
+    let model = system.assetPacks
+    system.publish("core", path: "core.pack", file: try arrived("core"))
+    system.publish("later", path: "later.pack", file: try arrived("later"), language: "de")
+    // A file with the name of another pack's file.
+    system.publish("game", path: "game.pack", file: try arrived("extra"))
+    model.publish(.init(id: "empty", version: 1, downloadSize: 1))
+    let packs = try await PackLibrary.managed(keys: key)
+    require(await packs.offers().packs.map(\.id) == ["core", "empty", "game"])
+    await expect(.unknownPack) { try await packs.ensure("nothing") }
+    let progress = packs.progress(of: "core")
+    let request = Task { try await packs.ensure(["core", "later"]) }
+    for id in ["core", "later"] { try await eventually("\(id) is not downloaded") { model.isDownloading(id) } }
+    require(model.requests.sorted() == ["core", "later"])
+    model.begin("core")
+    model.advance("core", to: 0.5)
+    try await eventually("there is no progress") { (490..<500).contains(progress.completedUnitCount) }
+    model.finish("core")
+    model.fail("later", .offline)
+    try await eventually("the failed one is not requested again") { model.isDownloading("later") }
+    model.finish("later")
+    try await request.value
+    require(try packs.data("core", "hello.txt") == Data("hello\n".utf8))
+    for (id, code) in [("game", PackError.Code.wrongPack), ("empty", .missingInput)] {
+      let request = Task { try await packs.ensure(id) }
+      try await eventually("\(id) is not downloaded") { model.isDownloading(id) }
+      model.finish(id)
+      await expect(code) { try await request.value }
+    }
+    // Twice: the second cancellation has no effect in the system before iOS 26.4.
+    model.setForgetful(true)
+    for _ in 0..<2 {
+      try await packs.remove("later")
+      let request = Task { try await packs.ensure("later") }
+      try await eventually("it is not downloaded") { model.isDownloading("later") }
+      model.advance("later", to: 0.5)
+      let statuses = packs.status(of: "later")
+      for await status in statuses { if case .downloading = status { break } }
+      try await packs.cancel("later")
+      await expect(.cancelled) { try await request.value }
+      model.finish("later")
+      try await eventually("what was cancelled stays") { model.localVersion("later") == nil }
+    }
+    system.publish("core", version: 2, path: "core.pack", file: try arrived("core"))
+    require(try await packs.refresh())
+    model.finish("core")
+    for await status in packs.status(of: "core") { if case .ready(_, update: .installed(2)) = status { break } }
+    try await packs.ensure("core")
+    require("\(await packs.offers().packs[0].status)" == "ready(version: 2, update: nil)")
+    try await packs.setLanguages(["de"])
+    require(await packs.offers().packs.map(\.id) == ["core", "empty", "game", "later"])
+    // Without the server, the device knows what it has.
+    model.setOnline(false)
+    await expect(.offline) { try await packs.refresh() }
+    try await packs.ensure("core")
     try await packs.remove("core")
-    await expect(.missingInput) { _ = try await packs.open("core") }
+    await expect(.notInstalled) { _ = try packs.data("core", "hello.txt") }
 
+    let (core, game, extra) = (Self.asset("core"), Self.asset("game"), Self.asset("extra"))
     let downloader = await ManagedDownloader()
     require(downloader.shouldDownload(core) && downloader.shouldDownload(game) && !downloader.shouldDownload(extra))
     require(await system.ownRequirements(of: downloader, challenge()) == Documented.managedRequirements.value)

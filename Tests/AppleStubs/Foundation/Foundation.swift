@@ -124,6 +124,12 @@ extension StringProtocol {
 public struct Locale: Hashable, Codable, Sendable {
   public static var current: Locale { Locale() }
   public static var preferredLanguages: [String] { ["en-US"] }
+
+  @available(macOS 13, iOS 16, tvOS 16, watchOS 9, *)
+  public struct Language: Hashable, Codable, Sendable {
+    public init(identifier: String) {}
+    public var minimalIdentifier: String { "" }
+  }
 }
 
 // MARK: URLs
@@ -284,6 +290,7 @@ open class Bundle: NSObject, @unchecked Sendable {
   open class var main: Bundle { fatalError() }
   open var bundleIdentifier: String? { nil }
   open var bundleURL: URL { fatalError() }
+  open var resourceURL: URL? { nil }
   open var infoDictionary: [String: Any]? { nil }
   open func object(forInfoDictionaryKey key: String) -> Any? { nil }
   open func localizedString(forKey key: String, value: String?, table tableName: String?) -> String { "" }

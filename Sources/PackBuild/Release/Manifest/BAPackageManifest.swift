@@ -16,7 +16,7 @@ package struct BAPackageManifest: Hashable, Sendable {
   package static func fileName(for id: String) -> String { "\(id).json" }
 
   /// Returns the name of the pack file in the asset pack, which is the same for all versions.
-  package static func payloadName(for id: String) -> String { "\(id).pack" }
+  package static func payloadName(for id: String) -> String { AssetPackFile.name(of: id) }
 
   /// Notes for the person who runs `ba-package`, one sentence each.
   package var notes: [String] {
