@@ -79,6 +79,26 @@ package final class FaultyFiles: FileSystem {
     protected.withLock { $0.append((directory, names?.isEmpty == true)) }
   }
 
+  /// What keeps the system from suspending the process.
+  package struct Activities: Hashable, Sendable {
+    package var begun = 0
+    package var ended = 0
+    /// Whether the process is about to be suspended.
+    package var isRefused = false
+    /// The number of locks that were taken outside of any activity.
+    package var unprotectedLocks = 0
+  }
+
+  package let activities = Monitor(Activities())
+
+  package func beginActivity() -> ProcessActivity? {
+    let isBegun = activities.withLock { activities in
+      if !activities.isRefused { activities.begun += 1 }
+      return !activities.isRefused
+    }
+    return isBegun ? ProcessActivity { [activities] in activities.withLock { $0.ended += 1 } } : nil
+  }
+
   /// The calls so far, in order.
   package var calls: [Call] { record.withLock { $0 } }
 
@@ -214,6 +234,7 @@ package final class FaultyFiles: FileSystem {
   }
 
   package func tryLock(_ file: OpenFile) throws(FileFailure) -> Bool {
+    activities.withLock { if $0.begun == $0.ended { $0.unprotectedLocks += 1 } }
     if case .locked = try fault(.lock) { return false }
     return try base.tryLock(file)
   }

@@ -45,6 +45,10 @@ package protocol FileSystem: Sendable {
   func freeSpace(at file: OpenFile) throws(FileFailure) -> UInt64
   /// Returns the number of bytes that are free, or that the system can free when they are needed. For checks before something is written.
   func availableSpace(at file: OpenFile) throws(FileFailure) -> UInt64
+  /// Keeps the system from suspending the process. Does nothing where the system suspends none.
+  ///
+  /// - Returns: nil if the process is about to be suspended.
+  func beginActivity() -> ProcessActivity?
   /// Tries to lock a file exclusively without waiting, and returns whether it did. The lock ends when the file is closed.
   func tryLock(_ file: OpenFile) throws(FileFailure) -> Bool
   /// Returns the absolute path without symbolic links.
@@ -53,6 +57,7 @@ package protocol FileSystem: Sendable {
 
 extension FileSystem {
   package func protectUntilFirstUnlock(_ directory: String) {}
+  package func beginActivity() -> ProcessActivity? { ProcessActivity() }
 }
 
 /// How a file is opened. Child processes inherit no open file, and opening never waits for the other end of a pipe.

@@ -141,6 +141,10 @@ package struct SystemFiles: FileSystem {
     package func protectUntilFirstUnlock(_ directory: String) { DataProtection.untilFirstUnlock(directory) }
   #endif
 
+  #if os(iOS) || os(tvOS) || os(visionOS)
+    package func beginActivity() -> ProcessActivity? { ExpiringActivity.begin() }
+  #endif
+
   package func remove(_ name: String, _ kind: FileStatus.Kind, in directory: OpenFile?) throws(FileFailure) {
     let flags = kind == .directory ? AT_REMOVEDIR : 0
     _ = try Self.retrying { unsafe unlinkat(directory.descriptorOrWorkingDirectory, name, CInt(flags)) }

@@ -121,25 +121,25 @@ final class StoreDirectory: Sendable {
   ///
   /// - Throws: ``PackError/Code/storeBusy`` if another task or process holds the lock for longer than ``StorePolicy/lockTimeout``.
   func withLock<Result>(_ body: () throws(PackError) -> Result) throws(PackError) -> Result {
-    let file = try lock()
-    return try withExtendedLifetime(file) { () throws(PackError) in try body() }
+    let lock = try self.lock()
+    return try withExtendedLifetime(lock) { () throws(PackError) in try body() }
   }
 
   /// Runs `body` with the lock, or without it if the volume cannot be written or is full.
   func withLockIfWritable<Result>(_ body: () throws(PackError) -> Result) throws(PackError) -> Result {
-    let file: OpenFile?
+    let lock: BriefLock?
     do throws(PackError) {
-      file = try lock()
+      lock = try self.lock()
     } catch {
       guard error.code == .cannotWrite || error.code == .noSpace else { throw error }
-      file = nil
+      lock = nil
     }
-    return try withExtendedLifetime(file) { () throws(PackError) in try body() }
+    return try withExtendedLifetime(lock) { () throws(PackError) in try body() }
   }
 
-  private func lock() throws(PackError) -> OpenFile {
+  private func lock() throws(PackError) -> BriefLock {
     let wait = LockWait(policy.lockTimeout, clock: clock) { WorkerPool.isCancelled }
-    if let file = try directory.lock(wait) { return file }
+    if let lock = try directory.lockBriefly(wait) { return lock }
     throw PackError(
       .storeBusy, of: root, "was locked by another process or task for \(policy.lockTimeout.microseconds / 1000) ms", advice: .tryAgain)
   }

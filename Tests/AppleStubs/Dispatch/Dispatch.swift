@@ -30,6 +30,12 @@ public func + (time: DispatchTime, seconds: Double) -> DispatchTime { time }
 
 open class DispatchObject: @unchecked Sendable {}
 
+open class DispatchSemaphore: DispatchObject, @unchecked Sendable {
+  public init(value: Int) {}
+  public func wait() {}
+  @discardableResult public func signal() -> Int { 0 }
+}
+
 open class DispatchGroup: DispatchObject, @unchecked Sendable {}
 
 open class DispatchQueue: DispatchObject, @unchecked Sendable {

@@ -302,6 +302,10 @@ open class Bundle: NSObject, @unchecked Sendable {
 open class ProcessInfo: NSObject, @unchecked Sendable {
   open class var processInfo: ProcessInfo { fatalError() }
   open var environment: [String: String] { [:] }
+  // NSProcessInfo.h: API_AVAILABLE(ios(8.2), watchos(2.0), tvos(9.0)) API_UNAVAILABLE(macos).
+  @available(iOS 8.2, *)
+  @available(macOS, unavailable)
+  open func performExpiringActivity(withReason reason: String, using block: @escaping @Sendable (Bool) -> Void) {}
 }
 
 open class FileManager: NSObject, @unchecked Sendable {
