@@ -224,6 +224,56 @@ struct BackgroundTransportTests {
     #expect(stage.server.sent <= 2 * 1000 + 5500)
   }
 
+  @Test("when a whole file begins to come, the tasks for its chunks are ended")
+  func wholeBegins() async throws {
+    let content = BackgroundStage.content(5500)
+    let download = stage.publish("a", content)
+    stage.server.replace("/a", by: FakeServer.File(bytes: content, tag: "\"2\""), after: 0)
+    stage.server.fail { $0.number == 1 ? .stallHalf : nil }
+    let transfers = try await stage.start()
+    await transfers.add([download])
+    try await eventually("the other tasks go on") { stage.server.exchanges.count > 1 && stage.system.running.count == 1 }
+    stage.system.settle()
+    #expect(stage.server.exchanges.count == 2)
+    await transfers.close()
+  }
+
+  @Test("a chunk for a part that was replaced meanwhile is not used")
+  func replaced() async throws {
+    let content = BackgroundStage.content(3500)
+    let download = stage.publish("a", content)
+    let first = try await stage.start()
+    stage.server.fail { [system = stage.system] _ in
+      system.hold(true)
+      return nil
+    }
+    await first.add([download])
+    try await eventually("the chunks are not requested") { stage.system.running.count == 3 }
+    await stage.kill(first)
+    try stage.directory.write(Array("\"2\"".utf8), to: "downloads/\(download.identifier).tag", mode: 0o600)
+    stage.server.fail { _ in nil }
+    let second = try await stage.start()
+    stage.system.hold(false)
+    await second.add([download])
+    #expect(await second.finish().finished.count == 1)
+    #expect(stage.part(download) == content)
+    // The server has no such version, so the file comes whole.
+    #expect(stage.server.exchanges.filter { $0.condition == "\"2\"" }.map(\.status) == [200])
+    await second.close()
+  }
+
+  @Test("a chunk of which a process appended a part is continued")
+  func halfAppended() async throws {
+    let content = BackgroundStage.content(3500)
+    let download = stage.publish("a", content)
+    await stage.kill(try await stage.start())
+    for (range, suffix) in [(0..<1400, "part"), (1000..<2000, "1000.chunk")] {
+      try stage.directory.write(content[range], to: "downloads/\(download.identifier).\(suffix)", mode: 0o600)
+    }
+    #expect(try await fetch(download).finished.count == 1)
+    #expect(stage.part(download) == content && stage.server.sent == 1500)
+  }
+
   @Test("a file of another size is refused when its response begins")
   func changedSize() async throws {
     let download = stage.publish("a", BackgroundStage.content(5500))
