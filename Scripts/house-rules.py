@@ -40,6 +40,7 @@ FOUNDATION_ALLOWED = {
     "Sources/PackFormat/EntryPath.swift",  # Darwin only: Unicode normalisation
     "Sources/PackBase/Files/Apple/ImportantCapacity.swift",  # Apple only: the space that includes what the system can purge
     "Sources/PackBase/Files/Apple/DataProtection.swift",  # Apple only: the protection of files while the device is locked
+    "Sources/PackBase/Files/Apple/ExpiringActivity.swift",  # Apple only: what keeps the process from being suspended
     "Sources/PackStore/Apple/BackupExclusion.swift",  # Apple only: the resource value that keeps a directory out of backups
     "Sources/PackCrypto/CryptoKit/CryptoKitBackend.swift",  # CryptoKit's interface takes Foundation's protocols
     "Sources/PackManifest/Apple/DeviceProfile+Current.swift",  # Darwin only: the languages of the user

@@ -47,14 +47,17 @@ extension LibraryLoop {
 
   private func waitForChanges(of ids: [String], until isDone: () async throws(PackError) -> Bool) async throws(PackError) {
     let names = Set(ids)
-    let events = changes.listen()
+    // One signal for any number of changes, so that none is missed.
+    let (signals, signal) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    let listening = changes.handle { change in
+      if case .pack(_, .downloading) = change { return }
+      if change.id.map(names.contains) ?? true { signal.yield() }
+    }
+    defer { withExtendedLifetime(listening) {} }
     for id in ids { await report(id) }
     // Not awaited, so that this call can be cancelled while another pack is being installed. Its result comes as a change.
     Task { [weak self] in try? await self?.bring() }
-    for await change in events where change.id.map(names.contains) ?? true {
-      if case .pack(_, .downloading) = change { continue }
-      if try await isDone() { return }
-    }
+    for await _ in signals where try await isDone() { return }
     throw PackError(
       .cancelled, "the request for \(ids.count == 1 ? "pack '\(printable(ids[0].utf8))'" : "\(ids.count) packs") was cancelled")
   }

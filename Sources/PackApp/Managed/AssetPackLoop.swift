@@ -38,7 +38,6 @@ actor AssetPackLoop: LibraryBackEnd {
   private var hasNetwork = true
   private var isStopped = false
   private var running: Task<Void, Never>?
-  /// Asks for the list until the system has one.
   private var listing: Task<Void, Never>?
 
   init(
@@ -54,13 +53,20 @@ actor AssetPackLoop: LibraryBackEnd {
     self.sleep = sleep
   }
 
-  /// Follows the downloads from now on, and asks for the list.
+  /// Follows the downloads from now on, and asks for the list until there is one.
   func start() {
     let updates = system.updates()
     running = Task { [weak self] in
       for await update in updates { await self?.take(update) }
     }
-    listLater()
+    listing = Task { [weak self, sleep] in
+      var delay: UInt64 = 1
+      while await self?.hasList() == false {
+        await sleep(delay)
+        delay = min(2 * delay, Self.longestDelay)
+        if Task.isCancelled { return }
+      }
+    }
   }
 
   func stop() {
@@ -80,13 +86,7 @@ actor AssetPackLoop: LibraryBackEnd {
   }
 
   func offers() async -> PackLibrary.Offers {
-    let entries: [String: AssetPackEntry]
-    do throws(PackError) {
-      entries = try await list()
-    } catch {
-      listLater()
-      return PackLibrary.Offers(packs: [], isComplete: false)
-    }
+    guard let entries = try? await list() else { return PackLibrary.Offers(packs: [], isComplete: false) }
     var offers: [PackLibrary.Offer] = []
     for entry in entries.values.sorted(by: { $0.id < $1.id }) where entry.isForDevice {
       let pack = named[entry.id]
@@ -98,23 +98,9 @@ actor AssetPackLoop: LibraryBackEnd {
     return PackLibrary.Offers(packs: offers, isComplete: true)
   }
 
-  /// Asks for the list, again and again until there is one.
-  private func listLater() {
-    guard listing == nil, !isStopped else { return }
-    listing = Task { [weak self, sleep] in
-      var delay: UInt64 = 1
-      while await self?.hasList() == false {
-        await sleep(delay)
-        delay = min(2 * delay, Self.longestDelay)
-        if Task.isCancelled { return }
-      }
-    }
-  }
-
   /// Asks for the list. Returns whether there is one.
   private func hasList() async -> Bool {
     guard (try? await list()) != nil else { return false }
-    listing = nil
     changes.tell(.list)
     return true
   }

@@ -10,8 +10,8 @@ extension PackLibrary {
     /// ```
     ///
     /// The app needs the keys that `packer plist` writes, with `hosting: apple` or `managed`, and a managed downloader extension; otherwise the system
-    /// ends the process. Packs are read in place, encrypted as they are: nothing is installed, and no manifest of ours is fetched. So there is no store,
-    /// no trial, no earlier version and no tag.
+    /// ends the process. Packs are read in place, encrypted as they are: nothing is installed, and no manifest of ours is fetched. So there is no trial
+    /// and no earlier version, and ``store`` and ``TagRequest`` end the process.
     ///
     /// - Parameters:
     ///   - keys: The source of the keys of packs.

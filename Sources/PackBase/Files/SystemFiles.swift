@@ -141,7 +141,7 @@ package struct SystemFiles: FileSystem {
     package func protectUntilFirstUnlock(_ directory: String) { DataProtection.untilFirstUnlock(directory) }
   #endif
 
-  #if os(iOS) || os(tvOS) || os(visionOS)
+  #if canImport(Darwin) && !os(macOS)
     package func beginActivity() -> ProcessActivity? { ExpiringActivity.begin() }
   #endif
 

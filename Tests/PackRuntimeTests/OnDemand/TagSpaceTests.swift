@@ -182,6 +182,9 @@ struct TagSpaceTests {
       task.cancel()
       _ = await task.value
       #expect(transport.running.count == 1)
+      await packs.loop.stop()
+      // After a plan that may be in progress.
+      try? await packs.loop.bring()
     }
     stage.end("one")
     // Otherwise the pack would count as on its way.

@@ -1,9 +1,9 @@
-#if os(iOS) || os(tvOS) || os(visionOS)
+#if canImport(Darwin) && !os(macOS)
   import Foundation
 
   /// Activities of Foundation, which need no other framework and also work in extensions.
   enum ExpiringActivity {
-    private static let reason = "packer changes files that app and extension share"
+    private static let reason = "App and extension share files that are being changed."
 
     /// Returns nil if the process is about to be suspended. Blocks until the system has answered.
     static func begin() -> ProcessActivity? {
