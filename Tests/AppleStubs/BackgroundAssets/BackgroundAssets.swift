@@ -212,11 +212,15 @@ open class BADownloadManager: NSObject {
   /// NS_SWIFT_DISABLE_ASYNC. The header of the SDKs before 27 marks the block NS_SWIFT_SENDABLE, that of 27 does not.
   @available(iOS, introduced: 16.1, deprecated: 27, message: "Use the asynchronous overload of `withExclusiveControl(_:)` instead")
   @available(macOS, introduced: 13, deprecated: 27, message: "Use the asynchronous overload of `withExclusiveControl(_:)` instead")
+  @available(tvOS, introduced: 18.4, deprecated: 27, message: "Use the asynchronous overload of `withExclusiveControl(_:)` instead")
+  @available(visionOS, introduced: 2.4, deprecated: 27, message: "Use the asynchronous overload of `withExclusiveControl(_:)` instead")
   open func withExclusiveControl(_ performHandler: @escaping (Bool, (any Error)?) -> Void) {
     FakeSystem.shared.control(before: .distantFuture, performHandler)
   }
   @available(iOS, introduced: 16.1, deprecated: 27, message: "Use `withExclusiveControl(before:_:)` instead")
   @available(macOS, introduced: 13, deprecated: 27, message: "Use `withExclusiveControl(before:_:)` instead")
+  @available(tvOS, introduced: 18.4, deprecated: 27, message: "Use `withExclusiveControl(before:_:)` instead")
+  @available(visionOS, introduced: 2.4, deprecated: 27, message: "Use `withExclusiveControl(before:_:)` instead")
   open func withExclusiveControl(beforeDate date: Date, perform performHandler: @escaping (Bool, (any Error)?) -> Void) {
     FakeSystem.shared.control(before: date, performHandler)
   }
