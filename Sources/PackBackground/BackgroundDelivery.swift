@@ -14,6 +14,7 @@
     /// The app group that app and extension share.
     public let group: String
     private let challenges: ChallengeHandler
+    private let request: @Sendable (URL) -> URLRequest
     private let logger: (any PackLogger)?
     private let listener: @Sendable (BackgroundReport) -> Void
     private let make: Opening
@@ -23,15 +24,18 @@
     /// - Parameters:
     ///   - group: the identifier of the app group, `group.…`.
     ///   - challenges: answers authentication challenges of servers.
+    ///   - request: makes the request for the address of a pack: its header fields, and which networks it may use. It must be the same in the app.
     ///   - logger: receives each request of the system, what was done, and how long it took.
     ///   - report: receives what was done, on the thread on which the system calls.
     ///   - open: creates the delivery. Called again for each callback, because it fails until the device has been unlocked once after a restart.
     public init(
-      group: String, challenges: ChallengeHandler = .system, logger: (any PackLogger)? = nil,
+      group: String, challenges: ChallengeHandler = .system,
+      request: @escaping @Sendable (URL) -> URLRequest = { URLRequest(url: $0) }, logger: (any PackLogger)? = nil,
       report: @escaping @Sendable (BackgroundReport) -> Void = { _ in }, open: @escaping Opening
     ) {
       self.group = group
       self.challenges = challenges
+      self.request = request
       self.logger = logger
       listener = report
       make = open
@@ -44,17 +48,19 @@
     ///   - keys: the trusted public keys.
     ///   - policy: the timing of deliveries.
     ///   - challenges: answers authentication challenges of servers.
+    ///   - request: makes the request for the address of a pack: its header fields, and which networks it may use. It must be the same in the app.
     ///   - device: decides which packs are for this device. It must be the same in the app.
     ///   - isForDevice: a further condition. It must be the same in the app.
     ///   - logger: receives each request of the system, the plan for it, what was done, and how long it took.
     ///   - report: receives what was done, on the thread on which the system calls.
     public init(
       group: String, trusting keys: [SigningPublicKey], policy: DeliveryPolicy = .init(), challenges: ChallengeHandler = .system,
+      request: @escaping @Sendable (URL) -> URLRequest = { URLRequest(url: $0) },
       device: DeviceProfile = .current, isForDevice: @escaping @Sendable (ManifestPack) -> Bool = { _ in true },
       logger: (any PackLogger)? = nil,
       report: @escaping @Sendable (BackgroundReport) -> Void = { _ in }
     ) {
-      self.init(group: group, challenges: challenges, logger: logger, report: report) { () throws(PackError) in
+      self.init(group: group, challenges: challenges, request: request, logger: logger, report: report) { () throws(PackError) in
         let state = try SharedState(group: group, policy: policy, logger: logger)
         return ExtensionDelivery(
           state: state, isForDevice: { device.accepts($0) && isForDevice($0) }, trusting: TrustedKeys(keys))
@@ -68,16 +74,18 @@
     ///   - keys: the trusted public keys, as `packer key public` prints them, or one keys document. A malformed one is reported at each callback, and
     ///     nothing is downloaded.
     ///   - challenges: answers authentication challenges of servers.
+    ///   - request: makes the request for the address of a pack: its header fields, and which networks it may use. It must be the same in the app.
     ///   - device: decides which packs are for this device. It must be the same in the app.
     ///   - isForDevice: a further condition. It must be the same in the app.
     ///   - report: receives what was done, on the thread on which the system calls.
     public init(
       group: String, trusting keys: [String], challenges: ChallengeHandler = .system,
+      request: @escaping @Sendable (URL) -> URLRequest = { URLRequest(url: $0) },
       device: DeviceProfile = .current, isForDevice: @escaping @Sendable (ManifestPack) -> Bool = { _ in true },
       report: @escaping @Sendable (BackgroundReport) -> Void = { _ in }
     ) {
       let logger = SystemLogger(subsystem: Bundle.main.bundleIdentifier ?? "packer")
-      self.init(group: group, challenges: challenges, logger: logger, report: report) { () throws(PackError) in
+      self.init(group: group, challenges: challenges, request: request, logger: logger, report: report) { () throws(PackError) in
         let trusted = try TrustedKeys(texts: keys)
         let state = try SharedState(group: group, logger: logger)
         return ExtensionDelivery(state: state, isForDevice: { device.accepts($0) && isForDevice($0) }, trusting: trusted)
@@ -98,7 +106,7 @@
       report(.answered(answer))
       var downloads: Set<BADownload> = []
       for (place, planned) in answer.downloads.enumerated() {
-        guard let download = planned.systemDownload(in: group, place: place) else {
+        guard let download = planned.systemDownload(in: group, place: place, request: self.request) else {
           dismiss(planned, delivery)
           continue
         }

@@ -9,18 +9,25 @@
     /// - Parameters:
     ///   - group: the app group that app and extension share.
     ///   - place: the number of downloads before it in the same plan.
+    ///   - request: makes the request for an address: its header fields, and which networks it may use.
     /// - Returns: nil if the system cannot take it: the URL is not a valid https URL, or the size is 0 or exceeds an `Int`.
-    public func systemDownload(in group: String, place: Int = 0) -> BAURLDownload? {
-      systemDownload(in: group, place: place, isEssential: isEssential)
+    public func systemDownload(
+      in group: String, place: Int = 0, request: (URL) -> URLRequest = { URLRequest(url: $0) }
+    ) -> BAURLDownload? {
+      systemDownload(in: group, place: place, isEssential: isEssential, request: request)
     }
 
     /// Returns the download, with `isEssential` in place of the plan's value, because only an extension may request essential downloads.
-    package func systemDownload(in group: String, place: Int, isEssential: Bool) -> BAURLDownload? {
+    package func systemDownload(
+      in group: String, place: Int, isEssential: Bool, request: (URL) -> URLRequest = { URLRequest(url: $0) }
+    ) -> BAURLDownload? {
       guard let address = URL(string: url), address.scheme?.lowercased() == "https", let size = Int(exactly: bytes.size), size > 0 else {
         return nil
       }
+      var message = request(address)
+      message.url = address
       return BAURLDownload(
-        identifier: identifier.description, request: URLRequest(url: address), essential: isEssential, fileSize: size,
+        identifier: identifier.description, request: message, essential: isEssential, fileSize: size,
         applicationGroupIdentifier: group, priority: DownloadPriority.system(priority, place: place))
     }
   }

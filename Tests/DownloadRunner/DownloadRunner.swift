@@ -1,6 +1,10 @@
 import Foundation
 import TestSupport
 
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
 /// A process that downloads, for tests that kill it or measure its memory.
 ///
 ///     download-runner fetch ROOT URL LIST LOG NAME          downloads the files in LIST into ROOT/done; appends their names to LOG, with the time
@@ -26,7 +30,11 @@ struct DownloadRunner {
   private static func fetch(root: String, url: String, list: String, log: String, name: String) async throws {
     var options = URLSessionTransport.Options()
     options.idleTimeoutSeconds = 300
-    options.headers = ["User-Agent": name]
+    options.request = {
+      var request = URLRequest(url: $0)
+      request.setValue(name, forHTTPHeaderField: "User-Agent")
+      return request
+    }
     let done = root + "/done"
     try FileManager.default.createDirectory(atPath: done, withIntermediateDirectories: true)
     let transfers = try await Transfers(directory: root + "/parts", transport: URLSessionTransport(options: options))

@@ -4,6 +4,10 @@ import Testing
 
 @testable import PackApp
 
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
 @Suite("The content of an asset over HTTP", .enabled(if: NginxServer.program != nil, "nginx is not installed"), .bounded)
 struct ContentSessionTests {
   private let directory: TemporaryDirectory
@@ -153,7 +157,11 @@ struct ContentSessionTests {
         """)
     try write("first", at: 1_700_000_000)
     var options = URLSessionTransport.Options()
-    options.headers = ["Authorization": "Bearer secret"]
+    options.request = {
+      var request = URLRequest(url: $0)
+      request.setValue("Bearer secret", forHTTPHeaderField: "Authorization")
+      return request
+    }
     let provider = DataProvider.url("\(server.url)/old", over: ContentSession(options: options))
     do throws(PackError) {
       _ = try await provider(ContentRequest(sizeLimit: 1000))

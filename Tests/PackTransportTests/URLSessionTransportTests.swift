@@ -4,6 +4,10 @@ import Testing
 
 @testable import PackApp
 
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
 @Suite("Downloads over HTTP", .enabled(if: NginxServer.program != nil, "nginx is not installed"), .bounded)
 struct URLSessionTransportTests {
   private let directory: TemporaryDirectory
@@ -170,8 +174,36 @@ struct URLSessionTransportTests {
         """)
     try directory.write(content(1000), to: "www/a")
     var options = Self.patient
-    options.headers = ["Authorization": "Bearer secret"]
+    options.request = {
+      var request = URLRequest(url: $0)
+      request.setValue("Bearer secret", forHTTPHeaderField: "Authorization")
+      return request
+    }
     #expect(try await fetch("\(server.url)/old", content(1000), options) == failure)
+  }
+
+  @Test("the app makes each request, so an authorisation may change, and cannot change the address")
+  func requests() async throws {
+    let server = try NginxServer(in: directory, rules: "location /a { if ($http_authorization != two) { return 401; } }")
+    let content = content(250_000)
+    try directory.write(content, to: "www/a")
+    let addresses = Monitor<[URL]>([])
+    var options = Self.patient
+    options.largestPiece = 100_000
+    options.request = { address in
+      let count = addresses.withLock { addresses in
+        addresses.append(address)
+        return addresses.count
+      }
+      var request = URLRequest(url: URL(string: "http://192.0.2.1/b")!)
+      request.httpMethod = "POST"
+      request.setValue(count == 1 ? "one" : "two", forHTTPHeaderField: "Authorization")
+      return request
+    }
+    #expect(try await fetch("\(server.url)/a", content, options) == .status(401, retryAfter: nil))
+    #expect(try await fetch("\(server.url)/a", content, options) == nil)
+    // One that was refused, and three ranges.
+    #expect(addresses.withLock { $0 } == [URL](repeating: URL(string: "\(server.url)/a")!, count: 4))
   }
 
   @Test("a server without ranges sends the file from the start")

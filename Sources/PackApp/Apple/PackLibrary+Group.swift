@@ -53,7 +53,7 @@
       let state = try SharedState(group: group, policy: policy, logger: options.logger)
       let store = try await Self.store(in: directory, trusting: trusted, keys: keys, options)
       let delivery = AppDelivery(state: state, store: store, isForDevice: options.isForDevice)
-      let downloads = BackgroundDownloads(group: group, state: state, logger: options.logger)
+      let downloads = BackgroundDownloads(group: group, state: state, request: options.transport.request, logger: options.logger)
       try await self.init(
         delivery, service: SystemService(delivery: delivery, downloads: downloads), manifest: manifest,
         exports: Self.exports(of: directory), options)

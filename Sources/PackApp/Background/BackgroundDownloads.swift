@@ -1,6 +1,7 @@
 #if canImport(BackgroundAssets)
-  import BackgroundAssets
+  public import BackgroundAssets
   import Dispatch
+  import Foundation
 
   /// The app's side of the system's download manager. It hands plans to the manager, receives its events, moves downloads to the foreground, and
   /// cancels them.
@@ -24,6 +25,7 @@
     /// The time limit for exclusive control and for the system's list of downloads.
     public let control: ExclusiveControl
     let listener: DownloadListener
+    private let request: @Sendable (URL) -> URLRequest
     private let logger: (any PackLogger)?
     /// Logs the system's events. Nil without a logger.
     private let logging: EventHub<BackgroundEvent>.Handling?
@@ -35,15 +37,18 @@
     ///   - state: the state that app and extension share.
     ///   - challenges: answers authentication challenges of servers.
     ///   - control: the time limit for exclusive control.
+    ///   - request: makes the request for the address of a pack, as ``URLSessionTransport/Options/request``.
     ///   - progressInterval: the minimum time between two progress events of one download.
     ///   - logger: receives the system's events except progress, and what the system refuses.
     public init(
       group: String, state: SharedState, challenges: ChallengeHandler = .system, control: ExclusiveControl = .init(),
-      progressInterval: Duration = .milliseconds(200), logger: (any PackLogger)? = nil
+      request: @escaping @Sendable (URL) -> URLRequest = { URLRequest(url: $0) }, progressInterval: Duration = .milliseconds(200),
+      logger: (any PackLogger)? = nil
     ) {
       self.group = group
       self.state = state
       self.control = control
+      self.request = request
       let listener = DownloadListener(state: state, challenges: challenges, progress: DownloadProgress(interval: progressInterval))
       self.listener = listener
       self.logger = logger
@@ -131,7 +136,7 @@
         if planned.startsInForeground { _ = Self.bringForward(known) }
         return result.known.append(identifier)
       }
-      guard let download = planned.systemDownload(in: group, place: place, isEssential: false) else {
+      guard let download = planned.systemDownload(in: group, place: place, isEssential: false, request: request) else {
         result.refused[identifier] = .other
         record(&result) { (state) throws(PackError) in try state.note(.downloadFailed(.configuration), ofDownload: identifier) }
         return

@@ -30,7 +30,7 @@ extension PackLibrary {
   ) async throws(PackError) {
     let store = try await Self.store(in: directory, trusting: trusted, keys: keys, options)
     let state = try SharedState(directory: directory.appendingPathComponent("state").path, logger: options.logger)
-    let service = try await TransferService(state, downloads: downloads, logger: options.logger)
+    let service = try await TransferService(state, downloads: downloads, options)
     if options.store.isExcludedFromBackup { BackupExclusion.exclude(downloads.path) }
     let delivery = AppDelivery(state: state, store: store, isForDevice: options.isForDevice)
     try await self.init(
@@ -52,7 +52,7 @@ extension PackLibrary {
   convenience init(
     _ delivery: AppDelivery, service: any DownloadService, manifest: URL, exports: FileExports, _ options: Options
   ) async throws(PackError) {
-    let session = ContentSession()
+    let session = ContentSession(options: options.transport)
     try await self.init(delivery, service: service, exports: exports, options) { (file) throws(PackError) in
       let (address, limit, subject) =
         switch file {

@@ -26,6 +26,10 @@ public final class PackLibrary: Sendable {
     public var confirmsVersions = true
     /// The lowest manifest version that this release of the app accepts.
     public var lowestManifestVersion: UInt64 = 0
+    /// How files are fetched: the header fields of requests, the networks that they may use, and time limits. Over Background Assets,
+    /// ``URLSessionTransport/Options/request`` counts for downloads; the extension must make the same requests, and the system fetches the manifest
+    /// for the extension by itself.
+    public var transport = URLSessionTransport.Options()
     /// Asks the user before large downloads. If nil, every download begins at once.
     public var consent: DownloadConsent?
     /// The age of the manifest from which on it is fetched again when the app comes to the foreground.

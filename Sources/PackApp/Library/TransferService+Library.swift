@@ -2,15 +2,19 @@ import Foundation
 
 extension TransferService {
   /// Creates what downloads without Background Assets: in an app on iOS, tvOS and visionOS tasks of the system that outlive it, elsewhere this process.
-  init(_ state: SharedState, downloads: URL, logger: (any PackLogger)?) async throws(PackError) {
+  init(_ state: SharedState, downloads: URL, _ options: PackLibrary.Options) async throws(PackError) {
     #if os(iOS) || os(tvOS) || os(visionOS)
       if SystemSession.isAvailable {
         let name = try BackgroundSessionName.of(downloads.path, home: NSHomeDirectory())
-        try await self.init(state, downloads: downloads.path, logger: logger, over: BackgroundTransport(SystemSession.named(name)))
+        try await self.init(
+          state, downloads: downloads.path, logger: options.logger,
+          over: BackgroundTransport(SystemSession.named(name), options: options.transport))
         return
       }
     #endif
-    self.init(state, try await Transfers(directory: downloads.path, transport: URLSessionTransport(), logger: logger))
+    self.init(
+      state,
+      try await Transfers(directory: downloads.path, transport: URLSessionTransport(options: options.transport), logger: options.logger))
   }
 
   /// - Parameter transport: One that is not connected yet.

@@ -321,7 +321,8 @@ actor AssetPackLoop: LibraryBackEnd {
         try? await system.remove(entry.id)
       } else {
         failures[entry.id] = nil
-        if opened.withLock({ $0[entry.id] != nil }) { newer[entry.id] = entry.version }
+        // It may have been opened before this was told.
+        if let open = opened.withLock({ $0[entry.id] }), open.installed.version != entry.version { newer[entry.id] = entry.version }
       }
       await report(entry.id)
     case .failed(let id, let error):

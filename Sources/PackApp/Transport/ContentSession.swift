@@ -32,8 +32,7 @@ public final class ContentSession: Sendable {
   /// Fetches the content at an address, unless it is the content that the request knows already.
   package func content(at address: String, _ request: ContentRequest) async throws(ContentFailure) -> ProvidedContent {
     guard let url = URL(string: address), SafeAddress.isAllowed(url) else { throw .transfer(.insecure) }
-    var message = URLRequest(url: url)
-    for (name, value) in options.headers { message.setValue(value, forHTTPHeaderField: name) }
+    var message = options.start(of: url)
     // Compressed content could expand to a thousand times its size.
     message.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
     if let tag = request.known?.tag { message.setValue(tag, forHTTPHeaderField: "If-None-Match") }

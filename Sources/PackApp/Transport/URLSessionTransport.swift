@@ -1,8 +1,8 @@
 #if canImport(FoundationNetworking)
-  import Foundation
-  import FoundationNetworking
+  public import Foundation
+  public import FoundationNetworking
 #else
-  import Foundation
+  public import Foundation
 #endif
 
 /// Downloads over HTTP with the system's own client.
@@ -14,7 +14,7 @@
 /// Downloads stop when the process ends. The next process continues at the end of the partial file.
 public final class URLSessionTransport: Transport {
   /// The options of a transport.
-  public struct Options: Hashable, Sendable {
+  public struct Options: Sendable {
     /// The time without received data after which an attempt fails.
     public var idleTimeoutSeconds: Double = 30
     /// The largest number of connections to one server. Should match ``TransferPolicy/concurrentDownloads``.
@@ -23,10 +23,10 @@ public final class URLSessionTransport: Transport {
     public var largestPiece: UInt64 = 4 << 20
     /// The largest number of redirects that are followed for one request.
     public var largestRedirectCount = 5
-    /// Additional header fields, such as an authorisation or a user agent.
-    public var headers: [String: String] = [:]
-    /// Whether the mobile network may be used.
-    public var allowsCellularAccess = true
+    /// Makes the request for an address: its header fields, such as an authorisation, and which networks it may use (`allowsCellularAccess`,
+    /// `allowsExpensiveNetworkAccess`, `allowsConstrainedNetworkAccess`). The address, the method, the encoding and the range are set afterwards. Called
+    /// for every request, on any thread, so that an authorisation may change. A request that waits for a network that it may use fails as without one.
+    public var request: @Sendable (URL) -> URLRequest = { URLRequest(url: $0) }
 
     /// Creates the default options.
     public init() {}
@@ -83,14 +83,22 @@ extension URLSessionTransport.Options {
   ///
   /// - Parameter validator: What the server gave for the bytes that are here. If the file changed, it sends the whole one.
   func message(for url: URL, _ range: Range<UInt64>?, validator: String?) -> URLRequest {
-    var message = URLRequest(url: url)
-    for (name, value) in headers { message.setValue(value, forHTTPHeaderField: name) }
+    var message = start(of: url)
     // Sizes and ranges count the bytes of the file, not of a compressed form.
     message.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
     if let range {
       message.setValue("bytes=\(range.lowerBound)-\(range.upperBound - 1)", forHTTPHeaderField: "Range")
       if let validator { message.setValue(validator, forHTTPHeaderField: "If-Range") }
     }
+    return message
+  }
+
+  /// Returns the app's request for an address.
+  func start(of url: URL) -> URLRequest {
+    var message = request(url)
+    message.url = url
+    message.httpMethod = "GET"
+    message.httpBody = nil
     return message
   }
 
@@ -104,7 +112,6 @@ extension URLSessionTransport.Options {
     configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
     configuration.httpCookieAcceptPolicy = .never
     configuration.httpShouldSetCookies = false
-    configuration.allowsCellularAccess = allowsCellularAccess
     return configuration
   }
 }

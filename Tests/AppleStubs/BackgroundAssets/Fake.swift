@@ -80,6 +80,7 @@ public final class FakeSystem: Sendable {
 
   /// Returns a download of the system.
   public func download(_ identifier: String) -> BADownload? { state.read { $0.downloads[identifier] } }
+  public func request(of identifier: String) -> URLRequest? { state.read { $0.downloads[identifier]?.values.read { $0.request } } }
   public func size(of identifier: String) -> Int { state.read { $0.downloads[identifier]?.values.read { $0.size } } ?? 0 }
 
   // MARK: Methods of the manager

@@ -3,6 +3,10 @@ import Foundation
 import PackApp
 import PackBackground
 
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
 /// Simulates an app that knows only `PackLibrary(group:…)`, and its extension, with the strict fake of the system. The app's Info.plist has
 /// `BAManifestURL`, so downloads go through Background Assets.
 struct LibraryDriver {
@@ -29,6 +33,7 @@ struct LibraryDriver {
     try await driver.check("delivered by the extension", driver.delivered)
     try await driver.check("in progress when the app starts", driver.inProgress)
     try await driver.check("in the foreground again", driver.foreground)
+    try await driver.check("requests of the app", driver.requests)
     print("PackLibrary behaves as expected over Background Assets")
   }
 
@@ -410,5 +415,19 @@ struct LibraryDriver {
     NotificationCenter.default.post(name: Notification.Name("UIApplicationWillEnterForegroundNotification"), object: nil)
     try await deliver("core", second)
     try await installed("core", 2, in: packs)
+  }
+
+  /// Downloads carry what the app puts into their requests, and keep their addresses.
+  private func requests() async throws {
+    let packs = try await library {
+      $0.transport.request = { _ in
+        var request = URLRequest(url: URL(string: "https://elsewhere.example.com/a")!)
+        request.setValue("secret", forHTTPHeaderField: "Authorization")
+        return request
+      }
+    }
+    let request = try await system.request(of: handed("core"))
+    require(request?.value(forHTTPHeaderField: "Authorization") == "secret" && request?.url?.host != "elsewhere.example.com")
+    try await ensure("core", in: packs)
   }
 }

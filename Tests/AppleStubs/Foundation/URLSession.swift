@@ -21,6 +21,25 @@ public struct URLRequest: Hashable, Sendable {
     get { nil }
     set {}
   }
+  public var httpBody: Data? {
+    get { nil }
+    set {}
+  }
+  @available(macOS 10.8, iOS 6.0, *)
+  public var allowsCellularAccess: Bool {
+    get { true }
+    set {}
+  }
+  @available(macOS 10.15, iOS 13.0, tvOS 13.0, *)
+  public var allowsExpensiveNetworkAccess: Bool {
+    get { true }
+    set {}
+  }
+  @available(macOS 10.15, iOS 13.0, tvOS 13.0, *)
+  public var allowsConstrainedNetworkAccess: Bool {
+    get { true }
+    set {}
+  }
   public var httpMethod: String? {
     get { nil }
     set {}
@@ -84,7 +103,6 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
   open var requestCachePolicy = URLRequest.CachePolicy.useProtocolCachePolicy
   open var httpCookieAcceptPolicy = HTTPCookie.AcceptPolicy.always
   open var httpShouldSetCookies = true
-  open var allowsCellularAccess = true
   open func copy(with zone: NSZone? = nil) -> Any { self }
 }
 

@@ -413,15 +413,10 @@ struct PackLibraryTests {
     let packs = try await library(try place.network([old, new]))
     try await packs.ensure("core")
     try publish(2, [new])
-    let events = packs.store.events()
     try await packs.refresh()
-    var path: String?
-    for await event in events {
-      if case .installed(let pack, _) = event, pack.version == 2 {
-        path = pack.path
-        break
-      }
-    }
+    // Not while it is still being installed, and so in use.
+    for await status in packs.status(of: "core") { if case .ready(1, .installed(2)) = status { break } }
+    let path = try await packs.store.installed("core").last?.path
     let place = try #require(path)
     let handle = try #require(FileHandle(forWritingAtPath: place))
     try handle.seek(toOffset: 40)
@@ -687,12 +682,8 @@ struct PackLibraryTests {
     // Both belong in that shard, and only one of them is there.
     let requests = ["d", "level"].map { id in Task { await code { try await packs.ensure(id) } } }
     for id in ["d", "level"] { await isRetrying(id, in: packs) }
-    for id in ["core", "zoo", "a"] {
-      let request = Task { try await packs.ensure(id) }
-      // It does not wait for a shard in which it is not.
-      try await eventually("\(id) waits") { (try? packs.opened(id)) != nil }
-      request.cancel()
-    }
+    // They do not wait for a shard in which they are not.
+    for id in ["core", "zoo", "a"] { try await packs.ensure(id) }
     shards.decide { _, _ in nil }
     #expect(await requests[0].value == nil)
     #expect(await requests[1].value == .unknownPack)

@@ -42,7 +42,11 @@ struct BackgroundStage {
     var policy = TransferPolicy()
     (policy.freeSpaceMargin, policy.progressInterval, policy.lockTimeout) = (0, .zero, .seconds(100_000))
     var options = URLSessionTransport.Options()
-    options.headers = headers
+    options.request = { [headers] in
+      var request = URLRequest(url: $0)
+      for (name, value) in headers { request.setValue(value, forHTTPHeaderField: name) }
+      return request
+    }
     let transport = BackgroundTransport(system.session(), options: options, chunkSize: chunkSize, taskCount: taskCount)
     let transfers = try await Transfers(
       directory: directory(name), transport: transport, policy: policy, files: files, clock: FastClock())
