@@ -26,6 +26,10 @@
       }
       var message = request(address)
       message.url = address
+      message.httpMethod = "GET"
+      message.httpBody = nil
+      // The size is that of the file, not of a compressed form.
+      message.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
       return BAURLDownload(
         identifier: identifier.description, request: message, essential: isEssential, fileSize: size,
         applicationGroupIdentifier: group, priority: DownloadPriority.system(priority, place: place))

@@ -65,7 +65,7 @@ struct StateDirectory: Sendable {
   }
 
   private func withLock<Result>(of root: RecordDirectory, _ body: () throws(PackError) -> Result) throws(PackError) -> Result {
-    guard let lock = try root.lockBriefly(LockWait(.milliseconds(Int64(lockTimeoutMilliseconds)), clock: clock)) else {
+    guard let lock = try root.lockBriefly(LockWait(.milliseconds(Int64(lockTimeoutMilliseconds)), clock: clock), busy: .stateBusy) else {
       throw PackError(
         .stateBusy, of: path, "has been locked by another process for \(lockTimeoutMilliseconds) ms",
         advice: .tryAgain)

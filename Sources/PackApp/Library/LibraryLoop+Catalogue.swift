@@ -6,7 +6,10 @@ extension LibraryLoop {
   func fetchShardsLater(isAtOnce: Bool = false) {
     guard !isStopped else { return }
     if fetching != nil {
-      guard let fetched else { return }
+      guard let fetched else {
+        isFetchedAgain = true
+        return
+      }
       let isNew = isListed && !fetched.isListed || !undecided.union(waiters.packs).isSubset(of: fetched.ids)
       guard isAtOnce || isNew else { return }
       fetching?.cancel()
@@ -23,11 +26,14 @@ extension LibraryLoop {
   /// - Returns: The number of seconds after which the next attempt follows. Nil if there is nothing to fetch.
   func fetchNext() async -> UInt64? {
     fetched = nil
+    isFetchedAgain = false
     do throws(PackError) {
       if fetchFailures > 0, fetchFailures % 3 == 0 { _ = try await adoptPublished() }
       let isChanged = try await fetchShards()
       fetchFailures = 0
       guard isChanged else {
+        // Others were wanted meanwhile.
+        if isFetchedAgain { return 0 }
         if !Task.isCancelled { fetching = nil }
         return nil
       }
@@ -43,7 +49,7 @@ extension LibraryLoop {
       guard Self.isTemporary(error) || [.wrongShard, .limitExceeded].contains(error.code) else {
         for id in awaited { failures[id] = error }
         for id in awaited { await report(id) }
-        fetching = nil
+        if !Task.isCancelled { fetching = nil }
         return nil
       }
       fetchFailures += 1

@@ -2,22 +2,23 @@ extension LibraryLoop {
   /// Takes the downloads out of a plan that the user has to be asked about, and puts those in that were agreed to meanwhile.
   func askAbout(_ plan: inout DeliveryPlan) {
     guard let consent else { return }
-    // Their records say that they were handed over.
-    let isPlanned = Set(plan.downloads.map(\.identifier))
-    plan.downloads += held.filter { agreed.contains($0.identifier) && !isPlanned.contains($0.identifier) && plan.underWay.contains($0.id) }
-    held.removeAll { agreed.contains($0.identifier) }
-    let open = plan.downloads.filter { !agreed.contains($0.identifier) }
+    // Their records say that they were handed over, so a plan may not name them again.
+    let planned = Set(plan.downloads.map(\.id))
+    let all = plan.downloads + held.filter { !planned.contains($0.id) && plan.underWay.contains($0.id) }
+    var open = all.filter { !agreed.contains($0.identifier) }
     let size = open.reduce(UInt64(0)) { $0.adding($1.bytes.size) }
-    guard size > consent.limit || !asking.isEmpty && !open.isEmpty else { return agreed.formUnion(open.map(\.identifier)) }
+    if asking.isEmpty, size <= consent.limit {
+      agreed.formUnion(open.map(\.identifier))
+      open = []
+    }
     let isOpen = Set(open.map(\.identifier))
-    plan.downloads.removeAll { isOpen.contains($0.identifier) }
-    held.removeAll { isOpen.contains($0.identifier) }
-    held += open
-    // The others come with the next question.
-    guard asking.isEmpty else { return }
+    plan.downloads = all.filter { !isOpen.contains($0.identifier) }
+    held = open
+    // Those that came during a question are in the next one.
+    guard asking.isEmpty, !open.isEmpty else { return }
     asking = Set(open.map(\.id))
     let question = DownloadQuestion(packs: open.map(\.id), size: size)
-    Task { [weak self] in
+    Task { [weak self, open] in
       let isAgreed = await consent.ask(question)
       await self?.take(isAgreed, to: open)
     }

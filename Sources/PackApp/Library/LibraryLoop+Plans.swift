@@ -120,6 +120,10 @@ extension LibraryLoop {
   func plan(asked now: Set<String>) async throws(PackError) {
     guard await delivery.store.manifest != nil else { return }
     let asked = waiters.packs
+    if isUnfinished {
+      try await delivery.recover()
+      isUnfinished = false
+    }
     var plan = try await makePlan(asked: now)
     if try await installBundled(&plan) { plan = try await makePlan(asked: now) }
     undecided = Set(plan.undecided)
@@ -127,7 +131,9 @@ extension LibraryLoop {
     askAbout(&plan)
     for download in plan.downloads { progress[download.id] = nil }
     for file in plan.handOver { changes.tell(.pack(file.id, .installing)) }
+    if !plan.handOver.isEmpty { isUnfinished = true }
     let installations = try await delivery.install(plan) { [steps] id, progress in steps.tell(.installing(id, progress)) }
+    isUnfinished = false
     for installation in installations { note(installation) }
     let handed = plan.downloads.map(\.id)
     for (index, id) in handed.enumerated() { if let priority = waiters.priority(of: id) { plan.downloads[index].priority = priority } }

@@ -1,7 +1,7 @@
 extension LibraryLoop {
   func ensure(_ ids: [String]) async throws(PackError) {
     var missing: [String] = []
-    for id in ids where try await !use(id) { missing.append(id) }
+    for id in ids where try await !isUsable(id) { missing.append(id) }
     for id in missing { try await check(id) }
     guard !missing.isEmpty else { return }
     try await wait(for: missing) { () async throws(PackError) in
@@ -64,12 +64,22 @@ extension LibraryLoop {
 
   /// Returns whether the pack can be used now. Throws the error that waiting does not help against.
   func settled(_ id: String) async throws(PackError) -> Bool {
-    if try await use(id) {
+    if try await isUsable(id) {
       await report(id)
       return true
     }
     if let failure = failures[id] { throw failure }
     return false
+  }
+
+  /// Does what ``use(_:)`` does, as far as that is possible now: what another process or a suspension holds up is tried again.
+  private func isUsable(_ id: String) async throws(PackError) -> Bool {
+    do throws(PackError) {
+      return try await use(id)
+    } catch {
+      guard [.storeBusy, .stateBusy].contains(error.code) else { throw error }
+      return false
+    }
   }
 
   /// Activates the newest installed version of a pack, and opens it.
@@ -169,6 +179,7 @@ extension LibraryLoop {
         var plan = try await makePlan(asked: [])
         try await service.cancel(id)
         plan.downloads.removeAll { $0.id == id }
+        askAbout(&plan)
         try await service.hand(plan, asked: [])
       }
     } catch {

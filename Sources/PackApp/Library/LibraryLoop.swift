@@ -71,12 +71,16 @@ actor LibraryLoop {
   var fetching: Task<Void, Never>?
   /// The packs that the last attempt to fetch shards was for, and whether it was for all. Nil while it runs.
   var fetched: (ids: Set<String>, isListed: Bool)?
+  /// Whether more was wanted while an attempt was running.
+  var isFetchedAgain = false
   /// The number of attempts to fetch a shard that failed, one after the other.
   var fetchFailures = 0
   var hasNetwork = true
   var running: Task<Void, Never>?
   var retry: Task<Void, Never>?
   var isStopped = false
+  /// Whether the end of an installation may not be recorded.
+  var isUnfinished = false
   /// The downloads that the user agreed to.
   var agreed: Set<DownloadIdentifier> = []
   /// The packs of the question that has no answer yet.
@@ -113,6 +117,9 @@ actor LibraryLoop {
   func start() async throws(PackError) {
     _ = try await delivery.start()
     if let bundled { try await adopt(bundled) }
+    // What began in an earlier process was agreed to then.
+    let records = try await WorkerPool.settled { [state = delivery.state] () throws(PackError) in try state.content().records }
+    agreed = Set(records.filter { [.loading, .paused].contains($0.state.kind) }.map(\.identifier))
     adoptions = delivery.store.hub.handle { [changes] in if case .adopted = $0 { changes.tell(.list) } }
     let events = service.events()
     running = Task { [weak self] in

@@ -8,7 +8,7 @@ extension TransferService {
         let name = try BackgroundSessionName.of(downloads.path, home: NSHomeDirectory())
         try await self.init(
           state, downloads: downloads.path, logger: options.logger,
-          over: BackgroundTransport(SystemSession.named(name), options: options.transport))
+          over: BackgroundTransport(SystemSession.named(name, options: options.transport), options: options.transport))
         return
       }
     #endif

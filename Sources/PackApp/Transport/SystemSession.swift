@@ -27,7 +27,7 @@
     }
 
     /// Returns the session with an identifier. It does nothing yet.
-    static func named(_ identifier: String, options: URLSessionTransport.Options = URLSessionTransport.Options()) -> SystemSession {
+    static func named(_ identifier: String, options: URLSessionTransport.Options) -> SystemSession {
       sessions.withLock { sessions in
         if let session = sessions[identifier] { return session }
         let session = SystemSession(identifier, options)

@@ -25,7 +25,10 @@ public final class URLSessionTransport: Transport {
     public var largestRedirectCount = 5
     /// Makes the request for an address: its header fields, such as an authorisation, and which networks it may use (`allowsCellularAccess`,
     /// `allowsExpensiveNetworkAccess`, `allowsConstrainedNetworkAccess`). The address, the method, the encoding and the range are set afterwards. Called
-    /// for every request, on any thread, so that an authorisation may change. A request that waits for a network that it may use fails as without one.
+    /// for every request, on any thread, so that an authorisation may change.
+    ///
+    /// In this process, a redirect to another host takes no field of it along, and a request without a network that it may use fails. The system's own
+    /// tasks, and Background Assets, wait for a network, and may send the fields to hosts that the server redirects to.
     public var request: @Sendable (URL) -> URLRequest = { URLRequest(url: $0) }
 
     /// Creates the default options.
@@ -79,7 +82,7 @@ public final class URLSessionTransport: Transport {
 }
 
 extension URLSessionTransport.Options {
-  /// Returns the request for a file, or for some of its bytes. Every request for a file is made here, also for those of the system's tasks.
+  /// Returns the request for a file, or for some of its bytes. Every request of a URL session for a file is made here.
   ///
   /// - Parameter validator: What the server gave for the bytes that are here. If the file changed, it sends the whole one.
   func message(for url: URL, _ range: Range<UInt64>?, validator: String?) -> URLRequest {

@@ -220,11 +220,12 @@ package struct RecordDirectory: Sendable {
 
   /// Takes the lock of the directory for a change that takes milliseconds. The process is not suspended before it ends.
   ///
+  /// - Parameter busy: the error if the system is about to suspend the process.
   /// - Returns: nil if another process or task holds it for too long.
-  /// - Throws: ``PackError/Code/cancelled``, also if the system is about to suspend the process, or an error of the file system.
-  package func lockBriefly(_ wait: LockWait) throws(PackError) -> BriefLock? {
+  /// - Throws: that error, ``PackError/Code/cancelled``, or an error of the file system.
+  package func lockBriefly(_ wait: LockWait, busy: PackError.Code) throws(PackError) -> BriefLock? {
     guard let activity = files.beginActivity() else {
-      throw PackError(.cancelled, of: path, "is not changed now, because the system is about to suspend the app", advice: .tryAgain)
+      throw PackError(busy, of: path, "is not changed now, because the system is about to suspend the app", advice: .tryAgain)
     }
     return try lock(wait).map { BriefLock($0, activity) }
   }

@@ -174,6 +174,11 @@ public struct AppDelivery: Sendable {
     public internal(set) var removed: [InstalledPack] = []
   }
 
+  /// Puts back the records of installations whose end could not be recorded, so that they are tried again. Not while one runs.
+  package func recover() async throws(PackError) {
+    _ = try await blocking { (state) throws(PackError) in try state.recover() }
+  }
+
   /// Installs all files that a plan hands over, one after the other. It does not activate them: the app does that.
   ///
   /// If there is no space or no key, or the store is busy, the file is kept and waits. A file that does not match the manifest is removed and

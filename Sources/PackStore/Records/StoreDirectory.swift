@@ -139,7 +139,7 @@ final class StoreDirectory: Sendable {
 
   private func lock() throws(PackError) -> BriefLock {
     let wait = LockWait(policy.lockTimeout, clock: clock) { WorkerPool.isCancelled }
-    if let lock = try directory.lockBriefly(wait) { return lock }
+    if let lock = try directory.lockBriefly(wait, busy: .storeBusy) { return lock }
     throw PackError(
       .storeBusy, of: root, "was locked by another process or task for \(policy.lockTimeout.microseconds / 1000) ms", advice: .tryAgain)
   }

@@ -75,7 +75,9 @@ struct ConsentTests {
 
   @Test("downloads wait for the answer, and begin with it, whether or not the service's list is exact", arguments: [true, false])
   func agreed(isListExact: Bool) async throws {
-    let offers = try await ["a", "b", "c"].asyncMap { try await stage.offer($0, size: 15_000, delivery: .onDemand) }
+    let offers = try await ["a", "b", "c", "d"].asyncMap {
+      try await stage.offer($0, size: $0 == "d" ? 30_000 : 15_000, delivery: .onDemand)
+    }
     let network = try place.network(offers)
     try publish(1, offers)
     let packs = try await library(network, isListExact: isListExact)
@@ -89,10 +91,14 @@ struct ConsentTests {
     // Everything else goes on.
     try await packs.refresh()
     try await packs.ensure("a")
-    #expect(network.calls.count == 1)
+    try await packs.remove("a")
+    let other = ensuring(packs, "d")
+    for await status in packs.status(of: "d") { if case .waiting = status { break } }
+    #expect(questions.count == 1 && network.calls.count == 1)
     answer(true)
     #expect(await task.value == nil)
-    #expect(questions.count == 1 && network.calls.count == 3)
+    #expect(await other.value == nil)
+    #expect(questions.map(\.packs) == [["b", "c"], ["d"]] && network.calls.count == 4)
   }
 
   @Test("a download that was agreed to is not asked about again after a failure, and an update is")
