@@ -16,6 +16,32 @@ protocol LibraryBackEnd: Actor {
   func stop() async
 }
 
+extension LibraryBackEnd {
+  /// Tells the status of a pack.
+  func report(_ id: String) async { changes.tell(.pack(id, await status(of: id))) }
+
+  /// Waits until a condition holds, which is looked at now, and after each change of one of the packs and of the list.
+  ///
+  /// - Parameter begin: Begins what changes them.
+  func waitForChanges(
+    of ids: [String], beginning begin: () -> Void, until isDone: () async throws(PackError) -> Bool
+  ) async throws(PackError) {
+    let names = Set(ids)
+    // One signal for any number of changes, so that none is missed.
+    let (signals, signal) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    let listening = changes.handle { change in
+      if case .pack(_, .downloading) = change { return }
+      if change.id.map(names.contains) ?? true { signal.yield() }
+    }
+    defer { withExtendedLifetime(listening) {} }
+    for id in ids { await report(id) }
+    begin()
+    for await _ in signals where try await isDone() { return }
+    throw PackError(
+      .cancelled, "the request for \(ids.count == 1 ? "pack '\(printable(ids[0].utf8))'" : "\(ids.count) packs") was cancelled")
+  }
+}
+
 extension LibraryLoop: LibraryBackEnd {
   func setLanguages(_ languages: [String]?) async throws(PackError) {
     var device = delivery.store.device

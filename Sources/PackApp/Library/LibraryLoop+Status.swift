@@ -1,8 +1,4 @@
 extension LibraryLoop {
-  func report(_ id: String) async {
-    changes.tell(.pack(id, await status(of: id)))
-  }
-
   func record(of id: String) async throws(PackError) -> PackStatus? {
     try await WorkerPool.settled { [state = delivery.state] () throws(PackError) in try state.status(of: id) }
   }

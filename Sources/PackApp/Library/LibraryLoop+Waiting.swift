@@ -31,7 +31,8 @@ extension LibraryLoop {
     do throws(PackError) {
       // For downloads that another request began.
       for id in ids { await applyPriority(of: id) }
-      try await waitForChanges(of: ids, until: isDone)
+      // Not awaited, so that this call can be cancelled while another pack is being installed. Its result comes as a change.
+      try await waitForChanges(of: ids, beginning: { Task { [weak self] in try? await self?.bring() } }, until: isDone)
     } catch {
       await end(number, ids)
       throw error
@@ -43,23 +44,6 @@ extension LibraryLoop {
     waiters.end(number)
     // The others may be less urgent.
     for id in ids { await applyPriority(of: id) }
-  }
-
-  private func waitForChanges(of ids: [String], until isDone: () async throws(PackError) -> Bool) async throws(PackError) {
-    let names = Set(ids)
-    // One signal for any number of changes, so that none is missed.
-    let (signals, signal) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-    let listening = changes.handle { change in
-      if case .pack(_, .downloading) = change { return }
-      if change.id.map(names.contains) ?? true { signal.yield() }
-    }
-    defer { withExtendedLifetime(listening) {} }
-    for id in ids { await report(id) }
-    // Not awaited, so that this call can be cancelled while another pack is being installed. Its result comes as a change.
-    Task { [weak self] in try? await self?.bring() }
-    for await _ in signals where try await isDone() { return }
-    throw PackError(
-      .cancelled, "the request for \(ids.count == 1 ? "pack '\(printable(ids[0].utf8))'" : "\(ids.count) packs") was cancelled")
   }
 
   /// Returns whether the pack can be used now. Throws the error that waiting does not help against.

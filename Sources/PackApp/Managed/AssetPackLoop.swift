@@ -141,23 +141,13 @@ actor AssetPackLoop: LibraryBackEnd {
         if waiting[id] == 0 { waiting[id] = nil }
       }
     }
-    let names = Set(missing)
-    // One signal for any number of changes, so that none is missed.
-    let (signals, signal) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-    let listening = changes.handle { change in
-      if case .pack(_, .downloading) = change { return }
-      if change.id.map(names.contains) ?? false { signal.yield() }
-    }
-    defer { withExtendedLifetime(listening) {} }
-    begin(names)
-    for id in missing { await report(id) }
-    for await _ in signals {
-      var isDone = true
-      for id in missing where try await !settled(id) { isDone = false }
-      if isDone { return }
-    }
-    throw PackError(
-      .cancelled, "the request for \(ids.count == 1 ? "pack '\(printable(ids[0].utf8))'" : "\(ids.count) packs") was cancelled")
+    try await waitForChanges(
+      of: missing, beginning: { begin(Set(missing)) },
+      until: { () async throws(PackError) in
+        var isDone = true
+        for id in missing where try await !settled(id) { isDone = false }
+        return isDone
+      })
   }
 
   /// Throws if the server has no such asset packs, as far as the system knows.
@@ -338,10 +328,6 @@ actor AssetPackLoop: LibraryBackEnd {
   private static let longestDelay: UInt64 = 30
 
   // MARK: Status
-
-  private func report(_ id: String) async {
-    changes.tell(.pack(id, await status(of: id)))
-  }
 
   func status(of id: String) async -> Status {
     let flags = await system.status(of: id)
