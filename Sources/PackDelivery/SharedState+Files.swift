@@ -9,13 +9,6 @@ extension SharedState {
     case notNeeded
     /// The size differs from the manifest. The file was not moved, and the download is treated as failed.
     case wrongSize(FailureRemedy)
-
-    fileprivate var isMoved: Bool {
-      switch self {
-      case .recorded, .unrecorded: true
-      case .notNeeded, .wrongSize: false
-      }
-    }
   }
 
   /// Moves a file that the system downloaded into the shared directory and records it. The file is moved by a single rename and never copied.
@@ -34,15 +27,13 @@ extension SharedState {
     }
     let size = try directory.sizeOfFile(file)
     do throws(PackError) {
-      let (parking, root) = try directory.withLock { (root) throws(PackError) in (try park(file, download, size, in: root), root) }
-      if parking.isMoved { try root.sync(StateDirectory.Folder.incoming.rawValue) }
-      return parking
+      return try directory.withLock { (root) throws(PackError) in try park(file, download, size, in: root) }
     } catch {
       guard error.code == .stateBusy else { throw error }
       // The system would remove the file. The next plan finds it.
       let root = try directory.open()
       try directory.moveIn(file, as: download, in: root)
-      try root.sync(StateDirectory.Folder.incoming.rawValue)
+      try root.settle()
       return .unrecorded
     }
   }

@@ -144,8 +144,8 @@ public struct SharedState: Sendable {
   /// - Returns: the packs whose records have changed meanwhile.
   private func record(_ changes: [DeliveryPlan.Change], replacing damaged: Set<String>) throws(PackError) -> Set<String> {
     var withdrawn: Set<String> = []
-    // Few changes are synced one by one; syncing many would take longer than the extension may run.
-    let isSynced = changes.count <= 8
+    // Few changes are ordered one by one; for many, that would take longer than the extension may run.
+    let isOrdered = changes.count <= 8
     var start = 0
     while start < changes.count {
       let batch = changes[start..<min(start + StateDirectory.batch, changes.count)]
@@ -156,10 +156,10 @@ public struct SharedState: Sendable {
             withdrawn.insert(change.id)
             continue
           }
-          try directory.write(change.after, of: change.id, isSynced: isSynced, in: root)
+          try directory.write(change.after, of: change.id, isOrdered: isOrdered, in: root)
         }
-        // Syncing the last batch also brings the earlier ones to disk.
-        if !isSynced, start == changes.count { try root.sync(StateDirectory.Folder.packs.rawValue) }
+        // Also brings the earlier ones to the disk.
+        if !isOrdered, start == changes.count { root.noteChange(in: StateDirectory.Folder.packs.rawValue) }
       }
     }
     return withdrawn

@@ -65,12 +65,7 @@ struct StateDirectory: Sendable {
   }
 
   private func withLock<Result>(of root: RecordDirectory, _ body: () throws(PackError) -> Result) throws(PackError) -> Result {
-    guard let lock = try root.lockBriefly(LockWait(.milliseconds(Int64(lockTimeoutMilliseconds)), clock: clock), busy: .stateBusy) else {
-      throw PackError(
-        .stateBusy, of: path, "has been locked by another process for \(lockTimeoutMilliseconds) ms",
-        advice: .tryAgain)
-    }
-    return try withExtendedLifetime(lock) { () throws(PackError) in try body() }
+    try root.settling(root.lockBriefly(LockWait(.milliseconds(Int64(lockTimeoutMilliseconds)), clock: clock), busy: .stateBusy), body)
   }
 
   // MARK: Files
@@ -84,10 +79,8 @@ struct StateDirectory: Sendable {
   }
 
   /// Replaces the content of a file atomically. Call it under the lock.
-  ///
-  /// - Parameter isSynced: whether the content is synced to disk before this returns.
-  func replace(_ name: String, with bytes: Span<UInt8>, isSynced: Bool = true, in root: RecordDirectory) throws(PackError) {
-    try root.replace(name, with: bytes, by: Self.writingName, isSynced: isSynced)
+  func replace(_ name: String, with bytes: Span<UInt8>, isOrdered: Bool = true, in root: RecordDirectory) throws(PackError) {
+    try root.replace(name, with: bytes, by: Self.writingName, isOrdered: isOrdered)
   }
 
   /// Returns the size of a file outside the directory.
@@ -101,6 +94,7 @@ struct StateDirectory: Sendable {
   ///
   /// - Throws: ``PackFormat/PackError/Code/missingInput`` if the file itself is gone: another call may have moved it.
   func moveIn(_ file: String, as identifier: DownloadIdentifier, in root: RecordDirectory) throws(PackError) {
+    try root.order()
     let place = path("\(Folder.incoming.rawValue)/\(identifier)")
     if try writing(place, ifPresent(files.rename(file, to: place, in: nil))) == nil {
       // Either the file or the folder is gone.
@@ -108,6 +102,7 @@ struct StateDirectory: Sendable {
       try? makeFolders(in: root)
       try writing(place, files.rename(file, to: place, in: nil))
     }
+    root.noteChange(in: Folder.incoming.rawValue)
   }
 
   /// Returns the names in a folder, sorted; empty if the folder does not exist.
@@ -141,14 +136,14 @@ struct StateDirectory: Sendable {
   }
 
   /// Writes a record, or removes it if `status` is nil. Call it under the lock.
-  func write(_ status: PackStatus?, of id: String, isSynced: Bool = true, in root: RecordDirectory) throws(PackError) {
+  func write(_ status: PackStatus?, of id: String, isOrdered: Bool = true, in root: RecordDirectory) throws(PackError) {
     let name = Self.recordName(id)
     guard let status else {
       try root.remove(name)
       return
     }
     do throws(PackError) {
-      try replace(name, with: status.record.byteSpan, isSynced: isSynced, in: root)
+      try replace(name, with: status.record.byteSpan, isOrdered: isOrdered, in: root)
     } catch {
       // Removes anything that is not a regular file. Creates the folder again if it is gone.
       if try isTaken(name, in: root) {
@@ -158,7 +153,7 @@ struct StateDirectory: Sendable {
       } else {
         throw error
       }
-      try replace(name, with: status.record.byteSpan, isSynced: isSynced, in: root)
+      try replace(name, with: status.record.byteSpan, isOrdered: isOrdered, in: root)
     }
   }
 }

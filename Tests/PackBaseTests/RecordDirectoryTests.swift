@@ -36,6 +36,7 @@ struct RecordDirectoryTests {
     disk.write(Array(text.utf8), to: "/records/sample")
     #expect(try directory.kind() == kind)
     try directory.mark(by: "temporary")
+    try directory.settle()
     #expect(try directory.kind() == .own)
     #expect(disk.after(.powerCut).bytes(of: "/records/sample") == Array("packer-sample/2\n".utf8))
   }
@@ -45,6 +46,7 @@ struct RecordDirectoryTests {
     let directory = try open()
     disk.write([1], to: "/records/b")
     try directory.makeFolders(["a", "b"], removesOthers: removesOthers)
+    try directory.settle()
     #expect(disk.after(.powerCut).tree(below: "/records") == (removesOthers ? ["a": nil, "b": nil] : ["a": nil, "b": [1]]))
   }
 
@@ -69,16 +71,21 @@ struct RecordDirectoryTests {
     #expect(try directory.contents(of: "link", limit: 10) == .other)
   }
 
-  @Test("what was replaced or removed is on the disk when the call returns")
+  @Test("what was replaced or removed is on the disk when it is settled, and a change after those before it")
   func durable() throws {
     let directory = try open()
     try directory.makeFolders(["old", "new"])
     try directory.replace("new/a", with: [1].byteSpan, by: "temporary")
     try directory.replace("old/b", with: [2].byteSpan, by: "temporary")
+    #expect(disk.after(.powerCut).tree(below: "/records") == ["old": nil, "new": nil, "new/a": [1]])
+    try directory.settle()
+    #expect(disk.after(.powerCut).tree(below: "/records") == ["old": nil, "new": nil, "new/a": [1], "old/b": [2]])
     #expect(try directory.remove("old/b"))
+    try directory.settle()
     #expect(disk.after(.powerCut).tree(below: "/records") == ["old": nil, "new": nil, "new/a": [1]])
     #expect(try !directory.remove("old/b"))
     #expect(try directory.remove("new"))
+    try directory.settle()
     #expect(disk.after(.powerCut).tree(below: "/records") == ["old": nil])
     #expect(try directory.names() == ["old"] && directory.names(in: "gone") == [])
   }

@@ -1,3 +1,5 @@
+import Foundation
+
 /// The system's file operations with injected faults, and a record of all calls.
 ///
 /// Syncing does nothing, because no test cuts the power and the disk is slow.
@@ -5,7 +7,8 @@ package final class FaultyFiles: FileSystem {
   /// One call of the protocol.
   package struct Call: Hashable, Sendable {
     package enum Operation: String, Hashable, Sendable {
-      case open, read, write, status, names, makeDirectory, remove, rename, exchange, link, clone, setMode, reserve, sync, freeSpace, lock
+      case open, read, write, status, names, makeDirectory, remove, rename, exchange, link, clone, setMode, reserve, sync, order, freeSpace,
+        lock
       case canonicalPath
     }
 
@@ -37,7 +40,14 @@ package final class FaultyFiles: FileSystem {
   private let mask: UInt32
   private let record = Monitor<[Call]>([])
   private let readCount = Monitor<UInt64>(0)
+  private let locks = Monitor<[Lock]>([])
   private let protected = Monitor<[(directory: String, isEmpty: Bool)]>([])
+
+  /// A lock, as long as its file is open.
+  private struct Lock {
+    weak var file: OpenFile?
+    let thread: ObjectIdentifier
+  }
 
   /// - Parameter mask: The permissions that new files and directories do not get. Replaces the mask of the process, which all tests share.
   package init(mask: UInt32 = 0, _ decide: @escaping Decision = { _ in nil }) {
@@ -87,6 +97,8 @@ package final class FaultyFiles: FileSystem {
     package var isRefused = false
     /// The number of locks that were taken outside of any activity.
     package var unprotectedLocks = 0
+    /// The number of times that a thread waited for the disk while it held a lock.
+    package var lockedSyncs = 0
   }
 
   package let activities = Monitor(Activities())
@@ -215,6 +227,15 @@ package final class FaultyFiles: FileSystem {
 
   package func sync(_ file: OpenFile) throws(FileFailure) {
     _ = try fault(.sync)
+    let isLocked = locks.withLock { locks in
+      locks.removeAll { $0.file == nil }
+      return locks.contains { $0.thread == ObjectIdentifier(Thread.current) }
+    }
+    if isLocked { activities.withLock { $0.lockedSyncs += 1 } }
+  }
+
+  package func order(_ file: OpenFile) throws(FileFailure) {
+    _ = try fault(.order)
   }
 
   package var syncsWholeVolumes: Bool { base.syncsWholeVolumes }
@@ -236,7 +257,9 @@ package final class FaultyFiles: FileSystem {
   package func tryLock(_ file: OpenFile) throws(FileFailure) -> Bool {
     activities.withLock { if $0.begun == $0.ended { $0.unprotectedLocks += 1 } }
     if case .locked = try fault(.lock) { return false }
-    return try base.tryLock(file)
+    guard try base.tryLock(file) else { return false }
+    locks.withLock { $0.append(Lock(file: file, thread: ObjectIdentifier(Thread.current))) }
+    return true
   }
 
   package func canonicalPath(of name: String) throws(FileFailure) -> String {

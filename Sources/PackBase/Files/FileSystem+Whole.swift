@@ -1,23 +1,21 @@
 extension FileSystem {
-  /// Replaces a small file atomically: writes it under a temporary name, syncs it, renames it and syncs its directory. The temporary file stays only
-  /// if the process ends in between.
+  /// Replaces a small file atomically: writes it under a temporary name and renames it. The temporary file stays only if the process ends in between.
   ///
   /// - Parameters:
   ///   - temporary: a name on the same volume. A file that an earlier process left under it is removed.
-  ///   - isSynced: whether the file has reached the disk when this returns.
+  ///   - isOrdered: whether the content reaches the disk before the name (``order(_:)``). The name itself may reach it later.
   package func replace(
-    _ name: String, with bytes: Span<UInt8>, by temporary: String, mode: UInt32, isSynced: Bool = true, in directory: OpenFile
+    _ name: String, with bytes: Span<UInt8>, by temporary: String, mode: UInt32, isOrdered: Bool, in directory: OpenFile
   ) throws(FileFailure) {
     do throws(FileFailure) {
       let file = try make(temporary, mode: mode, in: directory)
       try writeAll(file, at: 0, bytes)
-      if isSynced { try sync(file) }
+      if isOrdered { try order(file) }
       try rename(temporary, to: name, in: directory)
     } catch {
       try? remove(temporary, .file, in: directory)
       throw error
     }
-    if isSynced { try sync(try open(PathParts(name)?.directory ?? ".", .directoryUnlinked, in: directory)) }
   }
 
   private func make(_ name: String, mode: UInt32, in directory: OpenFile) throws(FileFailure) -> OpenFile {

@@ -37,6 +37,9 @@ package protocol FileSystem: Sendable {
   func reserve(_ size: UInt64, for file: OpenFile) throws(FileFailure)
   /// Syncs a file or directory to the disk.
   func sync(_ file: OpenFile) throws(FileFailure)
+  /// Writes a file or directory so that it reaches the disk before everything that is written later. It is there after the next ``sync(_:)`` of anything on
+  /// the volume. Where the system has only ``sync(_:)``, this is the same.
+  func order(_ file: OpenFile) throws(FileFailure)
   /// Whether ``syncVolume(of:)`` syncs every file of the volume. If not, each file needs its own sync.
   var syncsWholeVolumes: Bool { get }
   /// Syncs the volume of a directory to the disk if the system can, otherwise does nothing.
@@ -57,6 +60,7 @@ package protocol FileSystem: Sendable {
 
 extension FileSystem {
   package func protectUntilFirstUnlock(_ directory: String) {}
+  package func order(_ file: OpenFile) throws(FileFailure) { try sync(file) }
   package func beginActivity() -> ProcessActivity? { ProcessActivity() }
 }
 

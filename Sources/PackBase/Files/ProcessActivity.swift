@@ -9,8 +9,8 @@ package final class ProcessActivity: Sendable {
   deinit { end() }
 }
 
-/// A lock that is held for milliseconds, in an activity: iOS ends an app that is suspended while it holds a lock in the container of an app group
-/// (0xdead10cc).
+/// A lock that is held for milliseconds, in an activity that ends after it: iOS ends an app that is suspended while it holds a lock in the container of an
+/// app group (0xdead10cc).
 package final class BriefLock {
   private var file: OpenFile?
   private let activity: ProcessActivity
@@ -20,8 +20,8 @@ package final class BriefLock {
     self.activity = activity
   }
 
-  deinit {
-    // Before the activity.
-    file = nil
-  }
+  /// Releases the lock before the activity ends.
+  func unlock() { file = nil }
+
+  deinit { unlock() }
 }

@@ -1,6 +1,7 @@
 /// A directory of small files that several processes read, and change one at a time under its lock. A marker file says what it is.
 ///
-/// Files are replaced as a whole. All methods block the thread. Errors name the path of the file.
+/// Files are replaced as a whole, and reach the disk in the order of their changes: at the end of ``settling(_:_:)``, or by ``settle()``. All methods
+/// block the thread. Errors name the path of the file.
 package struct RecordDirectory: Sendable {
   /// The path as passed to the initializer.
   package let path: String
@@ -8,6 +9,15 @@ package struct RecordDirectory: Sendable {
   package let handle: OpenFile
   package let files: any FileSystem
   package let form: Form
+  /// What may not have reached the disk yet. Changed under the lock.
+  private let unsettled = Monitor(Unsettled())
+
+  private struct Unsettled {
+    /// The directories whose names have changed last.
+    var folders: Set<String> = []
+    /// Whether there were changes before, which reach the disk with those.
+    var isOrdered = false
+  }
 
   /// What all directories of one kind have in common.
   package struct Form: Sendable {
@@ -71,7 +81,7 @@ package struct RecordDirectory: Sendable {
     try files.sync(parent)
   }
 
-  /// Creates directories in this one that do not exist.
+  /// Creates directories in this one that do not exist. If a power failure takes one away, it is created again.
   ///
   /// - Parameter removesOthers: whether something else in the place of a directory is removed.
   package func makeFolders(_ names: [String], removesOthers: Bool = false) throws(PackError) {
@@ -79,11 +89,11 @@ package struct RecordDirectory: Sendable {
     for name in names {
       if let kind = try status(name)?.kind {
         guard kind != .directory, removesOthers else { continue }
-        try remove(name, isSynced: false)
+        try remove(name, isOrdered: false)
       }
       if try writing(path(name), unlessExisting(files.makeDirectory(name, mode: form.directoryMode, in: handle))) != nil { isNew = true }
     }
-    if isNew { try sync() }
+    if isNew { noteChange(in: ".") }
   }
 
   // MARK: The marker
@@ -110,7 +120,9 @@ package struct RecordDirectory: Sendable {
   }
 
   /// Writes the marker file.
-  package func mark(by temporary: String) throws(PackError) { try replace(form.name, with: form.marker.byteSpan, by: temporary) }
+  package func mark(by temporary: String) throws(PackError) {
+    try replace(form.name, with: form.marker.byteSpan, by: temporary)
+  }
 
   // MARK: Names
 
@@ -128,17 +140,38 @@ package struct RecordDirectory: Sendable {
     try reading(path(name), ifPresent(files.status(of: name, in: handle, following: .asThemselves)))
   }
 
-  /// Writes the names in a directory of this one to the disk.
-  package func sync(_ folder: String = ".") throws(PackError) {
-    try writing(folder == "." ? path : path(folder), syncNames(in: folder))
+  private func noteChange(beside name: String) { noteChange(in: PathParts(name)?.directory ?? ".") }
+
+  /// Notes that names in a directory of this one have changed. They reach the disk before what is changed next.
+  package func noteChange(in folder: String) { unsettled.withLock { _ = $0.folders.insert(folder) } }
+
+  /// Lets all changes reach the disk before the next one. Call it before a change that is not made here.
+  package func order() throws(PackError) {
+    let folders = unsettled.withLock { unsettled in
+      defer { if !unsettled.folders.isEmpty { unsettled = Unsettled(isOrdered: true) } }
+      return unsettled.folders
+    }
+    for folder in folders { try writing(path(folder), files.order(open(folder))) }
   }
 
-  private func syncNames(in folder: String) throws(FileFailure) {
-    try files.sync(folder == "." ? handle : try files.open(folder, .directoryUnlinked, in: handle))
+  /// Brings all changes to the disk.
+  package func settle() throws(PackError) { try sync(takeUnsettled()) }
+
+  /// The directories to sync, so that all changes are on the disk.
+  private func takeUnsettled() -> Set<String> {
+    unsettled.withLock { unsettled in
+      defer { unsettled = Unsettled() }
+      return unsettled.folders.isEmpty && unsettled.isOrdered ? ["."] : unsettled.folders
+    }
   }
 
-  /// Writes the names in the directory of a name to the disk.
-  private func syncNames(beside name: String) throws(FileFailure) { try syncNames(in: PathParts(name)?.directory ?? ".") }
+  private func sync(_ folders: Set<String>) throws(PackError) {
+    for folder in folders { try writing(path(folder), files.sync(open(folder))) }
+  }
+
+  private func open(_ folder: String) throws(FileFailure) -> OpenFile {
+    folder == "." ? handle : try files.open(folder, .directoryUnlinked, in: handle)
+  }
 
   // MARK: Files
 
@@ -180,23 +213,27 @@ package struct RecordDirectory: Sendable {
   ///
   /// - Parameters:
   ///   - temporary: a name in the directory that no other process uses now.
-  ///   - isSynced: whether the change is on the disk when this returns.
-  package func replace(_ name: String, with bytes: Span<UInt8>, by temporary: String, isSynced: Bool = true) throws(PackError) {
+  ///   - isOrdered: whether the change reaches the disk after those before it, and before those after it. If not, a power failure may damage the file, until
+  ///     a later change of its directory is on the disk.
+  package func replace(_ name: String, with bytes: Span<UInt8>, by temporary: String, isOrdered: Bool = true) throws(PackError) {
+    if isOrdered { try order() }
     try files.filling(
       path(name), with: UInt64(bytes.count), at: handle,
-      files.replace(name, with: bytes, by: temporary, mode: form.fileMode, isSynced: isSynced, in: handle))
+      files.replace(name, with: bytes, by: temporary, mode: form.fileMode, isOrdered: isOrdered, in: handle))
+    if isOrdered { noteChange(beside: name) }
   }
 
   /// Removes a file, or a directory with its contents. Another process may be removing it at the same time.
   ///
-  /// - Parameter isSynced: whether the change is on the disk when this returns.
+  /// - Parameter isOrdered: whether the change reaches the disk after those before it, and before those after it.
   /// - Returns: whether there was something to remove.
   @discardableResult
-  package func remove(_ name: String, isSynced: Bool = true) throws(PackError) -> Bool {
+  package func remove(_ name: String, isOrdered: Bool = true) throws(PackError) -> Bool {
+    if isOrdered { try order() }
     do throws(FileFailure) {
       let kind = try files.status(of: name, in: handle, following: .asThemselves).kind
       if kind == .directory { try files.removeTree(name, in: handle) } else { try files.remove(name, kind, in: handle) }
-      if isSynced { try syncNames(beside: name) }
+      if isOrdered { noteChange(beside: name) }
       return true
     } catch {
       if error.isMissing { return false }
@@ -220,14 +257,35 @@ package struct RecordDirectory: Sendable {
 
   /// Takes the lock of the directory for a change that takes milliseconds. The process is not suspended before it ends.
   ///
-  /// - Parameter busy: the error if the system is about to suspend the process.
-  /// - Returns: nil if another process or task holds it for too long.
+  /// - Parameter busy: the error if another process or task holds it for too long, or if the system is about to suspend the process.
   /// - Throws: that error, ``PackError/Code/cancelled``, or an error of the file system.
-  package func lockBriefly(_ wait: LockWait, busy: PackError.Code) throws(PackError) -> BriefLock? {
+  package func lockBriefly(_ wait: LockWait, busy: PackError.Code) throws(PackError) -> BriefLock {
     guard let activity = files.beginActivity() else {
       throw PackError(busy, of: path, "is not changed now, because the system is about to suspend the app", advice: .tryAgain)
     }
-    return try lock(wait).map { BriefLock($0, activity) }
+    guard let lock = try lock(wait) else {
+      throw PackError(
+        busy, of: path, "has been locked by another process or task for \(wait.limit.microseconds / 1000) ms", advice: .tryAgain)
+    }
+    return BriefLock(lock, activity)
+  }
+
+  /// Runs `body` under a lock of the directory, and brings what it changed to the disk after the lock was released, which may take longer than another
+  /// process should wait.
+  ///
+  /// - Parameter lock: nil if nothing can be written.
+  package func settling<Result>(_ lock: BriefLock?, _ body: () throws(PackError) -> Result) throws(PackError) -> Result {
+    let result: Swift.Result<Result, PackError>
+    do throws(PackError) {
+      result = .success(try body())
+    } catch {
+      result = .failure(error)
+    }
+    // What the next holder of the lock changes is its own to settle.
+    let folders = takeUnsettled()
+    lock?.unlock()
+    try sync(folders)
+    return try result.get()
   }
 
   package static let lockName = "lock"

@@ -33,6 +33,7 @@ package final class TransferPlace: Sendable {
         throw Self.foreign(root)
       }
       try directory.mark(by: Self.temporary)
+      try directory.settle()
     case .ofOtherVersion, .foreign: throw Self.foreign(root)
     }
   }

@@ -69,6 +69,7 @@ final class StoreDirectory: Sendable {
     }
     try makeParts()
     try directory.mark(by: freshName(in: .staging))
+    try directory.settle()
   }
 
   /// The files of a store beside its directories, its lock and its marker.
@@ -121,8 +122,7 @@ final class StoreDirectory: Sendable {
   ///
   /// - Throws: ``PackError/Code/storeBusy`` if another task or process holds the lock for longer than ``StorePolicy/lockTimeout``.
   func withLock<Result>(_ body: () throws(PackError) -> Result) throws(PackError) -> Result {
-    let lock = try self.lock()
-    return try withExtendedLifetime(lock) { () throws(PackError) in try body() }
+    try directory.settling(lock(), body)
   }
 
   /// Runs `body` with the lock, or without it if the volume cannot be written or is full.
@@ -134,14 +134,11 @@ final class StoreDirectory: Sendable {
       guard error.code == .cannotWrite || error.code == .noSpace else { throw error }
       lock = nil
     }
-    return try withExtendedLifetime(lock) { () throws(PackError) in try body() }
+    return try directory.settling(lock, body)
   }
 
   private func lock() throws(PackError) -> BriefLock {
-    let wait = LockWait(policy.lockTimeout, clock: clock) { WorkerPool.isCancelled }
-    if let lock = try directory.lockBriefly(wait, busy: .storeBusy) { return lock }
-    throw PackError(
-      .storeBusy, of: root, "was locked by another process or task for \(policy.lockTimeout.microseconds / 1000) ms", advice: .tryAgain)
+    try directory.lockBriefly(LockWait(policy.lockTimeout, clock: clock) { WorkerPool.isCancelled }, busy: .storeBusy)
   }
 
   // MARK: Small files
@@ -158,7 +155,7 @@ final class StoreDirectory: Sendable {
     }
   }
 
-  /// Replaces a file atomically. Returns when the change is on the disk. Removes a directory that has its name.
+  /// Replaces a file atomically, under the lock. Removes a directory that has its name.
   func replace(_ name: String, with bytes: [UInt8]) throws(PackError) {
     do throws(PackError) {
       try directory.replace(name, with: bytes.byteSpan, by: freshName(in: .staging))
@@ -245,8 +242,6 @@ final class StoreDirectory: Sendable {
         result = try body(&after)
         if after != before ?? PackRecord(id: id) || isMadeAnew { try write(after) }
       } catch {
-        // If only the last step of the write failed, the new record is in place. The content that it names must then stay.
-        if let present = try? readableRecord(id, isMadeAnew: isMadeAnew), present != before { throw error }
         undo()
         throw error
       }
@@ -311,7 +306,7 @@ final class StoreDirectory: Sendable {
   ///   - name: A name in the store, or a path if `isOutside` is true.
   ///   - isOutside: Whether the content is a file outside the store.
   ///   - item: The name in `packs`.
-  ///   - onArrival: Called after the move, before the change is on the disk.
+  ///   - onArrival: Called after the move, before anything else can fail.
   /// - Returns: false if the file is on another volume.
   func bringIn(_ name: String, isOutside: Bool, as item: String, onArrival: () -> Void) throws(PackError) -> Bool {
     if try status(place(item)) != nil {
@@ -322,6 +317,7 @@ final class StoreDirectory: Sendable {
       }
       if let old = discard(place(item)) { empty([old]) }
     }
+    try directory.order()
     do throws(FileFailure) {
       if isOutside {
         try files.rename(name, to: path(place(item)), in: nil)
@@ -333,7 +329,7 @@ final class StoreDirectory: Sendable {
       throw error.writing(path(place(item)))
     }
     onArrival()
-    try directory.sync(Part.packs.rawValue)
+    directory.noteChange(in: Part.packs.rawValue)
     return true
   }
 
@@ -355,7 +351,7 @@ final class StoreDirectory: Sendable {
   /// - Returns: Whether it no longer exists.
   @discardableResult
   func remove(_ name: String) -> Bool {
-    (try? directory.remove(name, isSynced: false)) != nil
+    (try? directory.remove(name, isOrdered: false)) != nil
   }
 
   // MARK: Use

@@ -181,6 +181,7 @@ int fstatvfs(int, struct statvfs *);
 #define F_PREALLOCATE 42
 #define F_GETPATH 50
 #define F_FULLFSYNC 51
+#define F_BARRIERFSYNC 85
 #define FD_CLOEXEC 1
 #define F_ALLOCATECONTIG 0x00000002
 #define F_ALLOCATEALL 0x00000004
