@@ -333,10 +333,11 @@ final class StoreDirectory: Sendable {
     return true
   }
 
-  /// Moves something to `trash`, under the lock.
+  /// Moves something to `trash`, under the lock, after the changes before it: a record that names content must not outlive it.
   ///
   /// - Returns: Its name in `trash`, for ``empty(_:)``. Nil if it does not exist, or cannot be moved and is left for the next time.
   func discard(_ name: String) -> String? {
+    guard (try? directory.order()) != nil else { return nil }
     let target = freshName(in: .trash)
     return (try? files.rename(name, to: target, in: handle)).map { target }
   }

@@ -42,28 +42,6 @@ struct SuspensionTests {
     #expect(activities.lockedSyncs == 0)
   }
 
-  @Test("a change has reached the disk when it is reported")
-  func settled() async throws {
-    let offer = try await stage.offer("core", 1)
-    let store = try await stage.open(files: files)
-    let delivery = AppDelivery(state: try place.state(files), store: store)
-    try await delivery.adopt(try stage.manifest(1, [offer]).bytes)
-    let calls: [() async throws -> Void] = [
-      { _ = try await delivery.plan(asked: ["core"], downloads: []) },
-      { _ = try delivery.state.park(try place.download(offer), asDownload: TagStage.identifier(offer)) },
-      { _ = try await delivery.install(try await delivery.plan()) },
-      { try await store.activate("core", version: 1) },
-      { try await store.setPreservation(0.5, of: "core") },
-      { try await store.remove("core") },
-    ]
-    for call in calls {
-      let before = files.calls.count
-      try await call()
-      let last = files.calls[before...].last { [.rename, .order, .sync].contains($0.operation) && !$0.name.contains("trash/") }
-      #expect(last?.operation == .sync, "\(files.calls[before...].map { "\($0.operation) \($0.name)" }.suffix(30))")
-    }
-  }
-
   @Test("when the system is about to suspend the app, nothing is locked or changed, and later everything goes on")
   func refused() async throws {
     let offer = try await stage.offer("core", 1)
