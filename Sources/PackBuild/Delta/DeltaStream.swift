@@ -31,8 +31,8 @@ struct DeltaStream: Sendable {
     for number in new {
       let entry = tree.entries[Int(number)]
       let (end, overflow) = position.addingReportingOverflow(entry.size)
-      guard !overflow, end <= Varint.largest else {
-        throw PackError(.unsuitableSource, "the new contents take more than 2^53 bytes")
+      guard !overflow, end <= Limits.contentSize else {
+        throw PackError(.unsuitableSource, "the new contents take more than \(Limits.contentSize) bytes")
       }
       contents.append(Content(entry: entry, range: position..<end))
       position = end

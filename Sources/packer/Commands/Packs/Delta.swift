@@ -11,7 +11,8 @@ struct Delta: OutputVerb {
       same delta, byte for byte. The delta is checked before it appears.
 
       The delta has the name, version and key of the new pack. The old pack may be any pack that opens with the same key, also one of another name. \
-      Players need exactly its content, however they got it: 'packer inspect' prints the content root that a delta wants.
+      Players need exactly its content, unpacked or as a pack: 'packer inspect' prints the content root that a delta wants. Over a pack whose \
+      frames are larger than those of the old one a device may fetch the full pack instead, because it would have to decompress too much.
 
       Examples:
         packer delta game-7.pack game-8.pack -o game-7-8.delta --key game.key
@@ -41,6 +42,11 @@ struct Delta: OutputVerb {
     let resolved = try session.key(key, for: new)
     let oldPack = try naming(old) { () throws(PackError) in try Pack.open(old, key: resolved) }
     let newPack = try naming(new) { () throws(PackError) in try Pack.open(new, key: resolved) }
+    guard oldPack.contentRoot != newPack.contentRoot else {
+      throw PackError(
+        .unsuitableSource, "\(old) and \(new) have the same content, so a delta would bring nothing",
+        hint: "name the pack that players have, then one with other files")
+    }
     warn(oldPack, newPack, on: session.console)
     var job = DeltaJob(from: oldPack, to: newPack, output: path)
     job.jobs = jobs
