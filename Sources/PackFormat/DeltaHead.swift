@@ -117,11 +117,7 @@ package struct DeltaHead: Hashable, Sendable {
   }
 
   /// The number of windows of the list.
-  package var listWindows: Int { Self.windowCount(of: listLiterals) }
-
-  private static func windowCount(of literals: UInt64) -> Int {
-    Int((literals + UInt64(Limits.deltaWindowSize) - 1) / UInt64(Limits.deltaWindowSize))
-  }
+  package var listWindows: Int { Self.windowSizes(of: listLiterals).count }
 
   /// The magic at the end of the payload.
   package static let trailerMagic = Array("PDL1".utf8)
@@ -170,7 +166,7 @@ extension DeltaHead {
     self.init(
       bases: bases, target: try cursor.root(in: bytes),
       listSize: try cursor.count("bytes in its list", atMost: UInt64(Limits.deltaListSize), in: bytes),
-      contentSize: try cursor.number(in: bytes))
+      contentSize: UInt64(try cursor.count("bytes of new contents", atMost: Limits.contentSize, in: bytes)))
     try readCopies(&cursor, bytes)
     try readWindows(&cursor, bytes)
     let sum = windows.reduce(UInt64(0)) { $0 + UInt64($1.compressedSize) }
@@ -212,10 +208,6 @@ extension DeltaHead {
   }
 
   private mutating func readWindows(_ cursor: inout DeltaCursor, _ bytes: Span<UInt8>) throws(PackError) {
-    let count = Self.windowCount(of: listLiterals) + Self.windowCount(of: contentLiterals)
-    guard count <= Limits.deltaWindows else {
-      throw PackError(.limitExceeded, "the head of the delta needs \(count) windows, more than \(Limits.deltaWindows)")
-    }
     for size in Self.windowSizes(of: listLiterals) + Self.windowSizes(of: contentLiterals) {
       let compressed = try cursor.number(in: bytes)
       guard compressed <= UInt64(Limits.compressBound(size)) else {

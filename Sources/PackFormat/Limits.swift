@@ -77,9 +77,6 @@ public enum Limits {
   /// The largest number of bases of a delta.
   package static let deltaBases = 4
 
-  /// The largest number of windows of a delta.
-  package static let deltaWindows = 131_072
-
   /// The largest number of copies of a delta.
   package static let deltaCopies = 1 << 19
 

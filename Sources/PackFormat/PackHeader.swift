@@ -96,10 +96,10 @@ package struct PackHeader: Hashable, Sendable {
     }
     var cursor = FieldCursor(at: magic.count, failure: .truncated)
     let major = try cursor.uint8("major version", in: bytes)
-    let minor = try cursor.uint8("minor version", in: bytes)
     guard major == Self.major else {
-      throw unsupported("format version \(major).\(minor), but this build reads \(Self.major)")
+      throw unsupported("format version \(major), but this build reads \(Self.major)")
     }
+    let minor = try cursor.uint8("minor version", in: bytes)
     let suite = try cursor.uint16("suite", in: bytes)
     guard suite == Self.suite else {
       throw unsupported("cipher suite \(suite), but this build knows \(Self.suite)")

@@ -74,19 +74,34 @@ enum ManifestRules {
 
   static func isKeyID(_ text: String) -> Bool { [UInt8](hex: text, count: 8) != nil }
 
+  private static func isAlphanumeric(_ byte: UInt8) -> Bool {
+    (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte | 0x20)
+  }
+
   /// Returns what is wrong with a pack's URL, or nil. The rules are strict because clients pass the URL to the system unchanged.
   static func fault(ofURL text: String) -> String? {
     let scheme = Array("https://".utf8)
     let bytes = Array(text.utf8)
     guard bytes.starts(with: scheme) else { return "does not start with https://" }
-    let escaped = Array("\"<>\\^`{|}".utf8)
-    guard bytes.allSatisfy({ (0x21..<0x7F).contains($0) && !escaped.contains($0) }) else {
-      return "has a character that must be written as %XX"
-    }
-    guard !bytes.contains(UInt8(ascii: "#")) else { return "has a fragment, which is never sent" }
-    let authority = bytes.dropFirst(scheme.count).prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") }
+    let rest = bytes.dropFirst(scheme.count)
+    guard !rest.contains(UInt8(ascii: "#")) else { return "has a fragment, which is never sent" }
+    let authority = rest.prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") }
     guard !authority.contains(UInt8(ascii: "@")) else { return "contains a user name or a password, which everyone can read" }
-    guard let first = authority.first, first != UInt8(ascii: ":") else { return "names no host" }
+    let host = authority.prefix { $0 != UInt8(ascii: ":") }
+    guard !host.isEmpty else { return "names no host" }
+    guard host.allSatisfy({ isAlphanumeric($0) || "-._".utf8.contains($0) }) else { return "has a host that is no name" }
+    let port = authority.dropFirst(host.count)
+    guard port.isEmpty || (2...6).contains(port.count) && port.dropFirst().allSatisfy({ (0x30...0x39).contains($0) }) else {
+      return "has a port that is no number"
+    }
+    let tail = rest.dropFirst(authority.count)
+    for (index, byte) in zip(tail.indices, tail) {
+      let next = tail[index...].dropFirst().prefix(2)
+      let isEscape = byte == UInt8(ascii: "%") && next.count == 2 && next.allSatisfy({ "0123456789ABCDEFabcdef".utf8.contains($0) })
+      guard isEscape || isAlphanumeric(byte) || "-._~!$&'()*+,;=:@/?".utf8.contains(byte) else {
+        return "has a character that must be written as %XX"
+      }
+    }
     return nil
   }
 }

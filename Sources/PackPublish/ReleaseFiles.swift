@@ -29,7 +29,7 @@ package struct ReleaseFiles: Sendable {
     let folder = ReleaseFolder(target)
     directory = ReleasePlaces.directory(of: target)
     manifestPath = folder.manifestPath
-    let bytes = try files.contents(of: manifestPath, limit: Manifest.largestSize)
+    let bytes = try files.contents(of: manifestPath, limit: Manifest.largestSize, code: .damagedManifest)
     manifestBytes = bytes
     do throws(PackError) {
       let signed = try SignedManifest(bytes)

@@ -37,15 +37,16 @@ public final class Pack: Sendable {
   package init(
     _ start: PackStart, path: String, key: borrowing PackKey, files: any FileSystem, backend: any CryptoBackend
   ) throws(PackError) {
-    guard start.header.kind == .full else {
-      throw PackError(.unsupported, of: path, "is a delta, which has to be applied to the packs that it was made for", advice: .chooseBase)
-    }
     source = try PackSource(start, path: path, key: key, files: files, backend: backend)
     let segments = try SegmentReader(source)
     do throws(PackError) {
       let payloadSize = source.layout.payloadSize
       // The last segment shows whether the pack is complete, so it is opened before any length is trusted.
       try segments.openLastSegment()
+      guard start.header.kind == .full else {
+        throw PackError(
+          .unsupported, of: path, "is a delta, which has to be applied to the packs that it was made for", advice: .chooseBase)
+      }
       guard payloadSize >= UInt64(SeekTable.footerSize) else {
         throw PackError(.damagedPayload, "payload is \(payloadSize) bytes, too short for a seek table")
       }
@@ -123,12 +124,13 @@ public final class Pack: Sendable {
     }
   }
 
-  /// Calls `body` with every block of the index, in the byte order of the paths.
+  /// Calls `body` with every block of the index, in the byte order of the paths, which is checked across blocks.
   package func forEachBlock(_ body: (IndexBlock) throws(PackError) -> Void) throws(PackError) {
+    var order = EntryPath.TreeOrder()
     for number in 0..<index.head.blockCount {
       try body(
         try withReader { (reader) throws(PackError) in
-          try reader.block(number, isKept: false)
+          try reader.block(number, order: &order, isKept: false)
         })
     }
   }

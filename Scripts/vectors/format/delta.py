@@ -86,10 +86,13 @@ class DeltaTree:
     """What a delta makes out of its bases: the records of the target, and their contents."""
 
     def __init__(self, opened, bases):
-        self.payload, self.base, self.at = opened.payload, BaseString(bases), 0
+        self.payload, self.at = opened.payload, 0
         fields, start = read_delta_frame(self.payload)
         self.head = head = read_delta_head(fields, opened.minor, start)
-        require([base.root for base in bases] == head.bases, "the bases are not those that the delta names", "wrong-base")
+        found = {base.root: base for base in bases}
+        require(all(root in found for root in head.bases), "a base of the delta is not at hand", "wrong-base")
+        bases = [found[root] for root in head.bases]
+        self.base = BaseString(bases)
         self.require_inside(head.list)
         self.records = read_list(self.read_stream(head.list))
         # The record of a base, or the offset in the new contents, that a record has its content from.

@@ -5,7 +5,7 @@ from collections import namedtuple
 from vectors.format.errors import require
 from vectors.format.frames import bound, check_frame, decompress
 from vectors.format.limits import (
-    MAX_BASES, MAX_CONTEXT, MAX_COPIES, MAX_COPY, MAX_DELTA_HEAD, MAX_LIST, MAX_NAMED, MAX_OUTPUT, MAX_RANGES, MAX_WINDOWS, MIN_COPY)
+    MAX_BASES, MAX_CONTENT, MAX_CONTEXT, MAX_COPIES, MAX_COPY, MAX_DELTA_HEAD, MAX_LIST, MAX_NAMED, MAX_OUTPUT, MAX_RANGES, MIN_COPY)
 from vectors.format.primitives import number
 from vectors.format.varints import Cursor, in_range, signed_varint, varint
 
@@ -143,7 +143,6 @@ def read_window(cursor, output):
 
 def read_windows(cursor, literals):
     """§13.5: the windows of both streams, which have so many literals."""
-    require(sum(-(-count // MAX_OUTPUT) for count in literals) <= MAX_WINDOWS, f"more than {MAX_WINDOWS} windows", "limit")
     return [[read_window(cursor, output) for output in cut_literals(count)] for count in literals]
 
 
@@ -163,7 +162,9 @@ def read_delta_head(data, minor, start):
     roots, target = read_bases(cursor), cursor.take(32)
     listing = cursor.varint()
     require(listing <= MAX_LIST, f"a list of {listing} bytes", "limit")
-    lengths = [listing, cursor.varint()]
+    contents = cursor.varint()
+    require(contents <= MAX_CONTENT, f"{contents} bytes of new contents", "limit")
+    lengths = [listing, contents]
     copies = read_copies(cursor, lengths)
     windows = read_windows(cursor, list(map(literals_of, lengths, copies)))
     require(sum(window.length for stream in windows for window in stream) == start, "the compressed lengths do not add up")

@@ -5,7 +5,7 @@ import stat
 
 from vectors.format.errors import Problem, Refused, require
 from vectors.format.limits import MAX_DIRECTORY, MAX_RECORDS
-from vectors.format.paths import check_directories, check_paths, check_portability
+from vectors.format.paths import PathOrder, check_directories, check_path, check_portability
 from vectors.format.reader import open_base, read_pack
 from vectors.format.records import DIRECTORY, EXECUTABLE, Item
 from vectors.format.trees import FileTree
@@ -102,7 +102,10 @@ def check_tree(items):
     """§5.1, §5.2, §6, for the writer."""
     paths = [item.path for item in items]
     try:
-        check_paths(paths)
+        order = PathOrder()
+        for path in paths:
+            check_path(path)
+            order.require_next(path)
         check_directories(paths, [item.kind == "directory" for item in items])
         require(len(items) <= MAX_RECORDS, f"{len(items)} files", "limit")
         first_paths = paths[::128]

@@ -33,13 +33,13 @@ def matches(pattern):
 
 
 BUDGET_KEYS = ("BADownloadAllowance", "BAEssentialDownloadAllowance", "BAEssentialMaxInstallSize", "BAMaxInstallSize")
-URL_CHARACTER = r"[!$-;=?-\[\]_a-z~]"  # printable ASCII without space " # < > \ ^ ` { | }
+HOST, URL_CHARACTER = r"https://[A-Za-z0-9._-]+(:[0-9]{1,5})?", r"(?:[A-Za-z0-9._~!$&'()*+,;=:@/-]|%[0-9A-Fa-f]{2})"
 PACK_VALUES = {
     "contentRoot": matches("[0-9a-f]{64}"), "contentSize": is_integer, "delivery": matches("essential|prefetch|onDemand"),
     "files": is_integer, "id": matches("[A-Za-z0-9][A-Za-z0-9._-]{0,63}"), "install": matches("unpacked|packed"),
     "installSize": is_integer, "keyId": matches("[0-9a-f]{16}"), "maxFrame": is_integer, "sha256": matches("[0-9a-f]{64}"),
     "size": is_integer, "version": is_integer,
-    "url": matches(rf"https://(?![:@/?])(?:(?![@/?]){URL_CHARACTER})+([/?]{URL_CHARACTER}*)?"),
+    "url": matches(rf"{HOST}([/?]({URL_CHARACTER}|\?)*)?"),
 }
 OPTIONAL_PACK_VALUES = {"basePack": PACK_VALUES["id"], "created": is_time, "description": is_text, "name": is_text, "tags": is_texts,
                         "language": matches("(?s).+"), "languages": is_texts, "fallback": is_text, "platforms": is_texts,
@@ -47,7 +47,7 @@ OPTIONAL_PACK_VALUES = {"basePack": PACK_VALUES["id"], "created": is_time, "desc
 DELTA_VALUES = {"bases": lambda value: is_texts(value) and 1 <= len(value) <= 4 and all(map(PACK_VALUES["contentRoot"], value))
                 and len(set(value)) == len(value),
                 "sha256": PACK_VALUES["sha256"], "size": lambda value: is_integer(value) and value > 0}
-DEFAULT_VALUES = {"base": matches(rf"https://(?![:@/?])(?:(?![@/?]){URL_CHARACTER})+/(?:(?!\?){URL_CHARACTER})*(?<=/)"),
+DEFAULT_VALUES = {"base": matches(rf"{HOST}/{URL_CHARACTER}*(?<=/)"),
                   "keyId": PACK_VALUES["keyId"]}
 SIGNED_VALUES = {"expires": is_time, "packs": lambda value: isinstance(value, list), "version": is_integer}
 

@@ -59,8 +59,8 @@ def field(data, offset, length):
     return number(data, offset, length)
 
 
-def check_core(data, deltas):
-    """§1.4 steps 1 and 2; returns minor, S and kind. A reader that has no bases knows no deltas."""
+def check_core(data):
+    """§1.4 steps 1 and 2; returns minor, S and kind."""
     present = min(len(data), 8)
     require(data[:present] == MAGIC[:present], "the first bytes are not the magic", "not-a-pack")
     require(present == 8, "the file ends inside the magic", "truncated")
@@ -71,7 +71,7 @@ def check_core(data, deltas):
     S = field(data, 12, 4)
     require(MIN_SEGMENT <= S <= MAX_SEGMENT and S & (S - 1) == 0, f"segment size {S}")
     kind = field(data, 16, 2)
-    require(kind == 1 or kind == 2 and deltas, f"kind {kind}", "unsupported")
+    require(kind in (1, 2), f"kind {kind}", "unsupported")
     flags = field(data, 18, 2)
     require(flags & 0xFE == 0, f"critical flags {flags & 0xFE:#04x}", "unsupported")
     require(field(data, 20, 4) == 0, "reserved bytes are not zero")

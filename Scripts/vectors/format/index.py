@@ -6,7 +6,7 @@ from collections import namedtuple
 from vectors.format.errors import require
 from vectors.format.frames import check_frame, decompress
 from vectors.format.limits import MAX_BLOCK, MAX_CONTENT, MAX_DIRECTORY, MAX_ENTRIES, MAX_FRAME, MAX_RECORDS
-from vectors.format.paths import check_directories, check_paths
+from vectors.format.paths import PathOrder, check_directories
 from vectors.format.primitives import number, u16, u32, u64
 from vectors.format.records import DIRECTORY, read_columns, with_digests
 
@@ -120,22 +120,19 @@ def read_directory(head, blocks, minor):
     return lines
 
 
-def read_block(block, first, count, minor, tar_length):
+def read_block(block, first, count, minor, tar_length, order):
     """§4.9 step 5: the records of one block."""
     info = check_frame(block, limit=MAX_BLOCK, what="an index block", open_end=True)
-    records = with_digests(read_columns(decompress(block, info), count, minor, tar_length), block[info.length:])
-    require(records[0].path == first, "the first path of a block differs from the directory's")
-    return records
+    return with_digests(read_columns(decompress(block, info), first, count, minor, tar_length, order), block[info.length:])
 
 
 def read_index(payload, seek, minor):
     """§4.9 steps 3–5: head and all records."""
     head = read_head(payload, seek)
-    records = []
+    records, order = [], PathOrder()
     for block, first in read_directory(head, index_content(payload, seek.blocks), minor):
         count = min(128, head.records - len(records))
-        records += read_block(block, first, count, minor, seek.tar_length)
-    check_paths([record.path for record in records])
-    check_directories([record.path for record in records], [record.type == DIRECTORY for record in records])
+        records += read_block(block, first, count, minor, seek.tar_length, order)
+        check_directories([record.path for record in records], [record.type == DIRECTORY for record in records])
     require(sum(record.size for record in records) == head.content, "the content size differs")
     return head, records

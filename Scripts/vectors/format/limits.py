@@ -29,7 +29,7 @@ MAX_SHARD, MAX_SHARD_WRITTEN = 1 << 20, 1 << 19
 MAX_SHARDS = 1 << 10
 
 # §13: deltas.
-MAX_BASES, MAX_COPIES, MAX_WINDOWS, MAX_RANGES, MAX_NAMED = 4, 1 << 19, 1 << 17, 1024, 1 << 20
+MAX_BASES, MAX_COPIES, MAX_RANGES, MAX_NAMED = 4, 1 << 19, 1024, 1 << 20
 MIN_COPY, MAX_COPY = 32, 1 << 20
 # The output of a window, what its prefix has of the bases, and what of the literals before.
 MAX_OUTPUT = MAX_HISTORY = 2 << 20

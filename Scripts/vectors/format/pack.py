@@ -8,7 +8,7 @@ from vectors.format.header import check_core, check_stanzas, derive_stanza, fiel
 from vectors.format.keys import file_key_at_hand, salt_for, schedule, schedule_of
 from vectors.format.limits import MAX_FILE, MAX_STANZAS
 from vectors.format.primitives import hmac256, number
-from vectors.format.segments import open_segments, seal, split_segments
+from vectors.format.segments import open_last_segment, open_segments, seal, split_segments
 
 
 def make_pack(ak, name, version, payload, *, random=None, salt=None, stanzas=None, **fields):
@@ -27,8 +27,8 @@ Opened = namedtuple("Opened", "core minor kind stanzas N S payload keys")
 
 
 def open_pack(data, key, deltas=False):
-    """§1.4: everything up to the payload."""
-    minor, S, kind = check_core(data, deltas)
+    """§1.4: everything up to the payload. A reader that is given no bases reads no deltas."""
+    minor, S, kind = check_core(data)
     N = field(data, 96, 4)
     require(N <= MAX_STANZAS, f"{N} bytes of key stanzas", "limit")
     require(len(data) >= 188 + N, "the file is shorter than its header", "truncated")
@@ -40,4 +40,6 @@ def open_pack(data, key, deltas=False):
     body = data[132 + N:]
     require(body[0] == 0x28, "the first byte of the body is not 0x28")
     require(body[1:40] == keys.TS + keys.NP, "stream salt or nonce prefix is not the derived one")
-    return Opened(core, minor, kind, stanzas, N, S, open_segments(keys, body, S), keys)
+    last = open_last_segment(keys, body, S)
+    require(kind == 1 or deltas, "a delta, and no bases", "unsupported")
+    return Opened(core, minor, kind, stanzas, N, S, open_segments(keys, body, S, last), keys)

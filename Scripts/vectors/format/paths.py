@@ -39,15 +39,17 @@ def leading_directories(path):
         at = path.find(b"/", at + 1)
 
 
-def check_paths(paths):
-    """§5.1: what concerns the paths together; they are in index order."""
-    for path in paths:
-        check_path(path)
-    for one, two in zip(paths, paths[1:]):
-        require(one < two, f"paths out of order: {two!r} after {one!r}")
-    leading = {parent for path in paths for parent in leading_directories(path)}
-    for path in paths:
-        require(path not in leading, f"{path!r} is a record and a leading directory")
+class PathOrder:
+    """§5.1: what concerns the paths together, which come in index order."""
+
+    def __init__(self):
+        self.last, self.paths = b"", set()
+
+    def require_next(self, path):
+        require(self.last < path, f"paths out of order: {path!r} after {self.last!r}")
+        require(self.paths.isdisjoint(leading_directories(path)), f"a leading directory of {path!r} is a record")
+        self.last = path
+        self.paths.add(path)
 
 
 def check_directories(paths, are_directories):

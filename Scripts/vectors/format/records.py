@@ -4,7 +4,7 @@ import hashlib
 from collections import namedtuple
 
 from vectors.format.errors import require
-from vectors.format.limits import MAX_PATH
+from vectors.format.paths import check_path
 from vectors.format.primitives import label, sha256, u16, u64
 
 FILE, EXECUTABLE, DIRECTORY = 0x00, 0x80, 0x01
@@ -76,8 +76,8 @@ def stored_digests(records):
     return b"".join(r.digest for index, r in enumerate(records) if r.size and not copied(records, index))
 
 
-def read_columns(content, count, minor, tar_length):
-    """§4.6: the records of a block, without their digests."""
+def read_columns(content, first, count, minor, tar_length, order):
+    """§4.6: the records of a block, without their digests. `first` is the path that the directory has for it, `order` that of the paths before."""
     paths = content.split(b"\0", count)[:count]
     at = sum(len(path) + 1 for path in paths)
     require(len(paths) == count and at + 17 * count <= len(content), "a block ends inside its records")
@@ -87,11 +87,12 @@ def read_columns(content, count, minor, tar_length):
     expected, records = Expected(), []
     for path, kind, size, step in zip(paths, kinds, sizes, steps):
         require(kind in (FILE, EXECUTABLE, DIRECTORY), f"record type {kind:#04x}", "unsupported")
-        require(len(path) <= MAX_PATH, "a path above 1024 bytes", "limit")
-        require(path, "an empty path")
+        check_path(path)
         require(kind != DIRECTORY or size == 0, "a directory with a size")
         offset = expected.offset(step, size)
         require(not size or 512 <= offset <= offset + size <= tar_length - 1024, "data outside the tar")
+        order.require_next(path)
+        require(records or path == first, "the first path of a block differs from the directory's")
         records.append(Record(path, kind, size, offset, bytes(32)))
     return records
 

@@ -35,19 +35,29 @@ def open_segment(cipher, prefix, index, last, sealed):
         return None
 
 
-def open_segments(keys, body, S):
-    """§3.1, §3.4: the payload."""
-    cipher, B = AESGCM(keys.SEGK), len(body)
-    n = -(-B // S)
-    require(n == 1 or B - (n - 1) * S >= 17, "the last segment is too short", "truncated")
-    sealed = [body[40 if i == 0 else i * S:min((i + 1) * S, B)] for i in range(n)]
+def sealed_segments(body, S):
+    """§3.1"""
+    B = len(body)
+    return [body[at or 40:min(at + S, B)] for at in range(0, B, S)]
+
+
+def open_last_segment(keys, body, S):
+    """§3.4"""
+    cipher, sealed = AESGCM(keys.SEGK), sealed_segments(body, S)
+    n = len(sealed)
+    require(n == 1 or len(sealed[-1]) >= 17, "the last segment is too short", "truncated")
     last = open_segment(cipher, keys.NP, n - 1, True, sealed[-1])
     if last is None:
         missing = open_segment(cipher, keys.NP, n - 1, False, sealed[-1]) is not None
         require(not missing, "segments are missing", "truncated")
         raise Refused("damaged", f"segment {n - 1} does not open")
-    pieces = []
-    for i in range(n - 1):
+    return last
+
+
+def open_segments(keys, body, S, last):
+    """§3.4: the payload; `last` is that of the last segment."""
+    cipher, sealed, pieces = AESGCM(keys.SEGK), sealed_segments(body, S), []
+    for i in range(len(sealed) - 1):
         pieces.append(open_segment(cipher, keys.NP, i, False, sealed[i]))
         require(pieces[-1] is not None, f"segment {i} does not open")
     return b"".join(pieces + [last])

@@ -3,7 +3,7 @@
 from vectors.format.errors import require
 from vectors.format.index import read_index, read_seek_table
 from vectors.format.limits import MAX_CONTENT, MAX_PATH, MAX_RECORDS
-from vectors.format.paths import check_directories, check_path, check_paths
+from vectors.format.paths import PathOrder, check_directories, check_path
 from vectors.format.payload import Tar
 from vectors.format.records import DIRECTORY, EXECUTABLE, FILE, Record, content_root, directory_record, file_record, require_apart
 from vectors.format.varints import Cursor, varint
@@ -16,21 +16,18 @@ def list_bytes(records):
 
 def read_list(data):
     """§13.4: records without digests; §13.7, step 4."""
-    cursor, records, last = Cursor(data), [], b""
+    cursor, records, order = Cursor(data), [], PathOrder()
     while cursor.at < len(data):
         require(len(records) < MAX_RECORDS, f"more than {MAX_RECORDS} records", "limit")
-        records.append(read_line(cursor, last))
-        last = records[-1].path
-    paths = [record.path for record in records]
-    check_paths(paths)
-    check_directories(paths, [record.type == DIRECTORY for record in records])
+        records.append(read_line(cursor, order))
+    check_directories([record.path for record in records], [record.type == DIRECTORY for record in records])
     content = sum(record.size for record in records)
     require(content <= MAX_CONTENT, f"content size {content}", "limit")
     return records
 
 
-def read_line(cursor, last):
-    """§13.4: one record, whose path comes after `last`; type, path and size are checked as in §4.9, step 5."""
+def read_line(cursor, order):
+    """§13.4: one record; type, path, its order and size are checked as in §4.9, step 5."""
     end = cursor.data.find(b"\0", cursor.at, cursor.at + MAX_PATH + 1)
     require(end >= 0 or len(cursor.data) - cursor.at <= MAX_PATH, "a path above 1024 bytes", "limit")
     require(end >= 0, "the list ends inside a path")
@@ -38,7 +35,7 @@ def read_line(cursor, last):
     kind = cursor.take(2)[1]
     require(kind in (FILE, EXECUTABLE, DIRECTORY), f"record type {kind:#04x}", "unsupported")
     check_path(path)
-    require(last < path, f"paths out of order: {path!r} after {last!r}")
+    order.require_next(path)
     size = cursor.varint()
     require(kind != DIRECTORY or size == 0, "a directory with a size")
     return Record(path, kind, size, 0, None)

@@ -177,8 +177,8 @@ extension FileSystem {
     try reading(path, ifPresent(canonicalPath(of: path))) ?? path
   }
 
-  /// Reads a whole file. Throws if it is larger than `limit` bytes.
-  package func contents(of name: String, limit: Int) throws(PackError) -> [UInt8] {
+  /// Reads a whole file. Throws an error with `code` if it is larger than `limit` bytes.
+  package func contents(of name: String, limit: Int, code: PackError.Code = .limitExceeded) throws(PackError) -> [UInt8] {
     let (file, _) = try openFile(name)
     var bytes: [UInt8] = []
     var piece = [UInt8](repeating: 0, count: min(limit + 1, 256 << 10))
@@ -188,7 +188,7 @@ extension FileSystem {
       let count = try read(file, at: UInt64(bytes.count), filling: &span, name: name)
       guard count > 0 else { return bytes }
       bytes.append(copying: piece.byteSpan.extracting(first: count))
-      guard bytes.count <= limit else { throw PackError(.limitExceeded, of: name, "is more than \(limit) bytes") }
+      guard bytes.count <= limit else { throw PackError(code, of: name, "is more than \(limit) bytes") }
     }
   }
 

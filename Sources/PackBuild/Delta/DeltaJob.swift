@@ -121,9 +121,9 @@ package struct DeltaJob: Sendable {
 
   /// Applies the finished delta, without writing anything: all that a device checks.
   private func prove(_ file: OpenFile, size: UInt64, key: borrowing PackKey) throws(PackError) {
-    let start = try PackStart(file, size: size, path: output, files: files)
-    let delta = try DeltaPack(PackSource(start, path: output, key: key, files: files, backend: backend))
     do throws(PackError) {
+      let start = try PackStart(file, size: size, path: output, files: files)
+      let delta = try DeltaPack(PackSource(start, path: output, key: key, files: files, backend: backend))
       var application = try DeltaApplication(delta, over: [old], checkpoint: Task.checkpoint)
       try application.prove(checkpoint: Task.checkpoint)
     } catch {
@@ -156,10 +156,6 @@ package struct DeltaJob: Sendable {
 
   /// Appends the head and the trailer to the payload. Returns the length of the frame.
   private func append(_ head: DeltaHead, to draft: PackDraft) throws(PackError) -> Int {
-    guard head.windows.count <= Limits.deltaWindows else {
-      throw PackError(
-        .unsuitableSource, "the delta needs \(head.windows.count) windows, more than \(Limits.deltaWindows)", hint: "publish the full pack")
-    }
     let bytes = head.bytes
     guard bytes.count <= Limits.deltaHeadSize else {
       throw PackError(

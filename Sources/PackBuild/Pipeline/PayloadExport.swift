@@ -6,13 +6,7 @@ package enum PayloadExport {
   package static func run(
     _ path: String, to output: String, key: borrowing PackKey, progress: ProgressHandler? = nil
   ) async throws(PackError) -> UInt64 {
-    let start = try PackStart(path, files: SystemFiles())
-    guard start.header.kind == .full else {
-      throw PackError(
-        .unsupported, of: path, "is a delta, which has no archive inside",
-        hint: "unpack it over the packs that it was made for: packer unpack DELTA --base PACK -C DIR")
-    }
-    let pack = try Pack(start, path: path, key: key, files: SystemFiles(), backend: CryptoBackends.standard)
+    let pack = try Pack.open(path, key: key)
     let file = try OutputFile(output, mode: 0o600, files: pack.source.files)
     let size = pack.layout.payloadSize
     try file.reserve(size)

@@ -152,7 +152,8 @@ package struct ReleaseRecording: Sendable {
     let path = "\(dist)/\(ReleaseFile.manifest)"
     let manifest: VerifiedManifest
     do throws(PackError) {
-      manifest = try SignedManifest(try files.contents(of: path, limit: Manifest.largestSize)).verify(trusting: trusted)
+      let bytes = try files.contents(of: path, limit: Manifest.largestSize, code: .damagedManifest)
+      manifest = try SignedManifest(bytes).verify(trusting: trusted)
     } catch {
       throw error.about(path)
     }

@@ -84,7 +84,7 @@ package struct ServedURL: Hashable, Sendable, CustomStringConvertible {
   private static func isLegal(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar {
     case "A"..."Z", "a"..."z", "0"..."9": true
-    default: "-._~:/?[]@!$&'()*+,;=%".unicodeScalars.contains(scalar)
+    default: "-._~:/?@!$&'()*+,;=%".unicodeScalars.contains(scalar)
     }
   }
 }

@@ -17,17 +17,17 @@ package struct DeltaApplication: Sendable {
   /// Reads the list of the target, and finds the content of every record.
   ///
   /// - Parameters:
-  ///   - bases: The packs or trees that the delta names, in that order.
+  ///   - available: Packs and trees, in any order, with all that the delta names among them. They are known by their content roots.
   ///   - contentLimit: The largest size of the target's content in bytes. It bounds the work, too.
   ///   - checkpoint: Called between windows. If it throws, the work ends.
-  /// - Throws: ``PackError/Code/wrongBase`` if the bases are not those that the delta names, ``PackError/Code/limitExceeded``,
+  /// - Throws: ``PackError/Code/wrongBase`` if a base is not among them, ``PackError/Code/limitExceeded``,
   ///   ``PackError/Code/damagedPayload``, or the error of a base.
   package init(
-    _ delta: DeltaPack, over bases: [any DeltaBase], contentLimit: UInt64 = Limits.contentSize,
+    _ delta: DeltaPack, over available: [any DeltaBase], contentLimit: UInt64 = Limits.contentSize,
     checkpoint: () throws(PackError) -> Void = {}
   ) throws(PackError) {
     do throws(PackError) {
-      try Self.compare(delta.head, bases)
+      bases = try Self.bases(of: delta.head, in: available)
       let records = try BaseRecords(bases, backend: delta.source.backend)
       let windows = DeltaWindow.all(of: delta.head)
       try records.string.check(delta.head, ofList: true)
@@ -44,21 +44,19 @@ package struct DeltaApplication: Sendable {
       throw error.about(delta.source)
     }
     self.delta = delta
-    self.bases = bases
   }
 
-  private static func compare(_ head: DeltaHead, _ bases: [any DeltaBase]) throws(PackError) {
-    guard bases.count == head.bases.count else {
-      throw PackError(
-        .wrongBase, "pack is a delta over \(head.bases.count) \(head.bases.count == 1 ? "pack" : "packs"), but \(bases.count) were given",
-        advice: .chooseBase)
+  private static func bases(of head: DeltaHead, in available: [any DeltaBase]) throws(PackError) -> [any DeltaBase] {
+    var bases: [any DeltaBase] = []
+    for root in head.bases {
+      guard let base = available.first(where: { $0.contentRoot == root }) else {
+        let only = available.count == 1 ? available.first : nil
+        let fault = only.map { "but \(printable($0.basePath)) has content \($0.contentRoot.prefix(8).hex)" } ?? "which no given base has"
+        throw PackError(.wrongBase, "pack is a delta over content \(root.prefix(8).hex), \(fault)", advice: .chooseBase)
+      }
+      bases.append(base)
     }
-    for (base, root) in zip(bases, head.bases) where base.contentRoot != root {
-      throw PackError(
-        .wrongBase,
-        "pack is a delta over content \(root.prefix(8).hex), but \(printable(base.basePath)) has content \(base.contentRoot.prefix(8).hex)",
-        advice: .chooseBase)
-    }
+    return bases
   }
 
   private static func list(

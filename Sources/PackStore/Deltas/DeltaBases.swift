@@ -1,11 +1,9 @@
-/// Finds what a delta was made for among packs and trees on a disk.
+/// Opens what a delta may be applied to on a disk.
 package enum DeltaBases {
-  /// Opens the bases that a delta names, in its order. They are found by their content roots, so the order of the paths does not matter.
+  /// Opens packs, and directories with unpacked ones, of which every file is read.
   ///
-  /// - Parameters:
-  ///   - paths: Packs, or directories with unpacked ones, of which every file is read. Those that are not needed are opened, too.
-  ///   - key: A key for all packs: the same one, or the root key from which theirs are derived.
-  /// - Throws: ``PackError/Code/wrongBase`` if a base is not among them, or the error of one.
+  /// - Parameter key: A key for all packs: the same one, or the root key from which theirs are derived.
+  /// - Throws: The error of one.
   package static func open(
     _ paths: [String], for delta: DeltaPack, key: borrowing PackKey
   ) throws(PackError) -> [any DeltaBase] {
@@ -19,22 +17,6 @@ package enum DeltaBases {
       let root = try reading(path, files.open(path, .directory, in: nil))
       found.append(try BaseTree(root, path: path, files: files, backend: backend, checkpoint: Task.checkpoint))
     }
-    var bases: [any DeltaBase] = []
-    for root in delta.head.bases {
-      guard let base = found.first(where: { $0.contentRoot == root }) else {
-        guard !paths.isEmpty else {
-          throw PackError(
-            .unsupported, of: delta.source.path, "is a delta, which has to be applied to the packs that it was made for",
-            advice: .chooseBase)
-        }
-        throw PackError(
-          .wrongBase,
-          "pack is a delta over content \(root.prefix(8).hex), which \(paths.count == 1 ? "the given base does not have" : "no given base has")",
-          advice: .chooseBase
-        ).about(delta.source)
-      }
-      bases.append(base)
-    }
-    return bases
+    return found
   }
 }

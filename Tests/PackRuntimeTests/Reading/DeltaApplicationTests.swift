@@ -92,27 +92,22 @@ struct DeltaApplicationTests {
         """)
   }
 
-  @Test("fewer and more bases than the delta names are wrong", arguments: [0, 2])
-  func otherNumber(count: Int) async throws {
-    let path = try await delta(0, 1)
-    let base = try await full(0)
-    let error = try await refusal(path, over: Array(repeating: base, count: count))
-    #expect(error?.code == .wrongBase)
-    #expect(error?.message == "\(path): pack is a delta over 1 pack, but \(count) were given")
-  }
-
-  @Test("bases are found among files by their content, and the message says which one is missing")
+  @Test("bases are found among others by their content, and the message says which one is missing")
   func search() async throws {
     let path = try await delta(0, 1)
-    let (right, other) = (try await full(0), try await full(2))
-    let delta = try open(path)
-    #expect(code { () throws(PackError) in _ = try DeltaBases.open([], for: delta, key: knownKey()) } == .unsupported)
-    let error = await failure { () throws(PackError) in _ = try DeltaBases.open([other.source.path], for: delta, key: knownKey()) }
-    #expect(error?.code == .wrongBase && error?.message.contains(right.contentRoot.prefix(8).hex) == true)
-    let found = try DeltaBases.open([other.source.path, right.source.path], for: delta, key: knownKey())
-    #expect(found.map(\.basePath) == [right.source.path])
+    let (right, other, third) = (try await full(0), try await full(2), try await full(1))
+    let missing = "\(path): pack is a delta over content \(right.contentRoot.prefix(8).hex), which no given base has"
+    for bases in [[], [other, third]] {
+      let error = try await refusal(path, over: bases)
+      #expect(error?.code == .wrongBase && error?.advice == .chooseBase && error?.message == missing)
+    }
     try Self.version(0).write(to: "tree", in: directory)
-    #expect(try DeltaBases.open([directory("tree")], for: delta, key: knownKey()).map(\.basePath) == [directory("tree")])
+    for paths in [[other.source.path, right.source.path, third.source.path], [directory("tree"), other.source.path]] {
+      let found = try DeltaBases.open(paths, for: open(path), key: knownKey())
+      #expect(found.map(\.basePath) == paths)
+      let bases = try DeltaApplication(open(path), over: found).bases
+      #expect(bases.count == 1 && bases[0].contentRoot == right.contentRoot)
+    }
   }
 
   @Test("the key of another pack is wrong")

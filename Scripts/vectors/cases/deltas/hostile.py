@@ -11,7 +11,7 @@ from vectors.format.delta_head import DELTA_MAGIC, DERIVED, EXTRA, NO_PREFIX, Co
 from vectors.format.frames import bound, frame_header, raw_frame, run_frame, zstd_block
 from vectors.format.index import skippable
 from vectors.format.limits import (
-    MAX_CONTENT, MAX_CONTEXT, MAX_COPIES, MAX_COPY, MAX_DELTA_HEAD, MAX_INTEGER, MAX_LIST, MAX_NAMED, MAX_OUTPUT, MAX_WINDOWS)
+    MAX_CONTENT, MAX_CONTEXT, MAX_COPIES, MAX_COPY, MAX_DELTA_HEAD, MAX_INTEGER, MAX_LIST, MAX_NAMED, MAX_OUTPUT)
 from vectors.format.matches import Match, library_frame, parts_frame, prefix_frame
 from vectors.format.payload import make_payload, tree_payload
 from vectors.format.primitives import number, sha256, u32
@@ -131,6 +131,8 @@ def hostile_delta_fields():
             ("bases-equal", "two equal bases", {"over": [OLD_TREE, OLD_TREE]}, "damaged"),
             ("bases-equal-apart", "the first of three bases is the last, too", {"over": [OLD_TREE, ENGINE, OLD_TREE]}, "damaged"),
             ("list-above-limit", "a list of 16 MiB + 1 bytes", {"fields": with_fields(list=MAX_LIST + 1)}, "limit"),
+            ("contents-above-limit", "new contents of 64 GiB + 1 bytes, and the head ends behind their length",
+             {"pieces": cut_after("contents", contents=varint(MAX_CONTENT + 1))}, "limit"),
             ("list-16-mib", "a list of 16 MiB of which the windows hold 8 bytes", {"fields": with_fields(list=MAX_LIST)}, "damaged"),
             ("list-0", "a list of no bytes, although it has a copy", {"fields": with_fields(list=0)}, "damaged"),
             ("list-shorter", "the list is 1 byte shorter than its window", {"fields": with_fields(list=lambda n: n - 1)}, "damaged"),
@@ -218,13 +220,8 @@ def hostile_delta_copies():
 def hostile_delta_windows():
     """§13.5: windows."""
     none = {"list": b"\0", "list_copies": b"\0", "contents_copies": b"\0", "gaps": b"", "places": b"", "lengths": b""}
-    most = MAX_OUTPUT * MAX_WINDOWS
-    for name, comment, pieces, expect in (
-            ("above-limit", "2^39 + 1 literals: 131 073 windows, of which none is there", cut_after("lengths", **none, contents=varint(most + 1)), "limit"),
-            ("together-above-limit", "131 072 windows of new contents, and one of the list", cut_after("lengths", **{**none, "list": b"\1"}, contents=varint(most)), "limit"),
-            ("2-53", "2^53-1 literals", cut_after("lengths", **none, contents=varint(MAX_INTEGER)), "limit"),
-            ("131072", "131 072 windows, of which none is there", cut_after("lengths", **none, contents=varint(most)), "damaged")):
-        yield hostile_delta("windows-" + name, comment, expect=expect, pieces=pieces)
+    yield hostile_delta("windows-32768", "64 GiB of new contents: 32 768 windows, of which none is there",
+                        pieces=cut_after("lengths", **none, contents=varint(MAX_CONTENT)))
     for name, comment, fields in (
             ("compressed-shorter", "the compressed lengths are 1 too small", with_window(1, length=20)),
             ("compressed-longer", "a compressed length above the bound of the output", with_window(1, length=5000)),
@@ -279,10 +276,8 @@ def hostile_delta_bases():
     for name, comment, over, given in (
             ("wrong", "the base at hand is another tree with the same paths and sizes", [OLD_TREE], [other]),
             ("executable", "the base at hand has another executable flag", [OLD_TREE], [base_pack([*OLD_TREE[:4], file("run", b"#!/bin/sh\n")])]),
-            ("swapped", "two bases in the other order", [OLD_TREE, ENGINE], [engine, old]),
             ("missing", "one of two bases is missing", [OLD_TREE, ENGINE], [old]),
-            ("more", "one base more than the delta has", [OLD_TREE], [old, engine]),
-            ("twice", "the base twice, and the delta has it once", [OLD_TREE], [old, old]),
+            ("missing-twice", "one of two bases is missing, and the other is there twice", [OLD_TREE, ENGINE], [old, old]),
             ("target", "the base at hand is the target", [OLD_TREE], [base_pack(NEW_TREE)])):
         yield hostile_delta("base-" + name, comment, expect="wrong-base", over=over, given=given)
     yield hostile_delta("base-damaged", "a segment of the base does not open: the base's error", given=[flip(old, 300)])
@@ -488,10 +483,8 @@ def hostile_delta_orders():
             ("bases-before-list", "two equal bases, and a list above 16 MiB", "damaged", [old], {"fields": with_fields(bases=lambda b: b * 2, list=MAX_LIST + 1)}),
             ("copies-before-rows", "2^19 + 1 copies in the list, and the head ends after their number", "limit", [old],
              {"pieces": cut_after("list copies", list_copies=varint(MAX_COPIES + 1))}),
-            ("copies-before-windows", "a gap beyond the stream, and 131 073 windows", "damaged", [old],
-             {"fields": with_fields(list=MAX_LIST, list_copies=[Copy(MAX_LIST, 8, 34)], contents=MAX_OUTPUT * MAX_WINDOWS + 1, contents_copies=[])}),
-            ("windows-before-fields", "131 073 windows, the first of which is above its bound", "limit", [old],
-             {"fields": with_fields(contents=MAX_OUTPUT * MAX_WINDOWS + 1, windows=lambda w: [w[0]._replace(length=5000)])}),
+            ("contents-before-copies", "new contents of 64 GiB + 1 bytes, and a copy of 31 bytes", "limit", [old],
+             {"fields": with_fields(contents=MAX_CONTENT + 1, contents_copies=[Copy(0, A_TXT_PLACE, 31)])}),
             ("bound-before-extra", "a first window above its bound, a second with 1025 extra ranges", "damaged", [old], {"fields": with_fields(
                 windows=lambda w: [w[0]._replace(length=5000), w[1]._replace(extra=[Range(i, 1) for i in range(1025)])])}),
             ("prefix-before-next-window", "a first window with a prefix of kind 3, a second with 1025 extra ranges", "damaged", [old], {"fields": with_fields(

@@ -84,6 +84,10 @@ def valid_delta_bases():
                  "found by path, so that the record is moved", [OLD_TREE[0], ENGINE[1]], over=[OLD_TREE, ENGINE],
                  plan=lambda plan: dict(plan, moved=[(1, 6)]))
     yield vector("bases-second-unused", "a second base of which nothing is used", NEW_TREE, over=[OLD_TREE, ENGINE])
+    old, engine = base_pack(OLD_TREE), base_pack(ENGINE)
+    yield vector("bases-swapped", "two bases are at hand in the other order", [OLD_TREE[0], ENGINE[1]], over=[OLD_TREE, ENGINE], given=[engine, old])
+    yield vector("bases-more", "a base is at hand that the delta does not name", NEW_TREE, given=[engine, old])
+    yield vector("bases-twice", "the base is at hand twice", NEW_TREE, given=[old, old])
     both = starts_of(OLD_TREE, ENGINE)
     text = OLD_TEXT[20:60] + ENGINE[0].content[100:150] + list_bytes(FileTree(ENGINE).records) + b"b/c.bin\0\0"
     yield vector("bases-copies-of-both", "copies of contents of both bases and of the list of the second",

@@ -32,6 +32,8 @@ def valid_manifests():
     yield manifest_vector(
         "defaults-not-used", "ok", "a base and a key id, of which no entry makes use",
         make_manifest(kat_signed(packs=[kat_pack(url="https://cdn.example.com/core.pack", keyId="0123456789abcdef")], **DEFAULTS), [SEED]))
+    url = "https://a_b.example.com:1/-._~!$&'()*+,;=:@/%2f?a=/?%2F"
+    yield manifest_vector("pack-url-characters", "ok", "a URL with all that it may have", make_manifest(kat_signed(packs=[kat_pack(url=url)]), [SEED]))
     yield manifest_vector("two-signers", "ok", "the current and the next key, both trusted", make_manifest(good, [SEED, NEXT_SEED]),
                           [public_key(SEED), public_key(NEXT_SEED)])
     yield manifest_vector("stranger-beside", "ok", "a signature by an unknown key is passed over",

@@ -168,6 +168,12 @@ def hostile_blocks():
     yield with_records(lambda records: records[:127] + [records[128], records[127]] + records[129:], many,
                        "blocks-order-across", "the last record of a block and the first of the next are swapped",
                        codec=zstd_frame)
+    for name, comment, expect, change in (
+            ("order-before-next-type", "the last record of a block and the first of the next are swapped, and one of the block behind has type 2", "damaged",
+             lambda r: r[:127] + [r[128], r[127]] + r[129:256] + [r[256]._replace(type=2)] + r[257:]),
+            ("type-before-next-order", "a record of the first block has type 2, and those before and behind the next border are swapped", "unsupported",
+             lambda r: r[:5] + [r[5]._replace(type=2)] + r[6:255] + [r[256], r[255]] + r[257:])):
+        yield with_records(change, many, "blocks-" + name, comment, expect, codec=zstd_frame)
     records = build_tree(many_files(129))[1]
     yield hostile_tree("blocks-split-otherwise", "127 and 2 records instead of 128 and 1", many_files(129),
                        contents=lambda c: [columns(part) for part in (records[:127], records[127:])], codec=zstd_frame,

@@ -110,6 +110,10 @@ def refused_keys(payload):
     other = pack_of(payload, version=VERSION + 1)
     yield refused("body-of-other-version", "damaged", "header of version 8, body of version 7",
                   other[:144] + regular[144:])
+    delta = pack_of(payload, kind=2)
+    yield refused("kind-2-other-key", "wrong-key", "kind 2, and another key: the key comes first", delta, OTHER_AK)
+    yield refused("kind-2-mac", "damaged", "kind 2, and a bit of the header MAC: the MAC comes first", flip(delta, 112))
+    yield refused("kind-2-last-segment", "damaged", "kind 2, and the only segment lacks its last byte: the segment comes first", delta[:-1])
     yield refused("segments-of-other-version", "damaged", "header and Tink header of version 8, segments of "
                   "version 7", other[:184] + regular[184:])
 
@@ -296,5 +300,6 @@ def refused_truncations(payload, small):
     yield refused("truncated-last-16", "truncated", "16 bytes of the next segment", several[:last + 16])
     yield refused("truncated-last-17", "damaged", "17 bytes of the next segment", several[:last + 17])
     yield refused("truncated-in-last-segment", "damaged", "the last segment lacks its last byte", several[:-1])
+    yield refused("truncated-after-major-2", "unsupported", "major 2, and the file ends behind it", change(one, 8, b"\x02")[:9])
     yield refused("truncated-major-2", "unsupported", "major 2, and the file ends inside core",
                   change(one, 8, b"\x02")[:20])

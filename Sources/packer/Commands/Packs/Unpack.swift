@@ -89,10 +89,12 @@ struct Unpack: OutputVerb {
     let name = try check.name()
     let selection = try part.selection()
     let resolved = try session.key(key, for: file)
-    if let delta = try naming(file, { () throws(PackError) in try DeltaPack.ifPresent(file, key: resolved) }) {
+    guard bases.isEmpty else {
+      guard let delta = try naming(file, { () throws(PackError) in try DeltaPack.ifPresent(file, key: resolved) }) else {
+        throw PackError(.usage, "--base is for a delta, and \(file) is a full pack")
+      }
       return try await apply(delta, to: directory, key: resolved, in: session)
     }
-    guard bases.isEmpty else { throw PackError(.usage, "--base is for a delta, and \(file) is a full pack") }
     let (pack, part) = try await naming(file) { () async throws(PackError) in
       let pack = try Pack.open(file, key: resolved)
       if let name { try pack.source.checkName(name) }
