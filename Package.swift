@@ -169,7 +169,7 @@ let package = Package(
       swiftSettings: settings),
 
     // Tests.
-    .systemLibrary(name: "CMalloc", path: "Tests/CMalloc"),
+    .target(name: "CMalloc", path: "Tests/CMalloc"),
     .testTarget(
       name: "PackCryptoTests",
       dependencies: [

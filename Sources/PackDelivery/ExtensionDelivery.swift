@@ -1,15 +1,17 @@
 /// The work of a downloader extension, independent of the system's types. It is called by an adapter for the system or by a simulation.
 ///
-/// It plans essential and prefetch packs, which the manifest lists itself; packs of its catalogue stay as they are. It does not read, hash or decrypt packs. A call takes milliseconds. A content request with the largest manifest takes less than 6 MB of memory.
+/// It plans essential and prefetch packs, which the manifest lists itself; packs of its catalogue stay as they are. It does not read, hash
+/// or decrypt packs. A call takes milliseconds. Of the 6 MB that the system gives to an extension, a content request allocates at most
+/// 2 MiB at any moment, also with the largest manifest.
 public struct ExtensionDelivery: Sendable {
-  /// A function that checks the signatures of a manifest and reads it: `SignedManifest.verify(trusting:)`.
-  public typealias Check = @Sendable (SignedManifest) throws(PackError) -> Manifest
+  /// A function that checks the signatures of a manifest: `SignedManifest.checkSignatures(trusting:)`.
+  public typealias Check = @Sendable (SignedManifest) throws(PackError) -> Void
 
   /// The state that app and extension share.
   public let state: SharedState
   private let isForDevice: @Sendable (ManifestPack) -> Bool
-  private let accept: @Sendable (SharedState, _ path: String) throws(PackError) -> Manifest
-  private let last: @Sendable (SharedState) throws(PackError) -> Manifest?
+  /// Check a new manifest, and the last accepted one.
+  private let (check, checkLast): (Check, Check)
 
   /// Creates the work of an extension.
   ///
@@ -20,8 +22,7 @@ public struct ExtensionDelivery: Sendable {
   public init(state: SharedState, isForDevice: @escaping @Sendable (ManifestPack) -> Bool = { _ in true }, verify: @escaping Check) {
     self.state = state
     self.isForDevice = isForDevice
-    accept = { (state, path) throws(PackError) in try state.accept(manifestAt: path, verify: verify) }
-    last = { (state) throws(PackError) in try state.lastManifest(verify: verify) }
+    (check, checkLast) = (verify, verify)
   }
 
   /// Creates the work of an extension that follows keys documents.
@@ -35,8 +36,7 @@ public struct ExtensionDelivery: Sendable {
   ) {
     self.state = state
     self.isForDevice = isForDevice
-    accept = { (state, path) throws(PackError) in try state.accept(manifestAt: path, trusting: trust) }
-    last = { (state) throws(PackError) in try state.lastManifest(trusting: trust) }
+    (check, checkLast) = (state.following(trust), state.check(by: trust))
   }
 
   /// The answer to a content request.
@@ -65,13 +65,13 @@ public struct ExtensionDelivery: Sendable {
   ///   - allowance: the bytes that may still be downloaded before the first start of the app, as reported by the system; nil after it.
   public func downloads(for event: DeliveryEvent, manifestAt path: String, allowance: Allowance?) -> Answer {
     var answer = Answer()
-    let manifest: Manifest
+    let manifest: ManifestListing
     do throws(PackError) {
-      manifest = try accept(state, path)
+      manifest = try state.accept(manifestAt: path, check)
     } catch {
       answer.refusal = error
       do throws(PackError) {
-        guard let last = try last(state) else { return answer }
+        guard let last = try state.lastListing(checkLast) else { return answer }
         manifest = last
       } catch {
         // Neither the new manifest nor the stored one is usable: report the first error.
@@ -81,7 +81,7 @@ public struct ExtensionDelivery: Sendable {
     let facts = DeliveryFacts(event, at: state.time, allowance: allowance, isForDevice: isForDevice)
     do throws(PackError) {
       let planned = try state.plan(for: manifest, facts: facts)
-      answer.manifestVersion = manifest.version
+      answer.manifestVersion = manifest.head.version
       answer.downloads = planned.plan.downloads
       answer.plan = planned.plan
       answer.rebuilt = planned.rebuilt

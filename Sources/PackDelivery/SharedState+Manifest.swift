@@ -6,8 +6,8 @@ extension SharedState {
   private static let acceptedLine = "packer-delivery-manifest/1"
   private static let allowanceLine = "packer-delivery-allowance/1"
 
-  /// A function that checks the signatures of a manifest and reads it: `SignedManifest.verify(trusting:)`.
-  public typealias ManifestCheck = (SignedManifest) throws(PackError) -> Manifest
+  /// A function that checks the signatures of a manifest: `SignedManifest.checkSignatures(trusting:)`.
+  public typealias ManifestCheck = (SignedManifest) throws(PackError) -> Void
 
   // MARK: The manifest
 
@@ -26,7 +26,7 @@ extension SharedState {
   /// - Throws: the errors of `verify`, ``PackFormat/PackError/Code/damagedManifest``, ``PackFormat/PackError/Code/manifestRollback``,
   ///   ``PackFormat/PackError/Code/stateBusy``, or an error of the file system.
   public func accept(_ document: [UInt8], verify: ManifestCheck) throws(PackError) -> Manifest {
-    try recordingRefusal { () throws(PackError) in try acceptDocument(try SignedManifest(document), verify) }
+    try accepted({ () throws(PackError) in FileContent(document) }, verify).manifest
   }
 
   /// Follows the keys documents of the manifest that the system downloaded, and then accepts the manifest itself, in the same way.
@@ -39,16 +39,12 @@ extension SharedState {
   /// - Throws: the errors of `trust`, ``PackFormat/PackError/Code/damagedManifest``, ``PackFormat/PackError/Code/manifestRollback``,
   ///   ``PackFormat/PackError/Code/stateBusy``, or an error of the file system.
   public func accept(_ document: [UInt8], trusting trust: some ManifestTrust) throws(PackError) -> Manifest {
-    try recordingRefusal { () throws(PackError) in
-      let signed = try SignedManifest(document)
-      try follow(signed, trusting: trust)
-      return try acceptDocument(signed, check(by: trust))
-    }
+    try accepted({ () throws(PackError) in FileContent(document) }, following(trust)).manifest
   }
 
-  /// Accepts the manifest in a file, like ``accept(_:trusting:)``.
-  public func accept(manifestAt path: String, trusting trust: some ManifestTrust) throws(PackError) -> Manifest {
-    try accept(try directory.files.contents(of: path, limit: Manifest.largestSize), trusting: trust)
+  /// Accepts the manifest in a file, which is mapped and not read into memory, like ``accept(_:verify:)``.
+  package func accept(manifestAt path: String, _ verify: ManifestCheck) throws(PackError) -> ManifestListing {
+    try accepted({ () throws(PackError) in try directory.files.content(of: path, limit: Manifest.largestSize) }, verify)
   }
 
   /// Returns the last accepted manifest, for use if no other is available.
@@ -57,6 +53,14 @@ extension SharedState {
   /// - Throws: the errors of `trust`: the document is checked like a new one.
   public func lastManifest(trusting trust: some ManifestTrust) throws(PackError) -> Manifest? {
     try lastManifest(verify: check(by: trust))
+  }
+
+  /// Returns the last accepted manifest, mapped.
+  func lastListing(_ verify: ManifestCheck) throws(PackError) -> ManifestListing? {
+    guard let document = try lastContent() else { return nil }
+    let signed = try SignedManifest(document)
+    try verify(signed)
+    return try ManifestListing(signed)
   }
 
   // MARK: Keys documents
@@ -90,67 +94,76 @@ extension SharedState {
   /// The largest record of keys documents, in bytes (4 MiB): some thousand documents.
   private static let keysLimit: UInt64 = 4 << 20
 
-  private func check(by trust: some ManifestTrust) -> @Sendable (SignedManifest) throws(PackError) -> Manifest {
-    { [self] (document) throws(PackError) in try trust.manifest(in: document, record: try keysRecord(), at: time) }
+  func check(by trust: some ManifestTrust) -> @Sendable (SignedManifest) throws(PackError) -> Void {
+    { [self] (document) throws(PackError) in try trust.check(document, record: try keysRecord(), at: time) }
+  }
+
+  /// Follows the keys documents of a manifest before it checks it.
+  func following(_ trust: some ManifestTrust) -> @Sendable (SignedManifest) throws(PackError) -> Void {
+    let check = check(by: trust)
+    return { [self] (document) throws(PackError) in
+      try follow(document, trusting: trust)
+      try check(document)
+    }
   }
 
   // MARK: Accepting
 
-  private func recordingRefusal(_ body: () throws(PackError) -> Manifest) throws(PackError) -> Manifest {
+  private func accepted(_ document: () throws(PackError) -> FileContent, _ verify: ManifestCheck) throws(PackError) -> ManifestListing {
     do throws(PackError) {
-      return try body()
+      return try accepted(SignedManifest(document()), verify)
     } catch {
       logger.record(.error, .delivery, "manifest refused", .error(error))
       throw error
     }
   }
 
-  private func acceptDocument(_ signed: SignedManifest, _ verify: ManifestCheck) throws(PackError) -> Manifest {
-    let document = signed.bytes
-    let manifest = try verify(signed)
+  private func accepted(_ signed: SignedManifest, _ verify: ManifestCheck) throws(PackError) -> ManifestListing {
+    try verify(signed)
+    let manifest = try ManifestListing(signed)
     // Most events bring a known manifest and need no lock.
     guard try supersedes(manifest, signed, verify) else { return manifest }
     try directory.withLock { (root) throws(PackError) in
       // Another process may have accepted a later manifest while this one waited for the lock.
       guard try supersedes(manifest, signed, verify) else { return }
       // The document first: after a crash between the two writes, the next attempt succeeds.
-      try directory.replace(Self.manifestName, with: document.byteSpan, in: root)
-      try directory.replace(Self.acceptedName, with: Self.text(Self.acceptedLine, [("version", manifest.version)]).byteSpan, in: root)
+      try directory.replace(Self.manifestName, with: signed.content.byteSpan, in: root)
+      try directory.replace(Self.acceptedName, with: Self.text(Self.acceptedLine, [("version", manifest.head.version)]).byteSpan, in: root)
     }
-    logger.record(.notice, .delivery, "manifest accepted", [.public("version", manifest.version)])
+    logger.record(.notice, .delivery, "manifest accepted", [.public("version", manifest.head.version)])
     return manifest
-  }
-
-  /// Accepts the manifest in a file, like ``accept(_:verify:)``.
-  public func accept(manifestAt path: String, verify: ManifestCheck) throws(PackError) -> Manifest {
-    try accept(try directory.files.contents(of: path, limit: Manifest.largestSize), verify: verify)
   }
 
   /// Returns the last accepted manifest, for use if no other is available.
   ///
   /// - Returns: nil if no manifest was accepted yet.
   /// - Throws: the errors of `verify`: the document is checked like a new one.
-  public func lastManifest(verify: ManifestCheck) throws(PackError) -> Manifest? {
-    guard let document = try lastDocument() else { return nil }
-    return try verify(try SignedManifest(document))
-  }
+  public func lastManifest(verify: ManifestCheck) throws(PackError) -> Manifest? { try lastListing(verify)?.manifest }
 
   /// Returns the last accepted document, for the app's store to adopt. Returns nil if there is none.
-  public func lastDocument() throws(PackError) -> [UInt8]? {
+  public func lastDocument() throws(PackError) -> [UInt8]? { try lastContent()?.bytes }
+
+  /// The file is replaced as a whole, never changed, so it can be mapped.
+  private func lastContent() throws(PackError) -> FileContent? {
     guard let size = try directory.status(Self.manifestName, in: try directory.open())?.size, size <= Manifest.largestSize else {
       return nil
     }
-    return try directory.read(Self.manifestName, limit: Int(size), in: try directory.open())
+    do throws(PackError) {
+      return try directory.files.content(of: directory.path(Self.manifestName), limit: Manifest.largestSize)
+    } catch {
+      guard error.code == .missingInput else { throw error }
+      return nil
+    }
   }
 
   /// Returns whether a manifest replaces the last accepted one. The last accepted one is ignored if its signature is no longer trusted.
   ///
   /// - Throws: ``PackFormat/PackError/Code/manifestRollback`` if the manifest is a rollback.
-  private func supersedes(_ manifest: Manifest, _ signed: SignedManifest, _ verify: ManifestCheck) throws(PackError) -> Bool {
+  private func supersedes(_ manifest: ManifestListing, _ signed: SignedManifest, _ verify: ManifestCheck) throws(PackError) -> Bool {
     do throws(PackError) {
       if try isNew(manifest, signed, verify) { return true }
       // The same content may be stored with signatures that no longer count, after a keys document that changed only keys.
-      guard try keysRecord() != nil, try lastDocument() != signed.bytes else { return false }
+      guard try keysRecord() != nil, try lastContent() != signed.content else { return false }
       return isForgotten(verify)
     } catch {
       guard error.code == .manifestRollback, isForgotten(verify) else { throw error }
@@ -161,18 +174,19 @@ extension SharedState {
   /// Throws if a manifest is a rollback: older than the last accepted one, or different from it under the same version.
   ///
   /// - Returns: whether it differs from the last accepted manifest.
-  private func isNew(_ manifest: Manifest, _ signed: SignedManifest, _ verify: ManifestCheck) throws(PackError) -> Bool {
+  private func isNew(_ manifest: ManifestListing, _ signed: SignedManifest, _ verify: ManifestCheck) throws(PackError) -> Bool {
     try checkPackVersions(of: manifest)
     guard let known = try acceptedVersion(verify) else { return true }
-    guard manifest.version >= known else {
+    let version = manifest.head.version
+    guard version >= known else {
       throw PackError(
-        .manifestRollback, "manifest has version \(manifest.version), but version \(known) was accepted before",
+        .manifestRollback, "manifest has version \(version), but version \(known) was accepted before",
         advice: .fetchManifestAgain)
     }
-    guard known == manifest.version, let isSame = try holdsSame(signed) else { return true }
+    guard known == version, let isSame = try holdsSame(signed) else { return true }
     guard isSame else {
       throw PackError(
-        .manifestRollback, "manifest \(manifest.version) differs from the manifest \(manifest.version) that was accepted before",
+        .manifestRollback, "manifest \(version) differs from the manifest \(version) that was accepted before",
         advice: .raiseManifestVersion)
     }
     return false
@@ -181,7 +195,7 @@ extension SharedState {
   /// Returns whether no trusted key signed the last accepted document, so that it is ignored (FORMAT.md §9.4).
   private func isForgotten(_ verify: ManifestCheck) -> Bool {
     do throws(PackError) {
-      _ = try lastManifest(verify: verify)
+      _ = try lastListing(verify)
       return false
     } catch {
       return error.code == .untrustedSignature
@@ -189,11 +203,11 @@ extension SharedState {
   }
 
   /// Throws if a manifest has an older version of any pack, whatever the manifest's own version is.
-  private func checkPackVersions(of manifest: Manifest) throws(PackError) {
-    var known: [String: UInt64] = [:]
-    for record in try content().records { known[record.id] = record.bytes.version }
-    for pack in manifest.packs {
-      guard let version = known[pack.id], pack.version < version else { continue }
+  private func checkPackVersions(of manifest: ManifestListing) throws(PackError) {
+    let root = try directory.open()
+    let known = Set(try directory.recordedPacks(in: root))
+    for pack in manifest where known.contains(pack.id) {
+      guard let version = try recordUnlessDamaged(pack.id, in: root).status?.bytes.version, pack.version < version else { continue }
       throw PackError(
         .manifestRollback, "manifest has version \(pack.version) of pack '\(pack.id)', but version \(version) was accepted before",
         advice: .fetchManifestAgain)
@@ -208,35 +222,19 @@ extension SharedState {
       return version
     }
     do throws(PackError) {
-      return try lastManifest(verify: verify)?.version
+      return try lastListing(verify)?.head.version
     } catch {
       // A document that is no longer valid or is damaged is ignored.
       return nil
     }
   }
 
-  /// Returns whether the last accepted document has the same signed part; nil if there is none. Takes 16 KiB of memory.
+  /// Returns whether the last accepted document has the same signed part; nil if there is none.
   private func holdsSame(_ manifest: SignedManifest) throws(PackError) -> Bool? {
-    let root = try directory.open()
-    guard let size = try directory.status(Self.manifestName, in: root)?.size else { return nil }
+    guard let last = try lastContent() else { return nil }
     // The signatures come first and may differ. The key `signed`, the signed part, and the last brace must be equal.
-    let key = Array(",\"signed\":".utf8)
-    let start = manifest.signedBytes.lowerBound - key.count
-    let count = manifest.bytes.count - start
-    guard start >= 0, size >= UInt64(count) else { return false }
-    let file = try reading(directory.path(Self.manifestName), directory.files.open(Self.manifestName, .readUnlinked, in: root.handle))
-    var buffer = [UInt8](repeating: 0, count: 16 << 10)
-    var done = 0
-    while done < count {
-      let length = min(buffer.count, count - done)
-      buffer.removeLast(buffer.count - length)
-      var span = buffer.mutableByteSpan
-      try directory.files.readExactly(
-        file, at: size - UInt64(count - done), into: &span, name: directory.path(Self.manifestName))
-      guard equal(buffer.byteSpan, manifest.bytes.byteSpan.extracting(start + done..<start + done + length)) else { return false }
-      done += length
-    }
-    return true
+    let same = manifest.content.byteSpan.extracting(droppingFirst: manifest.signedBytes.lowerBound - ",\"signed\":".utf8.count)
+    return last.byteSpan.count >= same.count && equal(last.byteSpan.extracting(last: same.count), same)
   }
 
   // MARK: The allowance

@@ -52,8 +52,7 @@ public struct SharedState: Sendable {
   public func content() throws(PackError) -> Content {
     let root = try directory.open()
     var content = Content()
-    for name in try directory.names(in: .packs, of: root) {
-      guard let id = PackName(fileName: name)?.text else { continue }
+    for id in try directory.recordedPacks(in: root) {
       do throws(PackError) {
         if let record = try directory.record(id, in: root) { content.records.append(record) }
       } catch {
@@ -62,11 +61,17 @@ public struct SharedState: Sendable {
       }
     }
     let installing = Set(content.records.filter { $0.state == .installing }.map(\.identifier))
+    content.files = try files(in: root, installing: installing)
+    return content
+  }
+
+  private func files(in root: RecordDirectory, installing: Set<DownloadIdentifier> = []) throws(PackError) -> [WaitingFile] {
+    var files: [WaitingFile] = []
     for name in try directory.names(in: .incoming, of: root) {
       guard let identifier = DownloadIdentifier(name), let status = try directory.status(Self.place(identifier), in: root) else { continue }
-      content.files.append(WaitingFile(identifier: identifier, size: status.size, isBeingInstalled: installing.contains(identifier)))
+      files.append(WaitingFile(identifier: identifier, size: status.size, isBeingInstalled: installing.contains(identifier)))
     }
-    return content
+    return files
   }
 
   /// Returns the status of a pack's delivery; nil if there is no record.
@@ -101,38 +106,65 @@ public struct SharedState: Sendable {
 
   /// - Parameter search: searches the catalogue. Nil in a process that does not: packs in the catalogue then stay as they are.
   package func plan(for manifest: Manifest, facts: DeliveryFacts, search: Search?) throws(PackError) -> Planned {
+    try plan(for: ManifestListing(manifest), facts: facts, search: search)
+  }
+
+  func plan(for manifest: ManifestListing, facts: DeliveryFacts, search: Search? = nil) throws(PackError) -> Planned {
     var facts = facts
     facts.allowance = try facts.event.permitsEssential ? rememberedAllowance(facts.allowance) : nil
-    let content = try content()
-    let lookup = try lookup(for: manifest, facts, content, search)
-    var plan = DeliveryPlan(for: manifest, lookup, records: content.records, files: content.files, facts: facts, policy: policy)
-    var withdrawn = try record(plan.changes, replacing: Set(content.damaged))
+    let root = try directory.open()
+    var damaged: Set<String> = []
+    var count = 0
+    let records = PlanRecords<PackError>(ids: Set(try directory.recordedPacks(in: root)), batch: StateDirectory.batch) {
+      (id) throws(PackError) in
+      let record = try recordUnlessDamaged(id, in: root)
+      if case .damaged = record { damaged.insert(id) }
+      return record.status
+    } write: { (changes) throws(PackError) in
+      count += changes.count
+      return try record(changes, replacing: damaged, isOrdered: count <= Self.orderedChanges)
+    }
+    let files = try files(in: root)
+    let lookup = try lookup(for: manifest, facts, records, files, search)
+    var planning = try Planning(manifest, lookup, records, files, facts, policy)
+    try planning.run()
     // Removes damaged records of packs that need no record.
-    let named = Set(plan.changes.map(\.id))
-    withdrawn.formUnion(
-      try record(
-        content.damaged.filter { !named.contains($0) }.map { .init(id: $0, before: nil, after: nil) }, replacing: Set(content.damaged)))
-    plan.withdraw(withdrawn)
+    for id in damaged.sorted() {
+      guard case .damaged = try recordUnlessDamaged(id, in: root) else { continue }
+      _ = try records.write([DeliveryPlan.Change(id: id, before: nil, after: nil)])
+    }
+    if count > Self.orderedChanges { try directory.settle(.packs) }
+    let plan = planning.plan
     try keep(plan.allowance)
-    logger.record(.notice, .delivery, "planned", plan.logValues(for: facts, manifest.version, rebuilt: content.damaged.count))
-    return Planned(plan: plan, rebuilt: content.damaged)
+    logger.record(.notice, .delivery, "planned", plan.logValues(for: facts, manifest.head.version, rebuilt: damaged.count))
+    return Planned(plan: plan, rebuilt: damaged.sorted())
   }
+
+  /// Few changes are ordered one by one; for many, that would take longer than the extension may run.
+  private static let orderedChanges = 8
 
   /// Looks up the packs that a plan is about: those that are on the device, that are to come there, or that are asked for, and the bases of all. How many
   /// packs there are does not matter.
   private func lookup(
-    for manifest: Manifest, _ facts: DeliveryFacts, _ content: Content, _ search: Search?
+    for manifest: ManifestListing, _ facts: DeliveryFacts, _ records: PlanRecords<PackError>, _ files: [WaitingFile], _ search: Search?
   ) throws(PackError) -> CatalogueLookup {
-    guard !manifest.catalogue.isEmpty else { return CatalogueLookup() }
+    var lookup = CatalogueLookup()
+    guard !manifest.head.catalogue.isEmpty else { return lookup }
     var ids = facts.asked
     for pack in facts.device ?? [] where !pack.isRejected { ids.insert(pack.id) }
-    for record in content.records where !record.isIdle { ids.insert(record.id) }
-    for file in content.files { ids.insert(file.identifier.id) }
-    let listed = Set(manifest.packs.map(\.id))
-    ids.formUnion(manifest.packs.compactMap(\.basePack))
+    for id in records.ids { if try records.read(id)?.isIdle == false { ids.insert(id) } }
+    for file in files { ids.insert(file.identifier.id) }
+    var listed: Set<String> = []
+    for pack in manifest {
+      listed.insert(pack.id)
+      if let base = pack.basePack { ids.insert(base) }
+    }
     ids.subtract(listed)
-    guard let search else { return CatalogueLookup(ids, withoutCatalogueOf: manifest) }
-    var lookup = try search(ids)
+    guard let search else {
+      lookup.unknown = ids
+      return lookup
+    }
+    lookup = try search(ids)
     let bases = Set(lookup.packs.values.compactMap(\.basePack)).subtracting(listed).subtracting(ids)
     if !bases.isEmpty { lookup = try search(ids.union(bases)) }
     if let refusal = lookup.refusal { logger.record(.error, .delivery, "shard refused", .error(refusal)) }
@@ -142,35 +174,38 @@ public struct SharedState: Sendable {
   /// Writes changes of records, each only if the record is still the one that the plan was made with.
   ///
   /// - Returns: the packs whose records have changed meanwhile.
-  private func record(_ changes: [DeliveryPlan.Change], replacing damaged: Set<String>) throws(PackError) -> Set<String> {
+  private func record(
+    _ changes: [DeliveryPlan.Change], replacing damaged: Set<String>, isOrdered: Bool
+  ) throws(PackError) -> Set<String> {
     var withdrawn: Set<String> = []
-    // Few changes are ordered one by one; for many, that would take longer than the extension may run.
-    let isOrdered = changes.count <= 8
-    var start = 0
-    while start < changes.count {
-      let batch = changes[start..<min(start + StateDirectory.batch, changes.count)]
-      start += batch.count
-      try directory.withLock { (root) throws(PackError) in
-        for change in batch {
-          guard try isStill(change.before, change.id, damaged, in: root) else {
-            withdrawn.insert(change.id)
-            continue
+    try directory.withLock { (root) throws(PackError) in
+      for change in changes {
+        let isStill =
+          switch try recordUnlessDamaged(change.id, in: root) {
+          case .sound(let now): now == change.before
+          case .damaged: change.before == nil && damaged.contains(change.id)
           }
-          try directory.write(change.after, of: change.id, isOrdered: isOrdered, in: root)
-        }
-        // Also brings the earlier ones to the disk.
-        if !isOrdered, start == changes.count { root.noteChange(in: StateDirectory.Folder.packs.rawValue) }
+        if isStill { try directory.write(change.after, of: change.id, isOrdered: isOrdered, in: root) } else { withdrawn.insert(change.id) }
       }
     }
     return withdrawn
   }
 
-  private func isStill(_ before: PackStatus?, _ id: String, _ damaged: Set<String>, in root: RecordDirectory) throws(PackError) -> Bool {
+  enum FoundRecord {
+    case sound(PackStatus?)
+    case damaged
+
+    var status: PackStatus? {
+      if case .sound(let status) = self { status } else { nil }
+    }
+  }
+
+  func recordUnlessDamaged(_ id: String, in root: RecordDirectory) throws(PackError) -> FoundRecord {
     do throws(PackError) {
-      return try directory.record(id, in: root) == before
+      return .sound(try directory.record(id, in: root))
     } catch {
       guard error.code == .damagedState else { throw error }
-      return before == nil && damaged.contains(id)
+      return .damaged
     }
   }
 

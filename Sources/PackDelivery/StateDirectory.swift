@@ -83,6 +83,13 @@ struct StateDirectory: Sendable {
     try root.replace(name, with: bytes, by: Self.writingName, isOrdered: isOrdered)
   }
 
+  /// Brings the names in a folder to the disk, and the files in it that were replaced without order.
+  func settle(_ folder: Folder) throws(PackError) {
+    let root = try open()
+    root.noteChange(in: folder.rawValue)
+    try root.settle()
+  }
+
   /// Returns the size of a file outside the directory.
   func sizeOfFile(_ file: String) throws(PackError) -> UInt64 {
     let status = try files.status(of: file, following: .asThemselves)
@@ -107,6 +114,11 @@ struct StateDirectory: Sendable {
 
   /// Returns the names in a folder, sorted; empty if the folder does not exist.
   func names(in folder: Folder, of root: RecordDirectory) throws(PackError) -> [String] { try root.names(in: folder.rawValue) }
+
+  /// Returns the names of the packs that have a record.
+  func recordedPacks(in root: RecordDirectory) throws(PackError) -> [String] {
+    try names(in: .packs, of: root).compactMap { PackName(fileName: $0)?.text }
+  }
 
   /// Returns the status of a file; nil if it does not exist.
   func status(_ name: String, in root: RecordDirectory) throws(PackError) -> FileStatus? {

@@ -11,9 +11,16 @@ extension Manifest {
 
   /// Reads the same from a range of a document, so that errors name the place in the document.
   package init(parsing bytes: Span<UInt8>, _ range: Range<Int>) throws(PackError) {
+    var packs: [ManifestPack] = []
+    self = try Self.read(bytes, range) { pack, _ in packs.append(pack) }
+    self.packs = packs
+  }
+
+  /// Reads a manifest and gives its packs away, each with the place of its entry.
+  static func read(_ bytes: Span<UInt8>, _ range: Range<Int>, each: (ManifestPack, Int) -> Void) throws(PackError) -> Manifest {
     // The form of the whole part first: a document that is not in canonical form is always refused, and the schema decides how the rest is read.
-    try Self.checkForm(of: bytes, range)
-    self = try ManifestReader(bytes, range).manifest
+    try checkForm(of: bytes, range)
+    return try ManifestReader(bytes, range, each: each).head
   }
 
   /// Throws if a document is too large.
@@ -47,9 +54,10 @@ extension Manifest {
 
 /// Reads the values of a manifest whose form has been checked.
 private struct ManifestReader {
-  let manifest: Manifest
+  /// The manifest without its packs.
+  let head: Manifest
 
-  init(_ bytes: Span<UInt8>, _ range: Range<Int>) throws(PackError) {
+  init(_ bytes: Span<UInt8>, _ range: Range<Int>, each: (ManifestPack, Int) -> Void) throws(PackError) {
     var cursor = CanonicalCursor(at: range.lowerBound, end: range.upperBound)
     var object = try cursor.beginObject("a signed part", depth: 2, in: bytes)
     var version: UInt64?
@@ -58,6 +66,7 @@ private struct ManifestReader {
     var budget: InstallBudget?
     var defaults = ManifestDefaults()
     var packs: [ManifestPack]?
+    var fault: String?
     var catalogue: [Shard] = []
     while let key = try cursor.nextKey(of: &object, in: bytes) {
       switch key {
@@ -68,18 +77,24 @@ private struct ManifestReader {
       case "issued": issued = try cursor.time("a time of issue", in: bytes)
       case "keyId": defaults.keyID = try cursor.text("a key id", in: bytes)
       // Keys ascend, so the defaults are complete.
-      case "packs": packs = try ManifestEntryReader(defaults, depth: 3).packs(&cursor, bytes)
+      case "packs":
+        packs = []
+        var rules = ManifestRules.Entries(defaults)
+        try ManifestEntryReader(defaults, depth: 3).forEach(&cursor, bytes) { pack, place in
+          fault = fault ?? rules.faults(of: pack).first
+          if fault == nil { each(pack, place) }
+        }
       case "version": version = try cursor.integer("a version", in: bytes)
       default: try cursor.skip(depth: 3, in: bytes)
       }
     }
-    var manifest = Manifest(
+    var head = Manifest(
       version: try required(version, "version", of: "manifest"), issued: issued,
       expires: try required(expires, "expires", of: "manifest"), budget: budget, defaults: defaults,
       packs: try required(packs, "packs", of: "manifest"))
-    manifest.catalogue = catalogue
-    self.manifest = manifest
-    if let fault = ManifestRules.faults(of: manifest).first {
+    head.catalogue = catalogue
+    self.head = head
+    if let fault = ManifestRules.faults(of: head).first ?? fault {
       throw PackError(.damagedManifest, "manifest breaks its rules: \(fault)")
     }
   }

@@ -14,15 +14,24 @@ struct ManifestEntryReader {
 
   /// Reads an array of entries.
   func packs(_ cursor: inout CanonicalCursor, _ bytes: Span<UInt8>) throws(PackError) -> [ManifestPack] {
-    var array = try cursor.beginArray("packs", depth: depth, in: bytes)
     var packs: [ManifestPack] = []
-    while try cursor.hasNext(in: &array, in: bytes) {
-      var pack = try pack(number: packs.count, &cursor, bytes)
-      // Packs of a group are neighbours, so they share the memory of their list.
-      if let last = packs.last, last.languages == pack.languages { pack.languages = last.languages }
-      packs.append(pack)
-    }
+    try forEach(&cursor, bytes) { pack, _ in packs.append(pack) }
     return packs
+  }
+
+  /// Reads an array of entries, and gives each away with its place.
+  func forEach(_ cursor: inout CanonicalCursor, _ bytes: Span<UInt8>, _ body: (ManifestPack, Int) -> Void) throws(PackError) {
+    var array = try cursor.beginArray("packs", depth: depth, in: bytes)
+    var number = 0
+    var languages: [String] = []
+    while try cursor.hasNext(in: &array, in: bytes) {
+      let place = cursor.offset
+      var pack = try pack(number: number, &cursor, bytes)
+      // Packs of a group are neighbours, so they share the memory of their list.
+      if pack.languages == languages { pack.languages = languages } else { languages = pack.languages }
+      body(pack, place)
+      number += 1
+    }
   }
 
   /// The values of an entry, as far as they have been read.
@@ -42,7 +51,8 @@ struct ManifestEntryReader {
     var created: ManifestTime?
   }
 
-  private func pack(number: Int, _ cursor: inout CanonicalCursor, _ bytes: Span<UInt8>) throws(PackError) -> ManifestPack {
+  /// Reads the entry at the cursor.
+  func pack(number: Int, _ cursor: inout CanonicalCursor, _ bytes: Span<UInt8>) throws(PackError) -> ManifestPack {
     let values = try values(&cursor, bytes)
     let owner = values.id.map { "\(cursor.subject)'s pack '\($0)'" } ?? "\(cursor.subject)'s pack number \(number + 1)"
     func integer(_ key: String) throws(PackError) -> UInt64 {

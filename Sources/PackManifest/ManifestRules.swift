@@ -11,16 +11,26 @@ enum ManifestRules {
     }
     faults += self.faults(of: manifest.defaults)
     faults += Shard.faults(of: manifest.catalogue)
-    if manifest.defaults.baseURL == nil {
-      if !manifest.catalogue.isEmpty { faults.append("a catalogue needs a base") }
-      if let pack = manifest.packs.first(where: { !$0.deltas.isEmpty }) { faults.append("pack '\(pack.id)' has deltas, which need a base") }
-    }
-    var ids: Set<String> = []
-    for pack in manifest.packs {
-      faults += self.faults(of: pack).map { "pack '\(pack.id)': \($0)" }
-      if !ids.insert(pack.id).inserted { faults.append("pack '\(pack.id)' is listed twice") }
-    }
+    if manifest.defaults.baseURL == nil, !manifest.catalogue.isEmpty { faults.append("a catalogue needs a base") }
+    var entries = Entries(manifest.defaults)
+    for pack in manifest.packs { faults += entries.faults(of: pack) }
     return faults
+  }
+
+  /// The rules for the entries of a manifest, one after the other.
+  struct Entries {
+    private var ids: Set<String> = []
+    private let hasBase: Bool
+
+    init(_ defaults: ManifestDefaults) { hasBase = defaults.baseURL != nil }
+
+    /// Returns all faults of the next entry, as texts that name it.
+    mutating func faults(of pack: ManifestPack) -> [String] {
+      var faults = ManifestRules.faults(of: pack).map { "pack '\(pack.id)': \($0)" }
+      if !hasBase, !pack.deltas.isEmpty { faults.append("pack '\(pack.id)' has deltas, which need a base") }
+      if !ids.insert(pack.id).inserted { faults.append("pack '\(pack.id)' is listed twice") }
+      return faults
+    }
   }
 
   /// Returns the faults of the defaults.

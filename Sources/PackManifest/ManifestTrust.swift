@@ -8,13 +8,12 @@ public protocol ManifestTrust: Sendable {
   /// - Returns: the record to store, nil if there is nothing to store, and the error of the first keys document that is refused.
   func followed(_ document: SignedManifest, after record: [UInt8]?) -> (record: [UInt8]?, failure: PackError?)
 
-  /// Returns the content of a manifest that is signed by enough keys.
+  /// Checks that a manifest is signed by enough keys. Its signed part may be read only then.
   ///
   /// - Parameters:
   ///   - document: the manifest. Its keys documents count only as far as they are in the record.
   ///   - record: the record that was stored last; nil if there is none.
   ///   - time: the current time, in seconds since 1970, for the expiry of keys documents.
-  /// - Throws: ``PackFormat/PackError/Code/untrustedSignature``, ``PackFormat/PackError/Code/damagedManifest``,
-  ///   ``PackFormat/PackError/Code/keysExpired``.
-  func manifest(in document: SignedManifest, record: [UInt8]?, at time: Int64) throws(PackError) -> Manifest
+  /// - Throws: ``PackFormat/PackError/Code/untrustedSignature``, ``PackFormat/PackError/Code/keysExpired``.
+  func check(_ document: SignedManifest, record: [UInt8]?, at time: Int64) throws(PackError)
 }

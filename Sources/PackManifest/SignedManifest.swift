@@ -3,8 +3,9 @@
 /// Only its outer form has been checked. The signed part is read only after a signature by a trusted key was verified, and a keys document only
 /// after its signatures were.
 public struct SignedManifest: Hashable, Sendable {
-  /// The whole document.
-  public let bytes: [UInt8]
+  /// The whole document. A copy of it, if the document is mapped.
+  public var bytes: [UInt8] { content.bytes }
+  package let content: FileContent
   /// The ranges of the keys documents in ``bytes``, oldest first. Empty if there are none. The signatures do not cover them: each has its own.
   public let keysBytes: [Range<Int>]
   /// The signatures, in ascending order of their key ids. None of them has been verified.
@@ -18,18 +19,22 @@ public struct SignedManifest: Hashable, Sendable {
   /// Reads a document. Only its size, its outer form and the list of signatures are checked.
   ///
   /// - Throws: ``PackError/Code/damagedManifest``
-  public init(_ bytes: [UInt8]) throws(PackError) {
+  public init(_ bytes: [UInt8]) throws(PackError) { try self.init(FileContent(bytes)) }
+
+  package init(_ content: FileContent) throws(PackError) {
+    let bytes = content.byteSpan
     try Manifest.check(bytes.count)
     var cursor = CanonicalCursor(at: 0, end: bytes.count)
-    keysBytes = try Self.keys(&cursor, bytes.byteSpan)
-    signatures = try ManifestSignature.list(&cursor, bytes.byteSpan, isFirst: keysBytes.isEmpty, depth: 2, limit: Self.signatureLimit)
-    let start = cursor.offset
+    keysBytes = try Self.keys(&cursor, bytes)
+    signatures = try ManifestSignature.list(&cursor, bytes, isFirst: keysBytes.isEmpty, depth: 2, limit: Self.signatureLimit)
+    let (start, brace) = (cursor.offset, UInt8(ascii: "}"))
     // The signed part is read after its signature was verified.
-    guard bytes.count >= start + 3, bytes[start] == UInt8(ascii: "{"), bytes.suffix(2) == Array("}}".utf8)[...] else {
+    guard bytes.count >= start + 3, bytes[start] == UInt8(ascii: "{"), bytes[bytes.count - 1] == brace, bytes[bytes.count - 2] == brace
+    else {
       throw PackError(.damagedManifest, "manifest does not end in a signed part, at byte \(bytes.count)")
     }
     signedBytes = start..<bytes.count - 1
-    self.bytes = bytes
+    self.content = content
   }
 
   /// Makes a document.

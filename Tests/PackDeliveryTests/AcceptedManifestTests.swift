@@ -27,12 +27,12 @@ struct AcceptedManifestTests {
     let given = state
     let state: SharedState
     if let given { state = given } else { state = try open() }
-    return try state.accept(document) { (signed) throws(PackError) in try signed.verify(trusting: keys).manifest }
+    return try state.accept(document) { (signed) throws(PackError) in try signed.checkSignatures(trusting: TrustedKeys(keys)) }
   }
 
   private func last() throws(PackError) -> Manifest? {
     let keys = [try key().publicKey]
-    return try open().lastManifest { (signed) throws(PackError) in try signed.verify(trusting: keys).manifest }
+    return try open().lastManifest { (signed) throws(PackError) in try signed.checkSignatures(trusting: TrustedKeys(keys)) }
   }
 
   @Test("a valid manifest is stored, so that it can be used if no other is available")
@@ -45,9 +45,9 @@ struct AcceptedManifestTests {
     disk.write(try document(manifest(offer("b"), version: 8)), to: "/system/manifest")
     let keys = [try key().publicKey]
     let second = try open().accept(manifestAt: "/system/manifest") { (signed) throws(PackError) in
-      try signed.verify(trusting: keys).manifest
+      try signed.checkSignatures(trusting: TrustedKeys(keys))
     }
-    #expect(second.version == 8)
+    #expect(second.head.version == 8)
     #expect(try last()?.version == 8)
   }
 
@@ -74,7 +74,7 @@ struct AcceptedManifestTests {
       #expect(disk.tree() == before, "\(number)")
     }
     let error = failure { () throws(PackError) in
-      _ = try state.accept(manifestAt: "/system/nothing") { (_) throws(PackError) in manifest() }
+      _ = try state.accept(manifestAt: "/system/nothing") { (_) throws(PackError) in }
     }
     #expect(error?.code == .missingInput)
     #expect(try last()?.version == 7)
@@ -102,7 +102,7 @@ struct AcceptedManifestTests {
     let theirs = try document(manifest(offer("a", highest), version: highest), by: [1])
     let (stolen, next) = (try key(1).publicKey, try key().publicKey)
     func take(_ document: [UInt8], trusting keys: [SigningPublicKey]) throws(PackError) -> UInt64 {
-      let check: SharedState.ManifestCheck = { (signed) throws(PackError) in try signed.verify(trusting: keys).manifest }
+      let check: SharedState.ManifestCheck = { (signed) throws(PackError) in try signed.checkSignatures(trusting: TrustedKeys(keys)) }
       let state = try open()
       let manifest = try state.accept(document, verify: check)
       _ = try state.plan(for: manifest, facts: DeliveryFacts(.periodic, at: state.time))

@@ -12,7 +12,7 @@ struct DeliveryLogTests {
   @Test("a refused manifest is an error with its code")
   func refused() throws {
     let state = try state()
-    let error = failure { () throws(PackError) in _ = try state.accept([1, 2, 3]) { (_) throws(PackError) in manifest() } }
+    let error = failure { () throws(PackError) in _ = try state.accept([1, 2, 3]) { (_) throws(PackError) in } }
     #expect(error != nil)
     #expect(logger.take() == ["error delivery: manifest refused code=damaged-manifest error=<private>"])
   }

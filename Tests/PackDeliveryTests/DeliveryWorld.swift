@@ -180,9 +180,7 @@ struct DeliveryWorld {
     get throws(PackError) { try SignedManifest(signed: served[published.version]!.signedBytes(), signatures: []).bytes }
   }
 
-  private static let check: ExtensionDelivery.Check = { (signed) throws(PackError) in
-    try Manifest(parsingSigned: signed.bytes.byteSpan.extracting(signed.signedBytes))
-  }
+  private static let check: ExtensionDelivery.Check = { (_) throws(PackError) in }
 
   private static func catalogue(_ files: MemoryFiles) -> Catalogue {
     Catalogue("/catalogue", files: files, backend: CryptoBackends.standard)
@@ -235,13 +233,14 @@ struct DeliveryWorld {
       guard let manifest = try world.currentManifest(state) else { return }
       let catalogue = Self.catalogue(files)
       if isApp { try world.fetch(of: manifest, to: catalogue) }
+      let before = world.records()
       let planned = try state.plan(
         for: manifest,
         facts: DeliveryFacts(
           event, at: world.clock.secondsSince1970, device: knowsDevice ? world.device : nil,
           downloads: knowsSystem ? Set(world.downloads.keys) : nil, asked: wanted, allowance: allowance, freeSpace: freeSpace),
         search: isApp ? Self.search(catalogue, manifest) : nil)
-      world.check(planned.plan, of: manifest, event, isApp: isApp, knowsDevice: knowsDevice)
+      world.check(planned.plan, of: manifest, before, event, isApp: isApp, knowsDevice: knowsDevice)
       world.count("plan \(event)")
       world.lastPlan = planned.plan
       for download in planned.plan.downloads {
@@ -264,7 +263,8 @@ struct DeliveryWorld {
   }
 
   private mutating func check(
-    _ plan: DeliveryPlan, of manifest: Manifest, _ event: DeliveryEvent, isApp: Bool = true, knowsDevice: Bool = true
+    _ plan: DeliveryPlan, of manifest: Manifest, _ before: [String: PackStatus], _ event: DeliveryEvent, isApp: Bool = true,
+    knowsDevice: Bool = true
   ) {
     let packs = offered[manifest.version] ?? []
     let inCatalogue = Set(packs.map(\.id)).subtracting(manifest.packs.map(\.id))
@@ -285,7 +285,7 @@ struct DeliveryWorld {
         if knowsDevice, let delta {
           // Its base is there, or another pack that is downloaded, too. A download that is repeated keeps the delta that was chosen before.
           let comes = packs.contains { $0.id == pack?.basePack && $0.contentRoot == delta.bases[0] && !lists(of: $0.id, in: plan).isEmpty }
-          let isRepeated = plan.changes.first { $0.id == download.id }?.before?.file == download.bytes
+          let isRepeated = before[download.id]?.file == download.bytes
           #expect(comes || isRepeated || base(download.id, of: delta) != nil, "\(download.id): a delta without its base")
         }
       } else {
@@ -519,8 +519,9 @@ struct DeliveryWorld {
       func facts() -> DeliveryFacts {
         DeliveryFacts(.launch, at: clock.secondsSince1970, device: device, downloads: Set(downloads.keys))
       }
+      let before = records()
       plan = try state.plan(for: manifest, facts: facts(), search: search).plan
-      self.check(plan, of: manifest, .launch)
+      self.check(plan, of: manifest, before, .launch)
       checkFallbacks(of: plan, remark)
       for identifier in plan.cancellations { downloads[identifier] = nil }
       for download in plan.downloads { downloads[download.identifier.description] = (download.id, download.bytes) }

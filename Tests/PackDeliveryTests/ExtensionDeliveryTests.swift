@@ -14,7 +14,7 @@ struct ExtensionDeliveryTests {
     let key = try key().publicKey
     return ExtensionDelivery(
       state: try .sample(MemoryFiles(disk)), isForDevice: { $0.platforms.isEmpty },
-      verify: { (document) throws(PackError) in try document.verify(trusting: [key]).manifest })
+      verify: { (document) throws(PackError) in try document.checkSignatures(trusting: TrustedKeys([key])) })
   }
 
   /// Writes the manifest to the place where the system leaves it.
@@ -87,7 +87,7 @@ struct ExtensionDeliveryTests {
     let files = MemoryFiles(disk, .nothing)
     let key = try key().publicKey
     let ours = ExtensionDelivery(state: try .sample(files)) { (document) throws(PackError) in
-      try document.verify(trusting: [key]).manifest
+      try document.checkSignatures(trusting: TrustedKeys([key]))
     }
     let path = try download(manifest(offer("a", .essential), offer("b", .essential)))
     let answer = ours.downloads(for: .install, manifestAt: path, allowance: nil)

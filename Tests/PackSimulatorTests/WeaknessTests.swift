@@ -182,7 +182,7 @@ private struct TestDevice {
 
   func downloader() throws -> ExtensionDelivery {
     let keys = [try Releases.signer().publicKey]
-    return ExtensionDelivery(state: try state()) { (signed) throws(PackError) in try signed.verify(trusting: keys).manifest }
+    return ExtensionDelivery(state: try state()) { (signed) throws(PackError) in try signed.checkSignatures(trusting: TrustedKeys(keys)) }
   }
 
   func app() async throws -> AppDelivery {

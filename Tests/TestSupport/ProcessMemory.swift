@@ -25,6 +25,16 @@ package enum ProcessMemory {
     return number
   }
 
+  /// Returns the memory that only this process has and that it has written, in kilobytes.
+  package static func dirtyKilobytes() throws -> Int {
+    let rollup = try String(contentsOfFile: "/proc/self/smaps_rollup", encoding: .utf8)
+    let line = rollup.split(separator: "\n").first { $0.hasPrefix("Private_Dirty:") }
+    guard let number = line?.split(whereSeparator: { !$0.isNumber }).first.flatMap({ Int($0) }) else {
+      throw Unknown(name: "Private_Dirty")
+    }
+    return number
+  }
+
   /// Resets the peak of the resident memory.
   package static func resetPeak() throws {
     guard let file = fopen("/proc/self/clear_refs", "w") else { throw Unknown(name: "clear_refs") }

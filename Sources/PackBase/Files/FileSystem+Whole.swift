@@ -192,6 +192,14 @@ extension FileSystem {
     }
   }
 
+  /// Returns the content of a file that is replaced as a whole if it changes, mapped if the system can do that. Throws if it is larger than `limit` bytes.
+  package func content(of name: String, limit: Int) throws(PackError) -> FileContent {
+    let (file, status) = try openFile(name)
+    guard status.size <= UInt64(limit) else { throw PackError(.limitExceeded, of: name, "is more than \(limit) bytes") }
+    if let content = map(file, Int(status.size)) { return content }
+    return FileContent(try contents(of: name, limit: limit))
+  }
+
   /// Writes all of `bytes` at `offset`.
   package func writeAll(_ file: OpenFile, at offset: UInt64, _ bytes: Span<UInt8>) throws(FileFailure) {
     try unsafe bytes.withUnsafeBytes { (bytes) throws(FileFailure) in

@@ -8,6 +8,8 @@ package protocol FileSystem: Sendable {
   func read(_ file: OpenFile, at offset: UInt64, into buffer: UnsafeMutableRawBufferPointer) throws(FileFailure) -> Int
   /// Reads from a stream without positions: a pipe, a terminal.
   func read(_ file: OpenFile, into buffer: UnsafeMutableRawBufferPointer) throws(FileFailure) -> Int
+  /// Maps the first `size` bytes of a file that is never changed in place. Returns nil if that is not possible.
+  func map(_ file: OpenFile, _ size: Int) -> FileContent?
   /// Writes at most `buffer.count` bytes at `offset` and returns how many.
   func write(_ file: OpenFile, at offset: UInt64, _ buffer: UnsafeRawBufferPointer) throws(FileFailure) -> Int
   /// Writes to the end of a stream and returns the number of bytes written.
@@ -62,6 +64,7 @@ extension FileSystem {
   package func protectUntilFirstUnlock(_ directory: String) {}
   package func order(_ file: OpenFile) throws(FileFailure) { try sync(file) }
   package func beginActivity() -> ProcessActivity? { ProcessActivity() }
+  package func map(_ file: OpenFile, _ size: Int) -> FileContent? { nil }
 }
 
 /// How a file is opened. Child processes inherit no open file, and opening never waits for the other end of a pipe.

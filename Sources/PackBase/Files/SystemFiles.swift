@@ -73,6 +73,14 @@ package struct SystemFiles: FileSystem {
     #endif
   }
 
+  package func map(_ file: OpenFile, _ size: Int) -> FileContent? {
+    guard size > 0, let start = unsafe mmap(nil, size, PROT_READ, MAP_PRIVATE, file.descriptor, 0), unsafe start != MAP_FAILED else {
+      return nil
+    }
+    let pages = unsafe UnsafeRawBufferPointer(start: start, count: size)
+    return unsafe FileContent(pages.assumingMemoryBound(to: UInt8.self), owner: MappedPages(pages))
+  }
+
   package func write(
     _ file: OpenFile, at offset: UInt64, _ buffer: UnsafeRawBufferPointer
   ) throws(FileFailure) -> Int {
@@ -384,4 +392,14 @@ extension FileFailure {
 
 extension String {
   fileprivate var lowercasedFirst: String { prefix(1).lowercased() + dropFirst() }
+}
+
+/// Pages that stay mapped as long as this exists.
+@safe
+private final class MappedPages: @unchecked Sendable {
+  private let pages: UnsafeRawBufferPointer
+
+  init(_ pages: UnsafeRawBufferPointer) { unsafe self.pages = pages }
+
+  deinit { unsafe _ = munmap(UnsafeMutableRawPointer(mutating: pages.baseAddress), pages.count) }
 }

@@ -27,7 +27,7 @@ public struct DeliveryPlan: Hashable, Sendable {
   public internal(set) var orphans: [String] = []
   /// The allowance that remains after the downloads; nil if there is no allowance.
   public internal(set) var allowance: Allowance?
-  /// The changes of the records.
+  /// The changes of the records. Empty in a plan of ``SharedState``, which has made them.
   public internal(set) var changes: [Change] = []
 
   /// A change of a record.
@@ -66,9 +66,22 @@ public struct DeliveryPlan: Hashable, Sendable {
     for manifest: Manifest, _ lookup: CatalogueLookup, records: [PackStatus], files: [WaitingFile] = [], facts: DeliveryFacts,
     policy: DeliveryPolicy = .init()
   ) {
-    var planning = Planning(manifest, lookup, records, files, facts, policy)
+    let before = Dictionary(records.map { ($0.id, $0) }) { $1 }
+    var now = before
+    var changed: [String] = []
+    let source = PlanRecords<Never>(ids: Set(before.keys), batch: 32) {
+      now[$0]
+    } write: {
+      for change in $0 {
+        if now[change.id] == before[change.id] { changed.append(change.id) }
+        now[change.id] = change.after
+      }
+      return []
+    }
+    var planning = Planning(ManifestListing(manifest), lookup, source, files, facts, policy)
     planning.run()
     self = planning.plan
+    changes = changed.filter { now[$0] != before[$0] }.map { Change(id: $0, before: before[$0], after: now[$0]) }
   }
 
   /// Returns why a pack is not downloaded now: for one that waits for its base, why that is not.

@@ -11,28 +11,34 @@ struct PackBases {
 
   /// - Parameters:
   ///   - packs: The packs that are offered.
-  ///   - records: The records before the plan, by name.
+  ///   - records: The records before the plan.
   ///   - device: What the store reports, by name.
-  init(
-    _ packs: [ManifestPack], _ records: [String: PackStatus], _ device: [String: [DevicePack]],
-    _ facts: DeliveryFacts
-  ) {
-    let above = packs.filter { $0.basePack != nil }
-    guard !above.isEmpty else { return }
-    let names = Set(above.compactMap(\.basePack))
-    let offered = Dictionary(packs.lazy.filter { names.contains($0.id) && facts.isForDevice($0) }.map { ($0.id, $0) }) { first, _ in first }
-    for id in names { held[id] = Self.roots(of: id, records, device, facts) }
-    for (id, base) in offered where Self.cost(of: base, records[id], device[id], facts) == 0 { coming[id] = base.contentRoot }
-    for pack in above where facts.isForDevice(pack) {
-      guard let base = pack.basePack.flatMap({ offered[$0] }), !roots(below: pack).contains(base.contentRoot) else { continue }
-      let record = records[pack.id].flatMap { $0.bytes == PackBytes(pack) ? $0 : nil }
+  init<Failure: Error>(
+    _ packs: ManifestListing, _ records: PlanRecords<Failure>, _ device: [String: [DevicePack]], _ facts: DeliveryFacts
+  ) throws(Failure) {
+    func read(_ id: String) throws(Failure) -> PackStatus? { records.ids.contains(id) ? try records.read(id) : nil }
+    var names: Set<String> = []
+    for pack in packs { if let base = pack.basePack { names.insert(base) } }
+    guard !names.isEmpty else { return }
+    var offered: [String: Int] = [:]
+    for (index, pack) in packs.enumerated() where names.contains(pack.id) && offered[pack.id] == nil && facts.isForDevice(pack) {
+      offered[pack.id] = index
+      if Self.cost(of: pack, try read(pack.id), device[pack.id], facts) == 0 { coming[pack.id] = pack.contentRoot }
+    }
+    for id in names { held[id] = Self.roots(of: id, facts.device == nil ? try read(id) : nil, device, facts) }
+    for pack in packs where pack.basePack != nil && facts.isForDevice(pack) {
+      guard let base = pack.basePack.flatMap({ offered[$0] }).map({ packs[$0] }), !roots(below: pack).contains(base.contentRoot) else {
+        continue
+      }
+      let any = try read(pack.id)
+      let record = any.flatMap { $0.bytes == PackBytes(pack) ? $0 : nil }
       // An essential download depends on nothing, because only this event permits it; nor does what has begun, or came to nothing as a delta.
       if pack.delivery == .essential, facts.event.permitsEssential { continue }
       guard record.map({ $0.state.kind == .notLoaded && $0.fallback == nil }) ?? true else { continue }
-      let isWanted = pack.delivery != .onDemand || facts.asked.contains(pack.id) || records[pack.id]?.isWanted == true
-      guard isWanted, let cost = Self.cost(of: base, records[base.id], device[base.id], facts) else { continue }
+      let isWanted = pack.delivery != .onDemand || facts.asked.contains(pack.id) || any?.isWanted == true
+      guard isWanted, let cost = Self.cost(of: base, try read(base.id), device[base.id], facts) else { continue }
       // A delta over a version of the pack itself is not put off.
-      let own = Self.roots(of: pack.id, records, device, facts)
+      let own = Self.roots(of: pack.id, any, device, facts)
       guard pack.cheapestDelta(over: Set(own + roots(below: pack))) == nil,
         let delta = pack.cheapestDelta(over: [base.contentRoot]), delta.size.adding(cost) < pack.size
       else { continue }
@@ -52,9 +58,9 @@ struct PackBases {
 
   /// Returns the content roots of a pack on the device.
   private static func roots(
-    of id: String, _ records: [String: PackStatus], _ device: [String: [DevicePack]], _ facts: DeliveryFacts
+    of id: String, _ record: PackStatus?, _ device: [String: [DevicePack]], _ facts: DeliveryFacts
   ) -> [[UInt8]] {
-    guard facts.device != nil else { return [records[id]?.base].compactMap(\.self) }
+    guard facts.device != nil else { return [record?.base].compactMap(\.self) }
     return device[id, default: []].filter { !$0.isRejected }.compactMap(\.contentRoot)
   }
 

@@ -1,9 +1,12 @@
-/// The computation of a ``DeliveryPlan``.
-struct Planning {
+/// The computation of a ``DeliveryPlan``. The manifest and the records are read pack by pack, and changes are written in batches, so that the memory of
+/// a plan is that of its lists.
+struct Planning<Failure: Error> {
   private(set) var plan = DeliveryPlan()
+  /// The packs whose records somebody else has changed meanwhile.
+  private(set) var withdrawn: Set<String> = []
 
   /// The packs that are offered.
-  private let packs: [ManifestPack]
+  private let packs: ManifestListing
   /// The packs whose files are deltas over packs that are not installed yet.
   private var waiting: Set<String> = []
   private let defaults: ManifestDefaults
@@ -15,64 +18,82 @@ struct Planning {
   private let facts: DeliveryFacts
   private let policy: DeliveryPolicy
   private let isExpired: Bool
-  private var records: [String: PackStatus] = [:]
+  private let records: PlanRecords<Failure>
+  /// The packs that have a record and were not considered yet.
+  private var recorded: Set<String>
+  private var changes: [DeliveryPlan.Change] = []
   private var device: [String: [DevicePack]] = [:]
-  private var files: [String: WaitingFile] = [:]
-  /// The identifiers of files that are needed.
-  private var neededFiles: Set<String> = []
+  /// The files in the shared directory, by their identifiers in ascending order, and which of them are needed.
+  private let files: [WaitingFile]
+  private var isNeeded: [Bool]
   /// The identifiers of downloads that the manifest offers.
   private var offeredDownloads: Set<String> = []
   private var candidates: [Candidate] = []
   /// The number of bytes that everything in progress will take on the device.
   private var reserved: UInt64 = 0
 
-  /// A pack to be downloaded if there is enough space.
+  /// A pack to be downloaded if there is enough space. It is considered again when its turn comes.
   private struct Candidate {
-    let pack: Int
-    let before: PackStatus?
-    let status: PackStatus
-    let urgency: Int
+    let pack: Int32
+    let urgency: Int8
+    let held: [DevicePack]
   }
 
   init(
-    _ manifest: Manifest, _ lookup: CatalogueLookup, _ records: [PackStatus], _ files: [WaitingFile], _ facts: DeliveryFacts,
+    _ manifest: ManifestListing, _ lookup: CatalogueLookup, _ records: PlanRecords<Failure>, _ files: [WaitingFile], _ facts: DeliveryFacts,
     _ policy: DeliveryPolicy
-  ) {
-    packs = lookup.packs.isEmpty ? manifest.packs : manifest.packs + lookup.packs.values.sorted { $0.id.precedes($1.id) }
-    defaults = manifest.defaults
+  ) throws(Failure) {
+    packs = manifest.adding(lookup.packs.values.sorted { $0.id.precedes($1.id) })
+    defaults = manifest.head.defaults
     unknown = lookup.unknown
-    hasCatalogue = !manifest.catalogue.isEmpty
+    hasCatalogue = !manifest.head.catalogue.isEmpty
     self.facts = facts
     self.policy = policy
-    isExpired = facts.time >= manifest.expires.secondsSince1970
-    self.records.reserveCapacity(records.count)
-    for record in records { self.records[record.id] = record }
+    isExpired = facts.time >= manifest.head.expires.secondsSince1970
+    self.records = records
+    recorded = records.ids
     for pack in facts.device ?? [] { device[pack.id, default: []].append(pack) }
-    bases = PackBases(packs, self.records, device, facts)
-    for file in files { self.files[file.identifier.description] = file }
+    bases = try PackBases(packs, records, device, facts)
+    self.files = files.sorted { $0.identifier.description < $1.identifier.description }
+    isNeeded = Array(repeating: false, count: files.count)
     plan.allowance = facts.allowance
   }
 
-  mutating func run() {
-    for (index, pack) in packs.enumerated() where facts.isForDevice(pack) { consider(pack, index) }
-    for id in unknown.sorted() { wait(id) }
-    for urgency in 0...2 {
-      for candidate in candidates where candidate.urgency == urgency { admit(candidate) }
+  mutating func run() throws(Failure) {
+    for (index, pack) in packs.enumerated() where facts.isForDevice(pack) {
+      let before = recorded.remove(pack.id) == nil ? nil : try records.read(pack.id)
+      try consider(pack, index, before, device.removeValue(forKey: pack.id) ?? [])
+    }
+    for id in unknown.sorted() { try wait(id) }
+    try flush()
+    for urgency: Int8 in 0...2 {
+      for candidate in candidates where candidate.urgency == urgency {
+        let (index, held) = (Int(candidate.pack), candidate.held)
+        let pack = packs[index]
+        guard !withdrawn.contains(pack.id) else { continue }
+        try consider(pack, index, try records.read(pack.id), held, isAgain: true)
+      }
     }
     candidates = []
-    let gone = Set(records.keys).union(device.filter { !$0.value.allSatisfy(\.isRejected) }.keys)
+    let gone = recorded.union(device.filter { !$0.value.allSatisfy(\.isRejected) }.keys)
     for id in gone.sorted() {
-      if hasCatalogue && isSpent(id) { drop(id) } else { retire(id) }
+      let before = recorded.contains(id) ? try records.read(id) : nil
+      // A record that could not be read says nothing of a pack.
+      guard before != nil || device[id].map({ !$0.allSatisfy(\.isRejected) }) ?? false else { continue }
+      if hasCatalogue, let before, isSpent(before) { try drop(before) } else { try retire(id, before) }
     }
+    try flush()
     findStrays()
+    plan.withdraw(withdrawn)
   }
 
   // MARK: A pack that is offered
 
-  private mutating func consider(_ pack: ManifestPack, _ index: Int) {
+  /// - Parameter isAgain: whether the pack is a candidate whose turn has come.
+  private mutating func consider(
+    _ pack: ManifestPack, _ index: Int, _ before: PackStatus?, _ held: [DevicePack], isAgain: Bool = false
+  ) throws(Failure) {
     let bytes = PackBytes(pack)
-    let before = records.removeValue(forKey: pack.id)
-    let held = device.removeValue(forKey: pack.id) ?? []
     var status = before ?? PackStatus(id: pack.id, bytes: bytes, at: facts.time)
     if status.bytes != bytes || status.state == .obsolete {
       if status.state.isUnderWay { plan.cancellations.append(status.identifier.description) }
@@ -80,9 +101,9 @@ struct Planning {
     }
     // A running installation of older bytes is allowed to finish.
     guard status.bytes == bytes else {
-      neededFiles.insert(status.identifier.description)
+      need(status)
       plan.installing.append(pack.id)
-      return note(before, status)
+      return try note(before, status)
     }
     let isRejected = held.contains { $0.isRejected && $0.sha256 == bytes.sha256 }
     let usable = held.filter { !$0.isRejected }
@@ -101,11 +122,16 @@ struct Planning {
     if isAsked, !status.isWanted || status.state.kind == .failed || status.state == .notLoaded(.cancelled) {
       apply(.asked, to: &status)
     }
-    meetSystem(identifier, &status)
+    if !isAgain { meetSystem(identifier, &status) }
     if case .failed(let reason) = status.state, isDue(status, reason, isRejected) { apply(.retryDue, to: &status) }
     // A download of the full pack that came to nothing: a delta may be offered by now, or its base be there.
     if !hasChosen, status.state.kind == .notLoaded, status.delta == nil { chooseFile(of: pack, over: usable, &status) }
-    place(pack, index, before, status, isRejected: isRejected)
+    guard case .notLoaded(let idle) = status.state else { return try place(pack, before, status) }
+    if let reason = reasonToWait(pack, status, idle, isRejected) { return try postpone(before, status, reason) }
+    if isAgain { return try admit(pack, before, status) }
+    let urgency: Int8 = pack.delivery == .essential ? 0 : status.isWanted ? 1 : 2
+    candidates.append(Candidate(pack: Int32(index), urgency: urgency, held: held))
+    try note(before, status)
   }
 
   /// The content root over which the file of a pack with a base is a delta. Nil for a full pack, or if that is not known.
@@ -142,7 +168,7 @@ struct Planning {
 
   /// Corrects the status by the files in the shared directory: a file that was not recorded, or one that is gone.
   private func meetFile(_ identifier: String?, _ status: inout PackStatus) {
-    let isHere = identifier.flatMap { files[$0] }.map { $0.size == status.file.size } ?? false
+    let isHere = identifier.flatMap { file($0) }.map { files[$0].size == status.file.size } ?? false
     if isHere {
       apply(.arrived, to: &status)
     } else if status.state == .toBeTransferred {
@@ -169,7 +195,7 @@ struct Planning {
   }
 
   /// The number of seconds that pass at most between the system's list and the records.
-  private static let listSeconds: UInt64 = 5
+  private static var listSeconds: UInt64 { 5 }
 
   /// Returns whether a state is at least this old. Also true if the clock was set back, because the age is unknown then.
   private func isOlder(_ status: PackStatus, than seconds: UInt32) -> Bool {
@@ -177,7 +203,7 @@ struct Planning {
   }
 
   /// Adds a pack to its list.
-  private mutating func place(_ pack: ManifestPack, _ index: Int, _ before: PackStatus?, _ status: PackStatus, isRejected: Bool) {
+  private mutating func place(_ pack: ManifestPack, _ before: PackStatus?, _ status: PackStatus) throws(Failure) {
     switch status.state {
     case .ready:
       plan.ready.append(pack.id)
@@ -185,7 +211,7 @@ struct Planning {
       reserve(pack, status)
       plan.underWay.append(pack.id)
     case .toBeTransferred:
-      neededFiles.insert(status.identifier.description)
+      need(status)
       reserve(pack, status)
       if waiting.contains(pack.id), let base = pack.basePack {
         plan.postponed.append(Postponement(id: pack.id, reason: .base(base)))
@@ -195,23 +221,17 @@ struct Planning {
         plan.handOver.append(HandOver(id: pack.id, bytes: status.file, mode: mode(of: pack, status)))
       }
     case .installing:
-      neededFiles.insert(status.identifier.description)
+      need(status)
       reserve(pack, status)
       plan.installing.append(pack.id)
     case .failed(let reason):
       let left = reason.isWorthRetrying ? secondsLeft(status) : nil
       plan.postponed.append(Postponement(id: pack.id, reason: .failed(reason, secondsLeft: left)))
-    case .notLoaded(let idle):
-      guard let reason = reasonToWait(pack, status, idle, isRejected) else {
-        let urgency = pack.delivery == .essential ? 0 : status.isWanted ? 1 : 2
-        return candidates.append(Candidate(pack: index, before: before, status: status, urgency: urgency))
-      }
-      plan.postponed.append(Postponement(id: pack.id, reason: reason))
-    case .obsolete:
-      // Offered packs have already left this state.
+    case .notLoaded, .obsolete:
+      // The first is placed by its reason, and offered packs have already left the second.
       break
     }
-    note(before, status)
+    try note(before, status)
   }
 
   private func reasonToWait(
@@ -238,20 +258,19 @@ struct Planning {
   }
 
   /// Adds a pack to the downloads if there is enough space.
-  private mutating func admit(_ candidate: Candidate) {
-    let pack = packs[candidate.pack]
-    var status = candidate.status
+  private mutating func admit(_ pack: ManifestPack, _ before: PackStatus?, _ status: PackStatus) throws(Failure) {
+    var status = status
     let isEssential = pack.delivery == .essential && facts.event.permitsEssential
     if let free = facts.freeSpace {
       // A pack is unpacked, or made of a delta, while its file is still there.
       let beside = mode(of: pack, status) == .unpacked || status.delta != nil ? status.file.size : 0
       let needed = reserved.adding(sizeOnDevice(pack, status)).adding(beside)
-      guard needed <= free else { return postpone(candidate, .space(needed: needed, free: free)) }
+      guard needed <= free else { return try postpone(before, status, .space(needed: needed, free: free)) }
     }
     if var allowance = plan.allowance {
       let left = isEssential ? allowance.essential : allowance.other
       guard allowance.take(status.file.size, isEssential: isEssential) else {
-        return postpone(candidate, .allowance(size: status.file.size, left: left))
+        return try postpone(before, status, .allowance(size: status.file.size, left: left))
       }
       plan.allowance = allowance
     }
@@ -264,12 +283,12 @@ struct Planning {
         isDelta: status.delta != nil, fallback: status.fallback, isEssential: isEssential,
         priority: pack.delivery == .essential ? 1 : status.isWanted ? PlannedDownload.wantedPriority : 0.5,
         startsInForeground: facts.event == .launch && (pack.delivery == .essential || status.isWanted || wasBarred)))
-    note(candidate.before, status)
+    try note(before, status)
   }
 
-  private mutating func postpone(_ candidate: Candidate, _ reason: Postponement.Reason) {
-    plan.postponed.append(Postponement(id: candidate.status.id, reason: reason))
-    note(candidate.before, candidate.status)
+  private mutating func postpone(_ before: PackStatus?, _ status: PackStatus, _ reason: Postponement.Reason) throws(Failure) {
+    plan.postponed.append(Postponement(id: status.id, reason: reason))
+    try note(before, status)
   }
 
   // MARK: Deltas
@@ -295,16 +314,44 @@ struct Planning {
   }
 
   private func isHere(_ bytes: PackBytes, _ id: String) -> Bool {
-    !files.isEmpty && files[DownloadIdentifier(id: id, bytes: bytes).description]?.size == bytes.size
+    !files.isEmpty && file(DownloadIdentifier(id: id, bytes: bytes).description).map { files[$0].size == bytes.size } ?? false
+  }
+
+  // MARK: Files
+
+  /// Returns the place of the first file whose identifier is not less than a text.
+  private func place(of text: String) -> Int {
+    var (low, high) = (0, files.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if files[middle].identifier.description < text { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+
+  /// Returns the place of a file; nil if there is none.
+  private func file(_ identifier: String) -> Int? {
+    let place = place(of: identifier)
+    return place < files.count && files[place].identifier.description == identifier ? place : nil
+  }
+
+  /// Returns the places of all files of a pack.
+  private func files(of id: String) -> Range<Int> {
+    let start = place(of: "\(PackName.fileName(of: id))@")
+    return start..<(files[start...].firstIndex { $0.identifier.id != id } ?? files.count)
+  }
+
+  private mutating func need(_ status: PackStatus) {
+    if let place = file(status.identifier.description) { isNeeded[place] = true }
   }
 
   // MARK: Packs whose shard is not here
 
   /// Keeps everything of a pack, and records whether it is requested.
-  private mutating func wait(_ id: String) {
-    let before = records.removeValue(forKey: id)
+  private mutating func wait(_ id: String) throws(Failure) {
+    let before = recorded.remove(id) == nil ? nil : try records.read(id)
     let held = (device.removeValue(forKey: id) ?? []).filter { !$0.isRejected }
-    neededFiles.formUnion(files.values.filter { $0.identifier.id == id }.map(\.identifier.description))
+    for place in files(of: id) { isNeeded[place] = true }
     plan.undecided.append(id)
     let isAsked = facts.asked.contains(id)
     guard var status = before ?? (isAsked ? PackStatus(id: id, bytes: .unknown, at: facts.time) : nil) else { return }
@@ -315,38 +362,36 @@ struct Planning {
     meetFile(identifier, &status)
     if isAsked, !status.isWanted || status.state.kind == .failed { apply(.asked, to: &status) }
     meetSystem(identifier, &status)
-    note(before, status)
+    try note(before, status)
   }
 
   /// Whether the device has nothing of a pack, and it is not wanted. Its shard is not read, so that those of packs that were removed are not needed.
-  private func isSpent(_ id: String) -> Bool {
-    guard let record = records[id], record.isIdle else { return false }
-    return device[id]?.allSatisfy(\.isRejected) ?? true && !files.values.contains { $0.identifier.id == id }
+  private func isSpent(_ record: PackStatus) -> Bool {
+    guard record.isIdle else { return false }
+    return device[record.id]?.allSatisfy(\.isRejected) ?? true && files(of: record.id).isEmpty
   }
 
-  private mutating func drop(_ id: String) {
-    guard let before = records[id] else { return }
+  private mutating func drop(_ before: PackStatus) throws(Failure) {
     if before.state.isUnderWay { plan.cancellations.append(before.identifier.description) }
-    plan.changes.append(DeliveryPlan.Change(id: id, before: before, after: nil))
+    try change(before.id, before, nil)
   }
 
   // MARK: Packs that are not offered
 
-  private mutating func retire(_ id: String) {
-    let before = records[id]
+  private mutating func retire(_ id: String, _ before: PackStatus?) throws(Failure) {
     let held = (device[id] ?? []).filter { !$0.isRejected }
     guard var status = before else {
       return plan.obsolete.append(ObsoletePack(id: id, installed: held))
     }
     if status.state.isUnderWay { plan.cancellations.append(status.identifier.description) }
     apply(.unlisted, to: &status)
-    let ownFiles = files.values.filter { $0.identifier.id == id }.map(\.identifier.description)
-    neededFiles.formUnion(ownFiles)
+    let ownFiles = files(of: id)
+    for place in ownFiles { isNeeded[place] = true }
     if facts.device != nil, held.isEmpty, ownFiles.isEmpty, status.after(.removed, at: facts.time, policy: policy) == .forgotten {
-      return plan.changes.append(DeliveryPlan.Change(id: id, before: before, after: nil))
+      return try change(id, before, nil)
     }
     plan.obsolete.append(ObsoletePack(id: id, installed: held))
-    note(before, status)
+    try note(before, status)
   }
 
   /// Finds downloads and files that are no longer needed.
@@ -360,7 +405,7 @@ struct Planning {
       let wanted = Set(plan.downloads.map(\.identifier.description))
       plan.cancellations = Set(plan.cancellations).subtracting(wanted).sorted()
     }
-    plan.orphans = files.filter { !neededFiles.contains($0.key) && !$0.value.isBeingInstalled }.keys.sorted()
+    plan.orphans = files.indices.filter { !isNeeded[$0] && !files[$0].isBeingInstalled }.map { files[$0].identifier.description }
   }
 
   // MARK: Records
@@ -369,13 +414,32 @@ struct Planning {
     if case .became(let next) = status.after(event, at: facts.time, policy: policy) { status = next }
   }
 
-  private mutating func note(_ before: PackStatus?, _ after: PackStatus) {
-    guard let before else {
-      // A pack with nothing to remember needs no record.
-      let isBlank = after.state == .notLoaded(.new) && !after.isWanted
-      if !isBlank { plan.changes.append(DeliveryPlan.Change(id: after.id, before: nil, after: after)) }
-      return
-    }
-    if before != after { plan.changes.append(DeliveryPlan.Change(id: after.id, before: before, after: after)) }
+  private mutating func note(_ before: PackStatus?, _ after: PackStatus) throws(Failure) {
+    // A pack with nothing to remember needs no record.
+    let isBlank = before == nil && after.state == .notLoaded(.new) && !after.isWanted
+    if before != after, !isBlank { try change(after.id, before, after) }
   }
+
+  private mutating func change(_ id: String, _ before: PackStatus?, _ after: PackStatus?) throws(Failure) {
+    changes.append(DeliveryPlan.Change(id: id, before: before, after: after))
+    if changes.count == records.batch { try flush() }
+  }
+
+  private mutating func flush() throws(Failure) {
+    guard !changes.isEmpty else { return }
+    withdrawn.formUnion(try records.write(changes))
+    changes.removeAll(keepingCapacity: true)
+  }
+}
+
+/// The records that a plan reads and changes.
+struct PlanRecords<Failure: Error> {
+  /// The packs that have a record.
+  let ids: Set<String>
+  /// The number of changes that are written at once.
+  let batch: Int
+  /// Reads the record of a pack as it is now.
+  let read: (String) throws(Failure) -> PackStatus?
+  /// Writes changes, and returns the packs whose records somebody else has changed meanwhile.
+  let write: ([DeliveryPlan.Change]) throws(Failure) -> Set<String>
 }

@@ -8,11 +8,10 @@ extension TrustedKeys: ManifestTrust {
   }
 
   /// Returns the content of a manifest that is signed by enough of the keys that count after a record.
-  public func manifest(in document: SignedManifest, record: [UInt8]?, at time: Int64) throws(PackError) -> Manifest {
+  public func check(_ document: SignedManifest, record: [UInt8]?, at time: Int64) throws(PackError) {
     let keys = restored(from: record)
-    let manifest = try document.verify(trusting: keys).manifest
+    try document.checkSignatures(trusting: keys)
     try keys.checkExpiry(at: ManifestTime(clamping: time))
-    return manifest
   }
 }
 

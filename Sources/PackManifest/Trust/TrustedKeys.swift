@@ -73,7 +73,7 @@ public struct TrustedKeys: Hashable, Sendable {
   }
 
   package func following(_ manifest: SignedManifest, backend: any CryptoBackend) -> Progress {
-    following(manifest.keysBytes.map { Array(manifest.bytes[$0]) }, backend: backend)
+    following(manifest.keysBytes.map { [UInt8](copying: manifest.content.byteSpan.extracting($0)) }, backend: backend)
   }
 
   /// Returns the value after a record that a device stored. A record that is damaged or does not belong to the embedded document changes nothing.

@@ -30,11 +30,18 @@ extension SignedManifest {
     try verify(trusting: keys, backend: CryptoBackends.standard)
   }
 
+  /// Checks the signatures by the keys that count on a device now. The signed part is not read.
+  ///
+  /// - Throws: ``PackError/Code/untrustedSignature``, also if too few keys signed it.
+  public func checkSignatures(trusting keys: TrustedKeys) throws(PackError) {
+    _ = try signers(among: keys, backend: CryptoBackends.standard)
+  }
+
   package func verify(trusting keys: TrustedKeys, backend: any CryptoBackend) throws(PackError) -> VerifiedManifest {
     let signers = try signers(among: keys, backend: backend)
     return VerifiedManifest(
-      manifest: try Manifest(parsing: bytes.byteSpan, signedBytes), signers: signers,
-      signedDigest: try backend.digest(of: bytes.byteSpan.extracting(signedBytes)))
+      manifest: try Manifest(parsing: content.byteSpan, signedBytes), signers: signers,
+      signedDigest: try backend.digest(of: content.byteSpan.extracting(signedBytes)))
   }
 
   /// Returns the ids of the trusted keys whose signatures are valid, at least as many as must sign.
@@ -45,7 +52,7 @@ extension SignedManifest {
         .untrustedSignature, "no trusted public key was given, so no manifest can be verified", advice: .giveTrustedKeys)
     }
     // Freed before the packs are parsed, so that the message and the packs are never in memory together.
-    let message = Self.message(bytes.byteSpan.extracting(signedBytes))
+    let message = Self.message(content.byteSpan.extracting(signedBytes))
     var signers: [String] = []
     for signature in signatures {
       let candidates = keys.filter { $0.id == signature.keyID }

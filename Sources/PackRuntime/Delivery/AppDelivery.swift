@@ -113,8 +113,7 @@ public struct AppDelivery: Sendable {
     let store = store
     _ = try await blocking { (state) throws(PackError) in
       try state.accept(document) { (other) throws(PackError) in
-        guard other.bytes == document else { return try store.authenticated(other) }
-        return try Manifest(parsingSigned: other.bytes.byteSpan.extracting(other.signedBytes))
+        if other.bytes != document { _ = try store.authenticated(other) }
       }
     }
     return plan

@@ -21,7 +21,7 @@ final class DeliveryStage: Sendable {
   func `extension`(_ files: any FileSystem = FaultyFiles()) throws(PackError) -> ExtensionDelivery {
     let key = try StoreStage.signer(0).publicKey
     return ExtensionDelivery(state: try state(files)) { (document) throws(PackError) in
-      try document.verify(trusting: [key]).manifest
+      try document.checkSignatures(trusting: TrustedKeys([key]))
     }
   }
 
