@@ -125,7 +125,7 @@ extension LibraryLoop {
       isUnfinished = false
     }
     var plan = try await makePlan(asked: now)
-    if try await installBundled(&plan) { plan = try await makePlan(asked: now) }
+    while try await installBundled(&plan) { plan = try await makePlan(asked: now) }
     undecided = Set(plan.undecided)
     if !undecided.isEmpty { fetchShardsLater() }
     askAbout(&plan)
@@ -159,7 +159,7 @@ extension LibraryLoop {
         // Its record was lost, or the system removed the pack right after its installation.
         requested.insert(id)
         delay = min(delay ?? 1, 1)
-      case .cancelled, .beforeLaunch, .allowance, .base: break
+      case .cancelled, .beforeLaunch, .allowance, .batch, .base: break
       }
     }
     if await delivery.store.manifest?.manifest.catalogue.isEmpty == false {

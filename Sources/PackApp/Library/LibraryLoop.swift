@@ -83,6 +83,8 @@ actor LibraryLoop {
   var isUnfinished = false
   /// The downloads that the user agreed to.
   var agreed: Set<DownloadIdentifier> = []
+  /// The downloads of later batches that the user declined with the first.
+  var declined: Set<DownloadIdentifier> = []
   /// The packs of the question that has no answer yet.
   var asking: Set<String> = []
   /// The downloads that wait for an answer.

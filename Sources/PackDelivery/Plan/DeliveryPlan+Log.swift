@@ -32,6 +32,7 @@ extension Postponement.Reason {
     case .cancelled: "cancelled"
     case .beforeLaunch: "before-launch"
     case .allowance: "allowance"
+    case .batch: "batch"
     case .space: "space"
     case .failed: "failed"
     case .base: "base"

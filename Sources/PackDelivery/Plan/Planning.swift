@@ -29,6 +29,8 @@ struct Planning<Failure: Error> {
   /// The identifiers of downloads that the manifest offers.
   private var offeredDownloads: Set<String> = []
   private var candidates: [Candidate] = []
+  /// The packs that the system is downloading, and those of them that are essential or were requested.
+  private var (running, urgentlyRunning) = (0, 0)
   /// The number of bytes that everything in progress will take on the device.
   private var reserved: UInt64 = 0
 
@@ -210,6 +212,8 @@ struct Planning<Failure: Error> {
     case .scheduled, .loading, .paused:
       reserve(pack, status)
       plan.underWay.append(pack.id)
+      running += 1
+      if pack.delivery == .essential || status.isWanted { urgentlyRunning += 1 }
     case .toBeTransferred:
       need(status)
       reserve(pack, status)
@@ -261,6 +265,10 @@ struct Planning<Failure: Error> {
   private mutating func admit(_ pack: ManifestPack, _ before: PackStatus?, _ status: PackStatus) throws(Failure) {
     var status = status
     let isEssential = pack.delivery == .essential && facts.event.permitsEssential
+    let isUrgent = pack.delivery == .essential || status.isWanted
+    guard isEssential || max(plan.downloads.count, isUrgent ? urgentlyRunning : running) < policy.largestBatch else {
+      return try postpone(before, status, .batch(status.file))
+    }
     if let free = facts.freeSpace {
       // A pack is unpacked, or made of a delta, while its file is still there.
       let beside = mode(of: pack, status) == .unpacked || status.delta != nil ? status.file.size : 0
@@ -276,6 +284,8 @@ struct Planning<Failure: Error> {
     }
     reserve(pack, status)
     let wasBarred = status.state == .notLoaded(.background) || status.state == .notLoaded(.foreground)
+    running += 1
+    if isUrgent { urgentlyRunning += 1 }
     apply(.scheduled(isEssential: isEssential), to: &status)
     plan.downloads.append(
       PlannedDownload(

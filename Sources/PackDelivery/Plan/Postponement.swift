@@ -16,6 +16,8 @@ public struct Postponement: Hashable, Sendable {
     /// It exceeds the allowance before the first start of the app: the size of the pack and the bytes left. A pack must be smaller than the bytes
     /// left.
     case allowance(size: UInt64, left: UInt64)
+    /// As many others are being downloaded as ``DeliveryPolicy/largestBatch`` permits. The bytes to download then.
+    case batch(PackBytes)
     /// The device does not have enough free space: the bytes needed, including everything in progress, and the free bytes.
     case space(needed: UInt64, free: UInt64)
     /// It failed. The next attempt is due after this number of seconds. Nil: not before the manifest offers other bytes.

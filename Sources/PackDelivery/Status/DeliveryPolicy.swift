@@ -14,6 +14,9 @@ public struct DeliveryPolicy: Hashable, Sendable {
   public var missingSeconds: UInt32 = 60
   /// The number of seconds without news after which a download is handed over again, if the system's list is unknown.
   public var silentSeconds: UInt32 = 86_400
+  /// The maximum number of downloads that the system or the app's own transfers have at a time; the others follow as these end. Not for essential packs at
+  /// an event that permits essential downloads, because they are permitted at no other. Requested packs do not wait for packs that were not requested.
+  public var largestBatch = 500
   /// The number of milliseconds for which a change waits for the other process before it fails with ``PackFormat/PackError/Code/stateBusy``.
   public var lockTimeoutMilliseconds: UInt32 = 1000
 

@@ -29,17 +29,19 @@ struct DeliveryCommand: AsyncParsableCommand {
     let keys = [key.publicKey]
     var planning: [Form: [Double]] = [:]
     var recording: [Form: [Double]] = [:]
+    var policy = DeliveryPolicy()
+    policy.largestBatch = 2000
     for round in 0..<arena.rounds {
       let path = "\(place)/state-\(round)"
       for form in Form.allCases {
         let start = Stopwatch.threadTime()
-        let state = try SharedState(directory: path)
+        let state = try SharedState(directory: path, policy: policy)
         let manifest = try state.accept(document) { (signed) throws(PackError) in try signed.checkSignatures(trusting: TrustedKeys(keys)) }
         // After 25 hours without news, a download counts as forgotten.
         let time = state.time + (form == .forgotten ? 90_000 : 0)
         let facts = DeliveryFacts(form == .new ? .install : .periodic, at: time)
         let content = try state.content()
-        let pure = DeliveryPlan(for: manifest, records: content.records, files: content.files, facts: facts)
+        let pure = DeliveryPlan(for: manifest, records: content.records, files: content.files, facts: facts, policy: policy)
         let planned = Stopwatch.threadTime()
         planning[form, default: []].append(planned - start)
         let plan = try state.plan(for: manifest, facts: facts).plan
