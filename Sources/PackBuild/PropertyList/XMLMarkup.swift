@@ -255,7 +255,7 @@ private struct XMLReader {
       case .integer: Self.integer(text)
       case .real: Self.real(text)
       case .date: try date(text)
-      default: Self.data(bytes)
+      default: Base64.decode(bytes).map { .data($0) }
       }
     guard let value else {
       throw fault("<\(opening.tag.rawValue)> does not hold a valid value, or its value does not fit in 64 bits", at: opening.start)
@@ -286,55 +286,15 @@ private struct XMLReader {
 
   /// Parses a date and time such as `2001-01-01T00:00:00Z`, in the Gregorian calendar.
   private func date(_ text: String) throws(PackError) -> PropertyList? {
-    let bytes = Array(text.utf8)
-    let form = Array("-00-00T00:00:00Z".utf8)
-    guard bytes.count > form.count else { return nil }
-    let (years, rest) = (bytes.dropLast(form.count), Array(bytes.suffix(form.count)))
-    func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
-    guard years.drop(while: { $0 == UInt8(ascii: "-") }).allSatisfy(isDigit),
-      zip(rest, form).allSatisfy({ $1 == 0x30 ? isDigit($0) : $0 == $1 })
-    else { return nil }
-    func number(_ place: Int) -> Int { Int(rest[place] - 0x30) * 10 + Int(rest[place + 1] - 0x30) }
-    // Other years become the year 0, which is refused below.
-    let year = Int(String(decoding: years, as: UTF8.self)).flatMap { (0...9999).contains($0) ? $0 : nil } ?? 0
-    let (hour, minute, second) = (number(7), number(10), number(13))
-    guard let days = GregorianDay(year: year, month: number(1), day: number(4))?.number, hour < 24, minute < 60, second < 60 else {
-      return nil
-    }
-    return try PropertyList(secondsSince2001: Double(((days * 24 + hour) * 60 + minute) * 60 + second), path: path)
-  }
-
-  /// Decodes Base64, with spaces and line ends anywhere.
-  private static func data(_ bytes: ArraySlice<UInt8>) -> PropertyList? {
-    var result: [UInt8] = []
-    result.reserveCapacity(bytes.count / 4 * 3)
-    var (bits, count, padding) = (UInt32(0), 0, 0)
-    for byte in bytes where !isSpace(byte) {
-      let digit: UInt8
-      switch byte {
-      case UInt8(ascii: "A")...UInt8(ascii: "Z"): digit = byte - 65
-      case UInt8(ascii: "a")...UInt8(ascii: "z"): digit = byte - 71
-      case UInt8(ascii: "0")...UInt8(ascii: "9"): digit = byte + 4
-      case UInt8(ascii: "+"): digit = 62
-      case UInt8(ascii: "/"): digit = 63
-      case UInt8(ascii: "="):
-        padding += 1
-        continue
-      default: return nil
-      }
-      guard padding == 0 else { return nil }
-      bits = bits << 6 | UInt32(digit)
-      count += 1
-      guard count % 4 == 0 else { continue }
-      result += [UInt8(truncatingIfNeeded: bits >> 16), UInt8(truncatingIfNeeded: bits >> 8), UInt8(truncatingIfNeeded: bits)]
-    }
-    switch (count % 4, padding) {
-    case (0, 0): break
-    case (2, 2): result.append(UInt8(truncatingIfNeeded: bits >> 4))
-    case (3, 1): result += [UInt8(truncatingIfNeeded: bits >> 10), UInt8(truncatingIfNeeded: bits >> 2)]
-    default: return nil
-    }
-    return .data(result)
+    let rest = text.suffix("-00-00T00:00:00Z".count)
+    let year = text.dropLast(rest.count)
+    let digits = year.utf8.drop { $0 == UInt8(ascii: "-") }
+    guard !year.isEmpty, digits.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+    // Years without four digits become the year 0, which is refused below.
+    let isWritten = year.utf8.count == 4 && digits.count == 4
+    guard let time = ManifestTime("\(isWritten ? year : "0000")\(rest)") else { return nil }
+    // 2001 started 978 307 200 seconds after 1970.
+    return try PropertyList(secondsSince2001: Double(time.secondsSince1970 - 978_307_200), path: path)
   }
 
   // MARK: Between values
@@ -393,23 +353,5 @@ private struct XMLReader {
 
   private func fault(_ message: String, at offset: Int? = nil) -> PackError {
     PackError(.malformedPlist, "\(path) is not a property list: \(message), in line \(line(of: offset ?? position))")
-  }
-}
-
-/// A day in the Gregorian calendar.
-private struct GregorianDay {
-  /// Days since 2001-01-01.
-  let number: Int
-
-  /// Returns nil if the day does not exist.
-  init?(year: Int, month: Int, day: Int) {
-    guard (1...12).contains(month) else { return nil }
-    let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
-    let lengths = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
-    guard (1...lengths[month - 1]).contains(day) else { return nil }
-    let before = year - 1
-    let daysBeforeYear = before * 365 + before / 4 - before / 100 + before / 400
-    // There are 730 485 days before 2001.
-    number = daysBeforeYear + lengths[..<(month - 1)].reduce(0, +) + day - 1 - 730_485
   }
 }

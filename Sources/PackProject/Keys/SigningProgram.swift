@@ -126,7 +126,8 @@ struct SigningProgram: Sendable {
 
   /// Returns the signature in an output: 64 bytes, or their text in hexadecimal digits or Base64, with white space around it.
   private func parse(_ output: Span<UInt8>) throws(PackError) -> [UInt8] {
-    if output.count == Ed25519.signatureSize { return [UInt8](copying: output) }
+    let size = Ed25519.signatureSize
+    if output.count == size { return [UInt8](copying: output) }
     guard KeyShape(in: output).prefixed == nil else {
       throw PackError(
         .signingFailed, of: name, "printed a key instead of a signature",
@@ -136,39 +137,14 @@ struct SigningProgram: Sendable {
     defer { wipe(&text) }
     while let last = text.last, Self.isSpace(last) { text.removeLast() }
     text = Array(text.drop(while: Self.isSpace))
-    if let signature = Self.hexadecimal(text) ?? Self.base64(text) { return signature }
+    if let signature = [UInt8](hex: String(decoding: text, as: UTF8.self).lowercased(), count: size) { return signature }
+    if let signature = Base64.decode(text), signature.count == size { return signature }
     let what = output.isEmpty ? "printed nothing" : "printed \(output.count) bytes, which are no signature"
     throw PackError(
       .signingFailed, of: name, what, hint: "it must print the Ed25519 signature of standard input: 64 bytes, or these in hex or Base64")
   }
 
   private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
-
-  private static func hexadecimal(_ text: [UInt8]) -> [UInt8]? {
-    guard text.count == 2 * Ed25519.signatureSize else { return nil }
-    var bytes: [UInt8] = []
-    for index in stride(from: 0, to: text.count, by: 2) {
-      guard let byte = UInt8(String(decoding: text[index..<index + 2], as: UTF8.self), radix: 16), text[index] != UInt8(ascii: "+") else {
-        return nil
-      }
-      bytes.append(byte)
-    }
-    return bytes
-  }
-
-  private static func base64(_ text: [UInt8]) -> [UInt8]? {
-    let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
-    // 64 bytes are 86 digits, of which the last has four bits that do not count.
-    guard text.count == 88, text[86...] == [0x3D, 0x3D] else { return nil }
-    var bytes: [UInt8] = []
-    var bits: UInt32 = 0
-    for (index, digit) in text.prefix(86).enumerated() {
-      guard let value = digits.firstIndex(of: digit) else { return nil }
-      bits = bits << 6 | UInt32(value)
-      if index % 4 != 0 { bytes.append(UInt8(truncatingIfNeeded: bits >> (6 - 2 * UInt32(index % 4)))) }
-    }
-    return bytes.count == Ed25519.signatureSize ? bytes : nil
-  }
 }
 
 extension PackError.Code {
