@@ -29,7 +29,7 @@ struct ReleaseDescription {
       }
     }
     let report = BudgetReport(
-      budget, parts: parts, packs: entries, manifestVersion: manifest.version, manifestSize: signed.size, manifestCeiling: ceiling,
+      budget: budget, parts: parts, packs: entries, manifestVersion: manifest.version, manifestSize: signed.size, manifestCeiling: ceiling,
       hosting: configuration.hosting)
     return documents + [
       (ReleaseFile.budgetText, report.text), (ReleaseFile.budgetMarkdown, report.markdown), (ReleaseFile.budgetJSON, report.json),

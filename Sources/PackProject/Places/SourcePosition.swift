@@ -4,10 +4,4 @@ package struct SourcePosition: Hashable, Sendable {
   package var line: Int
   /// The column in characters, from 1.
   package var column: Int
-
-  /// Makes a position.
-  package init(line: Int, column: Int) {
-    self.line = line
-    self.column = column
-  }
 }

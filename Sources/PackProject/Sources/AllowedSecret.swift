@@ -7,12 +7,6 @@ package struct AllowedSecret: Hashable, Sendable {
   /// The reason. Never empty.
   package var reason: String
 
-  package init(path: String, rule: String? = nil, reason: String) {
-    self.path = path
-    self.rule = rule
-    self.reason = reason
-  }
-
   /// The ids that ``rule`` may have.
   static let rules: [String] = {
     var ids = [SecretRule.fileName, SecretRule.keyFile]

@@ -147,37 +147,28 @@ extension FuzzTarget {
       "Sources/PackBuild/Release/Records/RecordFile.swift",
     ],
     seeds: {
-      guard let time = ManifestTime("2026-07-01T00:00:00Z"), let later = ManifestTime("2027-01-01T00:00:00Z") else { return [] }
-      let digest = [UInt8](0..<32)
-      let pack = ReleaseLock.Pack(
-        id: "core", version: 7, sha256: digest, contentRoot: digest.reversed(), keyID: "e545120e613dd715", settings: "level=balanced",
-        created: time)
-      var released = ReleaseLock.Release(
-        manifestVersion: 3, signedDigest: digest, contentDigest: digest, issued: time, expires: later, packs: [pack])
-      released.rootKeyID = "0011223344556677"
-      var lock = ReleaseLock()
-      let empty = FuzzSeed("lock-empty", lock.document)
-      lock.released = released
-      lock.apps = [
-        ReleaseLock.App(
-          version: "1.10",
-          budget: InstallBudget(essentialDownloadAllowance: 1, downloadAllowance: 2, essentialMaxInstallSize: 3, maxInstallSize: 4),
-          hosts: ["cdn.example.com"], manifestURL: "https://cdn.example.com/manifest.json",
-          trustedKeys: ["pkp1-03a107bff3ce10be1d70dd18e74bc09967e4d6309ba50d5f1ddc8664125531b8-0124f049"], keyIDs: ["e545120e613dd715"],
-          format: "1.0", firstManifest: 1)
-      ]
-      let app = lock.apps[0].record
-      let same = FuzzSeed("lock-same-app-twice", "{\"apps\": [\(app.line), \(app.line)], \"version\": 1}")
-      let build = BuildRecord(
-        manifest: .init(version: 3, size: 1000, signedDigest: digest, contentDigest: digest, issued: time, expires: later),
-        packs: [
-          .init(
-            id: "core", version: 7, file: "core.pack", size: 9, sha256: digest, contentRoot: digest, keyID: "e545120e613dd715",
-            settings: "s",
-            created: time, differsFrom: digest)
-        ], rootKeyID: nil, signers: ["pkp1-x"], files: ["core.pack", "manifest.json"])
+      let digest = [UInt8](0..<32).hex
+      let manifest = """
+        "contentDigest": "\(digest)", "expires": "2027-01-01T00:00:00Z", "issued": "2026-07-01T00:00:00Z", "signedDigest": "\(digest)"
+        """
+      let pack = """
+        "id": "core", "version": 7, "contentRoot": "\(digest)", "created": "2026-07-01T00:00:00Z", "keyID": "e545120e613dd715", \
+        "settings": "level=balanced", "sha256": "\(digest)"
+        """
+      let app = """
+        {"version": "1.10", "budget": {"BADownloadAllowance": 2, "BAEssentialDownloadAllowance": 1, "BAEssentialMaxInstallSize": 3, \
+        "BAMaxInstallSize": 4}, "firstManifest": 1, "format": "1.0", "hosts": ["cdn.example.com"], "keyIDs": ["e545120e613dd715"], \
+        "manifestURL": "https://cdn.example.com/manifest.json", \
+        "trustedKeys": ["pkp1-03a107bff3ce10be1d70dd18e74bc09967e4d6309ba50d5f1ddc8664125531b8-0124f049"]}
+        """
+      let released = "{\(manifest), \"manifestVersion\": 3, \"packs\": [{\(pack)}], \"rootKeyID\": \"0011223344556677\"}"
+      let build = """
+        {"files": ["core.pack", "manifest.json"], "manifest": {\(manifest), "size": 1000, "version": 3}, \
+        "packs": [{\(pack), "file": "core.pack", "size": 9, "differsFrom": "\(digest)"}], "signers": ["pkp1-x"], "version": 1}
+        """
       return [
-        empty, same, FuzzSeed("app", app.document), FuzzSeed("lock", lock.document), FuzzSeed("build", build.document),
+        FuzzSeed("lock-empty", ReleaseLock().document), FuzzSeed("lock-same-app-twice", "{\"apps\": [\(app), \(app)], \"version\": 1}"),
+        FuzzSeed("app", app), FuzzSeed("lock", "{\"apps\": [\(app)], \"released\": \(released), \"version\": 1}"), FuzzSeed("build", build),
         FuzzSeed("escapes", #"{"a": "\ud83d\ude00\/\u00e9", "b": [ ]}"#), FuzzSeed("deep", String(repeating: "[", count: 17)),
       ]
     },

@@ -56,32 +56,17 @@ package struct BudgetReport: Sendable {
     var name: String { platforms.map(\.rawValue).joined(separator: ", ") }
   }
 
+  /// The numbers of the manifest: the largest of all platforms.
+  let budget: ReleaseBudget
   /// The numbers of each group of platforms. One element if the packs are the same on all platforms.
   package let parts: [Part]
-
-  private let budget: ReleaseBudget
-  private let packs: [ManifestPack]
-  private let manifestVersion: UInt64
-  private let manifestSize: UInt64
-  private let manifestCeiling: UInt64
-  private let hosting: PackerConfiguration.Hosting
-
-  /// - Parameters:
-  ///   - budget: the numbers of the manifest: the largest of all platforms.
-  ///   - packs: all packs of the release.
-  ///   - manifestSize: the size of the manifest's document in bytes.
-  package init(
-    _ budget: ReleaseBudget, parts: [Part], packs: [ManifestPack], manifestVersion: UInt64, manifestSize: UInt64, manifestCeiling: UInt64,
-    hosting: PackerConfiguration.Hosting
-  ) {
-    self.budget = budget
-    self.parts = parts
-    self.packs = packs
-    self.manifestVersion = manifestVersion
-    self.manifestSize = manifestSize
-    self.manifestCeiling = manifestCeiling
-    self.hosting = hosting
-  }
+  /// All packs of the release.
+  let packs: [ManifestPack]
+  let manifestVersion: UInt64
+  /// The size of the manifest's document in bytes.
+  let manifestSize: UInt64
+  let manifestCeiling: UInt64
+  let hosting: PackerConfiguration.Hosting
 
   private var onDemand: [ManifestPack] { packs.filter { $0.delivery == .onDemand } }
 

@@ -29,18 +29,6 @@ package struct BuildRecord: Hashable, Sendable {
     package var issued: ManifestTime
     /// The time from which nothing new may be installed from it.
     package var expires: ManifestTime
-
-    /// Makes a record from its parts.
-    package init(
-      version: UInt64, size: UInt64, signedDigest: [UInt8], contentDigest: [UInt8], issued: ManifestTime, expires: ManifestTime
-    ) {
-      self.version = version
-      self.size = size
-      self.signedDigest = signedDigest
-      self.contentDigest = contentDigest
-      self.issued = issued
-      self.expires = expires
-    }
   }
 
   /// A pack of a release.
@@ -65,23 +53,6 @@ package struct BuildRecord: Hashable, Sendable {
     package var created: ManifestTime
     /// SHA-256 of the released file that this one should equal but does not, because another zstd made it. Nil if there is no such difference.
     package var differsFrom: [UInt8]?
-
-    /// Makes a record from its parts.
-    package init(
-      id: String, version: UInt64, file: String, size: UInt64, sha256: [UInt8], contentRoot: [UInt8], keyID: String,
-      settings: String, created: ManifestTime, differsFrom: [UInt8]? = nil
-    ) {
-      self.id = id
-      self.version = version
-      self.file = file
-      self.size = size
-      self.sha256 = sha256
-      self.contentRoot = contentRoot
-      self.keyID = keyID
-      self.settings = settings
-      self.created = created
-      self.differsFrom = differsFrom
-    }
   }
 
   /// A delta to a pack of a release.
@@ -105,16 +76,9 @@ package struct BuildRecord: Hashable, Sendable {
     /// The settings that its bytes depend on besides both contents, name, version and key, as one line of text.
     package var settings: String
   }
+}
 
-  /// Makes a record from its parts.
-  package init(manifest: Manifest, packs: [Pack], rootKeyID: String? = nil, signers: [String], files: [String]) {
-    self.manifest = manifest
-    self.packs = packs
-    self.rootKeyID = rootKeyID
-    self.signers = signers
-    self.files = files
-  }
-
+extension BuildRecord {
   /// The name of the file.
   package static let fileName = "build.json"
 

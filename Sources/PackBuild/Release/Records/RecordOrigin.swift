@@ -7,13 +7,6 @@ package struct RecordOrigin: Hashable, Sendable {
   /// The commit that was checked out, as the CI names it.
   package var commit: String?
 
-  /// Makes a value from its parts.
-  package init(time: ManifestTime, by: String? = nil, commit: String? = nil) {
-    self.time = time
-    self.by = by
-    self.commit = commit
-  }
-
   /// The origin for messages, such as `2026-11-01T12:00:00Z, https://ci.example/run/7, commit 0123456`.
   package var summary: String {
     ([time.description] + [by, commit.map { "commit \($0.prefix(12))" }].compactMap(\.self)).joined(separator: ", ")

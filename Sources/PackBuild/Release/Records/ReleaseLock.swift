@@ -42,26 +42,10 @@ package struct ReleaseLock: Hashable, Sendable {
     /// When and by whom it was recorded, if that is known.
     package var recorded: RecordOrigin?
     /// The largest number of shards that its catalogue or an earlier one had, a power of two. It never falls.
-    package var shards: Int
+    package var shards = 1
 
     /// Whether two branches released different content under its version. Then nothing else may be released under it.
     package var isDoubled: Bool { contentDigest == ReleaseLock.noContent }
-
-    /// Makes a value from its parts.
-    package init(
-      manifestVersion: UInt64, signedDigest: [UInt8], contentDigest: [UInt8], issued: ManifestTime, expires: ManifestTime,
-      rootKeyID: String? = nil, packs: [Pack], recorded: RecordOrigin? = nil, shards: Int = 1
-    ) {
-      self.manifestVersion = manifestVersion
-      self.signedDigest = signedDigest
-      self.contentDigest = contentDigest
-      self.issued = issued
-      self.expires = expires
-      self.rootKeyID = rootKeyID
-      self.packs = packs
-      self.recorded = recorded
-      self.shards = shards
-    }
   }
 
   /// A pack that was released.
@@ -83,26 +67,10 @@ package struct ReleaseLock: Hashable, Sendable {
     /// The time at which these bytes were first made.
     package var created: ManifestTime
     /// Whether the last release no longer offers it.
-    package var isRemoved: Bool
+    package var isRemoved = false
 
     /// Whether two branches released different content under its version. Then nothing else may be released under it.
     package var isDoubled: Bool { contentRoot == ReleaseLock.noContent }
-
-    /// Makes a value from its parts.
-    package init(
-      id: String, version: UInt64, size: UInt64? = nil, sha256: [UInt8], contentRoot: [UInt8], keyID: String, settings: String,
-      created: ManifestTime, isRemoved: Bool = false
-    ) {
-      self.id = id
-      self.version = version
-      self.size = size
-      self.sha256 = sha256
-      self.contentRoot = contentRoot
-      self.keyID = keyID
-      self.settings = settings
-      self.created = created
-      self.isRemoved = isRemoved
-    }
   }
 
   /// An app version that players use.
@@ -130,7 +98,7 @@ package struct ReleaseLock: Hashable, Sendable {
     /// The app versions recorded before it that none of these followed yet, as in ``stem``. Together they show whether the file of one is lost.
     package var follows: [String] = []
     /// Whether players no longer use it.
-    package var isRetired: Bool
+    package var isRetired = false
     /// When and by whom it was recorded, if that is known.
     package var recorded: RecordOrigin?
 
@@ -139,23 +107,5 @@ package struct ReleaseLock: Hashable, Sendable {
 
     /// The version for messages, with its platform if it has one.
     package var title: String { platform.map { "\(version) for \($0)" } ?? version }
-
-    /// Makes a value from its parts.
-    package init(
-      version: String, platform: String? = nil, budget: InstallBudget?, hosts: [String]?, manifestURL: String?, trustedKeys: [String],
-      keyIDs: [String], format: String, firstManifest: UInt64, isRetired: Bool = false, recorded: RecordOrigin? = nil
-    ) {
-      self.version = version
-      self.platform = platform
-      self.budget = budget
-      self.hosts = hosts
-      self.manifestURL = manifestURL
-      self.trustedKeys = trustedKeys
-      self.keyIDs = keyIDs
-      self.format = format
-      self.firstManifest = firstManifest
-      self.isRetired = isRetired
-      self.recorded = recorded
-    }
   }
 }
