@@ -8,21 +8,8 @@ extension PackerConfiguration {
   ///   details; ``PackError/Code/missingInput`` if the file does not exist; ``PackError/Code/cannotRead`` if it cannot be read.
   ///
   /// - Parameter sources: Whether the directories must exist.
-  package static func read(_ path: String, sources: Sources = .required) throws(PackError) -> PackerConfiguration {
-    try read(path, sources: sources, files: SystemFiles())
-  }
-
-  /// Whether the directories that a configuration names must exist.
-  package enum Sources: Hashable, Sendable {
-    case required
-    /// None. If `each` finds no directory, the configuration has no packs for that entry, and ``PackerConfiguration/lacksPacks`` is true.
-    case optional
-    /// None. If `each` finds no directory, the entry has the packs among these ids that it would have given these names.
-    case released([String])
-  }
-
   package static func read(
-    _ path: String, sources: Sources = .required, files: any FileSystem
+    _ path: String, sources: Sources = .required, files: any FileSystem = SystemFiles()
   ) throws(PackError) -> PackerConfiguration {
     let (configuration, mistakes) = try ConfigurationReader.run(path, sources: sources, files: files)
     if let configuration { return configuration }
@@ -32,6 +19,15 @@ extension PackerConfiguration {
     throw PackError(
       .invalidConfiguration, lines.first ?? path, details: lines.count > 1 ? lines : [],
       hint: hints.isEmpty ? nil : hints.joined(separator: "\n"))
+  }
+
+  /// Whether the directories that a configuration names must exist.
+  package enum Sources: Hashable, Sendable {
+    case required
+    /// None. If `each` finds no directory, the configuration has no packs for that entry, and ``PackerConfiguration/lacksPacks`` is true.
+    case optional
+    /// None. If `each` finds no directory, the entry has the packs among these ids that it would have given these names.
+    case released([String])
   }
 
   /// Returns all mistakes of a configuration in file order; none if ``read(_:)`` would return a configuration.

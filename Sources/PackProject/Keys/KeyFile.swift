@@ -14,8 +14,8 @@ package enum KeyFile {
   /// process is killed.
   ///
   /// - Throws: ``PackError/Code/outputExists`` if something exists at `path` already.
-  package static func write(_ key: borrowing PackKey, to path: String) throws(PackError) {
-    try write(key, to: path, files: SystemFiles())
+  package static func write(_ key: borrowing PackKey, to path: String, files: any FileSystem = SystemFiles()) throws(PackError) {
+    try key.withText { (text) throws(PackError) in try write(text, to: path, files: files) }
   }
 
   /// Writes a new file with a key that signs, in the same way.
@@ -23,12 +23,6 @@ package enum KeyFile {
   /// - Throws: ``PackError/Code/outputExists`` if something exists at `path` already.
   package static func write<Role>(_ key: borrowing SecretKey<Role>, to path: String) throws(PackError) {
     try key.withText { (text) throws(PackError) in try write(text, to: path, files: SystemFiles()) }
-  }
-
-  package static func write(
-    _ key: borrowing PackKey, to path: String, files: any FileSystem
-  ) throws(PackError) {
-    try key.withText { (text) throws(PackError) in try write(text, to: path, files: files) }
   }
 
   private static func write(_ text: Span<UInt8>, to path: String, files: any FileSystem) throws(PackError) {

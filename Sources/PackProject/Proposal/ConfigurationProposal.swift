@@ -189,11 +189,7 @@ package struct ConfigurationProposal: Sendable {
   private static let largestSettings = 1 << 20
 
   /// Writes the configuration. An existing file is never replaced.
-  package func write() throws(PackError) {
-    try write(files: SystemFiles())
-  }
-
-  package func write(files: any FileSystem) throws(PackError) {
+  package func write(files: any FileSystem = SystemFiles()) throws(PackError) {
     guard let parts = PathParts(path) else { throw Self.noName(path) }
     let made: Void? = try writing(path, unlessExisting(files.makeNew(parts.name, mode: 0o644, in: parts.directory, Array(text.utf8))))
     guard made != nil else { throw Self.exists(path) }

@@ -31,11 +31,7 @@ package struct PlistMerge: Sendable {
   /// Writes the file, whole or not at all, with the permissions of the original plist.
   ///
   /// - Parameter path: the output path, or nil for the path the plist was read from. If that is a symbolic link, its target is replaced.
-  package func write(to path: String? = nil) throws(PackError) {
-    try write(to: path, files: SystemFiles())
-  }
-
-  package func write(to path: String?, files: any FileSystem) throws(PackError) {
+  package func write(to path: String? = nil, files: any FileSystem = SystemFiles()) throws(PackError) {
     let source = try files.status(of: original.path)
     let place = if let path { path } else { try reading(original.path, files.canonicalPath(of: original.path)) }
     if path != nil { try Self.checkReplaceable(place, files: files) }

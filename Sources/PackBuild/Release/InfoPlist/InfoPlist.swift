@@ -14,11 +14,7 @@ package struct InfoPlist: Sendable {
   /// Values that Background Assets cannot use are not an error here. They are in the problems of ``keys``.
   ///
   /// - Throws: ``PackError/Code/malformedPlist`` if the file is not a property list with a dictionary at the top level.
-  package static func read(_ path: String) throws(PackError) -> InfoPlist {
-    try read(path, files: SystemFiles())
-  }
-
-  package static func read(_ path: String, files: any FileSystem) throws(PackError) -> InfoPlist {
+  package static func read(_ path: String, files: any FileSystem = SystemFiles()) throws(PackError) -> InfoPlist {
     let file = try files.open(path, .read)
     let status = try reading(path, files.status(of: file))
     guard status.kind == .file else { throw PackError(.cannotRead, of: path, "is not a file") }

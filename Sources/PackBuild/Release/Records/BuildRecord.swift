@@ -90,11 +90,7 @@ extension BuildRecord {
   /// Reads the record of the release in a directory.
   ///
   /// - Throws: ``PackError/Code/missingInput`` if there is none, ``PackError/Code/invalidRecord`` if this packer cannot read it.
-  package static func read(in directory: String) throws(PackError) -> BuildRecord {
-    try read(in: directory, files: SystemFiles())
-  }
-
-  package static func read(in directory: String, files: any FileSystem) throws(PackError) -> BuildRecord {
+  package static func read(in directory: String, files: any FileSystem = SystemFiles()) throws(PackError) -> BuildRecord {
     let path = "\(directory)/\(fileName)"
     let value = try RecordFile.read(path, files: files)
     do throws(PackError) {

@@ -16,25 +16,18 @@ extension ReleaseLock {
   ///
   /// - Throws: ``PackError/Code/missingInput`` if there is none, ``PackError/Code/invalidRecord`` with the position if this packer cannot read it,
   ///   ``PackError/Code/unmergedRecord`` if a merge left its markers, ``PackError/Code/missingLock`` if all app versions are lost.
-  package static func read(_ path: String) throws(PackError) -> ReleaseLock {
-    try read(path, files: SystemFiles())
+  package static func read(_ path: String, files: any FileSystem = SystemFiles()) throws(PackError) -> ReleaseLock {
+    var lock = try readAlone(path, files: files)
+    try lock.readApps(besides: path, files: files)
+    return lock
   }
 
   /// Reads a lock file, or returns an empty lock if there is none yet.
-  package static func readIfPresent(_ path: String) throws(PackError) -> ReleaseLock {
-    try readIfPresent(path, files: SystemFiles())
-  }
-
-  /// Writes the files of app versions that changed, then the lock file if it changed. Each replaces an earlier one atomically. The target of a
-  /// symbolic link is replaced. What a killed process left beside these files is removed.
-  package func write(to path: String) throws(PackError) {
-    try write(to: path, files: SystemFiles())
-  }
-
+  ///
   /// - Parameter configuration: the configuration that says whether the file must exist. If nil, it need not.
   /// - Throws: ``PackError/Code/missingLock`` if it must, and does not.
   package static func readIfPresent(
-    _ path: String, requiredBy configuration: PackerConfiguration? = nil, files: any FileSystem
+    _ path: String, requiredBy configuration: PackerConfiguration? = nil, files: any FileSystem = SystemFiles()
   ) throws(PackError) -> ReleaseLock {
     do throws(PackError) {
       return try read(path, files: files)
@@ -48,12 +41,6 @@ extension ReleaseLock {
       throw PackError(
         .missingLock, of: path, "does not exist, but \(configuration.path) says 'lock: required'", hint: recovery(of: path))
     }
-  }
-
-  package static func read(_ path: String, files: any FileSystem) throws(PackError) -> ReleaseLock {
-    var lock = try readAlone(path, files: files)
-    try lock.readApps(besides: path, files: files)
-    return lock
   }
 
   /// Reads a lock file without the app versions beside it.
@@ -76,7 +63,9 @@ extension ReleaseLock {
     }
   }
 
-  package func write(to path: String, files: any FileSystem) throws(PackError) {
+  /// Writes the files of app versions that changed, then the lock file if it changed. Each replaces an earlier one atomically. The target of a
+  /// symbolic link is replaced. What a killed process left beside these files is removed.
+  package func write(to path: String, files: any FileSystem = SystemFiles()) throws(PackError) {
     let document = document
     // An unreadable file must not replace a readable one.
     guard let copy = try? ReleaseLock(JSON(parsing: document)), copy.released == released, copy.hasApps == hasApps else {
