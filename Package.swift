@@ -139,7 +139,12 @@ let package = Package(
 
     // Packing side, which no app links.
     .target(name: "PackProject", dependencies: ["CLibYAML", "CVector", "PackManifest", "PackReading"], swiftSettings: smallCode),
-    .target(name: "PackBuild", dependencies: ["CLibArchive", "PackProject", "PackStore"], swiftSettings: smallCode),
+    .target(
+      name: "PackBuild", dependencies: ["CLibArchive", "PackProject", "PackStore"],
+      resources: ["AppleDownloader", "Downloader", "ManagedDownloader", "PackList", "PackView"].map {
+        .embedInCode("AppProject/Resources/\($0).swift.txt")
+      },
+      swiftSettings: smallCode),
     .target(
       name: "PackGate", dependencies: ["PackBuild", "PackServing"],
       resources: [.embedInCode("Report/Resources/report.html")], swiftSettings: smallCode),
