@@ -160,7 +160,7 @@ let package = Package(
     .executableTarget(
       name: "packer",
       dependencies: ["PackGate", "PackPublish", "PackServer", "PackSimulator", argumentParser],
-      swiftSettings: smallCode),
+      resources: [.embedInCode("Terminal/Resources/failures.txt")], swiftSettings: smallCode),
 
     // Benchmarks and fuzzing, not part of the product.
     .executableTarget(
