@@ -147,7 +147,7 @@ let package = Package(
       swiftSettings: smallCode),
     .target(
       name: "PackGate", dependencies: ["PackBuild", "PackServing"],
-      resources: [.embedInCode("Report/Resources/report.html")], swiftSettings: smallCode),
+      resources: [.embedInCode("Report/Resources/report.html"), .embedInCode("Rules/Resources/rules.txt")], swiftSettings: smallCode),
     .target(name: "PackPublish", dependencies: ["PackBuild"], swiftSettings: smallCode),
     // The only target with NIO and TLS.
     .target(

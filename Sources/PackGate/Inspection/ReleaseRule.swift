@@ -24,17 +24,15 @@ package struct ReleaseRule: Hashable, Sendable {
   /// Creates a rule that is checked with the facts that `check` takes, and skipped if one of them is missing.
   init<each Part: Fact, Found: Findings>(
     _ id: String, _ title: String, _ level: FindingLevel = .error, _ kind: FindingKind = .other,
-    phone: BackgroundAssetsError? = nil, what: String, onPhone: String, remedy: String,
-    check: @escaping @Sendable (repeat each Part) -> Found
+    phone: BackgroundAssetsError? = nil, check: @escaping @Sendable (repeat each Part) -> Found
   ) {
     self.id = id
     self.title = title
     self.level = level
     self.kind = kind
     self.phone = phone
-    self.what = what
-    self.onPhone = onPhone
-    self.remedy = remedy
+    let texts = Self.texts[id] ?? ["", "", ""]
+    (what, onPhone, remedy) = (texts[0], texts[1], texts[2])
     var parts: [any Fact.Type] = []
     repeat parts.append((each Part).self)
     facts = parts
@@ -46,6 +44,12 @@ package struct ReleaseRule: Hashable, Sendable {
       }
     }
   }
+
+  /// The explanations of all rules, by their ids. The file has four lines for each: its id, the condition, the consequence and the remedy.
+  private static let texts: [String: [String]] = {
+    let lines = PackageResources.rules_txt.split(separator: UInt8(ascii: "\n")).map { String(decoding: $0, as: UTF8.self) }
+    return Dictionary(uniqueKeysWithValues: stride(from: 0, to: lines.count, by: 4).map { (lines[$0], Array(lines[($0 + 1)..<($0 + 4)])) })
+  }()
 
   /// The inputs that are needed to check the rule.
   package var needs: Set<ReleaseInput> { Set(facts.compactMap { $0.input }) }

@@ -5,15 +5,7 @@ enum AppRules {
   ]
 
   static let missingExtension = ReleaseRule(
-    "PK4012", "the built app has no downloader extension",
-    what: """
-      The app has an extension for the point com.apple.background-asset-downloader-extension (EXExtensionPointIdentifier) in Extensions or \
-      PlugIns. Without one, an error for managed asset packs and for releases with essential packs, otherwise a warning.
-      """,
-    onPhone: """
-      No essential pack is there at the first launch, because only the extension requests them; a managed app crashes at its first use of a pack.
-      """,
-    remedy: "Add the extension to the app in Xcode, or archive the scheme that contains it. 'packer init --app' makes such a project."
+    "PK4012", "the built app has no downloader extension"
   ) { (listing: Listing, plist: PlistSighting, app: BuiltApp, configuration: PackerConfiguration?) -> Finding? in
     let hosting = PackerConfiguration.Hosting(configuration, plist)
     guard app.downloaders(hosting).isEmpty else { return nil }
@@ -27,14 +19,7 @@ enum AppRules {
   }
 
   static let sharedGroup = ReleaseRule(
-    "PK4013", "the entitlements of app and extension share no app group",
-    what: """
-      com.apple.security.application-groups in the code signatures of the built app and its downloader extension have a group in common, and it is \
-      the one that the Info.plist names: BAAppGroupID with managed asset packs, otherwise AppGroupIdentifier. The last is only a warning if both share \
-      another group, because the code of the app may name that.
-      """,
-    onPhone: "The app does not find the downloads of the extension; a managed app crashes at its first use of a pack.",
-    remedy: "Add the capability App Groups with the same group to both targets in Xcode, and sign with profiles that have it."
+    "PK4013", "the entitlements of app and extension share no app group"
   ) { (plist: PlistSighting, app: BuiltApp, entitlements: Entitlements, configuration: PackerConfiguration?) -> [Finding] in
     let (own, downloaders) = (entitlements.groups, entitlements.downloaders)
     let isManaged = PackerConfiguration.Hosting(configuration, plist) != .unmanaged
@@ -60,10 +45,7 @@ enum AppRules {
   }
 
   static let extensionIdentifier = ReleaseRule(
-    "PK4014", "the bundle identifier of the extension is not below the app's", phone: .uploadRefused,
-    what: "CFBundleIdentifier of the downloader extension is that of the app, a dot and more, as in com.example.arcade.downloader.",
-    onPhone: "The app cannot be uploaded or installed.",
-    remedy: "Correct PRODUCT_BUNDLE_IDENTIFIER of the extension in Xcode."
+    "PK4014", "the bundle identifier of the extension is not below the app's", phone: .uploadRefused
   ) { (plist: PlistSighting, app: BuiltApp, configuration: PackerConfiguration?) -> [Finding] in
     guard let parent = app.bundle.identifier else { return [] }
     return app.downloaders(.init(configuration, plist)).compactMap { downloader in
@@ -77,13 +59,7 @@ enum AppRules {
   }
 
   static let unknownEntitlements = ReleaseRule(
-    "PK4015", "the entitlements of the built app are not known", .note,
-    what: """
-      App and downloader extension have a code signature with entitlements. Without it, PK4013 and PK4017 are skipped. A missing or damaged executable is a \
-      warning.
-      """,
-    onPhone: "No effect if the app is signed later; a phone does not run an app that is not signed.",
-    remedy: "Give --app the app as it is uploaded: exported and signed for the App Store."
+    "PK4015", "the entitlements of the built app are not known", .note
   ) { (plist: PlistSighting, app: BuiltApp, configuration: PackerConfiguration?) -> [Finding] in
     return ([app.bundle] + app.downloaders(.init(configuration, plist))).compactMap { bundle in
       switch bundle.groups {
@@ -99,16 +75,7 @@ enum AppRules {
   }
 
   static let dataProtection = ReleaseRule(
-    "PK4017", "files of the app cannot be opened while the phone is locked", .warning,
-    what: """
-      com.apple.developer.default-data-protection in the code signatures of the built app and its downloader extension is neither \
-      NSFileProtectionComplete nor NSFileProtectionCompleteUnlessOpen.
-      """,
-    onPhone: """
-      The extension runs in the background, mostly while the phone is locked. The library's own directories stay readable, because it sets their \
-      class. A download may get the app's class and wait for the next unlocking, and so does everything that the app's code keeps elsewhere.
-      """,
-    remedy: "Remove the capability Data Protection from both targets in Xcode, and set the class of files that need protection in the code."
+    "PK4017", "files of the app cannot be opened while the phone is locked", .warning
   ) { (plist: PlistSighting, app: BuiltApp, _: Entitlements, configuration: PackerConfiguration?) -> [Finding] in
     ([app.bundle] + app.downloaders(.init(configuration, plist))).compactMap { bundle in
       bundle.protection.flatMap(AppTargets.problem).map { problem in
@@ -118,13 +85,7 @@ enum AppRules {
   }
 
   static let appSecret = ReleaseRule(
-    "PK6009", "a secret is in the built app", .warning,
-    what: """
-      No file of the app holds a signing key of packer or the root key of this release (errors), has the name of a key or a key store, or \
-      contains a private key or a token. Any other content key is a note: an app may have it in its code. Google's API keys are not secret.
-      """,
-    onPhone: "Everyone with the app can take it out: sign manifests that the app accepts, or open all packs.",
-    remedy: "Remove the file from the target in Xcode and change the secret. Documentation/RECOVERY.md and KEYS_IN_APPS.md have the steps."
+    "PK6009", "a secret is in the built app", .warning
   ) { (_: PlistSighting, app: BuiltApp, releases: RecordedReleases?, keys: ContentKeys) -> [Finding] in
     var roots = Set(keys.roots.values)
     if let root = releases?.newest?.rootKeyID { roots.insert(root) }
@@ -151,10 +112,7 @@ enum AppRules {
   }
 
   static let embeddedPack = ReleaseRule(
-    "PK6010", "a pack of the release is also in the built app", .note,
-    what: "No file of the app has the bytes of a pack of the manifest.",
-    onPhone: "Players download and store the pack twice, unless the app reads the one that it contains.",
-    remedy: "Leave the packs out of the app; debug builds may have them for a first run without a server."
+    "PK6010", "a pack of the release is also in the built app", .note
   ) { (listing: Listing, _: PlistSighting, app: BuiltApp) -> [Finding] in
     return listing.entries.compactMap { entry in
       guard let copy = app.packs.first(where: { $0.sha256 == entry.sha256 }) else { return nil }

@@ -6,61 +6,31 @@ enum BudgetRules {
   ]
 
   static let essentialAllowance = ReleaseRule(
-    "PK3001", "the essential download does not fit its allowance", phone: .outOfAllowance,
-    what: """
-      BAEssentialDownloadAllowance is larger than all essential packs and the manifest together. An allowance that is used up to the last \
-      byte counts as exceeded.
-      """,
-    onPhone: "Downloads fail with 203 or 204. If not even the manifest fits, the extension never runs before the first launch.",
-    remedy: "Run 'packer plist merge Info.plist', or make a pack prefetch or onDemand."
+    "PK3001", "the essential download does not fit its allowance", phone: .outOfAllowance
   ) { (listing: Listing, plist: PlistSighting) -> [Finding] in
     excess(over: BudgetKey.essentialDownload, listing, plist)
   }
 
   static let downloadAllowance = ReleaseRule(
-    "PK3002", "the other downloads do not fit their allowance", phone: .exceedsAllowance,
-    what: """
-      BADownloadAllowance is larger than all prefetch packs together. Essential packs do not count, and neither do on-demand packs, which \
-      are fetched after the first launch, when no allowance applies.
-      """,
-    onPhone: "Scheduling the pack that exceeds the allowance fails with 112, and the app starts without it.",
-    remedy: "Run 'packer plist merge Info.plist', or make a pack onDemand."
+    "PK3002", "the other downloads do not fit their allowance", phone: .exceedsAllowance
   ) { (listing: Listing, plist: PlistSighting) -> [Finding] in
     excess(over: BudgetKey.download, listing, plist)
   }
 
   static let essentialInstallLimit = ReleaseRule(
-    "PK3003", "essential packs take more space on the device than the Info.plist says",
-    what: """
-      BAEssentialMaxInstallSize is at least the size of the essential packs on the device: unpacked trees in blocks of 4 KiB, or the pack \
-      itself if it is used without unpacking.
-      """,
-    onPhone: "The App Store shows too small a size, and the system may purge or refuse packs beyond it.",
-    remedy: "Run 'packer plist merge Info.plist'."
+    "PK3003", "essential packs take more space on the device than the Info.plist says"
   ) { (listing: Listing, plist: PlistSighting) -> [Finding] in
     excess(over: BudgetKey.essentialInstalled, listing, plist)
   }
 
   static let installLimit = ReleaseRule(
-    "PK3004", "prefetch packs take more space on the device than the Info.plist says",
-    what: """
-      BAMaxInstallSize is at least the size of the prefetch packs on the device: unpacked trees in blocks of 4 KiB, or the pack itself if it \
-      is used without unpacking. Essential packs do not count.
-      """,
-    onPhone: "The App Store shows too small a size, and the system may purge or refuse packs beyond it.",
-    remedy: "Run 'packer plist merge Info.plist'."
+    "PK3004", "prefetch packs take more space on the device than the Info.plist says"
   ) { (listing: Listing, plist: PlistSighting) -> [Finding] in
     excess(over: BudgetKey.installed, listing, plist)
   }
 
   static let manifestCeiling = ReleaseRule(
-    "PK3005", "the manifest is larger than the space reserved for it", phone: .outOfAllowance,
-    what: """
-      The manifest is not larger than manifestCeiling in packer.yml, which every budget includes; with a catalogue, 'packer build' reserves more if \
-      it is needed. From 80 % on, this is a warning.
-      """,
-    onPhone: "The manifest counts against the essential allowance. If it is too large, its download fails with 203, and no pack comes.",
-    remedy: "Raise manifestCeiling and ship an app with the new Info.plist first, or shorten tags and descriptions."
+    "PK3005", "the manifest is larger than the space reserved for it", phone: .outOfAllowance
   ) { (listing: Listing, configuration: PackerConfiguration) -> Finding? in
     let (size, ceiling) = (listing.size, listing.ceiling(configuration))
     guard size > ceiling / 5 * 4 else { return nil }
@@ -72,10 +42,7 @@ enum BudgetRules {
   }
 
   static let retryRoom = ReleaseRule(
-    "PK3006", "no room to retry a failed essential pack", .warning, phone: .exceedsAllowance,
-    what: "BADownloadAllowance is larger than all prefetch packs and the largest essential pack together.",
-    onPhone: "A failed essential download is queued again as a non-essential one, and before the first launch this fails with 112.",
-    remedy: "Run 'packer plist merge Info.plist', which adds that room."
+    "PK3006", "no room to retry a failed essential pack", .warning, phone: .exceedsAllowance
   ) { (listing: Listing, plist: PlistSighting) -> Finding? in
     let demand = listing.demand(for: plist)
     guard let limit = plist.number(BudgetKey.download), demand.hasEssential else { return nil }
@@ -87,10 +54,7 @@ enum BudgetRules {
   }
 
   static let manifestBudget = ReleaseRule(
-    "PK3013", "the budget in the manifest is smaller than its packs need",
-    what: "The four budgets in the manifest are large enough for all its packs; allowances must be larger by at least one byte.",
-    onPhone: "Devices do not read these numbers, but the Info.plist is made from them and becomes wrong, too.",
-    remedy: "Run 'packer build', which computes the budget."
+    "PK3013", "the budget in the manifest is smaller than its packs need"
   ) { (listing: Listing, configuration: PackerConfiguration?) -> [Finding] in
     guard let budget = listing.content.budget else { return [] }
     return listing.demand.named.compactMap { key, needed in
@@ -108,10 +72,7 @@ enum BudgetRules {
   }
 
   static let overstatedBudget = ReleaseRule(
-    "PK3014", "the Info.plist reserves far more than the packs need", .note,
-    what: "Each of the four numbers is at most 25 % plus 1 MiB above the number that the release needs, including headroom.",
-    onPhone: "The App Store shows too large a size, and the progress of the install jumps.",
-    remedy: "Run 'packer plist merge Info.plist', or accept the finding with a reason in packer.yml if later releases need the room."
+    "PK3014", "the Info.plist reserves far more than the packs need", .note
   ) { (listing: Listing, plist: PlistSighting) -> [Finding] in
     let wanted = wanted(listing, plist)
     return plist.numbers.compactMap { key, value in
@@ -126,10 +87,7 @@ enum BudgetRules {
   }
 
   static let wrongUnit = ReleaseRule(
-    "PK3015", "a number of the Info.plist is not in bytes", phone: .exceedsAllowance,
-    what: "No number is below 1 MiB but would be about right in megabytes or kilobytes.",
-    onPhone: "35 means 35 bytes: every download fails with 112 or 203.",
-    remedy: "Write bytes, as 'packer plist merge Info.plist' does."
+    "PK3015", "a number of the Info.plist is not in bytes", phone: .exceedsAllowance
   ) { (listing: Listing, plist: PlistSighting) -> [Finding] in
     return plist.numbers.compactMap { key, value in
       guard let needed = listing.demand(for: plist).named.first(where: { $0.key == key })?.bytes, let unit = unit(of: value, needed: needed)
@@ -143,10 +101,7 @@ enum BudgetRules {
   }
 
   static let swappedSizes = ReleaseRule(
-    "PK3016", "download and install sizes are swapped in the Info.plist",
-    what: "BADownloadAllowance and BAMaxInstallSize are not swapped, and neither are the two essential numbers.",
-    onPhone: "The App Store shows too small a size, and the allowance is far too large.",
-    remedy: "Run 'packer plist merge Info.plist'. Allowances count packs as served; max-install sizes count them unpacked."
+    "PK3016", "download and install sizes are swapped in the Info.plist"
   ) { (listing: Listing, plist: PlistSighting) -> [Finding] in
     pairs.compactMap { download, installed in
       guard isSwapped(download, listing, plist), let first = plist.number(download),
@@ -160,10 +115,7 @@ enum BudgetRules {
   }
 
   static let countedTwice = ReleaseRule(
-    "PK3017", "essential packs are counted in the non-essential numbers", .warning,
-    what: "BADownloadAllowance and BAMaxInstallSize count only non-essential packs; they are not the sums of all packs.",
-    onPhone: "The App Store adds both numbers, so it counts the essential packs twice.",
-    remedy: "Run 'packer plist merge Info.plist'."
+    "PK3017", "essential packs are counted in the non-essential numbers", .warning
   ) { (listing: Listing, plist: PlistSighting) -> [Finding] in
     return [BudgetKey.download, BudgetKey.installed].compactMap { key in
       guard isCountedTwice(key, listing, plist), let value = plist.number(key),
@@ -177,10 +129,7 @@ enum BudgetRules {
   }
 
   static let teamBudget = ReleaseRule(
-    "PK3018", "a pack is larger than its budget in packer.yml", .error, .budget,
-    what: "No pack is larger than its 'budget' in packer.yml: 'download' counts the pack as served, 'installed' its size on the device.",
-    onPhone: "Players wait longer, and delete the app sooner.",
-    remedy: "Make the pack smaller, or raise its budget in packer.yml, so that the change is reviewed."
+    "PK3018", "a pack is larger than its budget in packer.yml", .error, .budget
   ) { (listing: Listing, configuration: PackerConfiguration) -> [Finding] in
     let packs = configuration.packsByID
     return listing.entries.flatMap { entry -> [Finding] in
@@ -198,10 +147,7 @@ enum BudgetRules {
   }
 
   static let teamTotals = ReleaseRule(
-    "PK3019", "all packs together are larger than the totals in packer.yml", .error, .budget,
-    what: "The essential packs together, and the prefetch packs together, stay within 'totals' of packer.yml. The manifest does not count.",
-    onPhone: "Players wait longer, and delete the app sooner.",
-    remedy: "Make packs smaller or onDemand, or raise the totals in packer.yml."
+    "PK3019", "all packs together are larger than the totals in packer.yml", .error, .budget
   ) { (listing: Listing, configuration: PackerConfiguration) -> [Finding] in
     let (demand, totals) = (ReleaseDemand(listing.entries, manifestSize: 0), configuration.totals)
     let rows = [
@@ -220,12 +166,7 @@ enum BudgetRules {
     }
   }
 
-  static let largeEssential = ReleaseRule(
-    "PK3020", "the essential download takes long", .warning,
-    what: "Essential packs download within the 30 minutes that Apple advises, at 5 Mbit/s: at most 1.13 GB.",
-    onPhone: "The app cannot be opened before the download is complete, and people cancel an install that takes that long.",
-    remedy: "Keep only the packs for the first minutes essential, and make the others prefetch or onDemand."
-  ) { (listing: Listing) -> Finding? in
+  static let largeEssential = ReleaseRule("PK3020", "the essential download takes long", .warning) { (listing: Listing) -> Finding? in
     let size = listing.demand.essentialDownload
     guard size > mostAdvised else { return nil }
     let sizes = SizeText.pair(size, mostAdvised)
@@ -234,15 +175,7 @@ enum BudgetRules {
       actual: size, limit: mostAdvised, hint: "set 'delivery: prefetch' for packs that the first minutes do not need")
   }
 
-  static let allEssential = ReleaseRule(
-    "PK3021", "every pack is essential", .note, .other,
-    what: "At least one pack is not essential, or the team knows that the app must be able to start without any pack.",
-    onPhone: """
-      In-app content can be switched off in the settings, and an essential download that fails is skipped. The app then starts without any \
-      pack, and App Review requires that it works (guideline 4.2.3).
-      """,
-    remedy: "Put the files that the app needs to start into the app itself, and let the app queue essential packs again."
-  ) { (listing: Listing) -> Finding? in
+  static let allEssential = ReleaseRule("PK3021", "every pack is essential", .note, .other) { (listing: Listing) -> Finding? in
     guard listing.entries.count > 1, listing.entries.allSatisfy({ $0.delivery == .essential }) else { return nil }
     return Finding(
       "all \(listing.entries.count) packs are essential: if in-app content is switched off or downloads fail, the app starts without packs",

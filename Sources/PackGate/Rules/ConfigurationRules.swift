@@ -6,10 +6,7 @@ enum ConfigurationRules {
   ]
 
   static let wrongKey = ReleaseRule(
-    "PK1001", "a pack was made with another key", .error, .wrongKey,
-    what: "Every pack opens with the content key that was given.",
-    onPhone: "The app cannot open the pack: it holds only its own key.",
-    remedy: "Give the key with the id that 'packer inspect' prints, or build with the app's key."
+    "PK1001", "a pack was made with another key", .error, .wrongKey
   ) { (files: Files, key: GivenKey, setting: Setting, document: ManifestSighting) -> [Finding] in
     let findings = files.pairs.compactMap { entry, file -> Finding? in
       guard let failure = file.failure, failure.code == .wrongKey || failure.code == .notWrapped else { return nil }
@@ -32,10 +29,7 @@ enum ConfigurationRules {
   }
 
   static let missingKey = ReleaseRule(
-    "PK1002", "no content key was given, so no pack was opened", .warning,
-    what: "A key was given. With --quick, verify runs without one, but then cannot detect a pack of another key or a changed header.",
-    onPhone: "The app cannot open a pack of another key.",
-    remedy: "Give the key with --key, with PACKER_KEY_FILE, or as 'key' in packer.yml."
+    "PK1002", "no content key was given, so no pack was opened", .warning
   ) { (files: Files, setting: Setting, keys: ContentKeys) -> Finding? in
     guard keys.id == nil, !files.entries.isEmpty else { return nil }
     return Finding(
@@ -44,10 +38,7 @@ enum ConfigurationRules {
   }
 
   static let mixedKeys = ReleaseRule(
-    "PK1003", "packs of one release need different keys", .warning,
-    what: "All packs of a manifest use one content key, or keys derived from one root key.",
-    onPhone: "An app with one key can open only some of the packs.",
-    remedy: "Build all packs with one key. If the app holds both keys during a key change, accept the finding with a reason in packer.yml."
+    "PK1003", "packs of one release need different keys", .warning
   ) { (listing: Listing, configuration: PackerConfiguration?, keys: ContentKeys) -> Finding? in
     let packs = Dictionary(grouping: listing.entries) { keys.roots[$0.keyID] ?? $0.keyID }
     let ids = packs.keys.sorted()
@@ -59,11 +50,7 @@ enum ConfigurationRules {
   }
 
   static let staleRelease = ReleaseRule(
-    "PK1004", "the release does not match packer.yml",
-    what:
-      "The manifest has exactly the packs of packer.yml, with the same delivery, install mode, tags, platforms, language, fallback and kind of key, and the budget that follows from manifestCeiling and headroom.",
-    onPhone: "Players get the packs of an earlier configuration: a pack may be missing, or be fetched at the wrong time.",
-    remedy: "Run 'packer build'."
+    "PK1004", "the release does not match packer.yml"
   ) { (listing: Listing, catalogue: WholeCatalogue, configuration: PackerConfiguration, keys: ContentKeys) -> [Finding] in
     var findings: [Finding] = []
     let entries = Dictionary(listing.entries.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
@@ -116,10 +103,7 @@ enum ConfigurationRules {
   }
 
   static let baseURL = ReleaseRule(
-    "PK1005", "a pack is not served from the base URL", phone: .notFound,
-    what: "Every URL of the manifest starts with serve.baseURL of packer.yml.",
-    onPhone: "The app downloads from a server that does not have the packs, usually a staging server.",
-    remedy: "Set serve.baseURL in packer.yml and run 'packer build'."
+    "PK1005", "a pack is not served from the base URL", phone: .notFound
   ) { (listing: Listing, configuration: PackerConfiguration) -> [Finding] in
     let base = configuration.serve.baseURL
     return listing.entries.compactMap { entry in
@@ -130,14 +114,7 @@ enum ConfigurationRules {
   }
 
   static let ignoredRule = ReleaseRule(
-    "PK1006", "an entry of 'ignore' in packer.yml has no effect", .warning,
-    what: """
-      Every entry of 'ignore' names a rule that exists and may be ignored, and a pack and an app version that exist. Entries for rules about \
-      released apps name the app version and a last day, and no last day is over.
-      """,
-    onPhone:
-      "No effect. But a misspelt entry ignores nothing, and the entry of a removed pack hides findings of a later pack of that name.",
-    remedy: "Correct or remove the entry; 'packer explain' lists the rules."
+    "PK1006", "an entry of 'ignore' in packer.yml has no effect", .warning
   ) { (configuration: PackerConfiguration, listing: Listing?, releases: RecordedReleases?, setting: Setting) -> [Finding] in
     let known = Set(configuration.packs.map(\.id.text)).union(listing?.entries.map(\.id) ?? [])
     return configuration.ignored.compactMap { ignored in
@@ -163,12 +140,7 @@ enum ConfigurationRules {
     }
   }
 
-  static let requiredRule = ReleaseRule(
-    "PK1007", "a required rule was not checked",
-    what: "Every rule that --require names was checked: its inputs were given.",
-    onPhone: "No effect by itself. But a pipeline that lost its Info.plist or lock file checks far less, and still ends with 0.",
-    remedy: "Give the missing input, or do not require the rule."
-  ) { (unchecked: UncheckedRules) -> Finding? in
+  static let requiredRule = ReleaseRule("PK1007", "a required rule was not checked") { (unchecked: UncheckedRules) -> Finding? in
     guard !unchecked.outcomes.isEmpty else { return nil }
     let missing = Set(unchecked.outcomes.flatMap(\.missing))
     let reasons = ReleaseInput.allCases.filter(missing.contains).map(\.absence).joined(separator: ", ")
@@ -179,11 +151,7 @@ enum ConfigurationRules {
   }
 
   static let missingLock = ReleaseRule(
-    "PK1008", "the lock file is missing",
-    what: "If packer.yml says 'lock: required', there is a packer.lock.json.",
-    onPhone:
-      "Nothing compares the versions with the released ones. A build without the lock file starts with version 1, and every device refuses it.",
-    remedy: "Restore the file from version control, then run 'packer build'."
+    "PK1008", "the lock file is missing"
   ) { (configuration: PackerConfiguration, releases: RecordedReleases?) -> Finding? in
     guard configuration.lock == .required, releases == nil else { return nil }
     let path = configuration.path(of: ReleaseFile.lock)
@@ -192,13 +160,7 @@ enum ConfigurationRules {
       hint: ReleaseLock.recovery(of: path))
   }
 
-  static let rootKey = ReleaseRule(
-    "PK1009", "a root signing key is on this machine", .error,
-    what: "No variable of the environment and no small file beside packer.yml or its keys holds a root signing key (pkt1-).",
-    onPhone:
-      "Somebody who takes over this machine can say which keys may sign manifests; if enough root keys are stolen, only an app update helps.",
-    remedy: "Move it to a machine without a network. If this machine may have been read, replace the key: Documentation/TRUST.md."
-  ) { (setting: Setting) -> [Finding] in
+  static let rootKey = ReleaseRule("PK1009", "a root signing key is on this machine", .error) { (setting: Setting) -> [Finding] in
     setting.rootKeyPlaces.map { place in
       Finding(
         "\(place) holds a root signing key, which belongs on a machine without a network", file: place.hasPrefix("variable ") ? nil : place,
@@ -207,16 +169,7 @@ enum ConfigurationRules {
   }
 
   static let missingFallback = ReleaseRule(
-    "PK1010", "devices of other languages get no pack of a group", .warning,
-    what: """
-      Of packs whose ids differ only in their language, one is of the fallback language, or of one close to it. Not checked if the system manages \
-      the packs, because it falls back on the app's primary language.
-      """,
-    onPhone: "A player whose languages are not there gets none of these packs, and no error: the app finds no voices or texts.",
-    remedy: """
-      Set fallbackLanguage in packer.yml to a language that every group has, then run 'packer build'. If the app can do without these packs, \
-      accept the finding with a reason.
-      """
+    "PK1010", "devices of other languages get no pack of a group", .warning
   ) { (listing: Listing, configuration: PackerConfiguration?) -> [Finding] in
     guard configuration?.hosting ?? .unmanaged == .unmanaged else { return [] }
     return LanguageGroup.groups(of: listing.entries).compactMap { group in

@@ -5,10 +5,7 @@ enum ContentRules {
   ]
 
   static let installSize = ReleaseRule(
-    "PK2010", "a manifest entry has the wrong size on the device",
-    what: "installSize is the size of the unpacked tree: each file rounded up to 4 KiB, and 4 KiB for each directory.",
-    onPhone: "The App Store shows a wrong size, and the check for free space before unpacking accepts a pack that does not fit.",
-    remedy: "Run 'packer build', which computes it."
+    "PK2010", "a manifest entry has the wrong size on the device"
   ) { (files: Files, payload: Payload) -> [Finding] in
     files.with(payload).compactMap { entry, file, contents in
       guard let size = contents.installSize, size != entry.installSize else { return nil }
@@ -20,11 +17,7 @@ enum ContentRules {
   }
 
   static let sourceDifference = ReleaseRule(
-    "PK2011", "a pack differs from its source directory",
-    what:
-      "Every pack has the same paths, sizes, permissions and contents as its root directory in packer.yml, if that directory exists.",
-    onPhone: "Players get an older version of the assets than the one that was tested.",
-    remedy: "Run 'packer build'."
+    "PK2011", "a pack differs from its source directory"
   ) { (files: Files, payload: Payload, configuration: PackerConfiguration, _: Sources) -> [Finding] in
     let packs = configuration.packsByID
     return files.with(payload).compactMap { entry, file, contents in
@@ -38,11 +31,7 @@ enum ContentRules {
   }
 
   static let unportablePath = ReleaseRule(
-    "PK2012", "a pack has paths that some platforms cannot store",
-    what:
-      "No path is too long, has characters or names that a platform refuses, or differs from another path only in case.",
-    onPhone: "A device may treat two such paths as one file, so that the second one replaces the first or fails.",
-    remedy: "Rename the files, or set allowUnportablePaths for the pack in packer.yml."
+    "PK2012", "a pack has paths that some platforms cannot store"
   ) { (files: Files, payload: Payload, configuration: PackerConfiguration?) -> [Finding] in
     let packs = configuration?.packsByID ?? [:]
     return files.with(payload).compactMap { entry, file, contents in
@@ -55,14 +44,7 @@ enum ContentRules {
   }
 
   static let junk = ReleaseRule(
-    "PK6003", "a pack holds files that do not belong in a release",
-    what: """
-      No entry is metadata of Finder, of Windows or of an archive (.DS_Store, ._*, __MACOSX, Thumbs.db), or part of a Git repository; none is a \
-      file of packer, a source map, a source of images, a Node package, a backup, a log, an unfinished download, or a file of an editor, a debugger \
-      or the system (a warning).
-      """,
-    onPhone: "Players download these files, which may reveal names and paths of the machine they were made on.",
-    remedy: "Run 'packer build', which skips metadata and prints its names. Exclude the others in packer.yml."
+    "PK6003", "a pack holds files that do not belong in a release"
   ) { (files: Files, payload: Payload) -> [Finding] in
     files.with(payload).flatMap { entry, file, contents in
       [(contents.junk, FindingLevel.error, nil), (contents.unneeded, .warning, "exclude them in packer.yml, or accept this")]
@@ -76,13 +58,7 @@ enum ContentRules {
   }
 
   static let secret = ReleaseRule(
-    "PK6004", "a pack holds what looks like a secret",
-    what: """
-      No entry has the name or the first bytes of a key, a key store or credentials, and no file contains a key or a token. Keys of packer are \
-      accepted only with an entry under allowSecrets, not with 'allowSecrets: true'.
-      """,
-    onPhone: "Everyone with the app can extract its key, and so the secret: treat the secret as public.",
-    remedy: "Exclude the file and change the secret; if it is not a secret, list it under allowSecrets in packer.yml."
+    "PK6004", "a pack holds what looks like a secret"
   ) { (files: Files, payload: Payload, configuration: PackerConfiguration?) -> [Finding] in
     let packs = configuration?.packsByID ?? [:]
     return files.with(payload).compactMap { entry, file, contents in
@@ -101,13 +77,7 @@ enum ContentRules {
   }
 
   static let plaintext = ReleaseRule(
-    "PK6005", "part of a pack can be read without its key",
-    what: """
-      The bytes of the pack hold no more signatures of archives, images, sounds or documents than chance explains, and no paths of its \
-      entries.
-      """,
-    onPhone: "The assets are public: they can be read from a cache or a mirror without any key.",
-    remedy: "Build the pack with packer. If packer made it, report a bug: only the header of a pack should be readable."
+    "PK6005", "part of a pack can be read without its key"
   ) { (files: Files, payload: Payload) -> [Finding] in
     files.with(payload).compactMap { entry, file, contents in
       guard let first = contents.visible.first else { return nil }
@@ -118,11 +88,7 @@ enum ContentRules {
   }
 
   static let sharedContent = ReleaseRule(
-    "PK6006", "the same files are in several packs", .warning,
-    what: "Packs share less than 1 MiB of identical files, besides what a pack shares with its 'base'.",
-    onPhone: "Players download and store the same bytes twice; Background Assets does not deduplicate them.",
-    remedy:
-      "Move the files into a pack that the others share, or name one as their 'base', or accept the finding with a reason in packer.yml."
+    "PK6006", "the same files are in several packs", .warning
   ) { (files: Files, payload: Payload, document: ManifestSighting) -> [Finding] in
     struct Group {
       var files: UInt64 = 0
@@ -157,16 +123,7 @@ enum ContentRules {
   }
 
   static let unintendedContent = ReleaseRule(
-    "PK6008", "a pack holds what was hardly meant to ship",
-    what: """
-      No file is a pointer of Git LFS, which stands for a file that was not fetched, or has the marks of an unresolved merge; no picture, sound, \
-      font or script is a web page, a text or zeros, as failed downloads leave them, or empty (a warning); no pack is empty; a pack with pages has \
-      index.html at its root, and does not exclude it (warnings); no directory is empty (a note).
-      """,
-    onPhone: "A game misses its pictures, or shows no page.",
-    remedy: """
-      Run 'git lfs pull', resolve conflicts and get broken files again before the build, or correct the root of the pack in packer.yml.
-      """
+    "PK6008", "a pack holds what was hardly meant to ship"
   ) { (files: Files, payload: Payload) -> [Finding] in
     files.with(payload).flatMap { entry, file, contents in
       let rebuild = "then: \(files.rebuild(entry.id))"

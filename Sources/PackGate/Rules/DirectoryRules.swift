@@ -5,16 +5,7 @@ enum DirectoryRules {
   ]
 
   static let companion = ReleaseRule(
-    "PK2017", "a file beside the manifest contradicts it, or is missing",
-    what: """
-      packages.json names the packs of the manifest, with their sizes and URLs, Info.fragment.plist has the manifest's budget, build.json \
-      can be read, and ba-package holds the packs with their policies. With Apple's hosting ba-package is there; with managed hosting its absence is a warning.
-      """,
-    onPhone: """
-      An app that reads the other file declares a wrong size or requests a file that does not exist. Archives made from ba-package hold \
-      other packs, or there is nothing to make them from.
-      """,
-    remedy: "Run 'packer build', with --ba-package if packs are managed, which writes all of them together."
+    "PK2017", "a file beside the manifest contradicts it, or is missing"
   ) { (listing: Listing, _: WholeCatalogue, configuration: PackerConfiguration?, beside: Beside) -> [Finding] in
     var findings = beside.companions.compactMap { companion -> Finding? in
       guard let first = companion.disagreements.first else { return nil }
@@ -32,13 +23,7 @@ enum DirectoryRules {
   }
 
   static let foreignFile = ReleaseRule(
-    "PK2018", "a file in the directory does not belong to the release",
-    what: """
-      The directory that goes up holds the manifest, its packs and what 'packer build' writes beside them, and nothing else: no plain \
-      content, no notes. What the system leaves by itself, such as .DS_Store, is a warning.
-      """,
-    onPhone: "No device reads the file, but everybody can: it is uploaded in the clear.",
-    remedy: "Move it out of the directory, or upload only the files of the release."
+    "PK2018", "a file in the directory does not belong to the release"
   ) { (beside: Beside, setting: Setting) -> [Finding] in
     let isHarmless = { (foreign: ForeignFiles) in foreign.junk != nil && foreign.copyCount == 0 }
     let (junk, strangers) = (beside.foreign.filter(isHarmless), beside.foreign.filter { !isHarmless($0) })
@@ -46,12 +31,7 @@ enum DirectoryRules {
   }
 
   static let uploadedSecret = ReleaseRule(
-    "PK2019", "a secret key is among the files that are uploaded",
-    what: "No file beside the packs holds a key of packer, a private key, or what looks like another secret.",
-    onPhone: """
-      Everybody can download the key. A content key opens the packs; with a signing key anybody can sign a manifest that the apps accept.
-      """,
-    remedy: "Move it out of the directory. If it was ever uploaded, replace it; Documentation/RECOVERY.md has the steps."
+    "PK2019", "a secret key is among the files that are uploaded"
   ) { (beside: Beside, setting: Setting) -> [Finding] in
     beside.secrets.map { secret in
       Finding(
@@ -61,13 +41,7 @@ enum DirectoryRules {
   }
 
   static let linkedFile = ReleaseRule(
-    "PK2020", "a file of the release is a symbolic link",
-    what: "The manifest, the packs and the files beside them are files, not symbolic links.",
-    onPhone: """
-      It depends on the upload: a program that copies links, or skips them, leaves a file that does not exist on the server, and the \
-      download fails.
-      """,
-    remedy: "Copy the file to the place of the link, or run 'packer build'."
+    "PK2020", "a file of the release is a symbolic link"
   ) { (listing: Listing, beside: Beside) -> [Finding] in
     guard !beside.links.isEmpty else { return [] }
     let packs = Dictionary(listing.entries.map { ($0.fileName, $0.id) }, uniquingKeysWith: { first, _ in first })
@@ -80,10 +54,7 @@ enum DirectoryRules {
   }
 
   static let missingShard = ReleaseRule(
-    "PK2021", "a shard of the catalogue is missing", phone: .notFound,
-    what: "Every shard that the manifest names is in the same directory.",
-    onPhone: "The download of the shard fails with 404, and the app finds none of its packs.",
-    remedy: "Run 'packer build', and upload the whole directory: packs and shards first, the manifest last."
+    "PK2021", "a shard of the catalogue is missing", phone: .notFound
   ) { (listing: Listing) -> [Finding] in
     listing.shards.filter { $0.size == nil }.map { sighting in
       Finding(
@@ -93,13 +64,7 @@ enum DirectoryRules {
   }
 
   static let wrongShard = ReleaseRule(
-    "PK2022", "a shard is not the one that the manifest names", .error, .damaged,
-    what: """
-      Every shard has the size and the SHA-256 of its reference, expands to the size that this says, at most 1 MiB, and lists in ascending \
-      order the packs that belong in it.
-      """,
-    onPhone: "The app refuses the shard, and finds none of its packs.",
-    remedy: "Run 'packer build' and upload all of it; never replace a published shard with another one of the same name."
+    "PK2022", "a shard is not the one that the manifest names", .error, .damaged
   ) { (listing: Listing) -> [Finding] in
     listing.shards.compactMap { sighting in
       guard let failure = sighting.failure, let size = sighting.size else { return nil }
@@ -112,12 +77,7 @@ enum DirectoryRules {
     }
   }
 
-  static let strayShard = ReleaseRule(
-    "PK2023", "a shard is not in the manifest",
-    what: "The manifest names every .shard file in the directory.",
-    onPhone: "The file is uploaded and served, but never downloaded.",
-    remedy: "Run 'packer build', which rewrites the directory, or remove the file."
-  ) { (_: Listing, catalogue: WholeCatalogue) -> [Finding] in
+  static let strayShard = ReleaseRule("PK2023", "a shard is not in the manifest") { (_: Listing, catalogue: WholeCatalogue) -> [Finding] in
     catalogue.strayShards.map { path in
       Finding("\(path) is not in the manifest", file: path, hint: "rm \(ShellWord.path(path))")
     }

@@ -6,21 +6,14 @@ enum ManifestRules {
   ]
 
   static let unreadableManifest = ReleaseRule(
-    "PK5001", "the manifest cannot be read", .error, .damaged,
-    what: "The manifest is in the canonical form of a signed manifest, and at most 1 MiB (FORMAT.md §9.1).",
-    onPhone: "The app refuses it and keeps its manifest; a new install gets no packs.",
-    remedy: "Run 'packer build'. Do not edit or reformat the file: it is signed byte for byte."
+    "PK5001", "the manifest cannot be read", .error, .damaged
   ) { (setting: Setting, document: ManifestSighting) -> Finding? in
     guard document.manifest == nil, let failure = document.failure else { return nil }
     return Finding(failure.message, file: document.path, details: failure.details, hint: setting.wording(failure) ?? "packer build")
   }
 
   static let untrustedSignature = ReleaseRule(
-    "PK5002", "no trusted key signed the manifest", .error, .signature,
-    what:
-      "A key of 'trust' in packer.yml (or of 'signKey', or of --trust) signed the manifest, and no signature of such a key is invalid.",
-    onPhone: "The app refuses the manifest and keeps the one it has; a new install gets no packs.",
-    remedy: "Sign with the app's key: 'packer build --sign-key REF'. If the file was changed after signing, find out who changed it."
+    "PK5002", "no trusted key signed the manifest", .error, .signature
   ) { (setting: Setting, document: ManifestSighting) -> Finding? in
     guard let failure = document.signatureFailure else { return nil }
     return Finding(
@@ -29,10 +22,7 @@ enum ManifestRules {
   }
 
   static let noTrustedKey = ReleaseRule(
-    "PK5003", "there is no trusted key to check the signature with", .error, .signature,
-    what: "Trusted keys are known from 'trust' or a readable 'signKey' in packer.yml, --trust, or an app version in the lock file.",
-    onPhone: "An app accepts only manifests signed by its trusted keys, and verify must know these keys to check the signature.",
-    remedy: "Print the public key with 'packer key public --sign-key REF' and write it under 'trust' in packer.yml; it is not secret."
+    "PK5003", "there is no trusted key to check the signature with", .error, .signature
   ) { (_: Listing, setting: Setting, document: ManifestSighting) -> Finding? in
     guard document.trusted.isEmpty else { return nil }
     return Finding(
@@ -40,12 +30,7 @@ enum ManifestRules {
       hint: "packer verify \(ShellWord.path(setting.directory)) --trust pkp1-…, as 'packer key public' prints it")
   }
 
-  static let expiredManifest = ReleaseRule(
-    "PK5004", "the manifest has expired",
-    what: "The current time is before 'expires' of the manifest.",
-    onPhone: "No new pack is installed from it; installed packs stay.",
-    remedy: "Run 'packer build --renew' and upload the manifest."
-  ) { (listing: Listing, setting: Setting) -> Finding? in
+  static let expiredManifest = ReleaseRule("PK5004", "the manifest has expired") { (listing: Listing, setting: Setting) -> Finding? in
     let manifest = listing.content
     guard manifest.expires <= setting.now else { return nil }
     return Finding(
@@ -53,10 +38,7 @@ enum ManifestRules {
   }
 
   static let expiringManifest = ReleaseRule(
-    "PK5005", "the manifest expires soon", .warning,
-    what: "At least 30 days are left until 'expires', or half of the validity if that is shorter.",
-    onPhone: "After that, no new pack is installed from it.",
-    remedy: "Run 'packer build --renew' and upload the manifest."
+    "PK5005", "the manifest expires soon", .warning
   ) { (listing: Listing, setting: Setting) -> Finding? in
     let manifest = listing.content
     guard manifest.expires > setting.now else { return nil }
@@ -69,10 +51,7 @@ enum ManifestRules {
   }
 
   static let manifestTime = ReleaseRule(
-    "PK5006", "the dates of the manifest are impossible", .warning,
-    what: "The manifest was not issued in the future, and expires after it was issued.",
-    onPhone: "Only the expiry date counts: if the clock was wrong at build time, the manifest expires too late or too early.",
-    remedy: "Set the clock of the building machine or SOURCE_DATE_EPOCH, then run 'packer build --renew'."
+    "PK5006", "the dates of the manifest are impossible", .warning
   ) { (listing: Listing, setting: Setting) -> Finding? in
     let manifest = listing.content
     guard let issued = manifest.issued else { return nil }
@@ -87,10 +66,7 @@ enum ManifestRules {
   }
 
   static let keysChain = ReleaseRule(
-    "PK5016", "the keys documents in the manifest do not lead an app to the newest one", .error, .signature,
-    what: "From the keys document of every app version that is not retired, those in the manifest lead to the newest in 'keysFile'.",
-    onPhone: "The app does not know the new signing keys, refuses the manifest, and keeps the packs it has.",
-    remedy: "Build again: 'packer build' puts the documents into the manifest. If the file is at fault, restore it from version control."
+    "PK5016", "the keys documents in the manifest do not lead an app to the newest one", .error, .signature
   ) { (listing: Listing, _: PackerConfiguration, releases: RecordedReleases?, setting: Setting, keys: KeysSighting?) -> [Finding] in
     guard let keys else { return [] }
     guard let file = keys.file, let newest = file.newest else {
@@ -125,10 +101,7 @@ enum ManifestRules {
   }
 
   static let keysExpiry = ReleaseRule(
-    "PK5017", "the newest keys document has expired, or will soon", .warning,
-    what: "At least 60 days are left until 'expires' of the newest document in 'keysFile'.",
-    onPhone: "After that, nothing new is installed; installed packs stay.",
-    remedy: "Make the next document with 'packer key trust rotate', and have it signed: Documentation/TRUST.md."
+    "PK5017", "the newest keys document has expired, or will soon", .warning
   ) { (_: PackerConfiguration, setting: Setting, keys: KeysSighting?) -> Finding? in
     guard let keys, let content = keys.file?.newest?.content else { return nil }
     let left = content.expires.secondsSince1970 - setting.now.secondsSince1970
@@ -144,15 +117,7 @@ enum ManifestRules {
       file: keys.path, actual: UInt64(left), limit: UInt64(keysDaysLeft * 86_400), hint: hint)
   }
 
-  static let manifestSize = ReleaseRule(
-    "PK6001", "the manifest is large", .warning,
-    what: """
-      The manifest, without its catalogue's shards, is below 80 % of the 1 MiB that clients read (about 2000 packs); from 256 KiB on, this is a note.
-      """,
-    onPhone:
-      "The extension has only a few megabytes of memory to read it. Clients refuse a manifest above 1 MiB, and 'packer build' never makes one.",
-    remedy: "Make packs onDemand, which are in the catalogue, or merge small packs, or shorten tags and descriptions."
-  ) { (listing: Listing) -> Finding? in
+  static let manifestSize = ReleaseRule("PK6001", "the manifest is large", .warning) { (listing: Listing) -> Finding? in
     let (size, largest) = (listing.size, UInt64(Manifest.largestSize))
     let isNear = size >= largest / 5 * 4
     guard isNear || size >= 256 << 10 else { return nil }

@@ -5,13 +5,7 @@ enum PackRules {
     repeatedSalt, compressionRatio,
   ]
 
-  static let missingPack = ReleaseRule(
-    "PK2001", "a pack of the manifest is missing", phone: .notFound,
-    what: "Every pack of the manifest, and every delta, is in the same directory, named after the last component of its URL.",
-    onPhone:
-      "The download fails with 404, and the app does not have the pack at its first launch. For a delta it then downloads the full pack.",
-    remedy: "Run 'packer build', and upload the whole directory: packs first, the manifest last."
-  ) { (files: Files) -> [Finding] in
+  static let missingPack = ReleaseRule("PK2001", "a pack of the manifest is missing", phone: .notFound) { (files: Files) -> [Finding] in
     files.pairs.filter { $0.file.size == nil }.map { entry, file in
       Finding(
         "\(file.path) \(file.absence), but the manifest names it", pack: entry.id, file: file.path, limit: entry.size,
@@ -25,22 +19,14 @@ enum PackRules {
       }
   }
 
-  static let strayPack = ReleaseRule(
-    "PK2002", "a pack file is not in the manifest",
-    what: "Every .pack file in the directory is listed in the manifest.",
-    onPhone: "The file is uploaded and served, but never downloaded. Often it was meant to be in the manifest.",
-    remedy: "Run 'packer build', which rewrites the directory, or remove the file."
-  ) { (_: Files, catalogue: WholeCatalogue) -> [Finding] in
+  static let strayPack = ReleaseRule("PK2002", "a pack file is not in the manifest") { (_: Files, catalogue: WholeCatalogue) -> [Finding] in
     catalogue.strayPacks.map { path in
       Finding("\(path) is not in the manifest", file: path, hint: "rm \(ShellWord.path(path))")
     }
   }
 
   static let packSize = ReleaseRule(
-    "PK2003", "the size of a pack is not the one in the manifest", .error, .damaged, phone: .sizeMismatch,
-    what: "The size of every pack file, deltas included, is exactly the one in the manifest.",
-    onPhone: "If the server sends more or fewer bytes than declared, a download may fail, and an essential download always fails.",
-    remedy: "Run 'packer build' and upload all of it. A shorter file was truncated in transfer."
+    "PK2003", "the size of a pack is not the one in the manifest", .error, .damaged, phone: .sizeMismatch
   ) { (files: Files) -> [Finding] in
     files.pairs.compactMap { entry, file -> Finding? in
       guard let size = file.size, size != entry.size else { return nil }
@@ -59,10 +45,7 @@ enum PackRules {
   }
 
   static let packDigest = ReleaseRule(
-    "PK2004", "the SHA-256 of a pack is not the one in the manifest", .error, .damaged,
-    what: "The SHA-256 of every pack file, deltas included, is the one in the manifest.",
-    onPhone: "The download succeeds, but the app refuses to install the pack. Instead of a delta it then downloads the full pack.",
-    remedy: "Run 'packer build' and upload all of it; never replace a published file with another one of the same name."
+    "PK2004", "the SHA-256 of a pack is not the one in the manifest", .error, .damaged
   ) { (files: Files) -> [Finding] in
     files.pairs.compactMap { entry, file -> Finding? in
       guard file.isChanged(since: entry), let digest = file.sha256 else { return nil }
@@ -79,13 +62,7 @@ enum PackRules {
   }
 
   static let damagedPack = ReleaseRule(
-    "PK2005", "a pack is damaged, or was tampered with", .error, .damaged,
-    what: """
-      Every pack opens with the client library. Without --quick, every tag, every frame, every digest and the tar inside are checked, and \
-      no path leaves its directory. Deltas are opened over their bases, if those are on this machine.
-      """,
-    onPhone: "The app refuses the pack when it opens or installs it, and keeps the version it has.",
-    remedy: "Run 'packer build'. If a new build is damaged, too, check the disk and the programs that copy the files."
+    "PK2005", "a pack is damaged, or was tampered with", .error, .damaged
   ) { (files: Files, setting: Setting) -> [Finding] in
     files.pairs.compactMap { entry, file -> Finding? in
       guard let failure = file.failure, codes.contains(failure.code) else { return nil }
@@ -104,12 +81,7 @@ enum PackRules {
       }
   }
 
-  static let truncatedPack = ReleaseRule(
-    "PK2006", "a pack is truncated", .error, .truncated,
-    what: "Every pack is complete: its last segment is marked as the last one.",
-    onPhone: "The app refuses the pack when it opens it, and keeps the version it has.",
-    remedy: "Fetch or build the pack again: a transfer or a full disk truncated it before the manifest was made."
-  ) { (files: Files) -> [Finding] in
+  static let truncatedPack = ReleaseRule("PK2006", "a pack is truncated", .error, .truncated) { (files: Files) -> [Finding] in
     files.pairs.compactMap { entry, file -> Finding? in
       guard let failure = file.failure, failure.code == .truncated, file.size == entry.size else { return nil }
       return Finding(failure.message, pack: entry.id, file: file.path, hint: files.rebuild(entry.id))
@@ -121,11 +93,7 @@ enum PackRules {
   }
 
   static let unknownPack = ReleaseRule(
-    "PK2007", "a file is not a pack that this build can read",
-    what:
-      "Every file in the manifest is readable and starts like a pack, with a version, suite and kind that the client library knows.",
-    onPhone: "The app refuses the file when it opens it.",
-    remedy: "Build with the packer version that matches the app's runtime, or update packer."
+    "PK2007", "a file is not a pack that this build can read"
   ) { (files: Files, setting: Setting) -> [Finding] in
     files.pairs.compactMap { entry, file -> Finding? in
       guard let failure = file.failure, !told.contains(failure.code) else { return nil }
@@ -142,11 +110,7 @@ enum PackRules {
   }
 
   static let wrongPack = ReleaseRule(
-    "PK2008", "a file is not the pack that its manifest entry names", .error, .damaged,
-    what:
-      "Name, version and key id of every pack are those of its manifest entry, and it is no copy that was wrapped for other recipients.",
-    onPhone: "The app refuses the pack before it unpacks anything: packs were mixed up or renamed.",
-    remedy: "Run 'packer build'; never copy one pack over another."
+    "PK2008", "a file is not the pack that its manifest entry names", .error, .damaged
   ) { (files: Files, document: ManifestSighting) -> [Finding] in
     let misplaced = files.misplaced
     let findings = files.pairs.compactMap { entry, file -> Finding? in
@@ -182,10 +146,7 @@ enum PackRules {
   }
 
   static let entryContent = ReleaseRule(
-    "PK2009", "a manifest entry does not describe the content of its pack", .error, .damaged,
-    what: "Content root, content size, number of records and largest frame are the same in the pack and in its manifest entry.",
-    onPhone: "The app compares them before it unpacks anything, and refuses the pack.",
-    remedy: "Run 'packer build', which takes them from the finished pack."
+    "PK2009", "a manifest entry does not describe the content of its pack", .error, .damaged
   ) { (files: Files, _: GivenKey) -> [Finding] in
     files.pairs.compactMap { entry, file -> Finding? in
       guard let content = file.content else { return nil }
@@ -211,12 +172,7 @@ enum PackRules {
     }
   }
 
-  static let duplicateURL = ReleaseRule(
-    "PK2013", "two packs have the same URL or the same id",
-    what: "No two entries of the manifest share a URL, an id, or ids that differ only in case.",
-    onPhone: "One file cannot be two packs: the app refuses one of them. Names that differ only in case are the same file on some disks.",
-    remedy: "Give every pack its own id in packer.yml."
-  ) { (listing: Listing) -> [Finding] in
+  static let duplicateURL = ReleaseRule("PK2013", "two packs have the same URL or the same id") { (listing: Listing) -> [Finding] in
     var findings: [Finding] = []
     var urls: [String: String] = [:]
     var ids: [String: String] = [:]
@@ -235,12 +191,7 @@ enum PackRules {
     return findings
   }
 
-  static let fileName = ReleaseRule(
-    "PK2014", "a file is not named after its content", .warning,
-    what: "The last component of every URL is <id>-<first 16 digits of the SHA-256>.pack.",
-    onPhone: "An HTTP cache may serve the previous version at the URL of the new version, and the download fails or is refused.",
-    remedy: "Publish the files under the names that 'packer build' gives them."
-  ) { (listing: Listing) -> [Finding] in
+  static let fileName = ReleaseRule("PK2014", "a file is not named after its content", .warning) { (listing: Listing) -> [Finding] in
     listing.entries.compactMap { entry in
       let name = entry.fileName
       let wanted = ReleaseBuild.fileName(entry.id, entry.sha256)
@@ -250,10 +201,7 @@ enum PackRules {
   }
 
   static let repeatedSalt = ReleaseRule(
-    "PK2015", "two different packs are encrypted with the same keys and nonces", .error, .damaged,
-    what: "No two different packs of one key, deltas included, have the same salt, which makes their derived keys different.",
-    onPhone: "No visible effect, but an attacker with both files can compute the difference of their contents and forge segments.",
-    remedy: "Make both packs again with 'packer pack', and do not use a writer that repeats salts."
+    "PK2015", "two different packs are encrypted with the same keys and nonces", .error, .damaged
   ) { (files: Files) -> [Finding] in
     struct Header: Hashable {
       let keyID: String
@@ -280,10 +228,7 @@ enum PackRules {
   }
 
   static let compressionRatio = ReleaseRule(
-    "PK2016", "a pack is far larger unpacked than as a download", .warning,
-    what: "If the content is larger than 64 MiB, it is at most 200 times as large as the pack.",
-    onPhone: "A small download fills the device; usually a file of zeros or a log was packed by mistake.",
-    remedy: "Find the large files with 'packer ls -l', and exclude those that do not belong in the pack."
+    "PK2016", "a pack is far larger unpacked than as a download", .warning
   ) { (listing: Listing, setting: Setting) -> [Finding] in
     listing.entries.compactMap { entry in
       let bound = entry.size.times(largestRatio)

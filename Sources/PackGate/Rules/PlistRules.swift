@@ -5,13 +5,7 @@ enum PlistRules {
     bundleIdentifier, targets,
   ]
 
-  static let plistValue = ReleaseRule(
-    "PK4001", "a value of the Info.plist has the wrong type",
-    what:
-      "Sizes are integers in bytes that fit 64 bits. URLs and groups are strings, the allow list is an array, the restrictions are a dictionary.",
-    onPhone: "A value of another type counts as missing: an allowance of 0, an empty allow list.",
-    remedy: "Run 'packer plist merge Info.plist', or write <integer>…</integer> instead of <string> or <real>."
-  ) { (plist: PlistSighting) -> [Finding] in
+  static let plistValue = ReleaseRule("PK4001", "a value of the Info.plist has the wrong type") { (plist: PlistSighting) -> [Finding] in
     return plist.keys.problems.map { problem in
       if AppTargets.isVariable(problem.value) {
         return Finding(
@@ -23,15 +17,7 @@ enum PlistRules {
   }
 
   static let missingPlistKey = ReleaseRule(
-    "PK4002", "a key that Background Assets needs is missing from the Info.plist", phone: .uploadRefused,
-    what: """
-      Every key of the hosting mode is present, even if its number is 0. Unmanaged: BAManifestURL, BAInitialDownloadRestrictions with its \
-      three keys, BAMaxInstallSize and BAEssentialMaxInstallSize. Managed: also BAHasManagedAssetPacks and BAAppGroupID. Apple hosting: only \
-      BAHasManagedAssetPacks, BAAppGroupID and BAUsesAppleHosting.
-      """,
-    onPhone:
-      "The upload is refused, or allowances are 0 and nothing is downloaded; without BAAppGroupID, a managed app crashes at its first use of a pack.",
-    remedy: "Run 'packer plist merge Info.plist'."
+    "PK4002", "a key that Background Assets needs is missing from the Info.plist", phone: .uploadRefused
   ) { (plist: PlistSighting, configuration: PackerConfiguration?) -> [Finding] in
     let keys = plist.keys
     // A key whose value has the wrong type is present, and PK4001 reports it.
@@ -63,13 +49,7 @@ enum PlistRules {
   }
 
   static let forbiddenPlistKey = ReleaseRule(
-    "PK4003", "the Info.plist has a key that belongs to another hosting mode", phone: .uploadRefused,
-    what: """
-      With Apple hosting, the only Background Assets keys are BAHasManagedAssetPacks, BAUsesAppleHosting and BAAppGroupID. Unmanaged apps \
-      have none of these three. A boolean that is false counts as missing.
-      """,
-    onPhone: "The system runs the app's extension in the other mode, and nothing is downloaded.",
-    remedy: "Remove the key, or set 'hosting' in packer.yml to the hosting mode of the app."
+    "PK4003", "the Info.plist has a key that belongs to another hosting mode", phone: .uploadRefused
   ) { (plist: PlistSighting, configuration: PackerConfiguration?) -> [Finding] in
     let hosting = PackerConfiguration.Hosting(configuration, plist)
     var present = plist.names.filter { $0.hasPrefix("BA") }
@@ -87,13 +67,7 @@ enum PlistRules {
   }
 
   static let host = ReleaseRule(
-    "PK4004", "a host is not in the domain allow list", phone: .hostNotPermitted,
-    what: """
-      The hosts of all pack URLs and of the manifest are in BADownloadDomainAllowList, directly or through a wildcard. *.example.com does \
-      not match example.com.
-      """,
-    onPhone: "Before the first launch, the download fails with 202.",
-    remedy: "Run 'packer plist merge Info.plist', which adds the hosts in use."
+    "PK4004", "a host is not in the domain allow list", phone: .hostNotPermitted
   ) { (listing: Listing, plist: PlistSighting) -> [Finding] in
     // With Apple hosting, packs come from Apple's servers, which need no entry.
     guard let list = plist.keys.allowList, plist.keys.hosting != .apple else { return [] }
@@ -111,13 +85,7 @@ enum PlistRules {
   }
 
   static let allowListEntry = ReleaseRule(
-    "PK4005", "an entry of the domain allow list can never match", phone: .hostNotPermitted,
-    what: """
-      Entries are host names in lower case, or *. and a host name, without scheme, path, port, space or IP address, and in punycode. A bare * \
-      is an error, and so is a wildcard for a public suffix. A wildcard for a shared host of a company is a warning.
-      """,
-    onPhone: "The entry matches no host, and downloads fail with 202. There is no entry that allows every host.",
-    remedy: "Write only the host, such as cdn.example.com, or run 'packer plist merge Info.plist'."
+    "PK4005", "an entry of the domain allow list can never match", phone: .hostNotPermitted
   ) { (plist: PlistSighting) -> [Finding] in
     guard let list = plist.keys.allowList else { return [] }
     return list.entries.compactMap { entry in
@@ -134,10 +102,7 @@ enum PlistRules {
   }
 
   static let unusedHost = ReleaseRule(
-    "PK4006", "an entry of the domain allow list is not used", .note,
-    what: "Every entry allows the host of a pack or of the manifest, or is one of serve.hosts in packer.yml.",
-    onPhone: "No effect, but App Review looks at the list, and a forgotten host stays allowed in every released app.",
-    remedy: "Remove the entry, or add it to serve.hosts in packer.yml if later releases need it."
+    "PK4006", "an entry of the domain allow list is not used", .note
   ) { (listing: Listing, plist: PlistSighting, configuration: PackerConfiguration?) -> [Finding] in
     guard let list = plist.keys.allowList else { return [] }
     var used = listing.hosts.map(\.host)
@@ -153,10 +118,7 @@ enum PlistRules {
   }
 
   static let packURL = ReleaseRule(
-    "PK4007", "the system cannot download the URL of a pack",
-    what: "Every URL is https, with a host name, and without credentials or fragment. A query or an odd port is a warning.",
-    onPhone: "The download fails, at least on some networks.",
-    remedy: "Set serve.baseURL in packer.yml and run 'packer build'."
+    "PK4007", "the system cannot download the URL of a pack"
   ) { (listing: Listing, setting: Setting) -> [Finding] in
     listing.entries.flatMap { entry -> [Finding] in
       do throws(PackError) {
@@ -170,12 +132,7 @@ enum PlistRules {
   }
 
   static let manifestURL = ReleaseRule(
-    "PK4008", "the app fetches the manifest from another URL",
-    what: """
-      BAManifestURL is serve.manifestURL of packer.yml, and a URL that the system can download. A query or an odd port is a warning.
-      """,
-    onPhone: "The system fetches the manifest before it runs the extension. Without it, no pack is downloaded.",
-    remedy: "Run 'packer plist merge Info.plist', or correct serve.manifestURL in packer.yml."
+    "PK4008", "the app fetches the manifest from another URL"
   ) { (plist: PlistSighting, configuration: PackerConfiguration?, setting: Setting) -> [Finding] in
     guard let text = plist.keys.manifestURL else { return [] }
     guard !AppTargets.isVariable(text) else {
@@ -202,10 +159,7 @@ enum PlistRules {
   }
 
   static let appGroup = ReleaseRule(
-    "PK4009", "the app group is not shared by app and extension",
-    what: "The app group of the Info.plist starts with 'group.' (on a Mac also with the team identifier) and is app.group of packer.yml.",
-    onPhone: "The app does not find the downloads of the extension; a managed app crashes at its first use of a pack.",
-    remedy: "Run 'packer plist merge Info.plist', and compare with the entitlements of both targets."
+    "PK4009", "the app group is not shared by app and extension"
   ) { (plist: PlistSighting, configuration: PackerConfiguration?) -> [Finding] in
     let groups = [
       (BackgroundAssetsKey.appGroupIdentifier, plist.keys.appGroupIdentifier), (BackgroundAssetsKey.appGroupID, plist.keys.appGroupID),
@@ -221,13 +175,7 @@ enum PlistRules {
   }
 
   static let encryptionDeclaration = ReleaseRule(
-    "PK4010", "the Info.plist says that no export-relevant encryption is used", .note,
-    what: "ITSAppUsesNonExemptEncryption is not false, or the team has checked that false is right: the app decrypts packs with AES-256.",
-    onPhone: "No effect; it is an export declaration to App Store Connect.",
-    remedy: """
-      Read Apple's 'Complying with encryption export regulations'. An app that only decrypts its own data is often exempt, but packer cannot \
-      decide whether yours is. If you know that it is, accept the finding with a reason.
-      """
+    "PK4010", "the Info.plist says that no export-relevant encryption is used", .note
   ) { (plist: PlistSighting) -> Finding? in
     guard plist.usesNonExemptEncryption == false else { return nil }
     return Finding(
@@ -236,13 +184,7 @@ enum PlistRules {
   }
 
   static let bundleIdentifier = ReleaseRule(
-    "PK4011", "the Info.plist belongs to another app",
-    what: """
-      CFBundleIdentifier of the Info.plist is app.bundleID of packer.yml, if both are set and neither is an Xcode variable. If the Info.plist names its \
-      platform, some pack is for that platform (a warning).
-      """,
-    onPhone: "The checked numbers are those of another app; this app has different ones, or none.",
-    remedy: "Give --plist the Info.plist of the app that the release is for, or correct app.bundleID in packer.yml."
+    "PK4011", "the Info.plist belongs to another app"
   ) { (plist: PlistSighting, configuration: PackerConfiguration, listing: Listing?) -> [Finding] in
     let option = plist.place == nil ? "--plist the Info.plist of" : "--app the app"
     var findings: [Finding] = []
@@ -264,14 +206,7 @@ enum PlistRules {
   }
 
   static let targets = ReleaseRule(
-    "PK4016", "the extension or the entitlements do not match the app's Info.plist",
-    what: """
-      The Info.plist of the extension has the extension point com.apple.background-asset-downloader-extension, a bundle identifier below the app's \
-      and no keys that the system reads in the app's (a warning). The app group of the app's Info.plist is in the entitlements of both, \
-      which name no class of data protection that locks files with the phone (a warning).
-      """,
-    onPhone: "The app is refused, or it does not find the downloads of the extension.",
-    remedy: "Compare with 'packer plist print --part extension' and '--part entitlements'."
+    "PK4016", "the extension or the entitlements do not match the app's Info.plist"
   ) { (files: AppTargets, plist: PlistSighting?, configuration: PackerConfiguration?) -> [Finding] in
     files.faults(hosting: .init(configuration, plist)).map {
       Finding(

@@ -5,25 +5,13 @@ enum ReleasedRules {
   ]
 
   static let releasedBudget = ReleaseRule(
-    "PK3007", "the release would not fit an app version already released", .error, .released,
-    what: """
-      The packs fit both allowances of every app version in packer.lock.json that is not retired. Allowances are part of the shipped app, but \
-      every version reads the newest manifest.
-      """,
-    onPhone: """
-      New installs of that version fail: 203 for an essential pack or the manifest, 112 for other packs. Existing installs are not affected, \
-      so the team does not notice.
-      """,
-    remedy: "Make packs onDemand or smaller until they fit, or run 'packer release retire VERSION' if it can no longer be installed."
+    "PK3007", "the release would not fit an app version already released", .error, .released
   ) { (listing: Listing, releases: RecordedReleases) -> [Finding] in
     excesses(listing, releases) { BudgetKey.isAllowance($0) }
   }
 
   static let releasedHost = ReleaseRule(
-    "PK3008", "an app version already released may not download from a host", .error, .released, phone: .hostNotPermitted,
-    what: "The hosts of all pack URLs are in the domain allow list of every app version that is not retired.",
-    onPhone: "Before the first launch of that version, the download fails with 202.",
-    remedy: "Serve the packs from a host that all versions allow, or run 'packer release retire VERSION'."
+    "PK3008", "an app version already released may not download from a host", .error, .released, phone: .hostNotPermitted
   ) { (listing: Listing, releases: RecordedReleases) -> [Finding] in
     let hosts = listing.hosts
     return releases.apps.flatMap { app -> [Finding] in
@@ -37,11 +25,7 @@ enum ReleasedRules {
   }
 
   static let releasedTrust = ReleaseRule(
-    "PK3009", "an app version already released trusts no key that signed the manifest", .error, .released,
-    what: "Every app version that is not retired trusts at least one key that signed the manifest.",
-    onPhone: "That version refuses the manifest and keeps its packs; a new install gets no packs.",
-    remedy:
-      "Sign with the old key as well: 'signKey' in packer.yml takes two. Remove the old one when the last version that needs it is retired."
+    "PK3009", "an app version already released trusts no key that signed the manifest", .error, .released
   ) { (_: Listing, releases: RecordedReleases, document: ManifestSighting) -> [Finding] in
     // PK5016 checks apps that embed a keys document.
     releases.apps.filter { $0.keysVersion == nil }.compactMap { app in
@@ -62,11 +46,7 @@ enum ReleasedRules {
   }
 
   static let releasedContentKey = ReleaseRule(
-    "PK3010", "an app version already released has no key for a pack", .error, .released,
-    what:
-      "Every app version that is not retired holds the key of every pack, or the root key from which it is derived.",
-    onPhone: "That version downloads the pack and cannot open it.",
-    remedy: "Build with the key that all versions hold; use a new key only after the app version with that key is released."
+    "PK3010", "an app version already released has no key for a pack", .error, .released
   ) { (listing: Listing, releases: RecordedReleases, keys: ContentKeys) -> [Finding] in
     releases.apps.flatMap { app in
       let missing = Dictionary(grouping: listing.entries.filter { !keys.isHeld($0.keyID, by: app) }, by: \.keyID)
@@ -79,11 +59,7 @@ enum ReleasedRules {
   }
 
   static let releasedFormat = ReleaseRule(
-    "PK3011", "an app version already released cannot read the format of a pack", .error, .released,
-    what:
-      "Every app version that is not retired can read the format of every pack: the major version is the same.",
-    onPhone: "That version refuses the pack, because it needs a newer reader.",
-    remedy: "Build with a packer that writes the older format, or retire the app version."
+    "PK3011", "an app version already released cannot read the format of a pack", .error, .released
   ) { (files: Files, releases: RecordedReleases) -> [Finding] in
     releases.apps.flatMap { app in
       files.pairs.compactMap { entry, file in
@@ -96,13 +72,7 @@ enum ReleasedRules {
   }
 
   static let releasedManifest = ReleaseRule(
-    "PK3012", "an app version already released refuses or never fetches the manifest", .error, .released,
-    what: """
-      The manifest's version is not below the one that an app version was shipped with, and the manifest is served at the URL that the app \
-      version fetches. Another URL is a warning, because two URLs may lead to the same file.
-      """,
-    onPhone: "That app version keeps the manifest it has. It refuses a lower version as a rollback.",
-    remedy: "Let 'packer build' choose the version, with an up-to-date lock file; also serve the manifest at the old URL."
+    "PK3012", "an app version already released refuses or never fetches the manifest", .error, .released
   ) { (listing: Listing, releases: RecordedReleases, configuration: PackerConfiguration?, setting: Setting) -> [Finding] in
     let manifest = listing.content
     return releases.apps.compactMap { app in
@@ -125,10 +95,7 @@ enum ReleasedRules {
   }
 
   static let releasedInstallSize = ReleaseRule(
-    "PK3022", "the App Store shows too small a size for an app version already released", .warning, .released,
-    what: "The packs fit both install sizes of every app version in packer.lock.json that is not retired. No download is refused for them.",
-    onPhone: "The product page shows too small a size until a new app version is out.",
-    remedy: "Release an app with the new Info.plist, make packs smaller or onDemand, or accept the finding with a reason in packer.yml."
+    "PK3022", "the App Store shows too small a size for an app version already released", .warning, .released
   ) { (listing: Listing, releases: RecordedReleases) -> [Finding] in
     excesses(listing, releases) { !BudgetKey.isAllowance($0) }
   }

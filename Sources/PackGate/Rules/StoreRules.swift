@@ -5,10 +5,7 @@ enum StoreRules {
   ]
 
   static let storeLimit = ReleaseRule(
-    "PK6002", "a limit of the App Store is reached",
-    what: "With Apple hosting, the packs stay within Apple's published limits. From 80 % on, this is a warning.",
-    onPhone: "No device gets the packs: App Store Connect refuses the upload.",
-    remedy: "Merge packs or make them smaller; packs of old versions can be removed in App Store Connect."
+    "PK6002", "a limit of the App Store is reached"
   ) { (listing: Listing, configuration: PackerConfiguration, releases: RecordedReleases?) -> [Finding] in
     StoreLimit.all.filter { $0.hosting == configuration.hosting }.compactMap { limit in
       let actual = limit.measure(listing, releases)
@@ -21,13 +18,7 @@ enum StoreRules {
   }
 
   static let collidingPath = ReleaseRule(
-    "PK6007", "managed packs have the same file name",
-    what: """
-      With managed hosting, no two packs have the same file name, because the system puts the files of all asset packs into one namespace. \
-      Names that differ only in case count as the same. Paths inside packs cannot collide: an asset pack holds one file, the pack.
-      """,
-    onPhone: "The app gets either pack, and which one is undefined.",
-    remedy: "Give each pack an id of its own."
+    "PK6007", "managed packs have the same file name"
   ) { (listing: Listing, configuration: PackerConfiguration) -> [Finding] in
     guard configuration.hosting != .unmanaged else { return [] }
     var findings: [Finding] = []

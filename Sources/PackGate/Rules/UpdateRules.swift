@@ -5,13 +5,7 @@ enum UpdateRules {
   ]
 
   static let wrongDelta = ReleaseRule(
-    "PK2025", "a file is not the delta that the manifest names", .error, .damaged,
-    what: """
-      Every listed delta is a delta to the pack of its id, with the pack's version and key. Applied to its base, it makes the content \
-      of the pack.
-      """,
-    onPhone: "The app refuses the delta, downloads the full pack instead, and says so.",
-    remedy: "Run 'packer build' and upload all of it; never copy one pack over another."
+    "PK2025", "a file is not the delta that the manifest names", .error, .damaged
   ) { (files: Files, _: WholeCatalogue) -> [Finding] in
     let entries = Dictionary(files.entries.map { ($0.id, $0) }) { first, _ in first }
     return files.deltas.compactMap { sighting in
@@ -26,10 +20,7 @@ enum UpdateRules {
   }
 
   static let unprovenDelta = ReleaseRule(
-    "PK2026", "a delta was not checked, because its base is not on this machine", .note,
-    what: "The packs that deltas are for are beside the manifest, or in the directory that 'updates.packs' of packer.yml names.",
-    onPhone: "Nothing, if the delta is sound: it was checked when it was made. A device that cannot use it downloads the full pack.",
-    remedy: "Verify on a machine with the directory in which 'packer release record' keeps the packs of releases."
+    "PK2026", "a delta was not checked, because its base is not on this machine", .note
   ) { (files: Files, _: WholeCatalogue, _: Payload) -> [Finding] in
     files.deltas.compactMap { sighting in
       guard let reason = sighting.unproven else { return nil }
@@ -38,10 +29,7 @@ enum UpdateRules {
   }
 
   static let needlessDelta = ReleaseRule(
-    "PK2027", "a delta is not smaller than its pack",
-    what: "Every listed delta is smaller than the pack that it leads to.",
-    onPhone: "No device downloads the delta, because the pack is the shorter way.",
-    remedy: "Run 'packer build', which lists only deltas that save at least 'updates.worth' of packer.yml."
+    "PK2027", "a delta is not smaller than its pack"
   ) { (listing: Listing, catalogue: WholeCatalogue) -> [Finding] in
     let sizes = Dictionary(listing.entries.map { ($0.id, $0.size) }) { first, _ in first }
     return catalogue.deltas.compactMap { sighting in
@@ -54,14 +42,7 @@ enum UpdateRules {
   }
 
   static let largeUpdate = ReleaseRule(
-    "PK3023", "an update is larger than packer.yml allows", .error, .budget,
-    what: """
-      A player who has all packs of a recorded release downloads at most 'updates.largestUpdate' of packer.yml to get to this one: deltas \
-      if there are any, full packs otherwise, and new packs that are not onDemand. A new version of the app \
-      downloads essential packs whole; that is not counted.
-      """,
-    onPhone: "Players wait longer for the update, on a connection that may cost them money.",
-    remedy: "Change less, or make the changes smaller ('packer explain PK6012'), or raise 'updates.largestUpdate'."
+    "PK3023", "an update is larger than packer.yml allows", .error, .budget
   ) { (_: Listing, _: WholeCatalogue, releases: RecordedReleases, configuration: PackerConfiguration) -> [Finding] in
     guard let limit = configuration.updates?.largest else { return [] }
     return releases.downloads.compactMap { update in
@@ -76,13 +57,7 @@ enum UpdateRules {
   }
 
   static let unusedDelta = ReleaseRule(
-    "PK5018", "a delta is of no use to any player", .warning,
-    what: """
-      What a delta is for is a pack of a recorded release that players may have, or another pack of this release.
-      """,
-    onPhone: "No device downloads the delta. It takes space on the server.",
-    remedy:
-      "Run 'packer build', which makes deltas only from recorded releases. If players have that content, restore the record of their release."
+    "PK5018", "a delta is of no use to any player", .warning
   ) { (listing: Listing, catalogue: WholeCatalogue, releases: RecordedReleases, _: PackerConfiguration) -> [Finding] in
     guard let recorded = releases.roots else { return [] }
     let known = recorded.union(listing.entries.map(\.contentRoot))
@@ -95,16 +70,7 @@ enum UpdateRules {
   }
 
   static let updateBurden = ReleaseRule(
-    "PK6012", "an update is large for a reason that can be mended", .note,
-    what: """
-      Compares each pack with its last recorded version, if that is on this machine: archives inside the pack, pictures, sounds and films of \
-      the same size with other bytes, and many files that differ in a few bytes.
-      """,
-    onPhone: "Players download what they have already in another form.",
-    remedy: """
-      Put the files of an archive into the pack, which compresses them itself. Keep the encoded files of the last release where their sources \
-      did not change. Write times and build numbers into one file.
-      """
+    "PK6012", "an update is large for a reason that can be mended", .note
   ) { (_: Files, _: WholeCatalogue, _: Payload, releases: RecordedReleases, _: PackerConfiguration) -> [Finding] in
     releases.burdens.map { burden in
       Finding(

@@ -6,10 +6,7 @@ enum VersionRules {
   ]
 
   static let manifestRollback = ReleaseRule(
-    "PK5007", "the manifest's version is below the one released last",
-    what: "The version is at least the one that packer.lock.json recorded.",
-    onPhone: "The app refuses it as a rollback.",
-    remedy: "Pull the newest lock file and run 'packer build'. To go back to older content, build it again: it gets a new, higher version."
+    "PK5007", "the manifest's version is below the one released last"
   ) { (listing: Listing, releases: RecordedReleases) -> Finding? in
     let manifest = listing.content
     guard let released = releases.newest else { return nil }
@@ -25,10 +22,7 @@ enum VersionRules {
   }
 
   static let manifestVersionReused = ReleaseRule(
-    "PK5008", "the manifest changed, but its version did not",
-    what: "A manifest with the version of the last release has exactly the bytes of that release.",
-    onPhone: "An app that has accepted the other manifest refuses this one.",
-    remedy: "Run 'packer build' with the recorded lock file: it assigns the next version."
+    "PK5008", "the manifest changed, but its version did not"
   ) { (listing: Listing, releases: RecordedReleases, document: ManifestSighting) -> Finding? in
     let manifest = listing.content
     guard let released = releases.newest, manifest.version == released.manifestVersion,
@@ -39,10 +33,7 @@ enum VersionRules {
   }
 
   static let needlessManifestVersion = ReleaseRule(
-    "PK5009", "the manifest has a new version, but nothing in it changed", .note,
-    what: "A manifest with a new version has new content, or is valid for longer.",
-    onPhone: "Every device downloads and checks a manifest unnecessarily.",
-    remedy: "Run 'packer build' with the recorded lock file: it keeps the version."
+    "PK5009", "the manifest has a new version, but nothing in it changed", .note
   ) { (listing: Listing, releases: RecordedReleases, document: ManifestSighting) -> Finding? in
     let manifest = listing.content
     guard let released = releases.newest, manifest.version > released.manifestVersion,
@@ -54,11 +45,7 @@ enum VersionRules {
   }
 
   static let packRollback = ReleaseRule(
-    "PK5010", "a pack's version is below the one released last",
-    what:
-      "The version of every pack is at least the one that packer.lock.json recorded, even if the pack was removed in between, and higher if two branches released it.",
-    onPhone: "The app refuses the pack, or the whole manifest, as a rollback.",
-    remedy: "Pull the newest lock file and run 'packer build'."
+    "PK5010", "a pack's version is below the one released last"
   ) { (listing: Listing, releases: RecordedReleases) -> [Finding] in
     releases.records(of: listing.entries).compactMap { entry, recorded in
       if entry.version == recorded.version, recorded.isDoubled {
@@ -74,10 +61,7 @@ enum VersionRules {
   }
 
   static let packVersionReused = ReleaseRule(
-    "PK5011", "a pack changed, but its version did not",
-    what: "A pack with the version of the last release has exactly the bytes of that release.",
-    onPhone: "Devices that have the version never fetch the new bytes; those that are downloading it get a mix of two files.",
-    remedy: "Run 'packer build' with the recorded lock file: it assigns the next version."
+    "PK5011", "a pack changed, but its version did not"
   ) { (listing: Listing, releases: RecordedReleases) -> [Finding] in
     releases.records(of: listing.entries).compactMap { entry, recorded in
       guard entry.version == recorded.version, entry.sha256 != recorded.sha256 else { return nil }
@@ -88,10 +72,7 @@ enum VersionRules {
   }
 
   static let needlessPackVersion = ReleaseRule(
-    "PK5012", "a pack has a new version, but its content did not change", .warning,
-    what: "A pack with a new version has different content or a different key than the last released version.",
-    onPhone: "Every player downloads the pack again and gets the same files.",
-    remedy: "Run 'packer build' with the recorded lock file and the same settings: it keeps the version."
+    "PK5012", "a pack has a new version, but its content did not change", .warning
   ) { (listing: Listing, releases: RecordedReleases, published: PublishedManifest?) -> [Finding] in
     let published = Dictionary((published?.packs ?? []).map { ($0.id, $0.version) }, uniquingKeysWith: { first, _ in first })
     return releases.records(of: listing.entries).compactMap { entry, recorded in
@@ -106,13 +87,7 @@ enum VersionRules {
   }
 
   static let removedPack = ReleaseRule(
-    "PK5013", "a pack of the last release is no longer offered", .warning,
-    what: "Every pack that packer.lock.json recorded as offered is in the manifest.",
-    onPhone: "Apps that request it get an error, and may remove their copy.",
-    remedy: """
-      Put it back into packer.yml: a folder may be missing from the checkout. If no app version in use requests it, accept the finding with \
-      'ignore' in packer.yml, or record the release.
-      """
+    "PK5013", "a pack of the last release is no longer offered", .warning
   ) { (listing: Listing, _: WholeCatalogue, releases: RecordedReleases) -> [Finding] in
     let offered = Set(listing.entries.map(\.id))
     return releases.packs.filter { !$0.isRemoved && !offered.contains($0.id) }.map { pack in
@@ -123,13 +98,7 @@ enum VersionRules {
   }
 
   static let publishedVersion = ReleaseRule(
-    "PK5014", "the release does not follow the manifest that is published now",
-    what: """
-      With --published, the manifest and every pack have at least the version that is published, at most 2^32 more, and the same version only \
-      with the same bytes.
-      """,
-    onPhone: "Devices that have the published manifest refuse this one as a rollback.",
-    remedy: "Run 'packer build --published' with the same address, or restore the newest lock file and build."
+    "PK5014", "the release does not follow the manifest that is published now"
   ) { (listing: Listing, document: ManifestSighting, published: PublishedManifest?) -> [Finding] in
     guard let published else { return [] }
     let manifest = listing.content
@@ -171,15 +140,7 @@ enum VersionRules {
   }
 
   static let lostReleases = ReleaseRule(
-    "PK5015", "the lock file does not know the releases before this one",
-    what: """
-      The versions of manifest and packs are those of packer.lock.json, or one higher, and it has a release if it has an app version.
-      """,
-    onPhone: "App versions that the lock file no longer names are not checked: they may get a release that they cannot use.",
-    remedy: """
-      Restore the newest packer.lock.json from version control. If it is lost, record the app versions in use again, and accept the finding \
-      once with --ignore.
-      """
+    "PK5015", "the lock file does not know the releases before this one"
   ) { (listing: Listing, releases: RecordedReleases, published: PublishedManifest?) -> [Finding] in
     let manifest = listing.content
     let lock = releases.lock
