@@ -47,11 +47,15 @@ package struct SiteReply: Sendable {
     var all = headers
     all.append("Content-Type", type)
     all.append("Content-Length", "\(bytes.count)")
-    return SiteReply(status: status, headers: all, body: isHead ? nil : TextBody(bytes))
+    return SiteReply(status: status, headers: all, body: isHead ? nil : HeldBody(bytes))
   }
 }
 
 extension SiteReply {
+  init(_ response: PackResponse) {
+    self.init(status: response.status, headers: response.headers, body: response.body?.makeReader())
+  }
+
   /// Returns a reply of status 404 that names the path that was probably meant, if there is one.
   ///
   /// - Parameters:
@@ -88,23 +92,32 @@ extension SiteBody {
   }
 }
 
-/// A body that is in memory.
-private final class TextBody: SiteBody {
+extension BodyReader: SiteBody {}
+
+/// A body that is in memory, or begins there.
+final class HeldBody: SiteBody {
   let length: UInt64
-  let decryptedBytes: UInt64 = 0
+  /// The bytes in memory, until they are sent.
   private let bytes: Monitor<[UInt8]?>
+  private let rest: (any SiteBody)?
 
   init(_ bytes: [UInt8]) {
-    length = UInt64(bytes.count)
-    self.bytes = Monitor(bytes)
+    (length, rest, self.bytes) = (UInt64(bytes.count), nil, Monitor(bytes))
   }
+
+  /// - Parameter length: the number of bytes, with those of the rest.
+  init(_ bytes: [UInt8], before rest: any SiteBody, length: UInt64) {
+    (self.length, self.rest, self.bytes) = (length, rest, Monitor(bytes))
+  }
+
+  var decryptedBytes: UInt64 { rest?.decryptedBytes ?? 0 }
 
   func next(_ receive: (Span<UInt8>) throws(PackError) -> Void) throws(PackError) -> Bool {
     let taken = bytes.withLock { bytes in
       defer { bytes = nil }
       return bytes
     }
-    guard let taken else { return false }
+    guard let taken else { return try rest?.next(receive) ?? false }
     try receive(taken.byteSpan)
     return true
   }

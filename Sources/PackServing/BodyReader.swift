@@ -21,6 +21,9 @@ public final class BodyReader: Sendable {
     self.body = body
   }
 
+  /// The length of the body in bytes.
+  package var length: UInt64 { body.length }
+
   /// The number of bytes of the pack decrypted so far.
   public var decryptedBytes: UInt64 { state.withLock { $0.decryptedBytes } }
 

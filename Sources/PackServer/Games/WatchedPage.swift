@@ -1,16 +1,6 @@
 /// A page with a script before its own that reports errors to the server.
-final class WatchedPage: SiteBody {
+enum WatchedPage {
   static let script = Array("<script src=\"/\(PlaytestPages.prefix)watch.js\"></script>".utf8)
-
-  let length: UInt64
-  private let body: any SiteBody
-  /// The first piece, until it is sent.
-  private let first: Monitor<[UInt8]?>
-
-  private init(_ body: any SiteBody, length: UInt64, first: [UInt8]) {
-    (self.body, self.length) = (body, length)
-    self.first = Monitor(first)
-  }
 
   /// Adds the script to a reply, if it is a whole page in an encoding in which ASCII letters are themselves. Reads its first piece.
   ///
@@ -26,21 +16,9 @@ final class WatchedPage: SiteBody {
       page.insert(contentsOf: script, at: start(of: page))
       length += UInt64(script.count)
     }
-    reply.body = WatchedPage(body, length: length, first: page)
+    reply.body = HeldBody(page, before: body, length: length)
     reply.headers.fields.removeAll { ["content-length", "etag", "accept-ranges", "last-modified"].contains($0.name.lowercased()) }
     reply.headers.append("Content-Length", "\(length)")
-  }
-
-  var decryptedBytes: UInt64 { body.decryptedBytes }
-
-  func next(_ receive: (Span<UInt8>) throws(PackError) -> Void) throws(PackError) -> Bool {
-    let piece = first.withLock { first in
-      defer { first = nil }
-      return first
-    }
-    guard let piece else { return try body.next(receive) }
-    try receive(piece.byteSpan)
-    return true
   }
 
   /// Returns where the document begins: after its type, without which browsers show it as an old one.
