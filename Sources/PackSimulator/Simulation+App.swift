@@ -183,7 +183,7 @@ extension Simulation {
       }
       let filesBefore = filesArrived
       if !plan.downloads.isEmpty {
-        tell(.app, "plans \(count(plan.downloads.count, "download", "downloads")) of \(plan.downloadSize) bytes")
+        tell(.app, "plans \(Table.count(plan.downloads.count, "download", "downloads")) of \(plan.downloadSize) bytes")
       }
       try await process.service.hand(plan, asked: asked)
       guard try await !transfer(process) else { return }

@@ -86,7 +86,7 @@ extension Simulation {
     let essential = answer.downloads.count(where: \.isEssential)
     tell(
       .extension,
-      "plans \(count(answer.downloads.count, "download", "downloads")) of \(size) bytes, \(essential) essential"
+      "plans \(Table.count(answer.downloads.count, "download", "downloads")) of \(size) bytes, \(essential) essential"
         + (plan.underWay.isEmpty ? "" : ", and waits for \(plan.underWay.count)"))
     for postponement in plan.postponed where postponement.reason != .notAsked {
       tell(.extension, "\(postponement.id): waits: \(postponement.reason.text)", pack: postponement.id)

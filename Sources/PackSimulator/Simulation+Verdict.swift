@@ -68,7 +68,7 @@ extension Simulation {
     let others = published.absent.count - 1
     find(
       .missing,
-      "the part \(published.manifest.catalogue[first].fileName)\(others > 0 ? " and \(count(others, "other", "others"))" : "") of the catalogue cannot be read on the server, so the packs in it cannot be found",
+      "the part \(published.manifest.catalogue[first].fileName)\(others > 0 ? " and \(Table.count(others, "other", "others"))" : "") of the catalogue cannot be read on the server, so the packs in it cannot be found",
       hint: "compare the files on the server with the manifest: packer verify \(published.path)")
   }
 

@@ -135,7 +135,7 @@ package struct Simulation {
     let release = settings.release
     clock.restart(at: settings.start ?? max(clock.secondsSince1970, release.manifest.issued?.secondsSince1970 ?? 0))
     if let earlier = settings.earlier {
-      tell(.app, "has manifest \(earlier.manifest.version): \(count(lastPlan?.ready.count ?? 0, "pack is", "packs are")) ready")
+      tell(.app, "has manifest \(earlier.manifest.version): \(Table.count(lastPlan?.ready.count ?? 0, "pack is", "packs are")) ready")
     }
     daemon = DownloadDaemon(isBackgroundProhibited: settings.isLowPower)
     published = release
@@ -208,8 +208,6 @@ package struct Simulation {
       throw fullDisk("the volume of \(directory) has \(free) bytes free, but \(needed) are needed")
     }
   }
-
-  func count(_ number: Int, _ one: String, _ many: String) -> String { "\(number) \(number == 1 ? one : many)" }
 
   func check() throws(PackError) {
     try Task.checkpoint()

@@ -53,17 +53,12 @@ package struct ReleaseReport: Sendable {
 
   /// The number of findings of each level, such as `2 errors, 1 warning, 1 accepted finding`; nil if there are none.
   package var summary: String? {
-    func count(_ number: Int, _ one: String, _ many: String) -> String? {
-      number == 0 ? nil : "\(number) \(number == 1 ? one : many)"
-    }
     let open = findings.filter { !$0.isAccepted }
-    let parts = [
-      count(open.count { $0.level == .error }, "error", "errors"),
-      count(open.count { $0.level == .warning }, "warning", "warnings"),
-      count(open.count { $0.level == .note }, "note", "notes"),
-      count(findings.count { $0.isAccepted }, "accepted finding", "accepted findings"),
-    ].compactMap(\.self)
-    return parts.isEmpty ? nil : parts.joined(separator: ", ")
+    let counts = [
+      (open.count { $0.level == .error }, "error", "errors"), (open.count { $0.level == .warning }, "warning", "warnings"),
+      (open.count { $0.level == .note }, "note", "notes"), (findings.count { $0.isAccepted }, "accepted finding", "accepted findings"),
+    ].filter { $0.0 > 0 }
+    return counts.isEmpty ? nil : counts.map(Table.count).joined(separator: ", ")
   }
 }
 

@@ -21,15 +21,14 @@ package struct TextReport: ReportForm {
       return Self.lines(report.findings.filter { !$0.isAccepted && $0.level != .note }) + [verdict(report)]
     }
     var lines = [report.subject]
-    let width = report.facts.map(\.name.count).max() ?? 0
-    lines += report.facts.map { "  \(Self.left($0.name, width))  \($0.value)" }
+    lines += Table.fields(report.facts.map { ($0.name, $0.value) })
     lines += Self.table(report.budget)
     lines += Self.lines(report.findings)
     let skipped = report.rules.filter { !$0.missing.isEmpty }
     if !skipped.isEmpty {
       let missing = Set(skipped.flatMap(\.missing))
       let reasons = ReleaseInput.allCases.filter(missing.contains).map(\.absence).joined(separator: ", ")
-      lines.append("\(skipped.count) \(skipped.count == 1 ? "rule" : "rules") skipped: \(reasons)")
+      lines.append("\(Table.count(skipped.count, "rule", "rules")) skipped: \(reasons)")
     }
     lines.append(verdict(report))
     return lines
@@ -44,10 +43,7 @@ package struct TextReport: ReportForm {
       case .live: "not right at the server"
       default: "not fit to be released"
       }
-    let parts = [
-      result, report.summary,
-      skipped == 0 ? nil : "\(skipped) \(skipped == 1 ? "rule" : "rules") skipped",
-    ].compactMap(\.self)
+    let parts = [result, report.summary, skipped == 0 ? nil : "\(Table.count(skipped, "rule", "rules")) skipped"].compactMap(\.self)
     return "\(report.subject): \(parts.joined(separator: ", "))"
   }
 
@@ -106,13 +102,6 @@ package struct TextReport: ReportForm {
       if hasApps { line.append(row.released.map(SizeText.short) ?? "") }
       cells.append(line)
     }
-    let widths = cells[0].indices.map { column in cells.map { $0[column].count }.max() ?? 0 }
-    return cells.map { line in
-      "  " + line.enumerated().map { $0 == 0 ? left($1, widths[$0]) : right($1, widths[$0]) }.joined(separator: "  ")
-    }
+    return Table.columns(cells, numbers: [1, 2, 3])
   }
-
-  private static func left(_ text: String, _ width: Int) -> String { text + String(repeating: " ", count: max(0, width - text.count)) }
-
-  private static func right(_ text: String, _ width: Int) -> String { String(repeating: " ", count: max(0, width - text.count)) + text }
 }

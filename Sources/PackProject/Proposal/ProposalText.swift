@@ -81,7 +81,7 @@ struct ProposalText {
     }
     add("  exclude:")
     for item in patterns.sorted(by: { $0.pattern < $1.pattern }) {
-      add("    - \(JSON.quoted(item.pattern))  # \(item.reason): \(Self.count(item.count, "file", "files")), \(ByteCount(item.size))")
+      add("    - \(JSON.quoted(item.pattern))  # \(item.reason): \(Table.count(item.count, "file", "files")), \(ByteCount(item.size))")
     }
   }
 
@@ -94,9 +94,9 @@ struct ProposalText {
   }
 
   private mutating func add(_ pack: ConfigurationProposal.Pack) {
-    let contents = "\(Self.count(pack.files, "file", "files")), \(ByteCount(pack.contentSize))"
+    let contents = "\(Table.count(pack.files, "file", "files")), \(ByteCount(pack.contentSize))"
     if pack.isEach {
-      add("  # One pack for each of \(Self.count(pack.count, "folder", "folders")): \(contents). ${name} is the name of the folder.")
+      add("  # One pack for each of \(Table.count(pack.count, "folder", "folders")): \(contents). ${name} is the name of the folder.")
     } else {
       add("  # \(contents)")
     }
@@ -125,7 +125,7 @@ struct ProposalText {
     for project in proposal.unbuilt { add("  # Not built, and so in no pack: \(Self.comment(project.reason)).") }
     guard !left.isEmpty else { return }
     let size = left.reduce(0) { $0 + $1.contentSize }
-    let files = Self.count(left.reduce(0) { $0 + $1.files }, "file", "files")
+    let files = Table.count(left.reduce(0) { $0 + $1.files }, "file", "files")
     add("  # In no pack, because nothing shows that players need them: \(files), \(ByteCount(size)). The largest:")
     for item in left.prefix(Self.mostUnassigned) {
       add("  #   \(Self.comment(place.path(item.path)))\(item.isDirectory ? "/" : "")  \(ByteCount(item.contentSize))")
@@ -136,7 +136,7 @@ struct ProposalText {
   private static let mostUnassigned = 12
 
   private mutating func add(_ shared: ConfigurationProposal.Shared, _ place: ProjectPlace) {
-    let files = Self.count(shared.files, "file is", "files are")
+    let files = Table.count(shared.files, "file is", "files are")
     add("")
     add("  # \(files) the same in several packs, \(ByteCount(shared.contentSize)). In a shared pack they would save")
     add(
@@ -153,10 +153,6 @@ struct ProposalText {
   /// Returns a path for a comment, with line breaks escaped.
   private static func comment(_ path: String) -> String {
     printable(path.utf8).replacing("\u{2028}", with: "\\u{2028}").replacing("\u{2029}", with: "\\u{2029}")
-  }
-
-  private static func count(_ number: Int, _ one: String, _ many: String) -> String {
-    "\(number) \(number == 1 ? one : many)"
   }
 
   /// Returns a text as a YAML scalar, in quotes if YAML could take it for another type.

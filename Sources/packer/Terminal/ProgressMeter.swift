@@ -98,7 +98,7 @@ final class ProgressMeter: Sendable {
     guard progress.total > 0 else { return String("\(name)  \(ByteCount(progress.done))".prefix(width)) }
     let done = min(progress.done, progress.total)
     let number = String(percent(progress))
-    let front = padded(name, to: 10) + String(repeating: " ", count: 4 - number.count) + number + " %"
+    let front = Table.left(name, 10) + Table.right(number, 4) + " %"
     let back = "\(ByteCount(done)) of \(ByteCount(progress.total)), \(speed)"
     let cells = min(40, width - front.count - back.count - 6)
     guard cells >= 4 else { return String("\(front)  \(back)".prefix(width)) }
@@ -109,9 +109,5 @@ final class ProgressMeter: Sendable {
   private static func percent(_ progress: PackProgress) -> Int {
     // A multiplication by 100 in integers could overflow: the total is not checked against the limits of packs here.
     Int(Double(min(progress.done, progress.total)) / Double(progress.total) * 100)
-  }
-
-  private static func padded(_ text: String, to width: Int) -> String {
-    text + String(repeating: " ", count: max(0, width - text.count))
   }
 }

@@ -140,25 +140,21 @@ package struct BudgetReport: Sendable {
     var lines = ["Install budget in bytes", ""]
     let sections = parts.flatMap(\.sections)
     let width = sections.flatMap(\.rows).map(\.name.count).max() ?? 0
-    let digits = sections.map { Self.grouped($0.total).count }.max() ?? 0
+    let digits = sections.map { Table.grouped($0.total).count }.max() ?? 0
     for part in parts {
       if parts.count > 1 { lines += ["For \(part.name), at most \(ByteCount(part.peak.total)) while all packs are updated:", ""] }
       for section in part.sections {
         lines.append("\(section.title) (\(section.key))")
-        for row in section.rows { lines.append("  \(Self.left(row.name, width))  \(Self.right(Self.grouped(row.bytes), digits))") }
+        for row in section.rows { lines.append("  \(Table.left(row.name, width))  \(Table.right(Table.grouped(row.bytes), digits))") }
         lines.append("  " + String(repeating: "-", count: width + 2 + digits))
-        lines.append("  \(Self.left("total", width))  \(Self.right(Self.grouped(section.total), digits))  \(ByteCount(section.total))")
+        lines.append("  \(Table.left("total", width))  \(Table.right(Table.grouped(section.total), digits))  \(ByteCount(section.total))")
         lines.append("")
       }
     }
     if !onDemand.isEmpty {
       lines.append("on demand, not in the budget: download, on the device")
-      let sizes = onDemand.map { (Self.grouped($0.size), Self.grouped($0.sizeOnDevice)) }
-      let widths = (sizes.map(\.0.count).max() ?? 0, sizes.map(\.1.count).max() ?? 0)
-      let names = onDemand.map(\.id.count).max() ?? 0
-      for (pack, size) in zip(onDemand, sizes) {
-        lines.append("  \(Self.left(pack.id, names))  \(Self.right(size.0, widths.0))  \(Self.right(size.1, widths.1))")
-      }
+      let rows = onDemand.map { [$0.id, Table.grouped($0.size), Table.grouped($0.sizeOnDevice)] }
+      lines += Table.columns(rows, numbers: [1, 2])
       lines.append("")
     }
     lines.append(manifestLine)
@@ -172,18 +168,20 @@ package struct BudgetReport: Sendable {
     var lines = ["# Install budget", "", "| Key | Packs | Reserved | Headroom | Total | |", "|---|--:|--:|--:|--:|--:|"]
     let amounts = [budget.essentialDownload, budget.download, budget.essentialInstalled, budget.installed]
     for (section, amount) in zip(parts.first?.sections ?? [], amounts) {
-      let numbers = [amount.packs, amount.reserved, amount.headroom, amount.total].map(Self.grouped).joined(separator: " | ")
+      let numbers = [amount.packs, amount.reserved, amount.headroom, amount.total].map { Table.grouped($0) }.joined(separator: " | ")
       lines.append("| \(section.title), `\(section.key)` | \(numbers) | \(ByteCount(amount.total)) |")
     }
     if parts.count > 1 {
       lines += ["", "| Platforms | \(budget.install.named.map { "`\($0.key)`" }.joined(separator: " | ")) |", "|---|--:|--:|--:|--:|"]
-      for part in parts { lines.append("| \(part.name) | \(part.install.named.map { Self.grouped($0.bytes) }.joined(separator: " | ")) |") }
+      for part in parts {
+        lines.append("| \(part.name) | \(part.install.named.map { Table.grouped($0.bytes) }.joined(separator: " | ")) |")
+      }
       lines += ["", "The first table has the largest number of all platforms."]
     }
     lines += ["", "| Pack | Version | Delivery | Download | On the device |", "|---|--:|---|--:|--:|"]
     for pack in packs {
       lines.append(
-        "| \(pack.id) | \(pack.version) | \(pack.delivery.rawValue), \(pack.install.rawValue) | \(Self.grouped(pack.size)) | \(Self.grouped(pack.sizeOnDevice)) |"
+        "| \(pack.id) | \(pack.version) | \(pack.delivery.rawValue), \(pack.install.rawValue) | \(Table.grouped(pack.size)) | \(Table.grouped(pack.sizeOnDevice)) |"
       )
     }
     lines += ["", "All numbers are in bytes. Reserved: the manifest's ceiling, and room to download the largest essential pack again."]
@@ -227,26 +225,5 @@ package struct BudgetReport: Sendable {
         "arriving": .number(budget.peak.arriving), "kept": .number(budget.peak.kept), "records": .number(budget.peak.records),
       ]),
     ]).document
-  }
-
-  // MARK: Columns
-
-  private static func left(_ text: String, _ width: Int) -> String {
-    text + String(repeating: " ", count: max(0, width - text.count))
-  }
-
-  private static func right(_ text: String, _ width: Int) -> String {
-    String(repeating: " ", count: max(0, width - text.count)) + text
-  }
-
-  /// A number with its digits in groups of three.
-  private static func grouped(_ number: UInt64) -> String {
-    var digits = Array(String(number))
-    var index = digits.count - 3
-    while index > 0 {
-      digits.insert(" ", at: index)
-      index -= 3
-    }
-    return String(digits)
   }
 }

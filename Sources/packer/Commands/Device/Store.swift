@@ -74,7 +74,7 @@ extension InstalledPack {
   /// Formats packs in columns: name, version, state, install mode, bytes on the device.
   static func lines(_ packs: [InstalledPack]) -> [String] {
     let rows = packs.map { pack in
-      [pack.id, "\(pack.version)", pack.state.rawValue, pack.mode.rawValue, Table.grouped(Int64(clamping: pack.sizeOnDevice))]
+      [pack.id, "\(pack.version)", pack.state.rawValue, pack.mode.rawValue, Table.grouped(pack.sizeOnDevice)]
     }
     return Table.columns(rows, numbers: [1, 4])
   }

@@ -31,7 +31,7 @@ struct StorePurge: OutputVerb {
         [
           "type": "removal", "id": .text(pack.id), "version": .number(pack.version), "sizeOnDevice": .number(pack.sizeOnDevice),
           "reason": .text(removal.reason),
-        ], ["  \(pack.id) \(pack.version)  \(Table.grouped(Int64(clamping: pack.sizeOnDevice)))  \(removal.reason)"])
+        ], ["  \(pack.id) \(pack.version)  \(Table.grouped(pack.sizeOnDevice))  \(removal.reason)"])
     }
     session.console.result(
       ["type": "purge", "freed": .number(report.freed), "missing": .number(report.missing)],

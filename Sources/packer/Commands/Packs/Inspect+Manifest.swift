@@ -31,12 +31,12 @@ extension Inspect {
   }
 
   private func show(_ packs: [ManifestPack], on console: Console) -> Outcome {
-    let rows = packs.map { [$0.id, "\($0.version)", Table.grouped(Int64(clamping: $0.size)), $0.delivery.rawValue, $0.contentRoot.hex] }
+    let rows = packs.map { [$0.id, "\($0.version)", Table.grouped($0.size), $0.delivery.rawValue, $0.contentRoot.hex] }
     for (pack, row) in zip(packs, Table.columns(rows, numbers: [1, 2])) {
       let lines = pack.deltas.map { delta in
         let permille = pack.size > 0 ? delta.size.multipliedReportingOverflow(by: 1000).partialValue / pack.size : 0
         let bases = delta.bases.map(\.hex).joined(separator: " and ")
-        return "    \(Table.grouped(Int64(clamping: delta.size))) bytes, \(permille / 10).\(permille % 10) %, over content \(bases)"
+        return "    \(Table.grouped(delta.size)) bytes, \(permille / 10).\(permille % 10) %, over content \(bases)"
       }
       console.result(pack.json, [row] + lines)
     }

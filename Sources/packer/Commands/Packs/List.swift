@@ -131,7 +131,7 @@ struct List: OutputVerb {
     console.note("\(file): \(chosen.entries) of \(Table.count(pack.entryCount, "entry", "entries")), \(text(chosen.size))\(inPack)")
   }
 
-  private func text(_ bytes: UInt64) -> String { isHuman ? "\(ByteCount(bytes))" : "\(Table.grouped(Int64(clamping: bytes))) bytes" }
+  private func text(_ bytes: UInt64) -> String { isHuman ? "\(ByteCount(bytes))" : "\(Table.grouped(bytes)) bytes" }
 
   /// Prints what the parts of the pack take that belong to no file.
   private func show(_ packed: PackedSizes, _ pack: Pack, on console: Console) {

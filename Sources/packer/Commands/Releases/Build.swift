@@ -158,7 +158,7 @@ struct Build: Verb {
   private static func packRows(_ report: ReleaseBuildReport, packed: String) -> [String] {
     let names = report.items.map(\.id.count).max() ?? 0
     let versions = report.items.map { "\($0.version)".count }.max() ?? 0
-    let sizes = report.items.map { item in item.entry.map { Table.grouped(Int64(clamping: $0.size)) } ?? "" }
+    let sizes = report.items.map { item in item.entry.map { Table.grouped($0.size) } ?? "" }
     let digits = sizes.map(\.count).max() ?? 0
     return zip(report.items, sizes).map { item, size in
       let action = item.action == .packed ? packed : item.action.rawValue
@@ -179,7 +179,7 @@ struct Build: Verb {
         case .omitted: "no delta: \(update.reason ?? "")"
         case .planned: "a delta would be made"
         }
-      let size = update.action == .omitted ? "" : update.size.map { Table.grouped(Int64(clamping: $0)) } ?? ""
+      let size = update.action == .omitted ? "" : update.size.map { Table.grouped($0) } ?? ""
       return [update.id, "from \(update.basePack.map { "\($0) " } ?? "")\(update.version)", size, done]
     }
     return Table.columns(rows, numbers: [2])
@@ -248,21 +248,15 @@ struct Build: Verb {
     ]
     var cells = [["", "packs", "reserved", "headroom", "total", ""]]
     for (name, amount, key) in amounts {
-      let numbers = [amount.packs, amount.reserved, amount.headroom, amount.total].map { Table.grouped(Int64(clamping: $0)) }
+      let numbers = [amount.packs, amount.reserved, amount.headroom, amount.total].map { Table.grouped($0) }
       cells.append([name] + numbers + [key])
-    }
-    let widths = (0..<6).map { column in cells.map { $0[column].count }.max() ?? 0 }
-    let table = cells.map { row in
-      var line = "  " + Table.left(row[0], widths[0])
-      for column in 1...4 { line += "  " + Table.right(row[column], widths[column]) }
-      return row[5].isEmpty ? line : line + "  " + row[5]
     }
     let total = report.items.compactMap(\.entry).reduce(0 as UInt64) { $0 + $1.size }
     let counts = "\(Table.count(report.items.count, "pack", "packs")), \(ByteCount(total)), \(packed) packed"
     let manifest = release.manifest
     let shards = release.shards == 0 ? "" : ", \(Table.count(release.shards, "shard", "shards"))"
     let state = release.isManifestUnchanged ? "unchanged" : "signed by \(release.signers.joined(separator: " and "))"
-    return table + [
+    return Table.columns(cells, numbers: [1, 2, 3, 4]) + [
       "\(report.output): \(counts)",
       "  manifest \(manifest.version), \(release.manifestSize) of \(release.manifestCeiling) bytes\(shards), \(state), valid until \(manifest.expires)",
       "  at most \(ByteCount(budget.peakDisk)) on the device, while all packs are updated (\(StorePolicy().keepVersions) earlier versions of each are kept)",

@@ -318,7 +318,7 @@ private struct LockView {
       console.note("\(path): no release is recorded")
     }
     for app in lock.apps {
-      let numbers = (app.budget?.named ?? []).map { "  \($0.key) \(Table.grouped(Int64(clamping: $0.bytes)))" }
+      let numbers = (app.budget?.named ?? []).map { "  \($0.key) \(Table.grouped($0.bytes))" }
       let state = app.isRetired ? ", retired" : ""
       console.result(
         app.json,
