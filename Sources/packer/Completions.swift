@@ -1,7 +1,7 @@
 import ArgumentParser
 
 /// `packer completions`
-struct Completions: Verb {
+struct Completions: Verb, ReadingVerb {
   static let configuration = CommandConfiguration(
     commandName: "completions",
     abstract: "Prints a completion script for bash, zsh or fish.",

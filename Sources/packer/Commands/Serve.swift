@@ -45,9 +45,6 @@ struct Serve: OutputVerb {
           packer serve --cdn dist --corrupt --only 'chess-*.pack' --chance 0.2 --seed 7
         """))
 
-  // A response that is being sent when the signal comes is completed.
-  static var leavesNothingBehind: Bool { false }
-
   @Argument(help: "A pack, a release directory, or a folder of games.", completion: .file())
   var target: String
 

@@ -9,8 +9,15 @@ protocol Verb: ParsableCommand, Sendable {
 }
 
 extension Verb {
-  static var leavesNothingBehind: Bool { true }
+  static var leavesNothingBehind: Bool { false }
   var isQuiet: Bool { false }
+}
+
+/// A command that only reads and prints, so that a signal may end it anywhere.
+protocol ReadingVerb: Verb {}
+
+extension ReadingVerb {
+  static var leavesNothingBehind: Bool { true }
 }
 
 /// A command with `--json` and `--quiet`.

@@ -19,8 +19,6 @@ struct StoreAdopt: OutputVerb {
   @OptionGroup var store: StoreOptions
   @OptionGroup var output: OutputOptions
 
-  static var leavesNothingBehind: Bool { false }
-
   func run(in session: Session) async throws(PackError) -> Outcome {
     let folder = ReleaseFolder(release)
     let document = try SignedManifest.read(folder.manifestPath)
@@ -86,8 +84,6 @@ struct StoreInstall: OutputVerb {
   @OptionGroup var store: StoreOptions
   @OptionGroup var key: KeyOptions
   @OptionGroup var output: OutputOptions
-
-  static var leavesNothingBehind: Bool { false }
 
   func run(in session: Session) async throws(PackError) -> Outcome {
     let mode = if let mode { try InstallMode(option: mode) } else { InstallMode?.none }

@@ -1,7 +1,7 @@
 import ArgumentParser
 
 /// `packer store list`
-struct StoreList: OutputVerb {
+struct StoreList: OutputVerb, ReadingVerb {
   static let configuration = CommandConfiguration(
     commandName: "list",
     abstract: "Lists every version of every pack in a store.",
@@ -34,7 +34,7 @@ struct StoreList: OutputVerb {
 }
 
 /// `packer store usage`
-struct StoreUsageVerb: OutputVerb {
+struct StoreUsageVerb: OutputVerb, ReadingVerb {
   static let configuration = CommandConfiguration(
     commandName: "usage",
     abstract: "Shows what takes space in a store, and why.",

@@ -19,8 +19,6 @@ struct StorePurge: OutputVerb {
   @OptionGroup var store: StoreOptions
   @OptionGroup var output: OutputOptions
 
-  static var leavesNothingBehind: Bool { false }
-
   func run(in session: Session) async throws(PackError) -> Outcome {
     let bytes = try Bounds.size(size, "--free", in: 1...UInt64(Int64.max), isPowerOfTwo: false)
     try StorePlace.require(store.directory)
@@ -60,8 +58,6 @@ struct StoreRemove: OutputVerb {
 
   @OptionGroup var store: StoreOptions
   @OptionGroup var output: OutputOptions
-
-  static var leavesNothingBehind: Bool { false }
 
   func run(in session: Session) async throws(PackError) -> Outcome {
     try StorePlace.require(store.directory)

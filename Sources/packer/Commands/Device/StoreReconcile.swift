@@ -20,8 +20,6 @@ struct StoreReconcile: OutputVerb {
   @OptionGroup var store: StoreOptions
   @OptionGroup var output: OutputOptions
 
-  static var leavesNothingBehind: Bool { false }
-
   func run(in session: Session) async throws(PackError) -> Outcome {
     try StorePlace.require(store.directory)
     let findings = try await store.open(decidesByManifest: true, in: session).reconcile(isThorough ? .thorough : .quick)

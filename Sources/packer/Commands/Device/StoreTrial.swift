@@ -27,8 +27,6 @@ struct StoreActivate: OutputVerb {
   @OptionGroup var store: StoreOptions
   @OptionGroup var output: OutputOptions
 
-  static var leavesNothingBehind: Bool { false }
-
   func run(in session: Session) async throws(PackError) -> Outcome {
     try StorePlace.require(store.directory)
     let opened = try await store.open(decidesByManifest: version == nil, in: session)
@@ -64,8 +62,6 @@ struct StoreConfirm: OutputVerb {
 
   @OptionGroup var store: StoreOptions
   @OptionGroup var output: OutputOptions
-
-  static var leavesNothingBehind: Bool { false }
 
   func run(in session: Session) async throws(PackError) -> Outcome {
     let token: BootToken
@@ -103,8 +99,6 @@ struct StoreRollback: OutputVerb {
 
   @OptionGroup var store: StoreOptions
   @OptionGroup var output: OutputOptions
-
-  static var leavesNothingBehind: Bool { false }
 
   func run(in session: Session) async throws(PackError) -> Outcome {
     try StorePlace.require(store.directory)

@@ -1,7 +1,7 @@
 import ArgumentParser
 
 /// `packer key check`
-struct KeyCheck: OutputVerb {
+struct KeyCheck: OutputVerb, ReadingVerb {
   static let configuration = CommandConfiguration(
     commandName: "check",
     abstract: "Checks whether a key opens packs, without reading them whole, or signed manifests.",

@@ -37,8 +37,6 @@ struct KeyDerive: OutputVerb {
   @OptionGroup var key: KeyOptions
   @OptionGroup var output: OutputOptions
 
-  static var leavesNothingBehind: Bool { false }
-
   func run(in session: Session) async throws(PackError) -> Outcome {
     if let configurationPath { return try derive(forPacksOf: configurationPath, in: session) }
     guard let nameText else {

@@ -1,7 +1,7 @@
 import ArgumentParser
 
 /// `packer key id`
-struct KeyIdentifier: OutputVerb {
+struct KeyIdentifier: OutputVerb, ReadingVerb {
   static let configuration = CommandConfiguration(
     commandName: "id",
     abstract: "Prints the id of a key: 16 hexadecimal digits that identify the key and reveal nothing about it.",

@@ -31,8 +31,6 @@ struct KeyNew: OutputVerb {
 
   @OptionGroup var output: OutputOptions
 
-  static var leavesNothingBehind: Bool { false }
-
   func run(in session: Session) async throws(PackError) -> Outcome {
     guard path != "-" else {
       throw PackError(

@@ -1,7 +1,7 @@
 import ArgumentParser
 
 /// `packer key public`
-struct KeyPublic: OutputVerb {
+struct KeyPublic: OutputVerb, ReadingVerb {
   static let configuration = CommandConfiguration(
     commandName: "public",
     abstract: "Prints the public half of a signing key or of a recipient's key, and its id.",

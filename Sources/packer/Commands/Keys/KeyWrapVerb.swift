@@ -36,8 +36,6 @@ struct KeyWrapVerb: OutputVerb {
   @OptionGroup var key: KeyOptions
   @OptionGroup var output: OutputOptions
 
-  static var leavesNothingBehind: Bool { false }
-
   func validate() throws {
     if let shared { KeyReference.withhold([shared]) }
   }
@@ -107,8 +105,6 @@ struct KeyUnwrap: OutputVerb {
 
   @OptionGroup var key: KeyOptions
   @OptionGroup var output: OutputOptions
-
-  static var leavesNothingBehind: Bool { false }
 
   func run(in session: Session) async throws(PackError) -> Outcome {
     guard isForAll != !recipients.isEmpty else {

@@ -82,8 +82,6 @@ protocol NextKeysVerb: OutputVerb {
 }
 
 extension NextKeysVerb {
-  static var leavesNothingBehind: Bool { false }
-
   /// Drafts the document, writes the file and prints it.
   func draft(_ session: Session, _ edit: (inout KeysDocument.Content) throws(PackError) -> Void) throws(PackError) -> Outcome {
     var opened = try KeysFile(reading: file.path)
@@ -111,8 +109,6 @@ struct TrustInit: OutputVerb {
   @OptionGroup var file: KeysFileArgument
   @OptionGroup var change: KeysChange
   @OptionGroup var output: OutputOptions
-
-  static var leavesNothingBehind: Bool { false }
 
   func run(in session: Session) async throws(PackError) -> Outcome {
     let times = try change.times()
@@ -216,8 +212,6 @@ struct TrustSign: OutputVerb {
 
   @OptionGroup var output: OutputOptions
 
-  static var leavesNothingBehind: Bool { false }
-
   func validate() { KeyReference.withhold([reference].compactMap { $0 }) }
 
   func run(in session: Session) async throws(PackError) -> Outcome {
@@ -237,7 +231,7 @@ struct TrustSign: OutputVerb {
 }
 
 /// `packer key trust show`
-struct TrustShow: OutputVerb {
+struct TrustShow: OutputVerb, ReadingVerb {
   static let configuration = CommandConfiguration(
     commandName: "show",
     abstract: "Prints what a file of keys documents says, or one document of it for an app to embed.",

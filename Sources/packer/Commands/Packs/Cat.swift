@@ -1,7 +1,7 @@
 import ArgumentParser
 
 /// `packer cat`
-struct Cat: Verb {
+struct Cat: Verb, ReadingVerb {
   static let configuration = CommandConfiguration(
     commandName: "cat",
     abstract: "Writes one file of a pack, or a part of it, to standard output.",

@@ -1,7 +1,7 @@
 import ArgumentParser
 
 /// `packer check`
-struct Check: OutputVerb {
+struct Check: OutputVerb, ReadingVerb {
   static let configuration = CommandConfiguration(
     commandName: "check",
     abstract: "Checks every byte of packs.",

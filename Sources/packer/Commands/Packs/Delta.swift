@@ -34,8 +34,6 @@ struct Delta: OutputVerb {
   @OptionGroup var key: KeyOptions
   @OptionGroup var output: OutputOptions
 
-  static var leavesNothingBehind: Bool { false }
-
   func run(in session: Session) async throws(PackError) -> Outcome {
     for input in [old, new] { try PackOutput.check(path, isNot: input, as: "a delta is another file") }
     let jobs = try threads.count()

@@ -1,7 +1,7 @@
 import ArgumentParser
 
 /// `packer inspect`
-struct Inspect: OutputVerb {
+struct Inspect: OutputVerb, ReadingVerb {
   static let configuration = CommandConfiguration(
     commandName: "inspect",
     abstract: "Shows what can be read from a pack or a manifest without a key.",

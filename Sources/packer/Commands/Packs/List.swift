@@ -1,7 +1,7 @@
 import ArgumentParser
 
 /// `packer ls`
-struct List: OutputVerb {
+struct List: OutputVerb, ReadingVerb {
   static let configuration = CommandConfiguration(
     commandName: "ls",
     abstract: "Lists the paths in a pack, one per line.",

@@ -75,8 +75,6 @@ struct PackVerb: OutputVerb {
   @OptionGroup var threads: JobsOption
   @OptionGroup var output: OutputOptions
 
-  static var leavesNothingBehind: Bool { false }
-
   func run(in session: Session) async throws(PackError) -> Outcome {
     try checkOutput()
     let job = try makeJob()

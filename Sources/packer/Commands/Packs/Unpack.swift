@@ -42,8 +42,6 @@ struct Unpack: OutputVerb {
   @OptionGroup var key: KeyOptions
   @OptionGroup var output: OutputOptions
 
-  static var leavesNothingBehind: Bool { false }
-
   func run(in session: Session) async throws(PackError) -> Outcome {
     switch (directory, tar) {
     case (let directory?, nil): return try await unpack(to: directory, in: session)

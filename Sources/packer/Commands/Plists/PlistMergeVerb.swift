@@ -31,8 +31,6 @@ struct PlistMergeVerb: OutputVerb {
   @OptionGroup var release: ReleaseKeysOptions
   @OptionGroup var output: OutputOptions
 
-  static var leavesNothingBehind: Bool { false }
-
   func run(in session: Session) async throws(PackError) -> Outcome {
     let app = try InfoPlist.read(path)
     let wanted = try release.wanted(try release.configuration(), for: app)

@@ -1,7 +1,7 @@
 import ArgumentParser
 
 /// `packer plist print`
-struct PlistPrint: OutputVerb {
+struct PlistPrint: OutputVerb, ReadingVerb {
   static let configuration = CommandConfiguration(
     commandName: "print",
     abstract: "Prints the keys of a release as a property list.",

@@ -36,9 +36,6 @@ struct Advise: OutputVerb {
   @OptionGroup var threads: JobsOption
   @OptionGroup var output: OutputOptions
 
-  // Trial packs are removed at the end.
-  static var leavesNothingBehind: Bool { false }
-
   func run(in session: Session) async throws(PackError) -> Outcome {
     let configuration = try PackerConfiguration.read(self.configuration ?? PackerConfiguration.defaultPath)
     let ids = Set(configuration.packs.map(\.id.text))

@@ -59,7 +59,6 @@ struct Build: Verb {
     help: ArgumentHelp("With --only-cache: make one of several shares of the packs, as 2/10.", valueName: "n/m", visibility: .hidden))
   var share: String?
 
-  static var leavesNothingBehind: Bool { false }
   var isQuiet: Bool { release.output.isQuiet }
 
   func run(in session: Session) async throws(PackError) -> Outcome {

@@ -1,7 +1,7 @@
 import ArgumentParser
 
 /// `packer diff`
-struct Diff: OutputVerb {
+struct Diff: OutputVerb, ReadingVerb {
   static let configuration = CommandConfiguration(
     commandName: "diff",
     abstract: "Shows what differs between two releases, packs or folders, and what it costs.",

@@ -1,7 +1,7 @@
 import ArgumentParser
 
 /// `packer explain`
-struct Explain: OutputVerb {
+struct Explain: OutputVerb, ReadingVerb {
   static let configuration = CommandConfiguration(
     commandName: "explain",
     abstract: "Explains a verify rule, an exit status or an error code, or lists the rules.",

@@ -45,8 +45,6 @@ struct Initialize: OutputVerb {
   @OptionGroup var threads: JobsOption
   @OptionGroup var output: OutputOptions
 
-  static var leavesNothingBehind: Bool { false }
-
   func run(in session: Session) async throws(PackError) -> Outcome {
     if printsSchema {
       session.console.output(PackerConfiguration.jsonSchema)

@@ -33,8 +33,6 @@ struct Prune: OutputVerb {
 
   @OptionGroup var output: OutputOptions
 
-  static var leavesNothingBehind: Bool { false }
-
   func run(in session: Session) async throws(PackError) -> Outcome {
     let configuration = try ReleasePlaces.configuration(at: project)
     let place = try place.place(configuration, showsProgress: false)

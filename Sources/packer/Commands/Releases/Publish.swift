@@ -50,8 +50,6 @@ struct Publish: Verb {
 
   @OptionGroup var options: PublicationOptions
 
-  // A program that uploads may leave a part of a file, which the next run replaces.
-  static var leavesNothingBehind: Bool { false }
   var isQuiet: Bool { options.output.isQuiet }
 
   func run(in session: Session) async throws(PackError) -> Outcome {

@@ -44,8 +44,6 @@ struct ReleaseRecord: OutputVerb {
   @OptionGroup var project: ProjectOption
   @OptionGroup var output: OutputOptions
 
-  static var leavesNothingBehind: Bool { false }
-
   func run(in session: Session) async throws(PackError) -> Outcome {
     let isBuilt = app.map(BuiltApp.isPath) ?? false
     guard !isBuilt || plist.isEmpty else {
@@ -172,7 +170,7 @@ extension ReleaseRecord {
 }
 
 /// `packer release list`
-struct ReleaseList: OutputVerb {
+struct ReleaseList: OutputVerb, ReadingVerb {
   static let configuration = CommandConfiguration(
     commandName: "list",
     abstract: "Shows the last recorded release and the recorded app versions.",
@@ -211,8 +209,6 @@ struct ReleaseRetire: OutputVerb {
   @OptionGroup var project: ProjectOption
   @OptionGroup var output: OutputOptions
 
-  static var leavesNothingBehind: Bool { false }
-
   func run(in session: Session) async throws(PackError) -> Outcome {
     let path = try ReleaseLock.path(besides: project.path)
     let report = try ReleaseRecording.retire(version, lockPath: path)
@@ -246,8 +242,6 @@ struct ReleaseResolve: OutputVerb {
 
   @OptionGroup var project: ProjectOption
   @OptionGroup var output: OutputOptions
-
-  static var leavesNothingBehind: Bool { false }
 
   func run(in session: Session) async throws(PackError) -> Outcome {
     let path = try ReleaseLock.path(besides: project.path)

@@ -24,7 +24,6 @@ struct ReleaseRollback: Verb {
   @OptionGroup var options: PublicationOptions
   @OptionGroup var signKey: SignKeyOptions
 
-  static var leavesNothingBehind: Bool { false }
   var isQuiet: Bool { options.output.isQuiet }
 
   func run(in session: Session) async throws(PackError) -> Outcome {

@@ -47,9 +47,6 @@ struct Report: OutputVerb {
   @OptionGroup var key: KeyOptions
   @OptionGroup var output: OutputOptions
 
-  // Trial packs of --advise are removed at the end.
-  static var leavesNothingBehind: Bool { false }
-
   func run(in session: Session) async throws(PackError) -> Outcome {
     let jobs = try threads.count()
     var verification = try inputs.verification(of: release, for: "report", hasKey: !key.references.isEmpty, in: session)

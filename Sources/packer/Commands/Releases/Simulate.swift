@@ -34,7 +34,6 @@ protocol SimulateVerb: Verb {
 }
 
 extension SimulateVerb {
-  static var leavesNothingBehind: Bool { false }
   var isQuiet: Bool { options.output.isQuiet }
 }
 

@@ -1,7 +1,7 @@
 import ArgumentParser
 
 /// `packer verify`
-struct Verify: OutputVerb {
+struct Verify: OutputVerb, ReadingVerb {
   static let configuration = CommandConfiguration(
     commandName: "verify",
     abstract: "Checks a release before it is published, or at the server.",
