@@ -39,8 +39,9 @@ struct StoreOptions: ParsableArguments {
   ///
   /// - Parameter decides: Whether the command depends on the accepted manifest. If so, throws if no key is trusted, because the manifest could
   ///   not be authenticated.
-  func open(decidesByManifest decides: Bool, in session: Session) async throws(PackError) -> AssetStore {
-    try StorePlace.checkName(directory)
+  /// - Parameter mayCreate: Whether a directory that does not exist becomes a store.
+  func open(decidesByManifest decides: Bool, mayCreate: Bool = false, in session: Session) async throws(PackError) -> AssetStore {
+    try checkDirectory(mayCreate: mayCreate)
     let trusted = try trust.keys(try trust.readConfiguration(), isNeeded: decides, in: session)
     return try await AssetStore(root: directory, keys: KeyRing(), trusting: trusted, device: .any)
   }
@@ -49,13 +50,23 @@ struct StoreOptions: ParsableArguments {
   ///
   /// - Parameter quota: The number of bytes that the store may occupy, or nil for no limit.
   func open(key: KeyOptions, quota: UInt64?, in session: Session) async throws(PackError) -> AssetStore {
-    try StorePlace.checkName(directory)
+    try checkDirectory(mayCreate: true)
     let configuration = try trust.readConfiguration()
     // Errors about trusted keys are reported before a key is read.
     let trusted = try trust.keys(configuration, in: session)
     let resolved = try session.key(key, configured: configuration?.key)
     return try await AssetStore(
       root: directory, keys: KeyRing(resolved), trusting: trusted, policy: StorePolicy(quota: quota), device: .any)
+  }
+
+  /// Throws if the option names no directory, or one that must exist and does not.
+  private func checkDirectory(mayCreate: Bool) throws(PackError) {
+    guard !directory.isEmpty else { throw PackError(.usage, "--store names no directory", hint: "name the directory of the store") }
+    guard !mayCreate, !ReleasePlaces.isDirectory(directory) else { return }
+    guard !ReleasePlaces.exists(directory) else {
+      throw PackError(.notAStore, of: directory, "is not a store: it is not a directory", hint: "name the directory of the store")
+    }
+    throw PackError(.missingInput, of: directory, "does not exist", hint: "the first 'packer store install' makes a store")
   }
 }
 

@@ -22,7 +22,7 @@ struct StoreAdopt: OutputVerb {
   func run(in session: Session) async throws(PackError) -> Outcome {
     let folder = ReleaseFolder(release)
     let document = try SignedManifest.read(folder.manifestPath)
-    let opened = try await store.open(decidesByManifest: true, in: session)
+    let opened = try await store.open(decidesByManifest: true, mayCreate: true, in: session)
     var plan = try await opened.adopt(document)
     if !plan.missingShards.isEmpty {
       try await opened.takeShards(from: ReleasePlaces.directory(of: release))

@@ -18,7 +18,6 @@ struct StoreList: OutputVerb, ReadingVerb {
   @OptionGroup var output: OutputOptions
 
   func run(in session: Session) async throws(PackError) -> Outcome {
-    try StorePlace.require(store.directory)
     let opened = try await store.open(decidesByManifest: false, in: session)
     let packs = try await opened.installed()
     for (pack, line) in zip(packs, InstalledPack.lines(packs)) { session.console.result(pack.json, [line]) }
@@ -50,7 +49,6 @@ struct StoreUsageVerb: OutputVerb, ReadingVerb {
   @OptionGroup var output: OutputOptions
 
   func run(in session: Session) async throws(PackError) -> Outcome {
-    try StorePlace.require(store.directory)
     let parts = try await store.open(decidesByManifest: false, in: session).usage()
     guard !session.console.isJSON else {
       for part in parts { session.console.result(part.json) }
@@ -60,28 +58,6 @@ struct StoreUsageVerb: OutputVerb, ReadingVerb {
       lines: Table.sizes(
         parts.map { ($0.pack.map { "\($0.id) \($0.version)" } ?? $0.path, Int64(clamping: $0.sizeOnDevice), $0.reason) }, total: "total"))
     return .done
-  }
-}
-
-/// Checks of a store's directory, for commands that must not create it.
-enum StorePlace {
-  /// Throws if the path is empty.
-  static func checkName(_ path: String) throws(PackError) {
-    guard !path.isEmpty else {
-      throw PackError(.usage, "--store names no directory", hint: "name the directory of the store")
-    }
-  }
-
-  /// Throws if the path is not an existing directory.
-  static func require(_ path: String) throws(PackError) {
-    try checkName(path)
-    guard !ReleasePlaces.exists(path) || ReleasePlaces.isDirectory(path) else {
-      throw PackError(.notAStore, of: path, "is not a store: it is not a directory", hint: "name the directory of the store")
-    }
-    guard ReleasePlaces.isDirectory(path) else {
-      throw PackError(
-        .missingInput, of: path, "does not exist", hint: "the first 'packer store install' makes a store")
-    }
   }
 }
 

@@ -21,7 +21,6 @@ struct StorePurge: OutputVerb {
 
   func run(in session: Session) async throws(PackError) -> Outcome {
     let bytes = try Bounds.size(size, "--free", in: 1...UInt64(Int64.max), isPowerOfTwo: false)
-    try StorePlace.require(store.directory)
     let report = try await store.open(decidesByManifest: true, in: session).purge(toFree: bytes)
     for removal in report.removed {
       let pack = removal.pack
@@ -60,7 +59,6 @@ struct StoreRemove: OutputVerb {
   @OptionGroup var output: OutputOptions
 
   func run(in session: Session) async throws(PackError) -> Outcome {
-    try StorePlace.require(store.directory)
     let opened = try await store.open(decidesByManifest: false, in: session)
     for id in ids {
       guard try await opened.remove(id) else {

@@ -21,7 +21,6 @@ struct StoreReconcile: OutputVerb {
   @OptionGroup var output: OutputOptions
 
   func run(in session: Session) async throws(PackError) -> Outcome {
-    try StorePlace.require(store.directory)
     let findings = try await store.open(decidesByManifest: true, in: session).reconcile(isThorough ? .thorough : .quick)
     for finding in findings {
       session.console.result(

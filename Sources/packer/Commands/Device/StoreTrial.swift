@@ -28,7 +28,6 @@ struct StoreActivate: OutputVerb {
   @OptionGroup var output: OutputOptions
 
   func run(in session: Session) async throws(PackError) -> Outcome {
-    try StorePlace.require(store.directory)
     let opened = try await store.open(decidesByManifest: version == nil, in: session)
     let token = try await opened.activate(id, version: version, onTrial: !isConfirmed)
     let runs = try await opened.current(id)
@@ -70,7 +69,6 @@ struct StoreConfirm: OutputVerb {
     } catch {
       throw error.advising(.developer("give the token that 'packer store activate' printed, unchanged"))
     }
-    try StorePlace.require(store.directory)
     try await store.open(decidesByManifest: false, in: session).confirm(token)
     session.console.result(
       activation(of: token.id, version: token.version, state: .current),
@@ -101,7 +99,6 @@ struct StoreRollback: OutputVerb {
   @OptionGroup var output: OutputOptions
 
   func run(in session: Session) async throws(PackError) -> Outcome {
-    try StorePlace.require(store.directory)
     let opened = try await store.open(decidesByManifest: false, in: session)
     let now = try await opened.rollback(id, reason: reason)
     session.console.result(
