@@ -18,6 +18,26 @@ package struct CanonicalWriter: Sendable {
     }
   }
 
+  package mutating func array<Element>(_ name: String, _ elements: [Element], _ body: (inout CanonicalWriter, Element) -> Void) {
+    key(name)
+    array(elements, body)
+  }
+
+  /// Writes a key with its value, or nothing if there is no value.
+  package mutating func integer(_ name: String, _ value: UInt64?) {
+    guard let value else { return }
+    key(name)
+    integer(value)
+  }
+
+  /// Writes a key with its value, or nothing if there is no value.
+  package mutating func string(_ name: String, _ text: String?) {
+    guard let text else { return }
+    key(name)
+    string(text)
+  }
+
+  /// Writes a key, whose value must follow.
   package mutating func key(_ name: String) {
     string(name)
     bytes.append(UInt8(ascii: ":"))

@@ -22,43 +22,22 @@ extension Manifest {
     }
     var writer = CanonicalWriter()
     writer.object { writer in
-      if let base = defaults.baseURL {
-        writer.key("base")
-        writer.string(base)
-      }
+      writer.string("base", defaults.baseURL)
       if let budget {
         writer.key("budget")
         writer.object { writer in
-          for (key, bytes) in budget.named {
-            writer.key(key)
-            writer.integer(bytes)
-          }
+          for (key, bytes) in budget.named { writer.integer(key, bytes) }
         }
       }
-      if !catalogue.isEmpty {
-        writer.key("catalogue")
-        writer.array(catalogue) { $1.write(to: &$0) }
-      }
+      if !catalogue.isEmpty { writer.array("catalogue", catalogue) { $1.write(to: &$0) } }
       if withTime {
-        writer.key("expires")
-        writer.string(expires.description)
-        if let issued {
-          writer.key("issued")
-          writer.string(issued.description)
-        }
+        writer.string("expires", expires.description)
+        writer.string("issued", issued?.description)
       }
-      if let keyID = defaults.keyID {
-        writer.key("keyId")
-        writer.string(keyID)
-      }
-      writer.key("packs")
-      writer.array(packs) { writer, pack in pack.write(to: &writer, defaults) }
-      writer.key("schema")
-      writer.string(Self.schema)
-      if withTime {
-        writer.key("version")
-        writer.integer(version)
-      }
+      writer.string("keyId", defaults.keyID)
+      writer.array("packs", packs) { writer, pack in pack.write(to: &writer, defaults) }
+      writer.string("schema", Self.schema)
+      if withTime { writer.integer("version", version) }
     }
     return writer.bytes
   }
@@ -68,78 +47,29 @@ extension ManifestPack {
   /// Writes the entry without what the defaults give, or the shard.
   func write(to writer: inout CanonicalWriter, _ defaults: ManifestDefaults, isInShard: Bool = false) {
     writer.object { writer in
-      if let basePack {
-        writer.key("basePack")
-        writer.string(basePack)
-      }
-      writer.key("contentRoot")
-      writer.string(contentRoot.hex)
-      writer.key("contentSize")
-      writer.integer(contentSize)
-      if let created {
-        writer.key("created")
-        writer.string(created.description)
-      }
-      if !isInShard {
-        writer.key("delivery")
-        writer.string(delivery.rawValue)
-      }
-      if !deltas.isEmpty {
-        writer.key("deltas")
-        writer.array(deltas) { $1.write(to: &$0) }
-      }
-      if !description.isEmpty {
-        writer.key("description")
-        writer.string(description)
-      }
-      if let fallbackLanguage {
-        writer.key("fallback")
-        writer.string(fallbackLanguage)
-      }
-      writer.key("files")
-      writer.integer(files)
-      writer.key("id")
-      writer.string(id)
-      writer.key("install")
-      writer.string(install.rawValue)
-      writer.key("installSize")
-      writer.integer(installSize)
-      if keyID != defaults.keyID {
-        writer.key("keyId")
-        writer.string(keyID)
-      }
-      if let language {
-        writer.key("language")
-        writer.string(language)
-      }
-      if !languages.isEmpty {
-        writer.key("languages")
-        writer.array(languages) { $0.string($1) }
-      }
-      writer.key("maxFrame")
-      writer.integer(maxFrame)
-      if !name.isEmpty, name != id {
-        writer.key("name")
-        writer.string(name)
-      }
-      if !platforms.isEmpty {
-        writer.key("platforms")
-        writer.array(platforms) { $0.string($1) }
-      }
-      writer.key("sha256")
-      writer.string(sha256.hex)
-      writer.key("size")
-      writer.integer(size)
-      if !tags.isEmpty {
-        writer.key("tags")
-        writer.array(tags) { $0.string($1) }
-      }
-      if url != defaults.url(id, sha256) {
-        writer.key("url")
-        writer.string(url)
-      }
-      writer.key("version")
-      writer.integer(version)
+      writer.string("basePack", basePack)
+      writer.string("contentRoot", contentRoot.hex)
+      writer.integer("contentSize", contentSize)
+      writer.string("created", created?.description)
+      if !isInShard { writer.string("delivery", delivery.rawValue) }
+      if !deltas.isEmpty { writer.array("deltas", deltas) { $1.write(to: &$0) } }
+      if !description.isEmpty { writer.string("description", description) }
+      writer.string("fallback", fallbackLanguage)
+      writer.integer("files", files)
+      writer.string("id", id)
+      writer.string("install", install.rawValue)
+      writer.integer("installSize", installSize)
+      if keyID != defaults.keyID { writer.string("keyId", keyID) }
+      writer.string("language", language)
+      if !languages.isEmpty { writer.array("languages", languages) { $0.string($1) } }
+      writer.integer("maxFrame", maxFrame)
+      if !name.isEmpty, name != id { writer.string("name", name) }
+      if !platforms.isEmpty { writer.array("platforms", platforms) { $0.string($1) } }
+      writer.string("sha256", sha256.hex)
+      writer.integer("size", size)
+      if !tags.isEmpty { writer.array("tags", tags) { $0.string($1) } }
+      if url != defaults.url(id, sha256) { writer.string("url", url) }
+      writer.integer("version", version)
     }
   }
 }

@@ -50,12 +50,9 @@ extension ManifestPack {
 extension ManifestDelta {
   func write(to writer: inout CanonicalWriter) {
     writer.object { writer in
-      writer.key("bases")
-      writer.array(bases) { $0.string($1.hex) }
-      writer.key("sha256")
-      writer.string(sha256.hex)
-      writer.key("size")
-      writer.integer(size)
+      writer.array("bases", bases) { $0.string($1.hex) }
+      writer.string("sha256", sha256.hex)
+      writer.integer("size", size)
     }
   }
 

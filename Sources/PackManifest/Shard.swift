@@ -70,14 +70,10 @@ extension Shard {
   /// Writes the reference.
   func write(to writer: inout CanonicalWriter) {
     writer.object { writer in
-      for (key, value) in [("contentSize", contentSize), ("maxCount", maxCount)] {
-        writer.key(key)
-        writer.integer(value)
-      }
-      writer.key("sha256")
-      writer.string(sha256.hex)
-      writer.key("size")
-      writer.integer(size)
+      writer.integer("contentSize", contentSize)
+      writer.integer("maxCount", maxCount)
+      writer.string("sha256", sha256.hex)
+      writer.integer("size", size)
     }
   }
 
@@ -160,8 +156,7 @@ package enum ShardContent {
     if let first = faults.first { throw PackError(.invalidManifest, "catalogue: \(first)", details: faults.count == 1 ? [] : faults) }
     var writer = CanonicalWriter()
     writer.object { writer in
-      writer.key("packs")
-      writer.array(packs) { writer, pack in pack.write(to: &writer, defaults, isInShard: true) }
+      writer.array("packs", packs) { writer, pack in pack.write(to: &writer, defaults, isInShard: true) }
     }
     return writer.bytes
   }

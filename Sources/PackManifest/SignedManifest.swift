@@ -52,10 +52,7 @@ public struct SignedManifest: Hashable, Sendable {
     }
     var writer = CanonicalWriter()
     writer.object { writer in
-      if !keys.isEmpty {
-        writer.key("keys")
-        writer.array(keys) { $0.raw($1) }
-      }
+      if !keys.isEmpty { writer.array("keys", keys) { $0.raw($1) } }
       ManifestSignature.write(sorted, to: &writer)
       writer.key("signed")
       writer.raw(signed)
@@ -119,13 +116,10 @@ public struct ManifestSignature: Hashable, Sendable {
 
   /// Writes the key `signatures` with a list that is in order.
   package static func write(_ signatures: [ManifestSignature], to writer: inout CanonicalWriter) {
-    writer.key("signatures")
-    writer.array(signatures) { writer, signature in
+    writer.array("signatures", signatures) { writer, signature in
       writer.object { writer in
-        writer.key("keyid")
-        writer.string(signature.keyID)
-        writer.key("sig")
-        writer.string(signature.signature.hex)
+        writer.string("keyid", signature.keyID)
+        writer.string("sig", signature.signature.hex)
       }
     }
   }

@@ -6,22 +6,14 @@ extension KeysDocument.Content {
     if let fault { throw PackError(.usage, "keys document \(version) \(fault)") }
     var writer = CanonicalWriter()
     writer.object { writer in
-      writer.key("expires")
-      writer.string(expires.description)
-      writer.key("issued")
-      writer.string(issued.description)
-      writer.key("rootKeys")
-      writer.array(rootKeys) { $0.string($1.text) }
-      writer.key("rootThreshold")
-      writer.integer(UInt64(rootThreshold))
-      writer.key("schema")
-      writer.string(KeysDocument.schema)
-      writer.key("signingKeys")
-      writer.array(signingKeys) { $0.string($1.text) }
-      writer.key("signingThreshold")
-      writer.integer(UInt64(signingThreshold))
-      writer.key("version")
-      writer.integer(version)
+      writer.string("expires", expires.description)
+      writer.string("issued", issued.description)
+      writer.array("rootKeys", rootKeys) { $0.string($1.text) }
+      writer.integer("rootThreshold", UInt64(rootThreshold))
+      writer.string("schema", KeysDocument.schema)
+      writer.array("signingKeys", signingKeys) { $0.string($1.text) }
+      writer.integer("signingThreshold", UInt64(signingThreshold))
+      writer.integer("version", version)
     }
     return writer.bytes
   }
