@@ -34,7 +34,7 @@ struct ExitStatus: RawRepresentable, Hashable, Comparable, Sendable {
 
   /// Creates the status for an error code: 70, an internal error, if the code is not in the table.
   init(for code: PackError.Code) {
-    self = Self.table[code] ?? .internalError
+    self = Self.codes.first { $0.value.contains(code) }?.key ?? .internalError
   }
 
   /// Creates the status for the worst kind of fault in a release.
@@ -52,78 +52,33 @@ struct ExitStatus: RawRepresentable, Hashable, Comparable, Sendable {
       }
   }
 
-  private static let table: [PackError.Code: ExitStatus] = [
-    .noKey: .noKey,
-    .malformedKey: .noKey,
-    .signingFailed: .noKey,
-    .wrongKey: .wrongKey,
-    .notWrapped: .wrongKey,
-
-    .damagedHeader: .damaged,
-    .wrongPack: .damaged,
-    .wrongBase: .damaged,
-    .authenticationFailed: .damaged,
-    .damagedPayload: .damaged,
-    .damagedArchive: .damaged,
-    .digestMismatch: .damaged,
-    .illegalPath: .damaged,
-    .limitExceeded: .overLimit,
-    .damagedManifest: .damaged,
-    .wrongShard: .damaged,
-    .damagedStore: .damaged,
-    .truncated: .truncated,
-    .untrustedSignature: .untrustedSignature,
-    .untrustedKeys: .untrustedSignature,
-    .damagedKeys: .damaged,
-    // Both manifests are valid and correctly signed, but too old.
-    .manifestExpired: .findings,
-    .keysExpired: .findings,
-    .manifestRollback: .findings,
-    // These packs are undamaged, but their version failed or was not confirmed.
-    .versionFailed: .findings,
-    .staleConfirmation: .findings,
-    .notConfirmed: .findings,
-
-    .usage: .usage,
-    .rangeNotSatisfiable: .usage,
-    .notAPack: .badInput,
-    .unsupported: .badInput,
-    .noUsableKey: .badInput,
-    .unsuitableSource: .badInput,
-    .unportablePath: .badInput,
-    .malformedPlist: .badInput,
-    .unreadableApp: .badInput,
-    .plistConflict: .badInput,
-    .malformedURL: .badInput,
-    .invalidConfiguration: .badInput,
-    .invalidManifest: .badInput,
-    .invalidRecord: .badInput,
-    .unmergedRecord: .badInput,
-    .releaseConflict: .badInput,
-    .notAStore: .badInput,
-    .missingInput: .inputMissing,
-    .missingLock: .inputMissing,
-    .unknownPack: .inputMissing,
-    .catalogueNotAvailable: .inputMissing,
-    .noManifest: .inputMissing,
-    .notInstalled: .inputMissing,
-    .purged: .inputMissing,
-    .noSuchEntry: .inputMissing,
-
-    .serverUnreachable: .unreachable,
-    .cannotServe: .cannotServe,
-    .internalError: .internalError,
-    .cannotWrite: .cannotWrite,
-    .noSpace: .cannotWrite,
-    .outputExists: .cannotWrite,
-    .quotaExceeded: .cannotWrite,
-    .storeBusy: .cannotWrite,
-    .inUse: .cannotWrite,
-    .cannotRead: .readError,
-    .sourceChanged: .readError,
-
-    .cancelled: .interrupted,
-    .outputClosed: .done,
+  /// The error codes of the statuses.
+  private static let codes: [ExitStatus: Set<PackError.Code>] = [
+    .noKey: [.noKey, .malformedKey, .signingFailed],
+    .wrongKey: [.wrongKey, .notWrapped],
+    .damaged: [
+      .damagedHeader, .wrongPack, .wrongBase, .authenticationFailed, .damagedPayload, .damagedArchive, .digestMismatch, .illegalPath,
+      .damagedManifest, .wrongShard, .damagedStore, .damagedKeys,
+    ],
+    .overLimit: [.limitExceeded],
+    .truncated: [.truncated],
+    .untrustedSignature: [.untrustedSignature, .untrustedKeys],
+    // Manifests that are valid and correctly signed, but too old, and undamaged packs whose version failed or was not confirmed.
+    .findings: [.manifestExpired, .keysExpired, .manifestRollback, .versionFailed, .staleConfirmation, .notConfirmed],
+    .usage: [.usage, .rangeNotSatisfiable],
+    .badInput: [
+      .notAPack, .unsupported, .noUsableKey, .unsuitableSource, .unportablePath, .malformedPlist, .unreadableApp, .plistConflict,
+      .malformedURL, .invalidConfiguration, .invalidManifest, .invalidRecord, .unmergedRecord, .releaseConflict, .notAStore,
+    ],
+    .inputMissing: [
+      .missingInput, .missingLock, .unknownPack, .catalogueNotAvailable, .noManifest, .notInstalled, .purged, .noSuchEntry,
+    ],
+    .unreachable: [.serverUnreachable],
+    .cannotServe: [.cannotServe],
+    .cannotWrite: [.cannotWrite, .noSpace, .outputExists, .quotaExceeded, .storeBusy, .inUse],
+    .readError: [.cannotRead, .sourceChanged],
+    .interrupted: [.cancelled],
+    .done: [.outputClosed],
   ]
 }
 
