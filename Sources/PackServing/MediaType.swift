@@ -37,7 +37,7 @@ package struct MediaType: Hashable, Sendable {
   private static let bytes = "application/octet-stream"
   private static let compressedByBuilds: Set<String> = ["wasm", "js", "data", "json", "mem"]
 
-  /// Media types by extension. All text is declared as UTF-8, because a browser would otherwise guess.
+  /// Media types by extension; a file of another is bytes. All text is declared as UTF-8, because a browser would otherwise guess.
   package static let types: [String: String] = [
     // Pages and programs. Browsers refuse modules and streaming compilation of WebAssembly with any other type.
     "html": "text/html; charset=utf-8",
@@ -100,9 +100,6 @@ package struct MediaType: Hashable, Sendable {
     "dds": "image/vnd.ms-dds",
     "hdr": "image/vnd.radiance",
     "exr": "image/x-exr",
-    "basis": bytes,
-    "pvr": bytes,
-    "astc": bytes,
     // Sound.
     "ogg": "audio/ogg",
     "oga": "audio/ogg",
@@ -137,8 +134,6 @@ package struct MediaType: Hashable, Sendable {
     "mtl": "model/mtl",
     "stl": "model/stl",
     "usdz": "model/vnd.usdz+zip",
-    "fbx": bytes,
-    "drc": bytes,
     // Fonts.
     "woff": "font/woff",
     "woff2": "font/woff2",
@@ -150,13 +145,5 @@ package struct MediaType: Hashable, Sendable {
     "pdf": "application/pdf",
     "zip": "application/zip",
     "swf": "application/x-shockwave-flash",
-    // Containers of game engines.
-    "bin": bytes,
-    "data": bytes,
-    "dat": bytes,
-    "mem": bytes,
-    "pck": bytes,
-    "unityweb": bytes,
-    "bundle": bytes,
   ]
 }
