@@ -209,7 +209,7 @@ struct Diff: OutputVerb, ReadingVerb {
     }
     if !downloads.isEmpty, !console.isJSON { console.output(lines: ["download by players who have all packs of"]) }
     for (update, line) in zip(report.downloads, Table.columns(downloads, numbers: [1])) {
-      console.result(update.json, [line.trimmingEnd])
+      console.result(update.json, [line])
     }
     let rows = report.room.flatMap { room in room.amounts.map { [room.title, $0.key, DifferenceText.room($0)] } }
     if !rows.isEmpty, !console.isJSON { console.output(lines: ["left in released apps"] + Table.columns(rows, numbers: [])) }
@@ -290,13 +290,5 @@ struct DifferenceText {
     amount.fits
       ? "\(ByteCount(amount.difference)) of \(ByteCount(amount.limit))"
       : "none: needs \(ByteCount(amount.difference)) more than \(ByteCount(amount.limit))"
-  }
-}
-
-extension String {
-  fileprivate var trimmingEnd: String {
-    var text = self[...]
-    while text.last == " " { text.removeLast() }
-    return String(text)
   }
 }
