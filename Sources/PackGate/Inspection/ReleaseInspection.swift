@@ -190,9 +190,7 @@ struct ReleaseInspection: Sendable {
           pack, jobs: jobs, phase: .verifying, progress: progress.map { Self.part(of: total, after: done, $0) },
           makeObserver: { references.makeObserver(before: search.makeObserver()) }, onStop: { search.close() })
         done = done.adding(entry.contentSize)
-        var misspelled = try PageReferences.misspelled(in: pack)
-        packs[number].contents.references = try WebGraph(pack, references).run(&misspelled)
-        packs[number].contents.misspelled = misspelled.map(\.sentence)
+        packs[number].contents.references = try WebGraph(pack, references).run()
         packs[number].contents.differences = try await differences(of: pack, sources[entry.id])
         packs[number].contents.excludesPage = excludesPage(sources[entry.id])
       } catch {

@@ -125,8 +125,6 @@ struct PackContents: Sendable {
   var emptyFiles: [String] = []
   /// The paths of empty directories.
   var emptyDirectories: [String] = []
-  /// Sentences about pages that name files in the wrong case.
-  var misspelled: [String] = []
   /// References that lead nowhere, or to other hosts.
   var references = WebFaults()
   /// A page of a pack that has pages, but no `index.html` at its root.

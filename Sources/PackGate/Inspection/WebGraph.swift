@@ -10,6 +10,8 @@ struct WebFaults: Sendable {
   var doubtful: [String] = []
   /// Registrations of service workers.
   var serviceWorkers: [String] = []
+  /// Names of files in the wrong case, which are perhaps loaded.
+  var misspelled: [String] = []
 }
 
 /// Follows the references of a pack from `index.html` as a browser does, and finds those that lead nowhere.
@@ -35,9 +37,6 @@ final class WebGraph {
     init(_ kind: Kind, _ path: String, _ reference: WebReference, _ target: String, isCertain: Bool) {
       (self.kind, self.path, self.reference, self.target, self.isCertain) = (kind, path, reference, target, isCertain)
     }
-
-    /// Page and path, as in ``PageReferences/Misspelling/id``.
-    var id: String { path + "\0" + target }
   }
 
   /// A file in a role, with the import map of the page that loads it.
@@ -50,6 +49,7 @@ final class WebGraph {
   }
 
   private let pack: Pack
+  private let hasPages: Bool
   private var files: [String: WebReferences]
   private let paths: [String]
   /// The files that were followed, with role and map.
@@ -72,12 +72,11 @@ final class WebGraph {
 
   init(_ pack: Pack, _ search: WebSearch) throws(PackError) {
     self.pack = pack
-    paths = search.paths
+    (paths, hasPages) = (search.paths, search.hasPages)
     files = try search.finish(pack)
   }
 
-  /// - Parameter misspelled: what ``PageReferences`` found. What is certain is removed from it, and the rest is not found again.
-  func run(_ misspelled: inout [PageReferences.Misspelling]) throws(PackError) -> WebFaults {
+  func run() throws(PackError) -> WebFaults {
     follow("index.html", .page, noMap)
     var next = 0
     while next < queue.count {
@@ -85,11 +84,9 @@ final class WebGraph {
       next += 1
     }
     for path in paths where !seen.contains(path) { try judge(path, nil) }
-    let certain = Set(faults.filter { $0.isCertain }.map(\.id))
-    misspelled.removeAll { certain.contains($0.id) }
-    let others = Set(misspelled.map(\.id))
-    faults.removeAll { !$0.isCertain && others.contains($0.id) }
     var result = try sentences()
+    // Other packs may have what style sheets without pages refer to.
+    guard hasPages else { return WebFaults(misspelled: result.misspelled) }
     result.serviceWorkers = paths.compactMap { path in
       files[path]?.serviceWorkerLine.map { "'\(printable(path.utf8))', line \($0), registers a service worker" }
     }
@@ -162,6 +159,7 @@ final class WebGraph {
 
   private func add(_ fault: Fault, isCertain: Bool) {
     let reference = fault.reference
+    if reference.use == .mention, fault.kind != .missing { return }
     var kind = fault.kind
     switch kind {
     case .unknown: return
@@ -192,7 +190,8 @@ final class WebGraph {
     var from = own
     switch base {
     case .path(let base):
-      from = base
+      // The page of a script is not known, and most are at the top.
+      from = reference.use == .mention && WebFileKind(path: path) == .script ? "/" : base
       if reference.use == .specifier {
         value = map.address(of: reference.value, in: base)
         if value == nil, isCertain, !map.isUnknown { kind = .bare }
@@ -260,10 +259,17 @@ final class WebGraph {
       }
       sorted.append(fault)
     }
-    let near = try nearest(sorted)
+    let spelled = try spellings(of: sorted)
+    sorted.removeAll { $0.reference.use == .mention && spelled[Self.key($0)] == nil }
+    let near = try nearest(sorted.filter { $0.isCertain || spelled[Self.key($0)] == nil })
     var result = WebFaults()
     for fault in sorted {
       let value = printable(fault.reference.value.utf8.prefix(200))
+      if !fault.isCertain, fault.kind == .missing, let file = spelled[Self.key(fault)] {
+        let sentence = "'\(printable(fault.path.utf8))' names '\(value)', but the file is '\(printable(file.utf8))'"
+        if unique.insert(sentence).inserted { result.misspelled.append(sentence) }
+        continue
+      }
       var words = ("refers to", "")
       switch fault.kind {
       case .missing: words.1 = near[fault.target].map { "; the pack has '\(printable($0.utf8))'" } ?? ", which the pack does not have"
@@ -282,6 +288,21 @@ final class WebGraph {
       }
     }
     return result
+  }
+
+  /// The path that a fault means in lower case.
+  private static func key(_ fault: Fault) -> String { (fault.target + (fault.target.hasSuffix("/") ? "index.html" : "")).lowercased() }
+
+  /// Returns the files that the pack has in another case, by their paths in lower case.
+  private func spellings(of faults: [Fault]) throws(PackError) -> [String: String] {
+    let wanted = Set(faults.filter { $0.kind == .missing && !$0.isCertain }.map(Self.key))
+    var files: [String: String] = [:]
+    guard !wanted.isEmpty else { return files }
+    try pack.forEachEntry { (entry) throws(PackError) in
+      let key = entry.path.lowercased()
+      if entry.kind == .file, wanted.contains(key) { files[key] = entry.path }
+    }
+    return files
   }
 
   /// Returns the paths that were probably meant by those that are shown.

@@ -10,14 +10,16 @@ final class WebSearch: Sendable {
 
   /// The files to read, in byte order.
   let paths: [String]
+  /// Whether there are pages. Without them, only style sheets are read.
+  let hasPages: Bool
   /// Their paths by the start of their contents, which copies share.
   private let places: [UInt64: [String]]
   private let found = Monitor([String: WebReferences]())
 
-  /// Chooses the files to read. Without pages there are none.
+  /// Chooses the files to read.
   init(_ pack: Pack) throws(PackError) {
-    var paths: [String] = []
     var places: [UInt64: [String]] = [:]
+    var files: [(path: String, offset: UInt64, kind: WebFileKind)] = []
     var sum: UInt64 = 0
     var hasPages = false
     try pack.forEachEntry { (entry) throws(PackError) in
@@ -25,10 +27,11 @@ final class WebSearch: Sendable {
       if kind == .page { hasPages = true }
       guard entry.size > 0, entry.size <= Self.largestFile, sum.adding(entry.size) <= Self.largestSum else { return }
       sum += entry.size
-      paths.append(entry.path)
-      places[entry.offset, default: []].append(entry.path)
+      files.append((entry.path, entry.offset, kind))
     }
-    (self.paths, self.places) = hasPages ? (paths, places) : ([], [:])
+    if !hasPages { files.removeAll { $0.kind != .style } }
+    for file in files { places[file.offset, default: []].append(file.path) }
+    (paths, self.places, self.hasPages) = (files.map(\.path), places, hasPages)
   }
 
   /// Makes the observer of one worker.

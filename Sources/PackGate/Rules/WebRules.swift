@@ -8,7 +8,7 @@ enum WebRules {
     "PK6011", "a page names a file in the wrong case", .warning
   ) { (files: Files, payload: Payload) -> [Finding] in
     files.with(payload).flatMap { entry, file, contents in
-      sentences(contents.misspelled, entry, file, hint: "write it as the file has it, then: \(files.rebuild(entry.id))")
+      sentences(contents.references.misspelled, entry, file, hint: "write it as the file has it, then: \(files.rebuild(entry.id))")
     }
   }
 

@@ -204,8 +204,8 @@ final class MarkupReferences {
       add("href", .style, tag, isCertain: !types.contains("alternate") && tag["disabled"] == nil && tag.isForScreens)
     } else if types.contains("manifest") {
       add("href", .manifest, tag, isCertain: false)
-    } else if types.contains(where: Tag.linkTypes.contains) {
-      add("href", .content, tag, isCertain: false)
+    } else {
+      add("href", types.contains(where: Tag.linkTypes.contains) ? .content : .mention, tag, isCertain: false)
     }
   }
 

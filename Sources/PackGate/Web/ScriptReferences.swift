@@ -54,6 +54,9 @@ final class ScriptReferences {
     /// After `.serviceWorker`, where `.register` may follow.
     case serviceWorkers
     case registering
+    /// After `.src` and the like, where an equals sign may follow.
+    case property
+    case assigning
   }
 
   private enum Token {
@@ -118,6 +121,8 @@ final class ScriptReferences {
         if bytes[range].elementsEqual("register".utf8) { state = .registering }
       } else if bytes[range].elementsEqual("serviceWorker".utf8) {
         state = .serviceWorkers
+      } else if ["src", "href", "poster"].contains(where: { bytes[range].elementsEqual($0.utf8) }) {
+        state = .property
       }
       return
     }
@@ -141,6 +146,7 @@ final class ScriptReferences {
     switch (byte, before) {
     case (UInt8(ascii: "."), .serviceWorkers), (UInt8(ascii: "?"), .serviceWorkers): state = .serviceWorkers
     case (UInt8(ascii: "("), .registering): list.addServiceWorker(at: place ?? index - 1)
+    case (UInt8(ascii: "="), .property): state = .assigning
     case (UInt8(ascii: "("), .importing): state = .argument(.importing)
     case (UInt8(ascii: "("), .callee(let call)): state = .argument(call)
     case (UInt8(ascii: "{"), .importing), (UInt8(ascii: "*"), .importing), (UInt8(ascii: "{"), .exporting), (UInt8(ascii: "*"), .exporting):
@@ -160,6 +166,7 @@ final class ScriptReferences {
       guard open.isEmpty, isModule != false else { return }
       add(string, .specifier, isCertain: true)
     case .names: state = .names
+    case .assigning: add(string, .mention, isCertain: false)
     case .argument(let call): argument(string, of: call)
     default: break
     }

@@ -18,6 +18,8 @@ package struct WebReference: Sendable {
     case link
     /// An address in a script, relative to the page or to the script.
     case address
+    /// A name that is perhaps never loaded, such as one that a script gives to a property. Only its case matters.
+    case mention
   }
 
   /// The address as it is written, with character references and escapes replaced.

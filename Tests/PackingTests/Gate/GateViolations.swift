@@ -756,7 +756,7 @@ struct Violation: Sendable, CustomTestStringConvertible {
       sample.release.contents[1].excludesPage = true
     },
     Violation("PK6011", "a name in the wrong case", .warning, hint: "write it as the file has it") { sample in
-      sample.release.contents[1].misspelled = ["'index.html' names 'JS/main.js', but the file is 'js/main.js'"]
+      sample.release.contents[1].references.misspelled = ["'index.html' names 'JS/main.js', but the file is 'js/main.js'"]
     },
     Violation("PK6013", "a file that a game asked for in vain", .warning, hint: nil) { sample in
       sample.recordRun { $0.missing = [LoadRun.Missing(path: "js/Main.js", near: "js/main.js")] }

@@ -597,10 +597,12 @@ struct ReleaseInspectionTests {
     #expect(ids(report) == ["PK6011", "PK6016", "PK6017"])
     #expect(
       report.findings.first { $0.rule.id == "PK6011" }?.details == [
+        "'based/a.html' names 'JS/main.js', but the file is 'js/main.js'",
         "'css/Main.css' names '../IMG/a%20b.png', but the file is 'img/a b.png'",
         "'index.html' names '/levels/', but the file is 'Levels/index.html'",
         "'index.html' names 'CSS/Main.css', but the file is 'css/Main.css'",
         "'index.html' names 'IMG/a b.png', but the file is 'img/a b.png'",
+        "'large.html' names 'JS/main.js', but the file is 'js/main.js'",
       ])
     // What is loaded in any case is an error, and not found twice.
     #expect(

@@ -3,9 +3,9 @@ import Testing
 
 @Suite("References in the files of a game", .bounded)
 struct WebReferenceTests {
-  /// The references of a text: those that are loaded in any case with an exclamation mark.
+  /// The references of a text: those that are loaded in any case with an exclamation mark, those of which only the case matters with a question mark.
   private func references(_ text: String, _ kind: WebFileKind) -> [String] {
-    WebReferences(in: Array(text.utf8), kind).all.map { $0.value + ($0.isCertain ? "!" : "") }
+    WebReferences(in: Array(text.utf8), kind).all.map { $0.value + ($0.isCertain ? "!" : $0.use == .mention ? "?" : "") }
   }
 
   @Test(
@@ -17,7 +17,7 @@ struct WebReferenceTests {
       ("<script src=a onerror=f()></script>", ["a"]), ("<link rel='Stylesheet' href=a.css>", ["a.css!"]),
       ("<link rel='alternate stylesheet' href=a>", ["a"]), ("<link rel=stylesheet media=print href=a>", ["a"]),
       ("<link rel=icon href=a>", ["a"]),
-      ("<link rel=canonical href=a>", []), ("<link rel=stylesheet disabled href=a>", ["a"]),
+      ("<link rel=canonical href=a>", ["a?"]), ("<link rel=stylesheet disabled href=a>", ["a"]),
       ("<link rel=stylesheet type=text/less href=a>", []),
       ("<img src=a>", ["a!"]), ("<image src=a>", ["a!"]), ("<img src=''><img src=' '><img src='#a'>", []),
       ("<template><img src=a></template>", ["a"]),
@@ -97,7 +97,7 @@ struct WebReferenceTests {
       ("return /'/\nimport 'a'", ["a!"]), ("x++ / 2; import 'a'; '/'", ["a!"]),
       ("new Worker('a'); new SharedWorker(\"b\", {})", ["a", "b"]),
       ("new URL('a', import.meta.url); new URL('b')", ["./a"]), ("new Worker(new URL('./a', import.meta.url))", ["./a"]),
-      ("fetch('a'); x.fetch('b')", ["a"]),
+      ("fetch('a'); x.fetch('b')", ["a"]), ("x.src = 'a'; y.href='b'; z.poster == 'c'; src = 'd'", ["a?", "b?"]),
       ("importScripts('a')", ["a"]), ("fetch('a' + b); fetch(`c`)", []), ("import 'a\\x62\\u0063\\u{64}\\'e'", ["abcd'e!"]),
       ("import from from 'a'", ["a!"]),
       ("#!import 'a'\nimport 'b'", ["b!"]), ("import 'a\n; import 'c'", ["c!"]), ("<!-- import 'a'\nimport 'b'", ["b!"]),
