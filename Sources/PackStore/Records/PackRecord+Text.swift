@@ -7,55 +7,35 @@ extension PackRecord {
   package var text: [UInt8] {
     var writer = CanonicalWriter()
     writer.object { writer in
-      if let confirmed {
-        writer.key("confirmed")
-        writer.string(confirmed.hex)
-      }
-      writer.key("contents")
-      writer.array(contents) { writer, content in content.write(to: &writer) }
+      writer.string("confirmed", confirmed?.hex)
+      writer.array("contents", contents) { writer, content in content.write(to: &writer) }
       if let current {
         writer.key("current")
         writer.object { current.write(to: &$0) }
       }
-      if let delivery {
-        writer.key("delivery")
-        writer.string(delivery.rawValue)
-      }
-      writer.key("failures")
-      writer.array(failures) { writer, failure in
+      writer.string("delivery", delivery?.rawValue)
+      writer.array("failures", failures) { writer, failure in
         writer.object { writer in
-          writer.key("reason")
-          writer.string(failure.reason)
+          writer.string("reason", failure.reason)
           failure.bytes.write(to: &writer)
         }
       }
-      writer.key("id")
-      writer.string(id)
-      writer.key("lastUse")
-      writer.integer(lastUse)
-      if let preservation {
-        writer.key("preservation")
-        writer.integer(preservation)
-      }
+      writer.string("id", id)
+      writer.integer("lastUse", lastUse)
+      writer.integer("preservation", preservation)
       if let purged {
         writer.key("purged")
         writer.object { purged.write(to: &$0) }
       }
-      writer.key("schema")
-      writer.string(Self.schema)
+      writer.string("schema", Self.schema)
       if let trial {
         writer.key("trial")
         writer.object { writer in
-          writer.key("nonce")
-          writer.string(trial.nonce.hex)
-          writer.key("session")
-          writer.string(trial.session)
-          writer.key("sha256")
-          writer.string(trial.bytes.sha256.hex)
-          writer.key("starts")
-          writer.integer(trial.starts)
-          writer.key("version")
-          writer.integer(trial.bytes.version)
+          writer.string("nonce", trial.nonce.hex)
+          writer.string("session", trial.session)
+          writer.string("sha256", trial.bytes.sha256.hex)
+          writer.integer("starts", trial.starts)
+          writer.integer("version", trial.bytes.version)
         }
       }
     }
@@ -135,49 +115,31 @@ extension PackRecord {
 extension PackRecord.Bytes {
   /// Writes the two keys that come last in an object.
   fileprivate func write(to writer: inout CanonicalWriter) {
-    writer.key("sha256")
-    writer.string(sha256.hex)
-    writer.key("version")
-    writer.integer(version)
+    writer.string("sha256", sha256.hex)
+    writer.integer("version", version)
   }
 }
 
 extension PackRecord.Content {
   fileprivate func write(to writer: inout CanonicalWriter) {
     writer.object { writer in
-      if let contentRoot {
-        writer.key("contentRoot")
-        writer.string(contentRoot.hex)
-      }
+      writer.string("contentRoot", contentRoot?.hex)
       if !links.isEmpty {
-        writer.key("links")
-        writer.array(links) { writer, link in
+        writer.array("links", links) { writer, link in
           writer.object { writer in
-            writer.key("sha256")
-            writer.string(link.bytes.sha256.hex)
-            writer.key("size")
-            writer.integer(link.size)
-            writer.key("version")
-            writer.integer(link.bytes.version)
+            writer.string("sha256", link.bytes.sha256.hex)
+            writer.integer("size", link.size)
+            writer.integer("version", link.bytes.version)
           }
         }
       }
-      writer.key("mode")
-      writer.string(mode.rawValue)
-      writer.key("proven")
-      writer.integer(isProven ? 1 : 0)
-      if let rewritten {
-        writer.key("rewritten")
-        writer.string(rewritten.hex)
-      }
-      writer.key("sha256")
-      writer.string(bytes.sha256.hex)
-      writer.key("size")
-      writer.integer(size)
-      writer.key("sizeOnDevice")
-      writer.integer(sizeOnDevice)
-      writer.key("version")
-      writer.integer(bytes.version)
+      writer.string("mode", mode.rawValue)
+      writer.integer("proven", isProven ? 1 : 0)
+      writer.string("rewritten", rewritten?.hex)
+      writer.string("sha256", bytes.sha256.hex)
+      writer.integer("size", size)
+      writer.integer("sizeOnDevice", sizeOnDevice)
+      writer.integer("version", bytes.version)
     }
   }
 }

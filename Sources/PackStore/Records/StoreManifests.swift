@@ -327,18 +327,15 @@ extension ManifestMemory.Accepted {
     func write(_ versions: [String: UInt64], to writer: inout CanonicalWriter) {
       writer.object { writer in
         for (id, version) in versions.sorted(by: { $0.key.precedes($1.key) }) {
-          writer.key(id)
-          writer.integer(version)
+          writer.integer(id, version)
         }
       }
     }
     writer.object { writer in
       if !installed.isEmpty {
-        writer.key("installed")
-        writer.array(installed) { writer, group in
+        writer.array("installed", installed) { writer, group in
           writer.object { writer in
-            writer.key("signers")
-            writer.array(group.signers) { $0.string($1) }
+            writer.array("signers", group.signers) { $0.string($1) }
             writer.key("versions")
             write(group.versions, to: &writer)
           }
@@ -346,14 +343,10 @@ extension ManifestMemory.Accepted {
       }
       writer.key("packs")
       write(packVersions, to: &writer)
-      writer.key("schema")
-      writer.string(Self.schema)
-      writer.key("signedDigest")
-      writer.string(signedDigest.hex)
-      writer.key("signers")
-      writer.array(signers) { $0.string($1) }
-      writer.key("version")
-      writer.integer(version)
+      writer.string("schema", Self.schema)
+      writer.string("signedDigest", signedDigest.hex)
+      writer.array("signers", signers) { $0.string($1) }
+      writer.integer("version", version)
     }
     return writer.bytes
   }

@@ -42,15 +42,11 @@ package struct StorePreservation {
   package static func text(_ priorities: [String: UInt64]) -> [UInt8] {
     var writer = CanonicalWriter()
     writer.object { writer in
-      writer.key("schema")
-      writer.string(schema)
-      writer.key("tags")
-      writer.array(priorities.sorted { $0.key < $1.key }) { writer, item in
+      writer.string("schema", schema)
+      writer.array("tags", priorities.sorted { $0.key < $1.key }) { writer, item in
         writer.object { writer in
-          writer.key("priority")
-          writer.integer(item.value)
-          writer.key("tag")
-          writer.string(item.key)
+          writer.integer("priority", item.value)
+          writer.string("tag", item.key)
         }
       }
     }
