@@ -12,7 +12,7 @@ protocol BackgroundSession: Sendable {
   /// Delivers the events of all tasks to a listener from now on, one at a time. Called once by a process.
   func connect(_ listener: any BackgroundSessionListener)
 
-  /// Returns the tasks whose end was not delivered yet, also those of earlier processes.
+  /// Returns the tasks whose end was not delivered yet, also those of earlier processes. What had ended before the call has been delivered.
   func tasks() async -> [any BackgroundSessionTask]
 
   /// Starts a task. Its events come later, on another thread.
@@ -50,6 +50,26 @@ protocol BackgroundSessionListener: AnyObject, Sendable {
   func task(_ task: any BackgroundSessionTask, completed error: (any Error)?)
   /// All events that came while no process ran, or while it was suspended, have been delivered.
   func deliveredEvents()
+  /// The device uses another network now, or none. Called once after the connection, and then after each change.
+  func network(is path: NetworkPath)
+}
+
+/// The network that the device uses now.
+struct NetworkPath: Hashable {
+  var isAvailable = true
+  var isCellular = false
+  var isExpensive = false
+  var isConstrained = false
+
+  /// Whether a request may use it. If not, a task of the system waits, without a word.
+  func carries(_ request: URLRequest) -> Bool {
+    guard isAvailable, request.allowsCellularAccess || !isCellular else { return false }
+    #if canImport(FoundationNetworking)
+      return true
+    #else
+      return (request.allowsExpensiveNetworkAccess || !isExpensive) && (request.allowsConstrainedNetworkAccess || !isConstrained)
+    #endif
+  }
 }
 
 /// What a task is for, as text in its description: which bytes of which download, and how many the file has.

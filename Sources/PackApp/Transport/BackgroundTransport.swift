@@ -14,7 +14,8 @@
 /// Nothing of this is recorded: what is under way is in the descriptions of the tasks, and what is here in the directory. A process that was started for
 /// the events of its tasks hands the next chunks over when all events have come. When a plan begins the download again, it finds the tasks and the part.
 ///
-/// A task has no resume data here: the system makes none for a request with a range, and continues a task by itself that lost its connection.
+/// A task has no resume data here: the system makes none for a request with a range, and continues a task by itself that lost its connection. Without a
+/// network that it may use it waits, for a day. The attempt then fails, so that others hear of it, and the task stays.
 final class BackgroundTransport: Transport, BackgroundSessionListener {
   private struct State {
     var place: TransferPlace?
@@ -26,6 +27,9 @@ final class BackgroundTransport: Transport, BackgroundSessionListener {
     var hasCaughtUp = false
     /// The tasks that completed before those of earlier processes were listed. Nil afterwards.
     var completed: Set<Int>? = []
+    var network = NetworkPath()
+    /// Whether no task is handed over any more.
+    var isClosed = false
   }
 
   fileprivate struct File {
@@ -64,13 +68,10 @@ final class BackgroundTransport: Transport, BackgroundSessionListener {
   private let state = Monitor(State())
 
   /// - Parameter taskCount: The largest number of tasks in the session, as long as no more files are downloaded at the same time.
-  init(
-    _ session: any BackgroundSession, options: URLSessionTransport.Options = URLSessionTransport.Options(), chunkSize: UInt64 = 64 << 20,
-    taskCount: Int = 20
-  ) {
+  init(_ session: any BackgroundSession, options: URLSessionTransport.Options = URLSessionTransport.Options(), taskCount: Int = 20) {
     self.session = session
     self.options = options
-    self.chunkSize = chunkSize
+    chunkSize = max(1, options.largestPiece ?? 64 << 20)
     self.taskCount = taskCount
   }
 
@@ -100,6 +101,7 @@ final class BackgroundTransport: Transport, BackgroundSessionListener {
       state.files[request.identifier] = file
       Self.setPriority(Float(request.priority), of: request.identifier, &state)
       joinAndProceed(request.identifier, &state)
+      Self.checkNetwork(for: request.identifier, &state)
     }
     for await event in news {
       switch event {
@@ -127,6 +129,11 @@ final class BackgroundTransport: Transport, BackgroundSessionListener {
       Self.drop(identifier, &state) { _ in true }
       state.files.removeValue(forKey: identifier)?.waiter?.finish()
     }
+  }
+
+  /// Hands over no further tasks. What those of before bring is still moved into the directory, for the next library.
+  func close() async {
+    await settled { $0.isClosed = true }
   }
 
   func lasting() async -> Set<String> {
@@ -184,7 +191,7 @@ final class BackgroundTransport: Transport, BackgroundSessionListener {
 
   /// Appends the chunks that continue the part, and hands over the next tasks; or reports the file if it is complete.
   private func joinAndProceed(_ identifier: String, _ state: inout State) {
-    guard let place = state.place, var file = state.files[identifier] else { return }
+    guard let place = state.place, !state.isClosed, var file = state.files[identifier] else { return }
     do throws(FileFailure) {
       file.extent = try place.join(identifier)
     } catch {
@@ -223,7 +230,8 @@ final class BackgroundTransport: Transport, BackgroundSessionListener {
   /// Ends the task that is the farthest ahead and has brought nothing yet, for a file that has no task.
   private static func makeRoom(_ state: inout State) {
     let spare = state.files.filter { $0.value.pieces.count > 1 }.flatMap { identifier, file in
-      file.pieces.filter { $0.value.received == 0 }.map { (identifier, number: $0.key, start: $0.value.range.lowerBound) }
+      // While the app is suspended, no progress is reported.
+      file.pieces.filter { $0.value.task.countOfBytesReceived <= 0 }.map { (identifier, number: $0.key, start: $0.value.range.lowerBound) }
     }
     guard let (identifier, number, _) = spare.max(by: { $0.start < $1.start }) else { return }
     drop(identifier, &state) { $0 == number }
@@ -235,7 +243,22 @@ final class BackgroundTransport: Transport, BackgroundSessionListener {
     file.waiter?.yield(.received(min(received, file.size), offset: file.extent.offset))
   }
 
+  /// Reports to the attempt for a file that none of its tasks has a network. They stay, and begin when there is one.
+  private static func checkNetwork(for identifier: String, _ state: inout State) {
+    guard let pieces = state.files[identifier]?.pieces.values, !pieces.isEmpty,
+      !pieces.contains(where: { $0.task.originalRequest.map(state.network.carries) ?? true })
+    else { return }
+    fail(-1, of: identifier, .offline, &state)
+  }
+
   // MARK: Events of the session
+
+  func network(is path: NetworkPath) {
+    state.withLock { state in
+      state.network = path
+      for identifier in state.files.keys { Self.checkNetwork(for: identifier, &state) }
+    }
+  }
 
   func task(_ task: any BackgroundSessionTask, received: Int64, expected: Int64) {
     state.withLock { state in

@@ -39,7 +39,7 @@ public final class ContentSession: Sendable {
     if let date = request.known?.modified { message.setValue(date, forHTTPHeaderField: "If-Modified-Since") }
     let task = session.dataTask(with: message)
     let receiver = ContentReceiver(limit: request.sizeLimit)
-    let exchange = Exchange(task, message, for: receiver, largestRedirectCount: options.largestRedirectCount)
+    let exchange = Exchange(task, message, for: receiver)
     let identifier = "\(task.taskIdentifier)"
     delegate.add(exchange, identifier: identifier)
     defer { delegate.remove(exchange, identifier: identifier) }

@@ -28,14 +28,14 @@ final class Exchange: Sendable {
   let task: URLSessionDataTask
   private let request: URLRequest
   private let receiver: any ResponseReceiver
-  private let largestRedirectCount: Int
+  /// The largest number of redirects that are followed. The system follows those of its own tasks without asking.
+  private static let largestRedirectCount = 5
   private let state = Monitor(State())
 
-  init(_ task: URLSessionDataTask, _ request: URLRequest, for receiver: any ResponseReceiver, largestRedirectCount: Int) {
+  init(_ task: URLSessionDataTask, _ request: URLRequest, for receiver: any ResponseReceiver) {
     self.task = task
     self.request = request
     self.receiver = receiver
-    self.largestRedirectCount = largestRedirectCount
   }
 
   /// Sends the request. Calls `finish` exactly once.
@@ -83,7 +83,7 @@ final class Exchange: Sendable {
       state.redirectCount += 1
       return state.redirectCount
     }
-    guard count <= largestRedirectCount, let url = next.url, SafeAddress.isAllowed(url) else {
+    guard count <= Self.largestRedirectCount, let url = next.url, SafeAddress.isAllowed(url) else {
       finish(.redirect)
       return nil
     }

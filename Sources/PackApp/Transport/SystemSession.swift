@@ -1,5 +1,6 @@
 #if os(iOS) || os(tvOS) || os(visionOS)
   import Foundation
+  import Network
 
   /// A background session of the system. All decisions about its tasks are those of ``BackgroundTransport``.
   ///
@@ -9,6 +10,7 @@
     private struct State {
       var session: URLSession?
       var listener: (any BackgroundSessionListener)?
+      var monitor: NWPathMonitor?
     }
 
     private static let sessions = Monitor<[String: SystemSession]>([:])
@@ -67,13 +69,33 @@
     // MARK: The session
 
     func connect(_ listener: any BackgroundSessionListener) {
-      state.withLock { $0.listener = listener }
-      _ = session
+      // A new session delivers at once.
+      state.withLock { state in if state.session == nil { state.listener = listener } }
+      let queue = session.delegateQueue
+      // On the queue of all callbacks, so that none to an earlier listener is going on.
+      queue.addOperation { [state] in state.withLock { $0.listener = listener } }
+      let monitor = NWPathMonitor()
+      monitor.pathUpdateHandler = { path in
+        let now = NetworkPath(
+          // Another connection may activate one that needs it.
+          isAvailable: path.status != .unsatisfied,
+          // It may be the one to fall back to.
+          isCellular: path.usesInterfaceType(.cellular) && !path.usesInterfaceType(.wifi) && !path.usesInterfaceType(.wiredEthernet),
+          isExpensive: path.isExpensive, isConstrained: path.isConstrained)
+        queue.addOperation { listener.network(is: now) }
+      }
+      monitor.start(queue: .global())
+      state.withLock { state in
+        state.monitor?.cancel()
+        state.monitor = monitor
+      }
     }
 
     func tasks() async -> [any BackgroundSessionTask] {
-      // A completed task gets no further callbacks.
-      await session.allTasks.compactMap { $0.state == .completed ? nil : $0 as? URLSessionDownloadTask }
+      let tasks = await session.allTasks
+      // The ends of those that have completed are in the queue.
+      await withCheckedContinuation { continuation in session.delegateQueue.addBarrierBlock { continuation.resume() } }
+      return tasks.compactMap { $0.state == .completed ? nil : $0 as? URLSessionDownloadTask }
     }
 
     func start(_ request: URLRequest, label: String, size: UInt64, priority: Float) -> any BackgroundSessionTask {

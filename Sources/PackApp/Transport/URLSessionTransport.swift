@@ -19,10 +19,9 @@ public final class URLSessionTransport: Transport {
     public var idleTimeoutSeconds: Double = 30
     /// The largest number of connections to one server. Should match ``TransferPolicy/concurrentDownloads``.
     public var connectionsPerHost = 20
-    /// The number of bytes in one range request.
-    public var largestPiece: UInt64 = 4 << 20
-    /// The largest number of redirects that are followed for one request.
-    public var largestRedirectCount = 5
+    /// The number of bytes in one range request. If nil, 4 MiB in this process, where they may have to wait in memory, and 64 MiB in the system's tasks,
+    /// which write to files.
+    public var largestPiece: UInt64?
     /// Makes the request for an address: its header fields, such as an authorisation, and which networks it may use (`allowsCellularAccess`,
     /// `allowsExpensiveNetworkAccess`, `allowsConstrainedNetworkAccess`). The address, the method, the encoding and the range are set afterwards. Called
     /// for every request, on any thread, so that an authorisation may change.
@@ -63,13 +62,12 @@ public final class URLSessionTransport: Transport {
 
   private func fetch(_ url: URL, _ request: TransferRequest, into sink: DownloadSink) async throws(TransferFailure) {
     var range: Range<UInt64>?
-    if sink.offset > 0 || request.size > options.largestPiece {
-      range = sink.offset..<min(request.size, sink.offset.adding(max(1, options.largestPiece)))
-    }
+    let piece = max(1, options.largestPiece ?? 4 << 20)
+    if sink.offset > 0 || request.size > piece { range = sink.offset..<min(request.size, sink.offset.adding(piece)) }
     let message = options.message(for: url, range, validator: sink.validator)
     let task = session.dataTask(with: message)
     task.priority = Float(request.priority)
-    let exchange = Exchange(task, message, for: DownloadReceiver(sink: sink), largestRedirectCount: options.largestRedirectCount)
+    let exchange = Exchange(task, message, for: DownloadReceiver(sink: sink))
     delegate.add(exchange, identifier: request.identifier)
     defer { delegate.remove(exchange, identifier: request.identifier) }
     try await exchange.run()

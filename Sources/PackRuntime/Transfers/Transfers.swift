@@ -86,6 +86,7 @@ public actor Transfers {
     for attempt in running { attempt.cancel() }
     for attempt in running { await attempt.value }
     entries = [:]
+    await transport.close()
     place.release()
     report.finish()
   }

@@ -14,6 +14,9 @@ public protocol Transport: Sendable {
 
   /// Returns the identifiers of the downloads that go on without a task, as those of an earlier process.
   func lasting() async -> Set<String>
+
+  /// Begins nothing any more. Called once, when no download has a task. What outlives the process goes on.
+  func close() async
 }
 
 extension Transport {
@@ -23,6 +26,8 @@ extension Transport {
   public func end(_ identifier: String) async {}
   /// Returns none: a download ends with its task.
   public func lasting() async -> Set<String> { [] }
+  /// Does nothing: nothing begins without a task.
+  public func close() async {}
 }
 
 /// The input of a transport for one download.

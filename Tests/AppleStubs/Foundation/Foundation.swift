@@ -284,7 +284,12 @@ open class Thread: NSObject, @unchecked Sendable {
   open class var isMainThread: Bool { false }
 }
 
-open class OperationQueue: NSObject, @unchecked Sendable {}
+open class OperationQueue: NSObject, @unchecked Sendable {
+  @available(macOS 10.6, iOS 4.0, watchOS 2.0, tvOS 9.0, *)
+  open func addOperation(_ block: @escaping @Sendable () -> Void) {}
+  @available(macOS 10.15, iOS 13.0, tvOS 13.0, watchOS 6.0, *)
+  open func addBarrierBlock(_ barrier: @escaping @Sendable () -> Void) {}
+}
 
 open class Bundle: NSObject, @unchecked Sendable {
   open class var main: Bundle { fatalError() }

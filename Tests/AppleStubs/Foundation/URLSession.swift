@@ -151,6 +151,7 @@ open class URLSession: NSObject, @unchecked Sendable {
   public init(configuration: URLSessionConfiguration, delegate: (any URLSessionDelegate)?, delegateQueue queue: OperationQueue?) {
     super.init()
   }
+  open var delegateQueue: OperationQueue { fatalError() }
   open func invalidateAndCancel() {}
   open func dataTask(with request: URLRequest) -> URLSessionDataTask { fatalError() }
   open func downloadTask(with request: URLRequest) -> URLSessionDownloadTask { fatalError() }

@@ -35,9 +35,11 @@ struct BackgroundLibraryTests {
     let state = try place.state()
     var policy = TransferPolicy()
     (policy.freeSpaceMargin, policy.progressInterval, policy.lockTimeout) = (0, .zero, .seconds(100_000))
+    var options = URLSessionTransport.Options()
+    options.largestPiece = 10_000
     let service = try await TransferService(
       state, downloads: stage.directory("downloads"), policy: policy, clock: FastClock(),
-      over: BackgroundTransport(system.session(), chunkSize: 10_000, taskCount: 5))
+      over: BackgroundTransport(system.session(), options: options, taskCount: 5))
     let document = try stage.manifest(version, offers).bytes
     return try await PackLibrary(
       AppDelivery(state: state, store: try await stage.open(as: session, DeliveryStage.policy)), service: service,
@@ -81,6 +83,26 @@ struct BackgroundLibraryTests {
     #expect(try place.state().status(of: "core")?.state == .ready)
     #expect(stage.directory.names(in: "downloads").sorted() == ["downloads", "lock"] && stage.directory.names(in: "tmp").isEmpty)
     await end(third)
+  }
+
+  @Test(
+    "without a network a request by tags that does not wait for one ends, and another says that it waits for it; the tasks wait in the system"
+  )
+  func offline() async throws {
+    var core = try await stage.offer("core", 1, size: 50_000, delivery: .onDemand)
+    core.entry.tags = ["level"]
+    let size = try serve(core)
+    let packs = try await library("one", [core])
+    _ = try await packs.refresh()
+    system.setNetwork(NetworkPath(isAvailable: false))
+    #expect(await error(begin(TagRequest(["level"], of: packs)))?.code == .offline)
+    let request = Task { try await packs.ensure("core") }
+    for await status in packs.status(of: "core") { if case .waiting(.network) = status { break } }
+    #expect(system.running.count == 1 && server.exchanges.isEmpty)
+    system.setNetwork(NetworkPath())
+    try await request.value
+    #expect(server.sent == size && system.starts.count(where: { $0.label.contains(" 0-") }) == 1)
+    await end(packs)
   }
 
   @Test("a user's cancel ends the tasks, and the next start does not begin the download again")
@@ -138,7 +160,9 @@ struct BackgroundLibraryTests {
     let download = NumberedFile.download(
       "a", size: 300_000, sha256: NumberedFile.digest(content), from: "\(server.url)/a")
     func start() async throws(PackError) -> Transfers {
-      let transport = BackgroundTransport(system.session(), chunkSize: 1 << 16)
+      var options = URLSessionTransport.Options()
+      options.largestPiece = 1 << 16
+      let transport = BackgroundTransport(system.session(), options: options)
       let transfers = try await Transfers(directory: directory("downloads"), transport: transport)
       await transport.connect(to: transfers.place)
       return transfers

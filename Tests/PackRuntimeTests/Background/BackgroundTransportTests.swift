@@ -18,6 +18,7 @@ struct BackgroundStage {
   var chunkSize: UInt64 = 1000
   var taskCount = 20
   var headers: [String: String] = [:]
+  var allowsCellular = true
 
   init(_ random: SeededGenerator = SeededGenerator(seed: SeededGenerator.run)) throws {
     directory = try TemporaryDirectory()
@@ -42,12 +43,14 @@ struct BackgroundStage {
     var policy = TransferPolicy()
     (policy.freeSpaceMargin, policy.progressInterval, policy.lockTimeout) = (0, .zero, .seconds(100_000))
     var options = URLSessionTransport.Options()
-    options.request = { [headers] in
+    options.largestPiece = chunkSize
+    options.request = { [headers, allowsCellular] in
       var request = URLRequest(url: $0)
+      request.allowsCellularAccess = allowsCellular
       for (name, value) in headers { request.setValue(value, forHTTPHeaderField: name) }
       return request
     }
-    let transport = BackgroundTransport(system.session(), options: options, chunkSize: chunkSize, taskCount: taskCount)
+    let transport = BackgroundTransport(system.session(), options: options, taskCount: taskCount)
     let transfers = try await Transfers(
       directory: directory(name), transport: transport, policy: policy, files: files, clock: FastClock())
     await transport.connect(to: transfers.place)
@@ -505,7 +508,7 @@ struct BackgroundTransportTests {
     await transfers.close()
   }
 
-  @Test("a library that is released lets its tasks go on")
+  @Test("a library that is released lets its tasks go on and begins no others; the next one needs no byte twice")
   func released() async throws {
     let content = BackgroundStage.content(3500)
     let download = stage.publish("a", content)
@@ -517,7 +520,54 @@ struct BackgroundTransportTests {
     #expect(stage.system.running.count == 1)
     stage.system.hold(false)
     stage.system.settle()
-    #expect(stage.part(download) == content)
+    #expect(stage.part(download) == Array(content[..<1000]) && stage.system.starts.count == 1)
+    let second = try await stage.start()
+    await second.add([download])
+    #expect(await second.finish().finished.count == 1)
+    #expect(stage.part(download) == content && stage.server.sent == 3500)
+    await second.close()
+  }
+
+  @Test("a chunk that has brought bytes makes no room for another file, although the app was not told of them")
+  func untold() async throws {
+    var stage = stage
+    stage.taskCount = 3
+    let transfers = try await stage.start()
+    stage.system.silence()
+    stage.server.fail { $0.number == 0 ? nil : .stallHalf }
+    await transfers.add([stage.publish("a", BackgroundStage.content(9000))])
+    try await eventually("the chunks are not requested") { stage.server.exchanges.count == 4 }
+    await transfers.add([stage.publish("b", BackgroundStage.content(500))])
+    try await eventually("the other file does not begin") { stage.server.exchanges.count == 5 }
+    #expect(stage.system.running.count == 4)
+    await transfers.close()
+  }
+
+  @Test("a request waits in the system for a network that it may use, and the attempt says so", arguments: [true, false])
+  func network(isCellular: Bool) async throws {
+    var stage = stage
+    stage.allowsCellular = false
+    let content = BackgroundStage.content(2500)
+    let download = stage.publish("a", content)
+    stage.system.setNetwork(NetworkPath(isAvailable: isCellular, isCellular: isCellular))
+    let transfers = try await stage.start()
+    for _ in 0..<2 {
+      await transfers.add([download])
+      #expect(await transfers.finish().failures == [.offline])
+      #expect(stage.system.running.count == 1 && stage.server.exchanges.isEmpty)
+    }
+    stage.system.setNetwork(NetworkPath())
+    await transfers.add([download])
+    #expect(await transfers.finish().finished.count == 1)
+    #expect(stage.part(download) == content && stage.server.sent == 2500)
+    // It goes away in the middle.
+    let other = stage.publish("b", content)
+    stage.server.fail { _ in .stall }
+    await transfers.add([other])
+    try await eventually("it does not begin") { stage.system.running.count == 1 }
+    stage.system.setNetwork(NetworkPath(isAvailable: false))
+    #expect(await transfers.finish().failures == [.offline])
+    await transfers.close()
   }
 
   @Test("without space for the next chunk it is kept, and not fetched again when there is space")
@@ -621,7 +671,9 @@ struct BackgroundTransportTests {
     var policy = TransferPolicy()
     (policy.freeSpaceMargin, policy.lockTimeout) = (0, .seconds(100_000))
     func open(_ system: FakeSystem, _ files: MemoryFiles) async throws(PackError) -> Transfers {
-      let transport = BackgroundTransport(system.session(), chunkSize: 1000, taskCount: 4)
+      var options = URLSessionTransport.Options()
+      options.largestPiece = 1000
+      let transport = BackgroundTransport(system.session(), options: options, taskCount: 4)
       let transfers = try await Transfers(
         directory: "/downloads", transport: transport, policy: policy, files: files, clock: FastClock())
       await transport.connect(to: transfers.place)
@@ -735,6 +787,27 @@ struct BackgroundTransportTests {
     RelaunchHandlers.call(for: "com.example.session")
     #expect(calls.withLock { $0 } == ["finished", "completed", "delivered", "main"])
   }
+
+  @MainActor
+  @Test("a completion handler that comes after the events is called, too, and waits a while for events of its own time")
+  func lateHandlers() async throws {
+    let name = try BackgroundSessionName.of("/late", home: "/home")
+    let (calls, call) = AsyncStream.makeStream(of: String.self)
+    var next = calls.makeAsyncIterator()
+    RelaunchHandlers.call(for: name)
+    _ = RelaunchHandlers.keep({ call.yield("after the limit") }, for: name, limit: .zero)
+    #expect(await next.next() == "after the limit")
+    RelaunchHandlers.call(for: name)
+    _ = RelaunchHandlers.keep({ call.yield("with its events") }, for: name, limit: .seconds(1_000_000))
+    RelaunchHandlers.call(for: name)
+    #expect(await next.next() == "with its events")
+    // Those events were for that handler.
+    _ = RelaunchHandlers.keep({ call.yield("too early") }, for: name, limit: .zero)
+    try await Task.sleep(for: .milliseconds(20))
+    call.yield("end")
+    #expect(await next.next() == "end")
+    RelaunchHandlers.call(for: name)
+  }
 }
 
 /// Says in which order events come.
@@ -749,4 +822,5 @@ private final class OrderedListener: BackgroundSessionListener {
   func task(_ task: any BackgroundSessionTask, finished path: String) { tell("finished") }
   func task(_ task: any BackgroundSessionTask, completed error: (any Error)?) { tell("completed") }
   func deliveredEvents() { tell("delivered") }
+  func network(is path: NetworkPath) {}
 }

@@ -16,6 +16,7 @@ import TestSupport
 /// - A file is removed when the callback with it returns. Error pages are files too.
 /// - A cancelled task completes with an error. A user who ends the app ends all tasks; their errors come with the next start.
 /// - A process that does not run, or is suspended, hears of no progress.
+/// - A task without a network that its request may use waits. No callback says so; another interface of the system does.
 final class FakeSystem: @unchecked Sendable {
   /// What a response is for a task.
   typealias Fetch = @Sendable (URLRequest) -> FakeServer.Answer?
@@ -35,6 +36,8 @@ final class FakeSystem: @unchecked Sendable {
     var listener: (any BackgroundSessionListener)?
     var missed: [@Sendable (any BackgroundSessionListener) -> Void] = []
     var isHeld = false
+    var network = NetworkPath()
+    var isSilent = false
     var mostTasks = 0
     var starts: [(label: String, priority: Float, service: URLRequest.NetworkServiceType)] = []
     var random: SeededGenerator
@@ -100,6 +103,19 @@ final class FakeSystem: @unchecked Sendable {
     for _ in 0..<count { queue.async { [self] in step() } }
   }
 
+  /// Changes the network of the device.
+  func setNetwork(_ path: NetworkPath) {
+    let (count, listener) = state.withLock { state in
+      state.network = path
+      return (state.waiting.count, state.listener)
+    }
+    queue.async { listener?.network(is: path) }
+    for _ in 0..<count { queue.async { [self] in step() } }
+  }
+
+  /// Lets the process hear of no progress.
+  func silence() { state.withLock { $0.isSilent = true } }
+
   /// Gives the tasks up whose server does not answer, as the system does when the time for the resource is over.
   func expire() {
     for task in state.withLock({ state in state.stalled.compactMap { state.tasks[$0] } }) {
@@ -108,7 +124,12 @@ final class FakeSystem: @unchecked Sendable {
   }
 
   /// Returns when everything that was going on has been delivered, or missed.
-  func settle() { while state.withLock({ !$0.isHeld && !$0.waiting.isEmpty }) || isBusy { usleep(500) } }
+  func settle() { while state.withLock({ !$0.isHeld && !ready($0).isEmpty }) || isBusy { usleep(500) } }
+
+  /// The positions of the waiting tasks that have a network.
+  private func ready(_ state: State) -> [Int] {
+    state.waiting.indices.filter { state.tasks[state.waiting[$0]].map { state.network.carries($0.request) } ?? true }
+  }
 
   private var isBusy: Bool {
     let before = state.withLock { $0.number }
@@ -150,8 +171,9 @@ final class FakeSystem: @unchecked Sendable {
   /// Lets one of the tasks have its answer.
   private func step() {
     let task = state.withLock { state -> FakeTask? in
-      guard !state.isHeld, !state.waiting.isEmpty else { return nil }
-      return state.tasks[state.waiting.remove(at: Int.random(in: 0..<state.waiting.count, using: &state.random))]
+      let ready = ready(state)
+      guard !state.isHeld, let position = ready.randomElement(using: &state.random) else { return nil }
+      return state.tasks[state.waiting.remove(at: position)]
     }
     guard let task else { return }
     guard let answer = fetch(task.request) else {
@@ -160,7 +182,7 @@ final class FakeSystem: @unchecked Sendable {
     }
     task.set(answer.response, received: answer.cut ?? answer.body.count)
     let half = Int64((answer.cut ?? answer.body.count) / 2)
-    deliver(isProgress: true) { $0.task(task, received: half, expected: Int64(answer.body.count)) }
+    if !state.withLock(\.isSilent) { deliver(isProgress: true) { $0.task(task, received: half, expected: Int64(answer.body.count)) } }
     if answer.isStuck {
       state.withLock { _ = $0.stalled.insert(task.taskIdentifier) }
       return
@@ -212,6 +234,7 @@ final class FakeSystem: @unchecked Sendable {
 
   private func connect(_ listener: any BackgroundSessionListener, by process: Int) {
     queue.async { [self] in
+      listener.network(is: state.withLock { $0.network })
       var hasMissed = false
       while let event = state.withLock({ state in
         if process == state.process { state.listener = listener }
