@@ -109,7 +109,7 @@ extension LibraryLoop {
     var marks: [String: UseMark] = [:]
     let tags = request.tags
     let isPatient = request.waitsForNetwork
-    try await wait(for: missing.map(\.id), as: number, priority: request.priority) { () async throws(PackError) in
+    try await wait(for: missing.map(\.id), as: number, of: request) { () async throws(PackError) in
       try await check(goal, of: tags, for: request)
       let open = missing.filter { marks[$0.id] == nil }
       let holding = try await store.hold(open)

@@ -16,12 +16,13 @@ extension LibraryLoop {
   ///
   /// - Parameters:
   ///   - number: One of ``Waiters/number()``.
-  ///   - priority: That of a request by tags.
+  ///   - request: The request by tags that waits. Its priority may change meanwhile.
   func wait(
-    for ids: [String], as number: Int = Waiters.number(), priority: Double? = nil, until isDone: () async throws(PackError) -> Bool
+    for ids: [String], as number: Int = Waiters.number(), of request: TagRequest? = nil,
+    until isDone: () async throws(PackError) -> Bool
   ) async throws(PackError) {
     let underWay = Set((await service.underWay() ?? []).compactMap { DownloadIdentifier($0)?.id })
-    waiters.begin(number, for: Set(ids), priority: priority, underWay: underWay)
+    waiters.begin(number, for: Set(ids), priority: request?.priority, underWay: underWay)
     for id in ids {
       failures[id] = nil
       freed[id] = nil

@@ -91,6 +91,8 @@ actor LibraryLoop {
   var held: [PlannedDownload] = []
   /// The time when the manifest was fetched, in seconds since 1970.
   private var refreshed: Int64?
+  /// The number of calls that fetch it now.
+  private var refreshCount = 0
   /// Says when another manifest was accepted, by whomever.
   var adoptions: EventHub<StoreEvent>.Handling?
 
@@ -129,10 +131,7 @@ actor LibraryLoop {
         tasks.addTask { [weak self] in
           for await notice in events { await self?.take(notice) }
         }
-        tasks.addTask { [weak self] in
-          // Without a network the app continues with the packs that it has.
-          if (try? await self?.refresh()) == nil { try? await self?.bring() }
-        }
+        tasks.addTask { [weak self] in await self?.resume() }
       }
     }
   }
@@ -166,6 +165,8 @@ actor LibraryLoop {
   // MARK: The manifest
 
   func refresh() async throws(PackError) -> Bool {
+    refreshCount += 1
+    defer { refreshCount -= 1 }
     let isChanged = try await adoptPublished()
     refreshed = delivery.state.time
     try await bring()
@@ -173,14 +174,13 @@ actor LibraryLoop {
     return isChanged
   }
 
-  /// Fetches the manifest if it is old. Otherwise only looks for what arrived while the app did not run.
+  /// Fetches the manifest if it is old and no other call fetches it. Otherwise, and without a network, only looks for what arrived while the app did not
+  /// run.
   func resume() async {
     let time = delivery.state.time
-    if let refreshed, time >= refreshed, time - refreshed < refreshInterval {
-      try? await bring()
-    } else if (try? await refresh()) == nil {
-      try? await bring()
-    }
+    let isNew = refreshed.map { time >= $0 && time - $0 < refreshInterval } ?? false
+    if !isNew, refreshCount == 0, (try? await refresh()) != nil { return }
+    try? await bring()
   }
 
   /// Accepts the manifest that the server has now. Returns whether it is a newer one.

@@ -340,6 +340,21 @@ public final class PackLibrary: Sendable {
     return URL(fileURLWithPath: try await back.exports.file(pack, path))
   }
 
+  /// Returns the directory with the files of a pack that is kept unpacked (`install: unpacked`), for interfaces that take directories, such as Core ML's.
+  ///
+  /// Valid as long as this version is open: until ``close(_:)``, or an ``ensure(_:)`` that uses a newer one. Do not change what is in it. The files were
+  /// authenticated when they were written, and are not checked again.
+  ///
+  /// - Throws: ``PackError/Code/notInstalled`` if ``ensure(_:)`` was not called in this process, or ``PackError/Code/usage`` if the pack is kept encrypted,
+  ///   as those in managed asset packs always are.
+  public func directory(_ id: String) throws(PackError) -> URL {
+    if let directory = try opened(id).directory { return URL(fileURLWithPath: directory, isDirectory: true) }
+    throw .noDirectory(
+      of: id,
+      advice: back is LibraryLoop
+        ? "make the release with 'install: unpacked' for it" : "read its files with 'data', 'stream' or 'file' of the library")
+  }
+
   /// Closes a pack that ``ensure(_:)`` opened, so that an earlier version of it can be removed. Reading it needs another ``ensure(_:)``. Files need not be
   /// closed: ``StorePolicy/openFiles`` bounds them.
   public func close(_ id: String) {

@@ -21,6 +21,8 @@ public protocol PackProviding: AnyObject, Sendable {
   func remove(_ id: String) async throws(PackError)
   /// Returns the content of a file, or a part of it; see ``PackLibrary/data(_:_:range:)``.
   func data(_ id: String, _ path: String, range: Range<UInt64>?) throws(PackError) -> Data
+  /// Returns the directory of a pack that is kept unpacked; see ``PackLibrary/directory(_:)``.
+  func directory(_ id: String) throws(PackError) -> URL
 }
 
 extension PackProviding {
@@ -29,3 +31,9 @@ extension PackProviding {
 }
 
 extension PackLibrary: PackProviding {}
+
+extension PackError {
+  static func noDirectory(of id: String, advice: String) -> PackError {
+    PackError(.usage, "pack '\(printable(id.utf8))' is kept encrypted, and has no directory", advice: .developer(advice))
+  }
+}

@@ -10,6 +10,7 @@ public import Foundation
 public final class PreviewPacks: PackProviding {
   private let state: Monitor<[PackLibrary.Offer]>
   private let files: [String: [String: Data]]
+  private let directories: [String: URL]
   private let changes = EventHub<PackLibrary.Offer>(bufferedCount: 256)
 
   /// Creates packs.
@@ -17,10 +18,12 @@ public final class PreviewPacks: PackProviding {
   /// - Parameters:
   ///   - offers: The packs, with the status of each at the start. Two with one id are a programming error.
   ///   - files: The files of packs: the content by path, by id of the pack.
-  public init(_ offers: [PackLibrary.Offer], files: [String: [String: Data]] = [:]) {
+  ///   - directories: The directories of packs that are kept unpacked, by id of the pack.
+  public init(_ offers: [PackLibrary.Offer], files: [String: [String: Data]] = [:], directories: [String: URL] = [:]) {
     precondition(Set(offers.map(\.id)).count == offers.count, "two packs have one id")
     state = Monitor(offers)
     self.files = files
+    self.directories = directories
   }
 
   /// Changes the status of a pack, as a download or a failure does. Does nothing if there is no such pack.
@@ -35,11 +38,11 @@ public final class PreviewPacks: PackProviding {
 
   /// Makes a pack ready, in version 1 unless it is ready already.
   ///
-  /// - Throws: ``PackError/Code/unknownPack``, or the error of a pack whose status is ``PackLibrary/Status/failed(_:)``.
+  /// - Throws: ``PackError/Code/unknownPack``, or the error of a pack whose status is ``PackLibrary/Status/failed(_:)``, unless it was cancelled.
   public func ensure(_ id: String) async throws(PackError) {
     switch try status(id) {
     case .ready: break
-    case .failed(let error): throw error
+    case .failed(let error) where error.code != .cancelled: throw error
     default: set(.ready(version: 1, update: nil), of: id)
     }
   }
@@ -69,12 +72,10 @@ public final class PreviewPacks: PackProviding {
   @discardableResult
   public func refresh() async throws(PackError) -> Bool { false }
 
-  /// Makes a pack absent if it is waiting or being downloaded.
+  /// Lets a pack that is not ready have failed as cancelled.
   public func cancel(_ id: String) async throws(PackError) {
-    switch try status(id) {
-    case .waiting, .downloading, .installing: set(.absent, of: id)
-    case .absent, .ready, .failed: break
-    }
+    if case .ready = try status(id) { return }
+    set(.failed(PackError(.cancelled, "the download of pack '\(printable(id.utf8))' was cancelled")), of: id)
   }
 
   /// Makes a pack absent.
@@ -87,15 +88,28 @@ public final class PreviewPacks: PackProviding {
   ///
   /// - Throws: ``PackError/Code/notInstalled`` if the pack is not ready, ``PackError/Code/noSuchEntry``, ``PackError/Code/rangeNotSatisfiable``
   public func data(_ id: String, _ path: String, range: Range<UInt64>?) throws(PackError) -> Data {
-    guard case .ready = try status(id) else {
-      throw PackError(.notInstalled, "pack '\(printable(id.utf8))' is not ready", advice: .install)
-    }
+    try checkReady(id)
     guard let content = files[id]?[path] else { throw PackError(.noSuchEntry, "there is no file '\(printable(path.utf8))'") }
     guard let range else { return content }
     guard range.upperBound <= content.count else {
       throw PackError(.rangeNotSatisfiable, "'\(printable(path.utf8))' has \(content.count) bytes, and none up to \(range.upperBound)")
     }
     return Data(content.dropFirst(Int(range.lowerBound)).prefix(range.count))
+  }
+
+  /// Returns the directory of a pack.
+  ///
+  /// - Throws: ``PackError/Code/notInstalled`` if the pack is not ready, ``PackError/Code/usage`` if it was given none.
+  public func directory(_ id: String) throws(PackError) -> URL {
+    try checkReady(id)
+    guard let directory = directories[id] else { throw .noDirectory(of: id, advice: "give it a directory in the initializer") }
+    return directory
+  }
+
+  private func checkReady(_ id: String) throws(PackError) {
+    guard case .ready = try status(id) else {
+      throw PackError(.notInstalled, "pack '\(printable(id.utf8))' is not ready", advice: .install)
+    }
   }
 
   private var list: [PackLibrary.Offer] { state.withLock { $0 } }

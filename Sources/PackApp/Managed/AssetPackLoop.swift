@@ -135,19 +135,29 @@ actor AssetPackLoop: LibraryBackEnd {
       unwanted.remove(id)
       waiting[id, default: 0] += 1
     }
-    defer {
-      for id in missing {
-        waiting[id, default: 1] -= 1
-        if waiting[id] == 0 { waiting[id] = nil }
-      }
+    do throws(PackError) {
+      try await waitForChanges(
+        of: missing, beginning: { for id in missing { begin(id) } },
+        until: { () async throws(PackError) in
+          var isDone = true
+          for id in missing where try await !settled(id) { isDone = false }
+          return isDone
+        })
+    } catch {
+      for id in missing where leave(id) { await report(id) }
+      throw error
     }
-    try await waitForChanges(
-      of: missing, beginning: { begin(Set(missing)) },
-      until: { () async throws(PackError) in
-        var isDone = true
-        for id in missing where try await !settled(id) { isDone = false }
-        return isDone
-      })
+    for id in missing { leave(id) }
+  }
+
+  /// Ends the waiting of a call for a pack. Returns whether it was the last one.
+  @discardableResult
+  private func leave(_ id: String) -> Bool {
+    waiting[id, default: 1] -= 1
+    guard waiting[id] == 0 else { return false }
+    waiting[id] = nil
+    retrying.remove(id)
+    return true
   }
 
   /// Throws if the server has no such asset packs, as far as the system knows.
@@ -209,32 +219,31 @@ actor AssetPackLoop: LibraryBackEnd {
     newer[id] = nil
   }
 
-  /// Asks the system for packs that it was not asked for yet.
-  private func begin(_ ids: Set<String>) {
-    let fresh = ids.subtracting(bringing)
-    guard !fresh.isEmpty else { return }
-    bringing.formUnion(fresh)
+  /// Asks the system for a pack that it was not asked for yet: again and again while somebody waits and trying again may help.
+  private func begin(_ id: String) {
+    guard bringing.insert(id).inserted else { return }
     // Not part of the call, which may be cancelled while the download goes on.
-    Task { [weak self] in await self?.bring(fresh) }
-  }
-
-  /// Has the system download packs, again and again while somebody waits and trying again may help.
-  private func bring(_ ids: Set<String>) async {
-    var left = ids
-    var delay: UInt64 = 1
-    while !left.isEmpty, !isStopped {
-      let errors = await system.bring(left)
-      for id in left {
-        if await settle(id, errors[id]) { left.remove(id) }
-      }
-      guard !left.isEmpty else { return }
-      await sleep(delay)
-      delay = min(2 * delay, Self.longestDelay)
-      for id in left where waiting[id] == nil {
-        left.remove(id)
-        bringing.remove(id)
+    Task { [weak self, system, sleep] in
+      var delay: UInt64 = 1
+      while true {
+        var failure: PackError?
+        do throws(PackError) {
+          try await system.bring(id)
+        } catch {
+          failure = error
+        }
+        guard await self?.settle(id, failure) == false else { return }
+        await sleep(delay)
+        delay = min(2 * delay, Self.longestDelay)
+        guard await self?.isStillWanted(id) == true else { return }
       }
     }
+  }
+
+  private func isStillWanted(_ id: String) -> Bool {
+    if waiting[id] != nil, !isStopped { return true }
+    bringing.remove(id)
+    return false
   }
 
   /// Takes the system's answer for a pack. Returns whether it is not asked for again.

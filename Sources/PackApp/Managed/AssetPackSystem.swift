@@ -6,10 +6,8 @@ package protocol AssetPackSystem: Sendable {
   func list() async throws(PackError) -> [AssetPackEntry]
   /// Returns the status of an asset pack; what the device knows of it if the server does not answer. Begins nothing.
   func status(of id: String) async -> AssetPackStatus
-  /// Downloads asset packs that are not on the device, and returns when each of them is there or failed. Does not look for updates.
-  ///
-  /// - Returns: The errors of those that failed.
-  func bring(_ ids: Set<String>) async -> [String: PackError]
+  /// Downloads an asset pack that is not on the device, and returns when it is there. Does not look for updates.
+  func bring(_ id: String) async throws(PackError)
   /// Asks the server for new versions, has the system download those of asset packs on the device, and removes those that the server no longer has.
   /// Does not wait for the downloads.
   func checkForUpdates() async throws(PackError) -> (updating: Set<String>, removed: Set<String>)

@@ -73,42 +73,18 @@
       }
     }
 
-    func bring(_ ids: Set<String>) async -> [String: PackError] {
-      if #available(iOS 27, macOS 27, tvOS 27, visionOS 27, *) { return await bringTogether(ids) }
-      return await withTaskGroup(of: (String, PackError?).self) { tasks in
-        for id in ids {
-          tasks.addTask {
-            do {
-              let pack = try await pack(id)
-              if #available(iOS 26.4, macOS 26.4, tvOS 26.4, visionOS 26.4, *) {
-                try await AssetPackManager.shared.ensureLocalAvailability(of: pack, requireLatestVersion: false)
-              } else {
-                try await AssetPackManager.shared.ensureLocalAvailability(of: pack)
-              }
-              return (id, nil)
-            } catch {
-              return (id, Self.error(error, of: id))
-            }
-          }
-        }
-        return await tasks.reduce(into: [:]) { errors, result in errors[result.0] = result.1 }
-      }
-    }
-
-    @available(iOS 27, macOS 27, tvOS 27, visionOS 27, *)
-    private func bringTogether(_ ids: Set<String>) async -> [String: PackError] {
-      var errors: [String: PackError] = [:]
+    // One by one: together, as iOS 27 has it, the failure of one is known only after all others have come.
+    func bring(_ id: String) async throws(PackError) {
       do {
-        let manifest = try await AssetPackManager.shared.manifest
-        let packs = ids.compactMap { manifest.assetPack(withID: $0) }
-        for id in ids.subtracting(packs.map(\.id)) { errors[id] = AssetPackLoop.unknown(id) }
-        try await AssetPackManager.shared.ensureLocalAvailability(of: Set(packs), requireLatestVersions: false)
-      } catch let error as AssetPackManager.LocalAvailabilityError {
-        for (pack, error) in error.failures { errors[pack.id] = Self.error(error, of: pack.id) }
+        let pack = try await pack(id)
+        if #available(iOS 26.4, macOS 26.4, tvOS 26.4, visionOS 26.4, *) {
+          try await AssetPackManager.shared.ensureLocalAvailability(of: pack, requireLatestVersion: false)
+        } else {
+          try await AssetPackManager.shared.ensureLocalAvailability(of: pack)
+        }
       } catch {
-        for id in ids where errors[id] == nil { errors[id] = Self.error(error, of: id) }
+        throw Self.error(error, of: id)
       }
-      return errors
     }
 
     func checkForUpdates() async throws(PackError) -> (updating: Set<String>, removed: Set<String>) {

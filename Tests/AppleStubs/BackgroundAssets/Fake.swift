@@ -355,26 +355,6 @@ public final class FakeSystem: Sendable {
     do { try await assetPacks.ensure(pack.id, requiresLatest: requiresLatest) } catch { throw Self.systemError(error) }
   }
 
-  func ensure(_ packs: Set<AssetPack>, requiresLatest: Bool) async throws {
-    let results = await withTaskGroup(of: (AssetPack, (any Error)?).self) { tasks in
-      for pack in packs {
-        tasks.addTask {
-          do {
-            try await self.ensure(pack, requiresLatest: requiresLatest)
-            return (pack, nil)
-          } catch {
-            return (pack, error)
-          }
-        }
-      }
-      return await tasks.reduce(into: []) { $0.append($1) }
-    }
-    let failures = Dictionary(uniqueKeysWithValues: results.compactMap { pack, error in error.map { (pack, $0) } })
-    guard failures.isEmpty else {
-      throw AssetPackManager.LocalAvailabilityError(successes: packs.subtracting(failures.keys), failures: failures)
-    }
-  }
-
   /// The errors as the system throws them.
   private static func systemError(_ error: any Error) -> any Error {
     switch error as? AssetPackModel.Failure {

@@ -66,12 +66,6 @@ public actor AssetPackManager {
     case failed(AssetPack, any Error)
   }
 
-  @available(iOS 27, macOS 27, tvOS 27, visionOS 27, *)
-  public struct LocalAvailabilityError: Error {
-    public let successes: Set<AssetPack>
-    public let failures: [AssetPack: any Error]
-  }
-
   /// Never finishes.
   public let statusUpdates: some Sendable & AsyncSequence<DownloadStatusUpdate, Never> = StatusUpdates(id: nil)
 
@@ -105,11 +99,6 @@ public actor AssetPackManager {
   @available(iOS 26.4, macOS 26.4, tvOS 26.4, visionOS 26.4, *)
   public func ensureLocalAvailability(of assetPack: AssetPack, requireLatestVersion shouldUpdate: Bool = false) async throws {
     try await FakeSystem.shared.ensure(assetPack, requiresLatest: shouldUpdate)
-  }
-
-  @available(iOS 27, macOS 27, tvOS 27, visionOS 27, *)
-  public func ensureLocalAvailability(of assetPacks: Set<AssetPack>, requireLatestVersions shouldUpdate: Bool = false) async throws {
-    try await FakeSystem.shared.ensure(assetPacks, requiresLatest: shouldUpdate)
   }
 
   @available(iOS, introduced: 26, deprecated: 26.4, renamed: "status(relativeTo:)")

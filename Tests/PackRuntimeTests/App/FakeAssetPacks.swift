@@ -92,20 +92,8 @@ final class FakeAssetPacks: AssetPackSystem {
     AssetPackStatus(rawValue: (try? model.status(id)) ?? model.localStatus(id))
   }
 
-  func bring(_ ids: Set<String>) async -> [String: PackError] {
-    await withTaskGroup(of: (String, PackError?).self) { [model] tasks in
-      for id in ids {
-        tasks.addTask {
-          do {
-            try await model.ensure(id)
-            return (id, nil)
-          } catch {
-            return (id, Self.error(error))
-          }
-        }
-      }
-      return await tasks.reduce(into: [:]) { $0[$1.0] = $1.1 }
-    }
+  func bring(_ id: String) async throws(PackError) {
+    do { try await model.ensure(id) } catch { throw Self.error(error) }
   }
 
   func checkForUpdates() async throws(PackError) -> (updating: Set<String>, removed: Set<String>) {

@@ -268,6 +268,60 @@ struct ManagedLibraryTests {
     #expect(try text(packs, "c") == "c 1 0")
   }
 
+  @Test("of several packs, one that fails ends the request while another is still on its way, and one that failed for now is tried again")
+  func severalWithSlow() async throws {
+    for id in ["slow", "bad", "later"] { _ = try await offer(id) }
+    let packs = try await library()
+    let request = Task { try await packs.ensure(["slow", "later"]) }
+    try await eventually("not all are downloaded") { ["slow", "later"].allSatisfy(model.isDownloading) }
+    model.fail("later", .offline)
+    try await system.deliver("later")
+    try await eventually("it does not come") { await status(packs, "later") == "ready(version: 1, update: nil)" }
+    let other = Task { try await packs.ensure(["slow", "bad"]) }
+    try await eventually("it is not downloaded") { model.isDownloading("bad") }
+    model.fail("bad", .noSpace)
+    #expect(await code { try await other.value } == .noSpace)
+    #expect(model.isDownloading("slow"))
+    model.finish("slow")
+    try await request.value
+  }
+
+  @Test("a pack that nobody waits for any more is absent, and those who listen to it hear so")
+  func left() async throws {
+    _ = try await offer("core")
+    let packs = try await library()
+    _ = await packs.offers()
+    model.setOnline(false)
+    let request = Task { try await packs.ensure("core") }
+    var last = ""
+    let statuses = packs.status(of: "core")
+    for await status in statuses {
+      last = "\(status)"
+      if last.hasPrefix("waiting(PackApp.PackLibrary.WaitReason.network)") { break }
+    }
+    request.cancel()
+    #expect(await code { try await request.value } == .cancelled)
+    for await status in statuses {
+      last = "\(status)"
+      if last == "absent" { break }
+    }
+    #expect(last == "absent")
+  }
+
+  @Test("asset packs have no directories")
+  func noDirectory() async throws {
+    _ = try await offer("core")
+    let packs = try await library()
+    #expect(await code { _ = try packs.directory("core") } == .notInstalled)
+    try await ensure(in: packs)
+    do throws(PackError) {
+      _ = try packs.directory("core")
+      Issue.record("it has one")
+    } catch {
+      #expect(error.code == .usage && error.advice == .developer("read its files with 'data', 'stream' or 'file' of the library"))
+    }
+  }
+
   @Test("the list has every asset pack of the user's language, with names of the app's own manifest, and what the system does by itself")
   func offers() async throws {
     let core = try await offer("core")

@@ -13,6 +13,10 @@ struct PackLibraryTests {
   /// The manifest on the server; nil if the server cannot be reached.
   private let published = Monitor<[UInt8]?>(nil)
   private let shards = ShardServer()
+  /// Whether the server does not answer for now.
+  private let isHeld = Monitor(false)
+  /// Whose priority changes when the library next asks what is under way.
+  private let hurried = Monitor<TagRequest?>(nil)
 
   init() throws {
     place = try DeliveryStage(waits: true)
@@ -34,17 +38,18 @@ struct PackLibraryTests {
     var options = PackLibrary.Options()
     change(&options)
     return try await PackLibrary(
-      app.delivery, service: ChangedService(service: app.service, late: late, failure: failing),
+      app.delivery, service: ChangedService(service: app.service, late: late, failure: failing, hurried: hurried),
       exports: FileExports(stage.directory("exports")), options,
       sleep: { [clock = place.clock] seconds in
         // Longer than a download takes here, so that the clock does not run far ahead of it.
         try? await Task.sleep(for: isPatient ? .seconds(1000) : .milliseconds(50))
         clock.advance(Int64(clamping: seconds))
       },
-      source: { [published, shards] (file) async throws(PackError) in
+      source: { [published, shards, isHeld] (file) async throws(PackError) in
         switch file {
         case .manifest:
           shards.noteManifest()
+          while isHeld.withLock({ $0 }) { try? await Task.sleep(for: .milliseconds(2)) }
           guard let document = published.withLock({ $0 }) else { throw PackError(.offline, "there is no network", advice: .connect) }
           return document
         case .shard(let address, let size): return try await shards.content(at: address, size: size)
@@ -92,6 +97,57 @@ struct PackLibraryTests {
     } catch {
       return (error as? PackError)?.code
     }
+  }
+
+  @Test("the app comes to the foreground while the manifest is fetched: it is fetched once")
+  func foreground() async throws {
+    let core = try await stage.offer("core", 1, delivery: .onDemand)
+    try publish(1, [core])
+    isHeld.withLock { $0 = true }
+    let packs = try await library(try place.network([core]))
+    try await eventually("the manifest is not fetched") { shards.calls.count == 1 }
+    await packs.resume()
+    isHeld.withLock { $0 = false }
+    try await hasManifest(packs)
+    await packs.resume()
+    #expect(shards.calls.count == 1)
+  }
+
+  @Test("a priority that changes while a request begins to wait is that of its download")
+  func earlyPriority() async throws {
+    var core = try await stage.offer("core", 1, delivery: .onDemand)
+    core.entry.tags = ["level"]
+    try publish(1, [core])
+    let transport = try place.network([core])
+    let packs = try await library(transport)
+    try await packs.refresh()
+    let request = TagRequest(["level"], of: packs, priority: 0.2)
+    hurried.withLock { $0 = request }
+    _ = try await request.begin()
+    #expect(transport.calls.map(\.request.priority) == [0.9])
+  }
+
+  @Test("a pack that is kept unpacked has a directory, with the files of the version that is open; an encrypted one has none")
+  func directory() async throws {
+    let core = try await stage.offer("core", 1, delivery: .onDemand)
+    let model = try await stage.offer("model", 1, size: 200_000, delivery: .onDemand, install: .unpacked)
+    try publish(1, [core, model])
+    let packs = try await library(try place.network([core, model]))
+    #expect(await code { _ = try packs.directory("model") } == .notInstalled)
+    try await packs.ensure(["core", "model"])
+    do throws(PackError) {
+      _ = try packs.directory("core")
+      Issue.record("it has one")
+    } catch {
+      #expect(error.code == .usage && error.advice == .developer("make the release with 'install: unpacked' for it"))
+    }
+    let directory = try packs.directory("model")
+    #expect(directory.hasDirectoryPath)
+    for (path, file) in model.tree.files { #expect(try Data(contentsOf: directory.appendingPathComponent(path)) == Data(file.bytes)) }
+    let file = try await packs.file("model", "js/data.bin")
+    #expect(file.path == directory.appendingPathComponent("js/data.bin").path)
+    packs.close("model")
+    #expect(await code { _ = try packs.directory("model") } == .notInstalled)
   }
 
   @Test("install: a pack is downloaded, verified, installed, confirmed and readable, also as URL and stream")
@@ -975,6 +1031,8 @@ private struct ChangedService: DownloadService {
   let service: TransferService
   let late: AsyncStream<ServiceNotice>?
   let failure: Monitor<PackError?>?
+  /// A request whose priority changes before the list of downloads is returned.
+  let hurried: Monitor<TagRequest?>
 
   var isListExact: Bool { service.isListExact }
 
@@ -988,7 +1046,10 @@ private struct ChangedService: DownloadService {
   }
 
   func stop() async { await service.stop() }
-  func underWay() async -> Set<String>? { await service.underWay() }
+  func underWay() async -> Set<String>? {
+    try? await hurried.withLock { $0.take() }?.setPriority(0.9)
+    return await service.underWay()
+  }
   func hand(_ plan: DeliveryPlan, asked: Set<String>) async throws(PackError) {
     if let failure = failure?.withLock({ $0 }) { throw failure }
     try await service.hand(plan, asked: asked)
