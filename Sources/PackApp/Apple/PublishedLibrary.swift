@@ -3,16 +3,11 @@
 
   /// The packs of a library for SwiftUI views before iOS 17 and macOS 14. For later systems there is `ObservedLibrary`.
   @MainActor
-  public final class PublishedLibrary: ObservableObject {
+  public final class PublishedLibrary: ObservableObject, LibraryMirror {
     /// The packs that the manifest offers, with their status.
     @Published public private(set) var offers: [PackLibrary.Offer] = []
-    /// The last error of ``ensure(_:)``, ``cancel(_:)``, ``remove(_:)`` or ``refresh()``. Set it to nil when it was shown.
+    /// The last error of one of its calls. Set it to nil when it was shown.
     @Published public var problem: PackError?
-    /// Whether there is a ``problem``, for `alert(isPresented:error:actions:message:)`. Setting it to false removes the problem.
-    public var hasProblem: Bool {
-      get { problem != nil }
-      set { if !newValue { problem = nil } }
-    }
     /// What it mirrors: a ``PackLibrary`` in the app, ``PreviewPacks`` in a preview.
     public nonisolated let library: any PackProviding
     private var listening: Task<Void, Never>?
@@ -28,26 +23,6 @@
 
     deinit {
       listening?.cancel()
-    }
-
-    /// Makes a pack usable: ``PackLibrary/ensure(_:)``. An error becomes the ``problem``.
-    public func ensure(_ id: String) async { await report { () throws(PackError) in try await library.ensure(id) } }
-
-    /// Cancels the download of a pack: ``PackLibrary/cancel(_:)``. An error becomes the ``problem``.
-    public func cancel(_ id: String) async { await report { () throws(PackError) in try await library.cancel(id) } }
-
-    /// Removes a pack: ``PackLibrary/remove(_:)``. An error becomes the ``problem``.
-    public func remove(_ id: String) async { await report { () throws(PackError) in try await library.remove(id) } }
-
-    /// Fetches the manifest: ``PackLibrary/refresh()``. An error becomes the ``problem``.
-    public func refresh() async { await report { () throws(PackError) in try await library.refresh() } }
-
-    private func report(_ body: () async throws(PackError) -> Void) async {
-      do throws(PackError) {
-        try await body()
-      } catch {
-        if error.code != .cancelled { problem = error }
-      }
     }
   }
 #endif
