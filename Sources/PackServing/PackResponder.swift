@@ -166,6 +166,8 @@ public struct PackResponder: Sendable {
     }
     guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), colon > 0, bytes[colon...].starts(with: "://".utf8) else { return false }
     let host = bytes[(colon + 3)...]
+    // A browser leaves out the port that is the usual one.
+    guard !(text.hasPrefix("https:") && text.hasSuffix(":443")), !(text.hasPrefix("http:") && text.hasSuffix(":80")) else { return false }
     return bytes[..<colon].allSatisfy { isPlain($0) || "+-.".utf8.contains($0) }
       && !host.isEmpty && host.allSatisfy { isPlain($0) || "-._:[]".utf8.contains($0) }
   }

@@ -76,6 +76,9 @@
 
     /// Called by the web view.
     public func webView(_ webView: WKWebView, didFailProvisionalNavigation navigation: WKNavigation!, withError error: any Error) {
+      // Another load, or the end of the page, took its place.
+      let reason = error as NSError
+      if reason.domain == NSURLErrorDomain, reason.code == NSURLErrorCancelled { return }
       onFailure(error)
     }
 

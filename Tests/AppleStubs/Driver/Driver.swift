@@ -130,6 +130,8 @@ struct Driver {
     precondition(failures == 2)
     page.webView(page.webView, didFailProvisionalNavigation: nil, withError: CocoaError(.fileReadUnknown))
     precondition(failures == 3)
+    page.webView(page.webView, didFailProvisionalNavigation: nil, withError: URLError(.cancelled))
+    precondition(failures == 3, "a load that another one replaced is no failure")
     var ends = 0
     page.onProcessEnd = { ends += 1 }
     page.webViewWebContentProcessDidTerminate(page.webView)

@@ -73,7 +73,7 @@ struct OriginTests {
     "what is no origin, or an origin that anybody can have, cannot be allowed",
     arguments: [
       "*", "null", "", "pack://", "file://", "pack:game", "://game", "game", "pack://Game", "pack://game/", "https://*.example.com",
-      "https://a@b", "a://b c",
+      "https://a@b", "a://b c", "https://example.com:443", "http://example.com:80",
     ])
   func invalid(origin: String) async throws {
     await #expect(processExitsWith: .failure) { [origin = origin as String] in
