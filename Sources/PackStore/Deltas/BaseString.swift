@@ -80,10 +80,15 @@ package final class BaseStringReader {
   private let bases: [any DeltaBase]
   private var readers: [(any BaseReader)?]
   private let mostWork: UInt64
+  private let visit: FrameVisitor?
 
-  package init(_ string: BaseString, _ bases: [any DeltaBase]) {
+  /// Receives a frame of a base that is decompressed: the number of the base, which bytes of its tar the frame has, and its content.
+  package typealias FrameVisitor = (_ base: Int, _ place: Range<UInt64>, _ content: Span<UInt8>) -> Void
+
+  package init(_ string: BaseString, _ bases: [any DeltaBase], visit: FrameVisitor? = nil) {
     self.string = string
     self.bases = bases
+    self.visit = visit
     readers = [(any BaseReader)?](repeating: nil, count: bases.count)
     mostWork = Self.mostWork(bases.reduce(0) { $0.adding(($1 as? Pack)?.table.tarSize ?? 0) })
   }
@@ -167,7 +172,7 @@ package final class BaseStringReader {
 
   private func reader(of base: Int) throws(PackError) -> any BaseReader {
     if let known = readers[base] { return known }
-    let made = try bases[base].makeContentReader()
+    let made = try bases[base].makeContentReader(visit.map { (visit) in { (place, content) in visit(base, place, content) } })
     readers[base] = made
     return made
   }

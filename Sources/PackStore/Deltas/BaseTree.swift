@@ -77,7 +77,7 @@ package final class BaseTree: DeltaBase {
     (number == 0 ? 0 : Int(records[number - 1].pathEnd))..<Int(records[number].pathEnd)
   }
 
-  package func makeContentReader() throws(PackError) -> any BaseReader { TreeContentReader(self) }
+  package func makeContentReader(_ visit: FrameVisitor?) throws(PackError) -> any BaseReader { TreeContentReader(self) }
 
   // MARK: Files
 

@@ -27,7 +27,7 @@ package struct CopyStream: Sendable {
   /// The literals of the gap before a copy, or behind the last one.
   private func gap(_ number: Int) -> Range<UInt64> { (number == 0 ? 0 : literals[number - 1])..<literals[number] }
 
-  /// How much of a stream a reader makes at once, in bytes. The copies in it are read in the order of the bases.
+  /// How much of a stream a reader makes at once at least, in bytes. The copies in it are read in the order of the bases.
   package static let readSize: UInt64 = 4 << 20
 
   // MARK: Context

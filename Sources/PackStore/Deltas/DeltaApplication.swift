@@ -93,13 +93,15 @@ package struct DeltaApplication: Sendable {
   ///
   /// - Parameters:
   ///   - checkpoint: Called between pieces. If it throws, the work ends.
-  ///   - body: Receives the pieces: at most 4 MiB each, where they start in the content, and the number of the content.
+  ///   - visit: Called with each frame of a base that is decompressed.
+  ///   - body: Receives the pieces: at most 16 MiB each, where they start in the content, and the number of the content.
   /// - Throws: ``PackError/Code/damagedPayload`` if the target does not have the content root that the head names, the error of a base, or what `body`
   ///   throws.
   package mutating func readNew(
-    checkpoint: () throws(PackError) -> Void, _ body: (_ piece: Span<UInt8>, _ offset: UInt64, _ content: Int) throws(PackError) -> Void
+    checkpoint: () throws(PackError) -> Void, visit: BaseStringReader.FrameVisitor? = nil,
+    _ body: (_ piece: Span<UInt8>, _ offset: UInt64, _ content: Int) throws(PackError) -> Void
   ) throws(PackError) {
-    let contents = try NewContents(self)
+    let contents = try NewContents(self, visit: visit)
     for (number, content) in target.new.enumerated() {
       var offset: UInt64 = 0
       while offset < content.size {

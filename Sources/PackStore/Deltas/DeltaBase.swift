@@ -14,7 +14,16 @@ package protocol DeltaBase: Sendable {
   /// Calls `body` with every record in the order of the index: its path, kind and size, where its content starts in the row, and its SHA-256.
   func forEachContent(_ body: ContentVisitor) throws(PackError)
   /// Makes a reader for exclusive use.
-  func makeContentReader() throws(PackError) -> any BaseReader
+  ///
+  /// - Parameter visit: Called with each frame that is decompressed.
+  func makeContentReader(_ visit: FrameVisitor?) throws(PackError) -> any BaseReader
+}
+
+extension DeltaBase {
+  /// Receives a frame of a pack: which bytes of the tar it has, and its content.
+  package typealias FrameVisitor = (_ place: Range<UInt64>, _ content: Span<UInt8>) -> Void
+
+  package func makeContentReader() throws(PackError) -> any BaseReader { try makeContentReader(nil) }
 }
 
 /// Reads contents of a base, for one worker.
@@ -42,18 +51,22 @@ extension Pack: DeltaBase {
     }
   }
 
-  package func makeContentReader() throws(PackError) -> any BaseReader { PackContentReader(self, try PackReader(self)) }
+  package func makeContentReader(_ visit: FrameVisitor?) throws(PackError) -> any BaseReader {
+    PackContentReader(self, try PackReader(self), visit)
+  }
 }
 
 /// Reads contents of a pack that is a base, frame by frame.
 private final class PackContentReader: BaseReader {
   private let pack: Pack
   private let reader: PackReader
+  private let visit: Pack.FrameVisitor?
   private(set) var decompressedBytes: UInt64 = 0
 
-  init(_ pack: Pack, _ reader: PackReader) {
+  init(_ pack: Pack, _ reader: PackReader, _ visit: Pack.FrameVisitor?) {
     self.pack = pack
     self.reader = reader
+    self.visit = visit
   }
 
   func copy(_ range: Range<UInt64>, to buffer: inout [UInt8], at target: Int) throws(PackError) {
@@ -61,8 +74,12 @@ private final class PackContentReader: BaseReader {
       var position = range.lowerBound
       while position < range.upperBound {
         let number = pack.table.frame(holding: position)
-        if number != reader.heldFrame { decompressedBytes += UInt64(pack.table[number].size) }
+        let isHeld = number == reader.heldFrame
         let place = try reader.load(number)
+        if !isHeld {
+          decompressedBytes += UInt64(pack.table[number].size)
+          if let visit { try reader.withFrame { (content) throws(PackError) in visit(place, content) } }
+        }
         let part = position..<min(range.upperBound, place.upperBound)
         try reader.withFrame { (content) throws(PackError) in
           var whole = buffer.mutableByteSpan

@@ -15,7 +15,8 @@ package struct UnpackedDelta: Sendable {
   package fileprivate(set) var linkedSpace: [String: UInt64] = [:]
 }
 
-/// Makes the target of a delta as a tree in a new directory: first the new contents, which prove the content root, then what the bases have.
+/// Makes the target of a delta as a tree in a new directory: first the new contents, which prove the content root, then what the bases have. A file that
+/// is in a frame which is decompressed for new contents is written at once.
 ///
 /// Every file that is read from a pack is compared with its digest. A file of an unpacked base that did not change since the base was opened is cloned
 /// if the volume can. Otherwise it gets a second name, if that is wanted and it has only one and the same permissions, or is copied. One that changed
@@ -54,25 +55,25 @@ package struct DeltaUnpacking: Sendable {
     contentLimit: UInt64, prepare: @escaping @Sendable (borrowing DeltaTarget, TreeCount) throws(PackError) -> OutputDirectory
   ) async throws(PackError) -> UnpackedDelta {
     let workers = try WorkerPool.size(for: jobs)
-    let (application, begun, counter) = try await WorkerPool.value { [self] (pool) throws(PackError) in
+    let (application, old, begun, counter) = try await WorkerPool.value { [self] (pool) throws(PackError) in
       var application = try DeltaApplication(delta, over: bases, contentLimit: contentLimit, checkpoint: pool.checkpoint)
       let tree = try application.target.measured()
       let output = try prepare(application.target, tree)
       let counter = ProgressCounter(.unpacking, total: application.target.contentSize, handler: progress)
-      try writeNew(&application, to: output, pool, counter)
+      var old = OldFiles(application)
+      try writeNew(&application, &old, to: output, pool, counter)
       return (
-        application,
+        application, old,
         UnpackedDelta(
           output: output, tree: tree, contentRoot: delta.head.target, contentSize: application.target.contentSize,
           entryCount: application.target.count), counter
       )
     }
-    let places = OldFiles(application)
     let made = try await WorkerPool.value { [self] (pool) throws(PackError) in
       var cloning = try TreeCloning(application, begun, linking: linked, pool: pool, counter)
-      return try cloning.run(places.files)
+      return try cloning.run(old.files)
     }
-    try await writeOld(application, places.runs, to: made.output, workers, counter)
+    try await writeOld(application, old.runs(application), to: made.output, workers, counter)
     try await WorkerPool.value { (pool) throws(PackError) in
       let writer = StagingWriter(made.output, files: delta.source.files)
       let target = application.target
@@ -85,17 +86,22 @@ package struct DeltaUnpacking: Sendable {
     return made
   }
 
-  /// Writes the new contents to the files that have them.
+  /// Writes the new contents to the files that have them, and what is in the frames that are read for them.
   private func writeNew(
-    _ application: inout DeltaApplication, to output: OutputDirectory, _ pool: WorkerPool, _ counter: ProgressCounter
+    _ application: inout DeltaApplication, _ old: inout OldFiles, to output: OutputDirectory, _ pool: WorkerPool, _ counter: ProgressCounter
   ) throws(PackError) {
     let target = application.target
-    var files = target.new.first.map { _ in ContentFiles(StagingWriter(output, files: delta.source.files), target) }
-    try application.readNew(checkpoint: pool.checkpoint) { (piece, offset, number) throws(PackError) in
+    guard !target.new.isEmpty else { return try application.prove(checkpoint: pool.checkpoint) }
+    var files = ContentFiles(StagingWriter(output, files: delta.source.files), target)
+    let passing = PassingFiles(
+      old.packed, try OldContents(application), ContentFiles(StagingWriter(output, files: delta.source.files), target), counter)
+    try application.readNew(checkpoint: pool.checkpoint, visit: passing.write) { (piece, offset, number) throws(PackError) in
+      try passing.check()
       let content = target.new[number]
-      try files?.add(piece, at: offset, of: content.size, to: content.records)
+      try files.add(piece, at: offset, of: content.size, to: content.records)
       counter.add(UInt64(piece.count) * UInt64(content.records.count))
     }
+    old.packed = passing.rest
   }
 
   /// Writes what packs have, on several threads.
@@ -137,15 +143,20 @@ struct OldFiles {
 
   /// Those of unpacked bases.
   private(set) var files: [Content] = []
-  /// Those of packs, in runs of several megabytes for one thread each. No two runs begin in one frame.
-  private(set) var runs: [ArraySlice<Content>] = []
+  /// Those of packs.
+  var packed: [Content] = []
 
   private static let runSize: UInt64 = 4 << 20
 
   init(_ application: DeltaApplication) {
     let contents = Self.contents(of: application)
     files = contents.filter { application.bases[$0.base] is BaseTree }
-    let packed = contents.filter { !(application.bases[$0.base] is BaseTree) }
+    packed = contents.filter { !(application.bases[$0.base] is BaseTree) }
+  }
+
+  /// Divides those of packs into runs of several megabytes for one thread each. No two begin in one frame.
+  func runs(_ application: DeltaApplication) -> [ArraySlice<Content>] {
+    var runs: [ArraySlice<Content>] = []
     func frame(_ content: Content) -> Int? { (application.bases[content.base] as? Pack)?.table.frame(holding: content.range.lowerBound) }
     var first = 0
     for (number, content) in packed.enumerated() {
@@ -157,6 +168,7 @@ struct OldFiles {
       runs.append(packed[first...number])
       first = number + 1
     }
+    return runs
   }
 
   /// Returns the contents of all bases.
@@ -185,7 +197,7 @@ final class OldContents {
   private let application: DeltaApplication
   private let digest: any DigestContext
   private var readers: [(any BaseReader)?]
-  private var buffer = [UInt8](repeating: 0, count: 1 << 20)
+  private var buffer: [UInt8] = []
 
   init(_ application: DeltaApplication) throws(PackError) {
     self.application = application
@@ -205,6 +217,7 @@ final class OldContents {
     _ content: OldFiles.Content, checkpoint: () throws(PackError) -> Void, _ body: (Span<UInt8>, UInt64) throws(PackError) -> Void
   ) throws(PackError) {
     let reader = try reader(of: content.base)
+    if buffer.isEmpty { buffer = [UInt8](repeating: 0, count: 1 << 20) }
     // Discards what an aborted read left.
     _ = try digest.finish()
     var position = content.range.lowerBound
@@ -218,6 +231,17 @@ final class OldContents {
       try body(piece, position - content.range.lowerBound)
       position += UInt64(count)
     }
+    try compare(content)
+  }
+
+  /// Compares the digest of a content that is in memory.
+  func check(_ content: OldFiles.Content, _ bytes: Span<UInt8>) throws(PackError) {
+    _ = try digest.finish()
+    try digest.update(bytes)
+    try compare(content)
+  }
+
+  private func compare(_ content: OldFiles.Content) throws(PackError) {
     guard try digest.finish() == application.target.digest(of: content.records[0]) else {
       throw PackReader.digestMismatch(application.target.path(of: content.records[0])).about(application.bases[content.base].basePath)
     }
@@ -229,6 +253,55 @@ final class OldContents {
     readers[base] = made
     return made
   }
+}
+
+/// Writes files that packs have while a frame with all of their content is in memory. Used by one worker only.
+private final class PassingFiles {
+  private let contents: [OldFiles.Content]
+  private var isWritten: [Bool]
+  private let copier: OldContents
+  private var files: ContentFiles
+  private let counter: ProgressCounter
+  private var failure: PackError?
+
+  init(_ contents: [OldFiles.Content], _ copier: OldContents, _ files: ContentFiles, _ counter: ProgressCounter) {
+    self.contents = contents
+    isWritten = [Bool](repeating: false, count: contents.count)
+    self.copier = copier
+    self.files = files
+    self.counter = counter
+  }
+
+  /// Writes what a frame of a base has.
+  func write(_ base: Int, _ place: Range<UInt64>, _ frame: Span<UInt8>) {
+    guard failure == nil else { return }
+    var number = contents.partitioningIndex { ($0.base, $0.range.lowerBound) >= (base, place.lowerBound) }
+    do throws(PackError) {
+      while number < contents.count, contents[number].base == base, contents[number].range.upperBound <= place.upperBound {
+        let content = contents[number]
+        if !isWritten[number] {
+          let start = Int(content.range.lowerBound - place.lowerBound)
+          let bytes = frame.extracting(start..<start + content.range.count)
+          try copier.check(content, bytes)
+          try files.add(bytes, at: 0, of: UInt64(bytes.count), to: content.records)
+          counter.add(UInt64(bytes.count) * UInt64(content.records.count))
+          isWritten[number] = true
+        }
+        number += 1
+      }
+    } catch {
+      // It is not the fault of the bytes that the frame was read for.
+      failure = error
+    }
+  }
+
+  /// Throws the error of writing.
+  func check() throws(PackError) {
+    if let failure { throw failure }
+  }
+
+  /// What was not written.
+  var rest: [OldFiles.Content] { contents.indices.filter { !isWritten[$0] }.map { contents[$0] } }
 }
 
 /// Writes contents to the files of a target, one content after another. Used by one worker only.

@@ -1,9 +1,10 @@
 /// Reads the new contents of a delta one after the other, and computes their digests. Used by one worker at a time.
 ///
-/// Memory: what ``StreamReader`` takes, and ``CopyStream/readSize``.
+/// Memory: what ``StreamReader`` takes, and ``CopyStream/readSize``; over packs more, if all of it is at most 16 MiB then.
 final class NewContents {
   private let contents: [DeltaTarget.New]
   private let application: DeltaApplication
+  private let visit: BaseStringReader.FrameVisitor?
   private var reader: StreamReader
   private let digest: any DigestContext
   private var buffer: [UInt8]
@@ -16,12 +17,14 @@ final class NewContents {
   /// The SHA-256 of each content that was read to its end.
   private(set) var digests: [UInt8] = []
 
-  init(_ application: DeltaApplication) throws(PackError) {
+  /// - Parameter visit: Called with each frame of a base that is decompressed.
+  init(_ application: DeltaApplication, visit: BaseStringReader.FrameVisitor? = nil) throws(PackError) {
     contents = application.target.new
     self.application = application
-    reader = try Self.reader(application)
+    self.visit = visit
+    reader = try Self.reader(application, visit)
     digest = try application.delta.source.backend.makeDigest()
-    buffer = [UInt8](repeating: 0, count: Int(min(CopyStream.readSize, application.stream.size)))
+    buffer = [UInt8](repeating: 0, count: Int(min(Self.readSize(application), application.stream.size)))
     left = contents.first?.size ?? 0
   }
 
@@ -50,7 +53,7 @@ final class NewContents {
   /// Goes to the beginning of a content, unless it is the current one. If that is before the current one, all are read anew.
   func skip(to content: Int, checkpoint: () throws(PackError) -> Void) throws(PackError) {
     if content < number {
-      reader = try Self.reader(application)
+      reader = try Self.reader(application, visit)
       (rest, number) = (0..<0, 0)
       left = contents[0].size
     }
@@ -59,6 +62,21 @@ final class NewContents {
       try withNext(.max) { _ in }
     }
   }
+
+  /// Returns how many bytes are read at once. Copies that are read together are read in the order of the bases, so that frames are decompressed seldom.
+  private static func readSize(_ application: DeltaApplication) -> UInt64 {
+    guard let frame = application.bases.compactMap({ ($0 as? Pack)?.largestFrame }).max() else { return CopyStream.readSize }
+    var (place, before, most): (UInt64, UInt64, UInt64) = (0, 0, 0)
+    for window in application.windows {
+      let literals = place..<place + UInt64(window.size)
+      let ranges = window.ranges(for: literals, of: application.stream, in: application.records.string)
+      most = max(most, ranges.total + before + UInt64(literals.count))
+      (place, before) = (literals.upperBound, UInt64(literals.count))
+    }
+    return max(CopyStream.readSize, memory - min(memory, most + UInt64(frame)))
+  }
+
+  private static let memory: UInt64 = 16 << 20
 
   private func load() throws(PackError) {
     var own: [UInt8] = []
@@ -69,7 +87,10 @@ final class NewContents {
     rest = 0..<count
   }
 
-  private static func reader(_ application: DeltaApplication) throws(PackError) -> StreamReader {
-    try StreamReader(application.stream, application.windows, application.delta, application.records.string, application.bases)
+  private static func reader(
+    _ application: DeltaApplication, _ visit: BaseStringReader.FrameVisitor?
+  ) throws(PackError) -> StreamReader {
+    try StreamReader(
+      application.stream, application.windows, application.delta, application.records.string, application.bases, visit: visit)
   }
 }

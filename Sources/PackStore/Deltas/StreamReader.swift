@@ -21,15 +21,17 @@ final class StreamReader {
   private var segment = 0
   private var done: UInt64 = 0
 
-  init(_ stream: CopyStream, _ windows: [DeltaWindow], _ delta: DeltaPack, _ string: BaseString, _ bases: [any DeltaBase]) throws(PackError)
-  {
+  init(
+    _ stream: CopyStream, _ windows: [DeltaWindow], _ delta: DeltaPack, _ string: BaseString, _ bases: [any DeltaBase],
+    visit: BaseStringReader.FrameVisitor? = nil
+  ) throws(PackError) {
     self.stream = stream
     self.windows = windows
     self.string = string
     source = delta.source
     segments = try SegmentReader(delta.source)
     decoder = try DecompressionContext()
-    self.bases = BaseStringReader(string, bases)
+    self.bases = BaseStringReader(string, bases, visit: visit)
   }
 
   deinit {
@@ -132,7 +134,7 @@ final class StreamReader {
     _ copies: inout [BaseStringReader.Piece]
   ) throws(PackError) -> Int {
     guard window.isDerived else { return 0 }
-    let ranges = window.extras + stream.context(of: range, in: string, room: UInt64(Limits.deltaContextSize) - window.extras.total)
+    let ranges = window.ranges(for: range, of: stream, in: string)
     let size = ranges.reduce(0) { $0 + $1.count }
     let history = held.count
     if prefix.count < size + history { prefix = [UInt8](repeating: 0, count: size + history) }
@@ -156,6 +158,14 @@ package struct DeltaWindow: Sendable {
   package var isDerived: Bool
   /// The extra ranges before what is derived.
   package var extras: [Range<UInt64>]
+
+  /// Returns what its prefix has of the bases.
+  ///
+  /// - Parameter literals: Those of the window.
+  func ranges(for literals: Range<UInt64>, of stream: CopyStream, in string: BaseString) -> [Range<UInt64>] {
+    guard isDerived else { return [] }
+    return extras + stream.context(of: literals, in: string, room: UInt64(Limits.deltaContextSize) - extras.total)
+  }
 
   /// Returns the windows of a head, in order.
   static func all(of head: DeltaHead) -> [DeltaWindow] {

@@ -137,6 +137,47 @@ struct RewritingTests {
     #expect((32...40).contains(rounds), "\(rounds) rounds")
   }
 
+  /// Trees in which each frame of the old pack has a file that changes beside files that stay, and the delta between them.
+  private func neighbours() async throws -> DeltaSample {
+    var random = SeededGenerator(seed: 9)
+    var (old, new) = (SampleTree(), SampleTree())
+    for number in 100..<160 {
+      old.files["\(number).bin"] = .init(random.bytes(20_000))
+      new.files["\(number).bin"] = old.files["\(number).bin"]
+      if number % 3 == 0 { new.files["\(number).bin"]?.bytes[10_000] ^= 1 }
+    }
+    let sample = try await DeltaSample(old, new)
+    try await sample.make()
+    return sample
+  }
+
+  @Test("a frame of a base is read once for new contents and for the files beside them")
+  func framesAreReadOnce() async throws {
+    let sample = try await neighbours()
+    let files = FaultyFiles()
+    let base = try Pack(sample.directory("old.pack"), key: sampleKey(), files: files, backend: CryptoBackends.standard)
+    try #require(base.table.dataFrameCount >= 20)
+    let delta = try DeltaPack.open(sample.directory("out.delta"), key: sampleKey(), files: files)
+    let opened = files.bytesRead
+    _ = try await PackUnpacking.run(delta, over: [base], to: sample.directory("out"), jobs: 2)
+    #expect(try SampleTree(reading: sample.directory("out")) == sample.newTree)
+    let (read, size) = (files.bytesRead - opened, base.layout.packSize)
+    // Frames begin inside segments, and the index is read for three purposes.
+    #expect(read < size + size / 4, "\(read) bytes for a base of \(size)")
+  }
+
+  @Test("a file that cannot be written beside new contents is no fault of delta or base")
+  func neighbourFails() async throws {
+    let sample = try await neighbours()
+    let files = FaultyFiles { $0.operation == .open && $0.name == "101.bin" ? .failure(.fullDisk) : nil }
+    let delta = try DeltaPack.open(sample.directory("out.delta"), key: sampleKey(), files: files)
+    let error = await #expect(throws: PackError.self) {
+      try await PackUnpacking.run(delta, over: [sample.old], to: sample.directory("out"), jobs: 2)
+    }
+    #expect(error?.code == .noSpace && error?.message.contains(".delta") == false && error?.message.contains(".pack") == false)
+    #expect(sample.directory.names().allSatisfy { !$0.hasPrefix("out") || $0 == "out.delta" })
+  }
+
   // MARK: What is made
 
   @Test("an awkward tree, all new, passes the gate, with every header as libarchive writes it")
