@@ -83,6 +83,35 @@ public final class FakeSystem: Sendable {
   public func request(of identifier: String) -> URLRequest? { state.read { $0.downloads[identifier]?.values.read { $0.request } } }
   public func size(of identifier: String) -> Int { state.read { $0.downloads[identifier]?.values.read { $0.size } } ?? 0 }
 
+  // MARK: Suspension
+
+  /// The files in the container of the app group that a descriptor of this process has locked.
+  public var lockedFiles: [String] {
+    guard let place = state.read({ $0.container })?.resolvingSymlinksInPath().path else { return [] }
+    let descriptors = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
+    return descriptors.compactMap { number in
+      guard let file = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(number)"), file.hasPrefix(place + "/"),
+        let text = FileManager.default.contents(atPath: "/proc/self/fdinfo/\(number)")
+      else { return nil }
+      return String(decoding: text, as: UTF8.self).contains("lock:") ? file : nil
+    }
+  }
+
+  /// Suspends the app as after it left the foreground: once nothing is locked in the container, which the system awaits for a few seconds. It ends an app
+  /// that holds a lock for longer.
+  ///
+  /// - Parameter seconds: how long the system waits. The time is not documented.
+  /// - Returns: the files that are still locked. The app would be ended for them.
+  public func suspend(after seconds: Double = 5) async -> [String] {
+    become(.inactiveApp)
+    let end = ContinuousClock.now + .seconds(seconds)
+    while true {
+      let locked = lockedFiles
+      guard !locked.isEmpty, ContinuousClock.now < end else { return locked }
+      try? await Task.sleep(for: .milliseconds(2))
+    }
+  }
+
   // MARK: Methods of the manager
 
   /// Returns an error of Background Assets, in the domain of the selected system.

@@ -29,6 +29,7 @@ struct BackgroundDriver {
     driver.errors()
     driver.space()
     try await driver.firstInstallation()
+    try await driver.batches()
     try await driver.timeOfADay()
     try await driver.keysAsText()
     try await driver.wrongFile()
@@ -192,6 +193,41 @@ struct BackgroundDriver {
     let outer = NSError(domain: BAErrorDomain, code: 204, userInfo: [NSUnderlyingErrorKey: below])
     require(DownloadFailure(outer) == .backgroundAssets(code: 204))
     require(BAErrorCode.sessionDownloadAllowanceExceeded.rawValue == 204)
+  }
+
+  /// The system has at most 500 downloads at a time, the essential ones first. The others follow at later content requests, each once.
+  func batches() async throws {
+    _ = try newContainer("batches")
+    let key = try SigningKey.random()
+    let packs = (0..<1100).map { (number: Int) -> ManifestPack in
+      let sha256: [UInt8] = Array(repeating: UInt8(number >> 8), count: 31) + [UInt8(number & 255)]
+      return ManifestPack(
+        id: "pack-\(number)", version: 1, url: "https://cdn.example.com/packs/pack-\(number).pack", size: 4,
+        sha256: sha256, contentRoot: Array(repeating: 0, count: 32),
+        contentSize: 4, installSize: 4096, files: 1, maxFrame: 4, keyID: "e545120e613dd715",
+        delivery: number % 40 == 39 ? .essential : .prefetch, install: .packed)
+    }
+    let manifest = Manifest(version: 1, issued: nil, expires: ManifestTime(secondsSince1970: 4_000_000_000)!, budget: nil, packs: packs)
+    let signed = try manifest.signedBytes()
+    let document = try SignedManifest(signed: signed, signatures: [SignedManifest.signature(of: signed, by: key)])
+    let file = place.appendingPathComponent("batches.json")
+    try Data(document.bytes).write(to: file)
+    let downloader = Downloader(BackgroundDelivery(group: Self.group, trusting: [key.publicKey]))
+    let essential = packs.count { $0.delivery == .essential }
+    var handed: [String] = []
+    repeat {
+      let request: BAContentRequest = handed.isEmpty ? .install : .periodic
+      let downloads = try await system.ask(downloader, request, manifest: file, essentialLeft: nil, otherLeft: nil)
+      if handed.isEmpty { require(downloads.prefix(essential).allSatisfy(\.isEssential) && downloads.count == 500) }
+      handed += downloads.map(\.identifier)
+      require(system.identifiers.count == min(500, packs.count - handed.count + system.identifiers.count))
+      for identifier in system.identifiers.sorted().prefix(300) {
+        let arrived = place.appendingPathComponent("arrived")
+        try Data([1, 2, 3, 4]).write(to: arrived)
+        require(await !system.finish(identifier, with: arrived, downloader), "a file was not taken")
+      }
+    } while !system.identifiers.isEmpty
+    require(handed.count == packs.count && Set(handed).count == packs.count, "\(handed.count) downloads")
   }
 
   /// Content request, finished files, and the records. No pack is read or copied.

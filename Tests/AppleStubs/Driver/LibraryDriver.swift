@@ -34,6 +34,7 @@ struct LibraryDriver {
     try await driver.check("in progress when the app starts", driver.inProgress)
     try await driver.check("in the foreground again", driver.foreground)
     try await driver.check("requests of the app", driver.requests)
+    try await driver.check("suspension", driver.suspension)
     print("PackLibrary behaves as expected over Background Assets")
   }
 
@@ -123,6 +124,14 @@ struct LibraryDriver {
   private func deliver(_ id: String, _ device: BackgroundDriver? = nil, line: UInt = #line) async throws {
     let wasLeft = await system.finish(try await handed(id, device, line: line), with: try (device ?? first).arrived(id))
     require(!wasLeft, "the app did not take the file of \(id)", line: line)
+    try await suspend(line: line)
+  }
+
+  /// Suspends the app for a moment, in the middle of an installation for example. It may keep no file of the app group locked.
+  private func suspend(line: UInt = #line) async throws {
+    let locked = await system.suspend()
+    require(locked.isEmpty, "the system ends the app, which has locked \(locked)", line: line)
+    system.become(.activeApp)
   }
 
   /// Makes a pack usable while the system downloads it.
@@ -415,6 +424,22 @@ struct LibraryDriver {
     NotificationCenter.default.post(name: Notification.Name("UIApplicationWillEnterForegroundNotification"), object: nil)
     try await deliver("core", second)
     try await installed("core", 2, in: packs)
+  }
+
+  /// A lock that somebody keeps is noticed: what the other checks show is not that nothing was looked at.
+  private func suspension() async throws {
+    let packs = try await library()
+    try await packs.refresh()
+    try await suspend()
+    let container = FileManager.default.containerURL(forSecurityApplicationGroupIdentifier: BackgroundDriver.group)!
+    let file = container.appendingPathComponent("Library/Caches/deliveries/lock")
+    let handle = try FileHandle(forUpdating: file)
+    require(flock(handle.fileDescriptor, LOCK_EX) == 0)
+    let locked = await system.suspend(after: 0.1)
+    require(locked.count == 1 && locked[0].hasSuffix("deliveries/lock"), "a lock was overlooked: \(locked)")
+    try handle.close()
+    try await suspend()
+    withExtendedLifetime(packs) {}
   }
 
   /// Downloads carry what the app puts into their requests, and keep their addresses.
