@@ -91,13 +91,7 @@ extension BuildRecord {
   ///
   /// - Throws: ``PackError/Code/missingInput`` if there is none, ``PackError/Code/invalidRecord`` if this packer cannot read it.
   package static func read(in directory: String, files: any FileSystem = SystemFiles()) throws(PackError) -> BuildRecord {
-    let path = "\(directory)/\(fileName)"
-    let value = try RecordFile.read(path, files: files)
-    do throws(PackError) {
-      return try BuildRecord(value)
-    } catch {
-      throw error.about(path)
-    }
+    try RecordFile.read("\(directory)/\(fileName)", files: files, as: BuildRecord.init)
   }
 
   /// The bytes of the file.

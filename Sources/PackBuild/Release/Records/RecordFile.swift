@@ -24,6 +24,18 @@ package enum RecordFile {
       throw PackError(error.code, "\(path):\(error.message)", advice: error.advice)
     }
   }
+
+  /// Reads a file and makes a record of it. Errors name the file.
+  static func read<Record>(
+    _ path: String, files: any FileSystem, as record: (JSON) throws(PackError) -> Record
+  ) throws(PackError) -> Record {
+    let value = try read(path, files: files)
+    do throws(PackError) {
+      return try record(value)
+    } catch {
+      throw error.about(path)
+    }
+  }
 }
 
 extension RecordFields {

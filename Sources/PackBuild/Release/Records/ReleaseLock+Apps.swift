@@ -13,13 +13,7 @@ extension ReleaseLock {
     for name in try Self.appFiles(in: folder, files: files) {
       let file = "\(folder)/\(name)"
       guard !known.contains(file) else { continue }
-      let value = try RecordFile.read(file, files: files)
-      let app: App
-      do throws(PackError) {
-        app = try App(value)
-      } catch {
-        throw error.about(file)
-      }
+      let app = try RecordFile.read(file, files: files, as: App.init)
       guard app.fileName == name else {
         throw PackError(
           .invalidRecord, of: file, "describes app \(app.title), which belongs into \(app.fileName)",

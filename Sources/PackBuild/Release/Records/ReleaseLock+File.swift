@@ -45,9 +45,8 @@ extension ReleaseLock {
 
   /// Reads a lock file without the app versions beside it.
   static func readAlone(_ path: String, files: any FileSystem) throws(PackError) -> ReleaseLock {
-    let value: JSON
     do throws(PackError) {
-      value = try RecordFile.read(path, files: files)
+      return try RecordFile.read(path, files: files, as: ReleaseLock.init)
     } catch {
       guard error.code == .missingInput, (try? files.status(of: path, in: nil, following: .asThemselves)) == nil,
         let folder = try? appsFolder(besides: path), try !appFiles(in: folder, files: files).isEmpty
@@ -55,11 +54,6 @@ extension ReleaseLock {
       throw PackError(
         .missingLock, of: path, "does not exist, but \(folder) beside it holds app versions",
         hint: "git restore \(ShellWord.path(path))")
-    }
-    do throws(PackError) {
-      return try ReleaseLock(value)
-    } catch {
-      throw error.about(path)
     }
   }
 
