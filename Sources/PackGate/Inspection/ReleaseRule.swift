@@ -98,15 +98,7 @@ package enum FindingLevel: String, Hashable, Sendable, CaseIterable, Comparable 
   /// Information that never counts.
   case note
 
-  package static func < (left: FindingLevel, right: FindingLevel) -> Bool { left.weight < right.weight }
-
-  private var weight: Int {
-    switch self {
-    case .error: 0
-    case .warning: 1
-    case .note: 2
-    }
-  }
+  package static func < (left: FindingLevel, right: FindingLevel) -> Bool { left.rank < right.rank }
 }
 
 /// The kind of fault of a finding. If findings of several kinds count, the first kind in this order decides the exit status.
@@ -129,8 +121,11 @@ package enum FindingKind: String, Hashable, Sendable, CaseIterable, Comparable {
   case budget
 
   package static func < (left: FindingKind, right: FindingKind) -> Bool { left.rank < right.rank }
+}
 
-  private var rank: Int { Self.allCases.firstIndex(of: self) ?? 0 }
+extension CaseIterable where Self: Equatable, AllCases == [Self] {
+  /// The place among all cases.
+  fileprivate var rank: Int { Self.allCases.firstIndex(of: self) ?? 0 }
 }
 
 /// An input that a rule may need.
