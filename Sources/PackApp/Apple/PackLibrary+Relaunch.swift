@@ -1,4 +1,4 @@
-#if os(iOS) || os(tvOS) || os(visionOS)
+#if canImport(UIKit)
 
   extension PackLibrary {
     /// Takes the events for which the system started the app, or woke it up: call this in

@@ -63,32 +63,49 @@ extension AppValues {
 
   private var mainApp: String {
     """
+    import Combine
     import Foundation
     import PackApp
     import SwiftUI
+    import UIKit
 
     /// Lists the packs of the release, and opens them.
     @main
     struct MainApp: App {
-      // A PackLibrary, whose changes SwiftUI sees.
-      @State private var packs: PublishedLibrary?
-      @State private var problem: String?
+      @UIApplicationDelegateAdaptor(Launch.self) private var launch
 
       var body: some Scene {
         WindowGroup {
-          VStack {
-            if let packs {
-              PackList(packs: packs)
-            } else {
-              Text(problem ?? "Opening…")
-            }
-          }
-          .task { await open() }
+          StartView(launch: launch)
         }
       }
+    }
 
+    /// The packs, as soon as they are open.
+    struct StartView: View {
+      @ObservedObject var launch: Launch
+
+      var body: some View {
+        if let packs = launch.packs {
+          PackList(packs: packs)
+        } else {
+          Text(launch.problem ?? "Opening…")
+        }
+      }
+    }
+
+    /// Opens the packs at each start, also when the system starts the app in the background: then no view appears.
+    final class Launch: NSObject, UIApplicationDelegate, ObservableObject {
+      // A PackLibrary, whose changes SwiftUI sees.
+      @Published private(set) var packs: PublishedLibrary?
+      @Published private(set) var problem: String?
+
+      func application(_ application: UIApplication, didFinishLaunchingWithOptions launchOptions: [UIApplication.LaunchOptionsKey: Any]?) -> Bool {
+        Task { await open() }
+        return true
+      }
+    \(hosting == .unmanaged ? Self.relaunch : "")
       private func open() async {
-        guard packs == nil else { return }
         do {
           packs = PublishedLibrary(try await Self.library())
         } catch {
@@ -104,6 +121,17 @@ extension AppValues {
 
     """
   }
+
+  private static let relaunch = """
+
+      /// For downloads without Background Assets, which end while the app does not run.
+      func application(
+        _ application: UIApplication, handleEventsForBackgroundURLSession identifier: String, completionHandler: @escaping () -> Void
+      ) {
+        PackLibrary.handleEvents(ofSession: identifier, completionHandler: completionHandler)
+      }
+
+    """
 
   /// Opens packs that the extension downloads.
   private var ownLibrary: String {

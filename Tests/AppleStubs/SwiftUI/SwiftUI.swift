@@ -66,6 +66,15 @@ extension State where Value: ExpressibleByNilLiteral {
   public var projectedValue: Wrapper { fatalError() }
 }
 
+#if !os(macOS)
+  @available(iOS 14, tvOS 14, *)
+  @MainActor @preconcurrency @propertyWrapper public struct UIApplicationDelegateAdaptor<DelegateType: NSObject & UIApplicationDelegate> {
+    public init(_ delegateType: DelegateType.Type = DelegateType.self) {}
+    public init(_ delegateType: DelegateType.Type = DelegateType.self) where DelegateType: ObservableObject {}
+    public var wrappedValue: DelegateType { fatalError() }
+  }
+#endif
+
 // MARK: Views
 
 @MainActor @preconcurrency public protocol View {
