@@ -25,9 +25,9 @@ SPEC = {"name": str, "options": dict, "settings": dict, "packages": dict, "targe
 SOURCE = {"path": str, "type": str, "buildPhase": str, "optional": bool, "excludes": list}
 DEPENDENCY = {"target": str, "package": str, "product": str, "embed": bool}
 PACKAGE = {"path": str, "url": str, "from": str}
-SCHEME = {"environmentVariables": dict, "configVariants": list}
+SCHEME = {"environmentVariables": dict, "configVariants": list, "testTargets": list}
 OPTIONS = {"minimumXcodeGenVersion": str, "deploymentTarget": dict}
-WORDS = {"type": {"application", "extensionkit-extension"}, "platform": {"iOS"}}
+WORDS = {"type": {"application", "extensionkit-extension", "bundle.unit-test"}, "platform": {"iOS"}}
 
 CONFIGURATIONS = {
     "essential": "packs: [{id: core, root: core, delivery: essential}, {id: game, root: game, install: packed}]",
@@ -80,7 +80,8 @@ def problems(path, later=()):
         if "configVariants" not in target.get("scheme", {"configVariants": []}):
             found.append(f"{name}.scheme lacks configVariants, which is required")
         check(target["settings"], SETTINGS, f"{name}.settings")
-        for key in ("INFOPLIST_FILE", "CODE_SIGN_ENTITLEMENTS"):
+        # Xcode makes that of tests, which have no entitlements.
+        for key in ("INFOPLIST_FILE", "CODE_SIGN_ENTITLEMENTS") if target["type"] != "bundle.unit-test" else ():
             exists(target["settings"]["base"][key], name)
     return found
 

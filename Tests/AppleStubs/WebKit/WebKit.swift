@@ -77,6 +77,8 @@ public struct WKAudiovisualMediaTypes: OptionSet, Sendable {
   @discardableResult open func reload() -> WKNavigation? { nil }
   open func stopLoading() {}
   open func evaluateJavaScript(_ javaScriptString: String, completionHandler: (@MainActor @Sendable (Any?, (any Error)?) -> Void)? = nil) {}
+  @available(iOS 15.0, macOS 12.0, *)
+  open func evaluateJavaScript(_ javaScriptString: String) async throws -> Any? { nil }
 }
 
 @MainActor open class WKNavigation: NSObject {}
