@@ -94,7 +94,7 @@ package struct DeltaApplication: Sendable {
   /// - Parameters:
   ///   - checkpoint: Called between pieces. If it throws, the work ends.
   ///   - visit: Called with each frame of a base that is decompressed.
-  ///   - body: Receives the pieces: at most 16 MiB each, where they start in the content, and the number of the content.
+  ///   - body: Receives the pieces: at most 14 MiB each, where they start in the content, and the number of the content.
   /// - Throws: ``PackError/Code/damagedPayload`` if the target does not have the content root that the head names, the error of a base, or what `body`
   ///   throws.
   package mutating func readNew(

@@ -1,6 +1,6 @@
 /// Reads the new contents of a delta one after the other, and computes their digests. Used by one worker at a time.
 ///
-/// Memory: what ``StreamReader`` takes, and ``CopyStream/readSize``; over packs more, if all of it is at most 16 MiB then.
+/// Memory: what ``StreamReader`` takes, and ``CopyStream/readSize``; over packs more, as long as all of it and a frame are at most 14 MiB.
 final class NewContents {
   private let contents: [DeltaTarget.New]
   private let application: DeltaApplication
@@ -76,7 +76,7 @@ final class NewContents {
     return max(CopyStream.readSize, memory - min(memory, most + UInt64(frame)))
   }
 
-  private static let memory: UInt64 = 16 << 20
+  private static let memory: UInt64 = 14 << 20
 
   private func load() throws(PackError) {
     var own: [UInt8] = []
