@@ -56,8 +56,9 @@ extension LibraryLoop {
 
   private func decline(_ downloads: [PlannedDownload]) async {
     for download in downloads {
-      declined.remove(download.identifier)
       try? await cancel(download.id, as: "the download of pack '\(printable(download.id.utf8))' was declined")
+      // Only now: a plan before would begin it.
+      declined.remove(download.identifier)
     }
   }
 }

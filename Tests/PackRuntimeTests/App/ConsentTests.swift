@@ -25,8 +25,10 @@ struct ConsentTests {
     published.withLock { $0.document = document }
   }
 
-  private func library(_ transport: any Transport, limit: UInt64 = 20_000, isListExact: Bool = true) async throws -> PackLibrary {
-    let app = try await place.app(transport)
+  private func library(
+    _ transport: any Transport, limit: UInt64 = 20_000, isListExact: Bool = true, largestBatch: Int = 500
+  ) async throws -> PackLibrary {
+    let app = try await place.app(transport, largestBatch: largestBatch)
     var options = PackLibrary.Options()
     options.consent = DownloadConsent(above: limit) { [asked] question in
       asked.withLock { $0.questions.append(question) }
@@ -71,6 +73,35 @@ struct ConsentTests {
     try await packs.ensure("film")
     #expect(questions.map(\.packs) == [["core"], ["film"], ["film"]])
     #expect(network.calls.map(\.request.identifier) == [TagStage.identifier(offers[0])])
+  }
+
+  @Test("a question is about all downloads, also those that follow when the first have ended", arguments: [true, false])
+  func batches(isAgreed: Bool) async throws {
+    let offers = try await (0..<7).map { "pack-\($0)" }.asyncMap { try await stage.offer($0, size: 9_000) }
+    let network = try place.network(offers)
+    try publish(1, offers)
+    answer(isAgreed)
+    // Each batch is below the limit.
+    let packs = try await library(network, largestBatch: 2)
+    try await eventually("the packs do not come to rest") {
+      await packs.offers().packs.count {
+        switch $0.status {
+        case .ready: isAgreed
+        case .failed(let error): !isAgreed && error.code == .cancelled
+        default: false
+        }
+      } == (isAgreed ? 7 : 2)
+    }
+    // A plan for each of the other batches.
+    for _ in 0..<4 { try await packs.refresh() }
+    #expect(questions.count == 1 && Set(questions[0].packs) == Set(offers.map(\.entry.id)))
+    #expect(questions[0].size == offers.reduce(0) { $0 + $1.entry.size })
+    #expect(network.calls.count == (isAgreed ? 7 : 0))
+    guard !isAgreed else { return }
+    try await eventually("the packs are not cancelled") { await packs.loop.declined.isEmpty }
+    answer(true)
+    try await packs.ensure("pack-6")
+    #expect(network.calls.map(\.request.identifier) == [TagStage.identifier(offers[6])])
   }
 
   @Test("downloads wait for the answer, and begin with it, whether or not the service's list is exact", arguments: [true, false])

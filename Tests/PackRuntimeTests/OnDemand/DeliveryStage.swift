@@ -11,8 +11,9 @@ final class DeliveryStage: Sendable {
     stage = try StoreStage()
   }
 
-  func state(_ files: any FileSystem = FaultyFiles()) throws(PackError) -> SharedState {
+  func state(_ files: any FileSystem = FaultyFiles(), largestBatch: Int = 500) throws(PackError) -> SharedState {
     var policy = DeliveryPolicy()
+    policy.largestBatch = largestBatch
     policy.lockTimeoutMilliseconds = 1_000_000
     policy.jitter = 0
     return try SharedState(directory: stage.directory("shared"), policy: policy, files: files, clock: clock)
@@ -31,7 +32,8 @@ final class DeliveryStage: Sendable {
   /// Returns an app that was just started, and its downloads.
   func app(
     _ transport: any Transport, session: String = "one", policy: StorePolicy = policy, keys: (any KeyProvider)? = nil,
-    concurrentDownloads: Int = 20, files: any FileSystem = FaultyFiles(), storeFiles: any FileSystem = FaultyFiles(),
+    concurrentDownloads: Int = 20, largestBatch: Int = 500, files: any FileSystem = FaultyFiles(),
+    storeFiles: any FileSystem = FaultyFiles(),
     isForDevice: @escaping @Sendable (ManifestPack) -> Bool = { _ in true }
   ) async throws -> StagedApp {
     var limits = TransferPolicy()
@@ -39,7 +41,7 @@ final class DeliveryStage: Sendable {
     limits.concurrentDownloads = concurrentDownloads
     limits.progressInterval = .zero
     limits.lockTimeout = .seconds(100_000)
-    let state = try state()
+    let state = try state(largestBatch: largestBatch)
     let transfers = try await Transfers(
       directory: stage.directory("downloads"), transport: transport, policy: limits, files: files, clock: FastClock(speed: 1000))
     return StagedApp(
