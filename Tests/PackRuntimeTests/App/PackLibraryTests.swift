@@ -15,8 +15,6 @@ struct PackLibraryTests {
   private let shards = ShardServer()
   /// Whether the server does not answer for now.
   private let isHeld = Monitor(false)
-  /// Whose priority changes when the library next asks what is under way.
-  private let hurried = Monitor<TagRequest?>(nil)
 
   init() throws {
     place = try DeliveryStage(waits: true)
@@ -38,11 +36,12 @@ struct PackLibraryTests {
     var options = PackLibrary.Options()
     change(&options)
     return try await PackLibrary(
-      app.delivery, service: ChangedService(service: app.service, late: late, failure: failing, hurried: hurried),
+      app.delivery, service: ChangedService(service: app.service, late: late, failure: failing),
       exports: FileExports(stage.directory("exports")), options,
       sleep: { [clock = place.clock] seconds in
         // Longer than a download takes here, so that the clock does not run far ahead of it.
-        try? await Task.sleep(for: isPatient ? .seconds(1000) : .milliseconds(50))
+        // One that another plan takes the place of lets no time pass.
+        guard (try? await Task.sleep(for: isPatient ? .seconds(1000) : .milliseconds(50))) != nil else { return }
         clock.advance(Int64(clamping: seconds))
       },
       source: { [published, shards, isHeld] (file) async throws(PackError) in
@@ -111,20 +110,6 @@ struct PackLibraryTests {
     try await hasManifest(packs)
     await packs.resume()
     #expect(shards.calls.count == 1)
-  }
-
-  @Test("a priority that changes while a request begins to wait is that of its download")
-  func earlyPriority() async throws {
-    var core = try await stage.offer("core", 1, delivery: .onDemand)
-    core.entry.tags = ["level"]
-    try publish(1, [core])
-    let transport = try place.network([core])
-    let packs = try await library(transport)
-    try await packs.refresh()
-    let request = TagRequest(["level"], of: packs, priority: 0.2)
-    hurried.withLock { $0 = request }
-    _ = try await request.begin()
-    #expect(transport.calls.map(\.request.priority) == [0.9])
   }
 
   @Test("a pack that is kept unpacked has a directory, with the files of the version that is open; an encrypted one has none")
@@ -1031,8 +1016,6 @@ private struct ChangedService: DownloadService {
   let service: TransferService
   let late: AsyncStream<ServiceNotice>?
   let failure: Monitor<PackError?>?
-  /// A request whose priority changes before the list of downloads is returned.
-  let hurried: Monitor<TagRequest?>
 
   var isListExact: Bool { service.isListExact }
 
@@ -1046,10 +1029,7 @@ private struct ChangedService: DownloadService {
   }
 
   func stop() async { await service.stop() }
-  func underWay() async -> Set<String>? {
-    try? await hurried.withLock { $0.take() }?.setPriority(0.9)
-    return await service.underWay()
-  }
+  func underWay() async -> Set<String>? { await service.underWay() }
   func hand(_ plan: DeliveryPlan, asked: Set<String>) async throws(PackError) {
     if let failure = failure?.withLock({ $0 }) { throw failure }
     try await service.hand(plan, asked: asked)
