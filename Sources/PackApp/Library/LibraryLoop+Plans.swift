@@ -125,7 +125,8 @@ extension LibraryLoop {
       isUnfinished = false
     }
     var plan = try await makePlan(asked: now)
-    while try await installBundled(&plan) { plan = try await makePlan(asked: now) }
+    var tried: Set<String> = []
+    while try await installBundled(&plan, &tried) { plan = try await makePlan(asked: now) }
     undecided = Set(plan.undecided)
     if !undecided.isEmpty { fetchShardsLater() }
     askAbout(&plan)
@@ -196,10 +197,11 @@ extension LibraryLoop {
 
   /// Installs the packs that a plan would download and that the app contains. Removes those from the plan that cannot be installed.
   ///
+  /// - Parameter tried: Those that were installed for an earlier batch. One of them is missing again if another needed its space.
   /// - Returns: Whether a pack was installed, so that the plan is out of date.
-  func installBundled(_ plan: inout DeliveryPlan) async throws(PackError) -> Bool {
+  func installBundled(_ plan: inout DeliveryPlan, _ tried: inout Set<String>) async throws(PackError) -> Bool {
     guard let bundled else { return false }
-    let names = plan.downloads.map(\.id).filter { !foreign.contains($0) }
+    let names = plan.downloads.map(\.id).filter { !foreign.contains($0) && !tried.contains($0) }
     var isChanged = false
     let entries = try await delivery.lookup(Set(names)).packs
     for pack in names.compactMap({ entries[$0] }) where bundled.contains(pack) {
@@ -209,6 +211,7 @@ extension LibraryLoop {
           foreign.insert(pack.id)
           continue
         }
+        tried.insert(pack.id)
         isChanged = true
       } catch {
         guard error.code != .cancelled else { throw error }

@@ -28,10 +28,10 @@ struct PackLibraryTests {
   /// Starts the app.
   private func library(
     _ transport: any Transport, session: String = "one", isPatient: Bool = false, late: AsyncStream<ServiceNotice>? = nil,
-    failing: Monitor<PackError?>? = nil, device: DeviceProfile = .any,
+    failing: Monitor<PackError?>? = nil, device: DeviceProfile = .any, policy: StorePolicy = DeliveryStage.policy,
     _ change: (inout PackLibrary.Options) -> Void = { _ in }
   ) async throws -> PackLibrary {
-    let app = try await place.app(transport, session: session, keys: keys)
+    let app = try await place.app(transport, session: session, policy: policy, keys: keys)
     app.store.setDevice(device)
     var options = PackLibrary.Options()
     change(&options)
@@ -655,6 +655,20 @@ struct PackLibraryTests {
       if case .failed(let error) = status { throw error }
     }
     #expect(!network.calls.isEmpty)
+  }
+
+  @Test("of packs inside the app that do not fit together, each is installed once, and the plan ends", .timeLimit(.minutes(2)))
+  func bundledTooLarge() async throws {
+    let offers = [try await stage.offer("one", 1, size: 200_000), try await stage.offer("two", 1, size: 200_000)]
+    try stage.directory.write(try stage.manifest(1, offers).bytes, to: "bundle/manifest.json")
+    for offer in offers { try FileManager.default.copyItem(atPath: offer.path, toPath: stage.directory("bundle/\(offer.entry.fileName)")) }
+    try publish(1, offers)
+    var policy = DeliveryStage.policy
+    policy.quota = offers[0].entry.size * 3 / 2
+    let network = try place.network([]) { _ in .failure(.offline) }
+    let packs = try await library(network, policy: policy) { [stage] in $0.bundled = URL(fileURLWithPath: stage.directory("bundle")) }
+    try await packs.refresh()
+    #expect(try await packs.store.installed().count == 1)
   }
 
   @Test("a damaged pack inside the app is downloaded")
