@@ -199,17 +199,8 @@ package struct IndexDirectory: Sendable {
 
   /// Returns the only block that can hold `path`, or nil if none can.
   package func block(holding path: Span<UInt8>) -> Int? {
-    var low = 0
-    var high = items.count
-    while low < high {
-      let middle = (low + high) / 2
-      if precedes(path, bytes.byteSpan.extracting(firstPath(ofBlock: middle))) {
-        high = middle
-      } else {
-        low = middle + 1
-      }
-    }
-    return low == 0 ? nil : low - 1
+    let next = items.indices.partitioningIndex { precedes(path, bytes.byteSpan.extracting(firstPath(ofBlock: $0))) }
+    return next == 0 ? nil : next - 1
   }
 
   private func firstPath(ofBlock block: Int) -> Range<Int> {

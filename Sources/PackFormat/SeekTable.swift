@@ -151,14 +151,9 @@ package struct SeekTable: Sendable {
   /// Returns the number of the data frame that holds the tar's byte at `tarOffset`, which must be less than the tar's size.
   package func frame(holding tarOffset: UInt64) -> Int {
     precondition(tarOffset < tarSize)
-    var low = 0
-    var high = marks.count
-    while low + 1 < high {
-      let middle = (low + high) / 2
-      if marks[middle].tarOffset <= tarOffset { low = middle } else { high = middle }
-    }
-    var index = low * Self.stride
-    var end = marks[low].tarOffset + UInt64(sizes[index].content)
+    let mark = marks.partitioningIndex { $0.tarOffset > tarOffset } - 1
+    var index = mark * Self.stride
+    var end = marks[mark].tarOffset + UInt64(sizes[index].content)
     while end <= tarOffset {
       index += 1
       end += UInt64(sizes[index].content)

@@ -331,12 +331,7 @@ struct Planning<Failure: Error> {
 
   /// Returns the place of the first file whose identifier is not less than a text.
   private func place(of text: String) -> Int {
-    var (low, high) = (0, files.count)
-    while low < high {
-      let middle = (low + high) / 2
-      if files[middle].identifier.description < text { low = middle + 1 } else { high = middle }
-    }
-    return low
+    files.partitioningIndex { $0.identifier.description >= text }
   }
 
   /// Returns the place of a file; nil if there is none.

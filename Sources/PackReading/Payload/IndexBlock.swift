@@ -74,13 +74,7 @@ package final class IndexBlock: Sendable {
   /// Returns the row of a path, by binary search.
   package func row(of path: Span<UInt8>) -> Int? {
     let bytes = columns.bytes
-    var low = 0
-    var high = count
-    while low < high {
-      let middle = (low + high) / 2
-      if precedes(bytes.byteSpan.extracting(columns.path(middle)), path) { low = middle + 1 } else { high = middle }
-    }
-    guard low < count else { return nil }
-    return equal(bytes.byteSpan.extracting(columns.path(low)), path) ? low : nil
+    let row = (0..<count).partitioningIndex { !precedes(bytes.byteSpan.extracting(columns.path($0)), path) }
+    return row < count && equal(bytes.byteSpan.extracting(columns.path(row)), path) ? row : nil
   }
 }
