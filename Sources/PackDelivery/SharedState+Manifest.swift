@@ -14,7 +14,7 @@ extension SharedState {
   /// Accepts the manifest that the system downloaded if it is valid, trusted, and not older than the last accepted one. The document is copied,
   /// because the system removes its file when the callback returns.
   ///
-  /// If the manifest is refused, nothing changes: the last accepted manifest (``lastManifest(verify:)``), all records and all files stay. The app's
+  /// If the manifest is refused, nothing changes: the last accepted manifest, all records and all files stay. The app's
   /// store repeats these checks, more strictly, when it adopts the manifest.
   ///
   /// A manifest that was accepted under a key that is no longer trusted does not restrict what may follow. Otherwise an attacker who stole that key
@@ -29,33 +29,14 @@ extension SharedState {
     try accepted({ () throws(PackError) in FileContent(document) }, verify).manifest
   }
 
-  /// Follows the keys documents of the manifest that the system downloaded, and then accepts the manifest itself, in the same way.
-  ///
-  /// Keys documents that are valid count from now on, also if the manifest is refused.
-  ///
-  /// - Parameters:
-  ///   - document: the document. It is refused unread if it is larger than a manifest may be.
-  ///   - trust: the keys that the app embeds: `TrustedKeys`.
-  /// - Throws: the errors of `trust`, ``PackFormat/PackError/Code/damagedManifest``, ``PackFormat/PackError/Code/manifestRollback``,
-  ///   ``PackFormat/PackError/Code/stateBusy``, or an error of the file system.
-  public func accept(_ document: [UInt8], trusting trust: some ManifestTrust) throws(PackError) -> Manifest {
-    try accepted({ () throws(PackError) in FileContent(document) }, following(trust)).manifest
-  }
-
   /// Accepts the manifest in a file, which is mapped and not read into memory, like ``accept(_:verify:)``.
   package func accept(manifestAt path: String, _ verify: ManifestCheck) throws(PackError) -> ManifestListing {
     try accepted({ () throws(PackError) in try directory.files.content(of: path, limit: Manifest.largestSize) }, verify)
   }
 
-  /// Returns the last accepted manifest, for use if no other is available.
+  /// Returns the last accepted manifest, mapped, for use if no other is available. Returns nil if none was accepted yet.
   ///
-  /// - Returns: nil if no manifest was accepted yet.
-  /// - Throws: the errors of `trust`: the document is checked like a new one.
-  public func lastManifest(trusting trust: some ManifestTrust) throws(PackError) -> Manifest? {
-    try lastManifest(verify: check(by: trust))
-  }
-
-  /// Returns the last accepted manifest, mapped.
+  /// - Throws: the errors of `verify`: the document is checked like a new one.
   func lastListing(_ verify: ManifestCheck) throws(PackError) -> ManifestListing? {
     guard let document = try lastContent() else { return nil }
     let signed = try SignedManifest(document)
@@ -133,12 +114,6 @@ extension SharedState {
     logger.record(.notice, .delivery, "manifest accepted", [.public("version", manifest.head.version)])
     return manifest
   }
-
-  /// Returns the last accepted manifest, for use if no other is available.
-  ///
-  /// - Returns: nil if no manifest was accepted yet.
-  /// - Throws: the errors of `verify`: the document is checked like a new one.
-  public func lastManifest(verify: ManifestCheck) throws(PackError) -> Manifest? { try lastListing(verify)?.manifest }
 
   /// Returns the last accepted document, for the app's store to adopt. Returns nil if there is none.
   public func lastDocument() throws(PackError) -> [UInt8]? { try lastContent()?.bytes }

@@ -53,11 +53,9 @@ public struct SharedState: Sendable {
     let root = try directory.open()
     var content = Content()
     for id in try directory.recordedPacks(in: root) {
-      do throws(PackError) {
-        if let record = try directory.record(id, in: root) { content.records.append(record) }
-      } catch {
-        guard error.code == .damagedState else { throw error }
-        content.damaged.append(id)
+      switch try recordUnlessDamaged(id, in: root) {
+      case .sound(let record): if let record { content.records.append(record) }
+      case .damaged: content.damaged.append(id)
       }
     }
     let installing = Set(content.records.filter { $0.state == .installing }.map(\.identifier))
@@ -245,7 +243,7 @@ public struct SharedState: Sendable {
   ///     over.
   ///   - failure: the failure.
   ///   - hasGrown: whether the download brought bytes that the next attempt can use.
-  ///   - atLeast: the number of seconds that the server asked to wait.
+  ///   - seconds: the number of seconds that the server asked to wait.
   @discardableResult
   public func downloadFailed(
     _ subject: DownloadSubject, _ failure: DownloadFailure, hasGrown: Bool = false, atLeast seconds: UInt32 = 0

@@ -215,7 +215,7 @@ struct DeliveryWorld {
   private mutating func currentManifest(_ state: SharedState) throws(PackError) -> Manifest? {
     if chance(1, in: 6) {
       count("offline")
-      return try? state.lastManifest(verify: Self.check)
+      return try? state.lastManifest(Self.check)
     }
     return try state.accept(document, verify: Self.check)
   }

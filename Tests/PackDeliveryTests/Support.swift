@@ -126,6 +126,27 @@ extension SharedState {
     try SharedState(directory: "/group", policy: exact, files: files, clock: clock)
   }
 
+  /// Follows the keys documents of a manifest, and then accepts it, as the extension does.
+  @discardableResult
+  func accept(_ document: [UInt8], trusting keys: TrustedKeys) throws(PackError) -> Manifest {
+    try accept(document) { (signed) throws(PackError) in
+      try follow(signed, trusting: keys)
+      try keys.check(signed, record: keysRecord(), at: time)
+    }
+  }
+
+  /// Returns the last accepted manifest, checked like a new one.
+  func lastManifest(_ check: ManifestCheck) throws(PackError) -> Manifest? {
+    guard let document = try lastDocument() else { return nil }
+    let signed = try SignedManifest(document)
+    try check(signed)
+    return try Manifest(parsingSigned: signed.bytes.byteSpan.extracting(signed.signedBytes))
+  }
+
+  func lastManifest(trusting keys: TrustedKeys) throws(PackError) -> Manifest? {
+    try lastManifest { (signed) throws(PackError) in try keys.check(signed, record: keysRecord(), at: time) }
+  }
+
   /// Records downloads as handed to the system.
   func schedule(_ packs: ManifestPack..., event: DeliveryEvent = .periodic) throws(PackError) {
     _ = try plan(for: manifest(packs), facts: DeliveryFacts(event, at: time))

@@ -7,7 +7,7 @@ extension TrustedKeys: ManifestTrust {
     return (progress.keys.record, progress.failure)
   }
 
-  /// Returns the content of a manifest that is signed by enough of the keys that count after a record.
+  /// Checks that a manifest is signed by enough of the keys that count after a record, and that those have not expired.
   public func check(_ document: SignedManifest, record: [UInt8]?, at time: Int64) throws(PackError) {
     let keys = restored(from: record)
     try document.checkSignatures(trusting: keys)
