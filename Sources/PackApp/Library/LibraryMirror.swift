@@ -14,7 +14,7 @@ extension LibraryMirror {
     set { if !newValue { problem = nil } }
   }
 
-  /// Makes a pack usable: ``PackLibrary/ensure(_:)``.
+  /// Makes a pack usable: ``PackLibrary/ensure(_:)-(String)``.
   public func ensure(_ id: String) async { await report { () throws(PackError) in try await library.ensure(id) } }
 
   /// Cancels the download of a pack: ``PackLibrary/cancel(_:)``.

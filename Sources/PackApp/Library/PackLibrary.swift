@@ -9,7 +9,7 @@ public import Foundation
 /// let level = try packs.data("game-puzzle", "levels/1.json")
 /// ```
 ///
-/// Packs in asset packs that the system manages, from Apple's servers or your own, have the same calls: ``managed(keys:options:)``.
+/// Packs in asset packs that the system manages, from Apple's servers or your own, have the same calls: `managed(keys:options:)`.
 ///
 /// It decides nothing by itself: plans, records and installations are those of ``AppDelivery`` and ``AssetStore``, which stay available for what this
 /// object does not offer. Create one per process. All methods may be called from any task.
@@ -21,7 +21,7 @@ public final class PackLibrary: Sendable {
     /// A directory with a release inside the app: what `packer build` wrote. Its manifest is used until a newer one was fetched. The app copies packs whose
     /// bytes it has, instead of downloading them; a downloader extension does not look there.
     public var bundled: URL?
-    /// Whether ``PackLibrary/ensure(_:)`` confirms a new version as soon as it opens. If false, the version stays on trial until
+    /// Whether ``PackLibrary/ensure(_:)-(String)`` confirms a new version as soon as it opens. If false, the version stays on trial until
     /// ``PackLibrary/confirm(_:)``, and is rolled back if that does not happen within the store's time limit.
     public var confirmsVersions = true
     /// The lowest manifest version that this release of the app accepts.
@@ -69,7 +69,7 @@ public final class PackLibrary: Sendable {
     /// The pack can be read in this version. `update` is what comes of a newer one, and nil if there is none on its way. The version of a managed asset
     /// pack is 0 if there is a newer one: the system does not say which one the device has.
     case ready(version: UInt64, update: Update?)
-    /// The pack cannot be had now. ``PackError/advice-swift.property`` says what helps; ``PackLibrary/ensure(_:)`` tries again.
+    /// The pack cannot be had now. ``PackError/advice-swift.property`` says what helps; ``PackLibrary/ensure(_:)-(String)`` tries again.
     case failed(PackError)
   }
 
@@ -81,7 +81,7 @@ public final class PackLibrary: Sendable {
     case downloading(received: UInt64, of: UInt64)
     /// Its file is complete, and is being verified and installed.
     case installing
-    /// It is installed, and the next ``PackLibrary/ensure(_:)`` uses it.
+    /// It is installed, and the next ``PackLibrary/ensure(_:)-(String)`` uses it.
     case installed(version: UInt64)
   }
 
@@ -99,7 +99,7 @@ public final class PackLibrary: Sendable {
 
   /// A pack that the manifest offers for this device.
   public struct Offer: Identifiable, Sendable {
-    /// The name of the pack for ``PackLibrary/ensure(_:)``.
+    /// The name of the pack for ``PackLibrary/ensure(_:)-(String)``.
     public let id: String
     /// The name for people; the id if the manifest has none.
     public let name: String
@@ -210,7 +210,7 @@ public final class PackLibrary: Sendable {
 
   /// Returns the packs that the accepted manifest offers for this device, as far as they are known.
   ///
-  /// If the list is not complete, the first call starts to fetch what is missing, and ``refresh()`` waits for it. ``ensure(_:)`` finds a pack by its name in
+  /// If the list is not complete, the first call starts to fetch what is missing, and ``refresh()`` waits for it. ``ensure(_:)-(String)`` finds a pack by its name in
   /// any case. Takes 1 KB of memory for each pack.
   public func offers() async -> Offers {
     await back.offers()
@@ -271,13 +271,13 @@ public final class PackLibrary: Sendable {
     try await back.setLanguages(languages)
   }
 
-  /// Cancels the download of a pack. It is not downloaded again until ``ensure(_:)``. The system may download a managed asset pack that is not on demand
+  /// Cancels the download of a pack. It is not downloaded again until ``ensure(_:)-(String)``. The system may download a managed asset pack that is not on demand
   /// again in a later process, and before iOS 26.4 may finish a download in spite of this: what then arrives is removed.
   public func cancel(_ id: String) async throws(PackError) {
     try await back.cancel(id)
   }
 
-  /// Removes a pack from the device. It stays removed until ``ensure(_:)``, even if the manifest requires it; a managed asset pack that is not on demand
+  /// Removes a pack from the device. It stays removed until ``ensure(_:)-(String)``, even if the manifest requires it; a managed asset pack that is not on demand
   /// may come again in a later process.
   ///
   /// - Throws: ``PackError/Code/inUse`` if something other than this object has the pack open.
@@ -285,7 +285,7 @@ public final class PackLibrary: Sendable {
     try await back.remove(id)
   }
 
-  /// Confirms the version of a pack that ``ensure(_:)`` activated, if ``Options/confirmsVersions`` is false.
+  /// Confirms the version of a pack that ``ensure(_:)-(String)`` activated, if ``Options/confirmsVersions`` is false.
   ///
   /// - Throws: ``PackError/Code/staleConfirmation`` if it was rolled back in the meantime. Does nothing if the version is not on trial.
   public func confirm(_ id: String) async throws(PackError) {
@@ -306,12 +306,12 @@ public final class PackLibrary: Sendable {
 
   // MARK: Content
 
-  /// Returns the content of a file in a pack that ``ensure(_:)`` made usable.
+  /// Returns the content of a file in a pack that ``ensure(_:)-(String)`` made usable.
   ///
   /// Every byte is authenticated. Blocks the thread for about as long as decrypting and decompressing takes: milliseconds per megabyte.
   ///
   /// - Parameter range: The bytes to read. If nil, the whole file.
-  /// - Throws: ``PackError/Code/notInstalled`` if ``ensure(_:)`` was not called in this process, ``PackError/Code/noSuchEntry``,
+  /// - Throws: ``PackError/Code/notInstalled`` if ``ensure(_:)-(String)`` was not called in this process, ``PackError/Code/noSuchEntry``,
   ///   ``PackError/Code/rangeNotSatisfiable``, or the error of a damaged pack.
   public func data(_ id: String, _ path: String, range: Range<UInt64>? = nil) throws(PackError) -> Data {
     Data(try opened(id).read(path, range: range))
@@ -342,10 +342,10 @@ public final class PackLibrary: Sendable {
 
   /// Returns the directory with the files of a pack that is kept unpacked (`install: unpacked`), for interfaces that take directories, such as Core ML's.
   ///
-  /// Valid as long as this version is open: until ``close(_:)``, or an ``ensure(_:)`` that uses a newer one. Do not change what is in it. The files were
+  /// Valid as long as this version is open: until ``close(_:)``, or an ``ensure(_:)-(String)`` that uses a newer one. Do not change what is in it. The files were
   /// authenticated when they were written, and are not checked again.
   ///
-  /// - Throws: ``PackError/Code/notInstalled`` if ``ensure(_:)`` was not called in this process, or ``PackError/Code/usage`` if the pack is kept encrypted,
+  /// - Throws: ``PackError/Code/notInstalled`` if ``ensure(_:)-(String)`` was not called in this process, or ``PackError/Code/usage`` if the pack is kept encrypted,
   ///   as those in managed asset packs always are.
   public func directory(_ id: String) throws(PackError) -> URL {
     if let directory = try opened(id).directory { return URL(fileURLWithPath: directory, isDirectory: true) }
@@ -355,15 +355,15 @@ public final class PackLibrary: Sendable {
         ? "make the release with 'install: unpacked' for it" : "read its files with 'data', 'stream' or 'file' of the library")
   }
 
-  /// Closes a pack that ``ensure(_:)`` opened, so that an earlier version of it can be removed. Reading it needs another ``ensure(_:)``. Files need not be
+  /// Closes a pack that ``ensure(_:)-(String)`` opened, so that an earlier version of it can be removed. Reading it needs another ``ensure(_:)-(String)``. Files need not be
   /// closed: ``StorePolicy/openFiles`` bounds them.
   public func close(_ id: String) {
     back.opened.withLock { $0[id] = nil }
   }
 
-  /// Returns the pack that ``ensure(_:)`` opened, for everything that ``OpenedPack`` offers. The version is not removed while the object is retained.
+  /// Returns the pack that ``ensure(_:)-(String)`` opened, for everything that ``OpenedPack`` offers. The version is not removed while the object is retained.
   ///
-  /// - Throws: ``PackError/Code/notInstalled`` if ``ensure(_:)`` was not called in this process.
+  /// - Throws: ``PackError/Code/notInstalled`` if ``ensure(_:)-(String)`` was not called in this process.
   public func opened(_ id: String) throws(PackError) -> OpenedPack {
     guard let pack = back.opened.withLock({ $0[id] }) else {
       throw PackError(.notInstalled, "pack '\(printable(id.utf8))' was not made usable in this process", advice: .install)
