@@ -123,12 +123,7 @@ extension SharedState {
     guard let size = try directory.status(Self.manifestName, in: try directory.open())?.size, size <= Manifest.largestSize else {
       return nil
     }
-    do throws(PackError) {
-      return try directory.files.content(of: directory.path(Self.manifestName), limit: Manifest.largestSize)
-    } catch {
-      guard error.code == .missingInput else { throw error }
-      return nil
-    }
+    return try unless(.missingInput, directory.files.content(of: directory.path(Self.manifestName), limit: Manifest.largestSize))
   }
 
   /// Returns whether a manifest replaces the last accepted one. The last accepted one is ignored if its signature is no longer trusted.

@@ -104,6 +104,27 @@ public struct PackError: Error, Sendable, CustomStringConvertible {
   }
 }
 
+/// Runs an operation. Returns nil if it throws an error with this code, or the other one.
+package func unless<Result>(
+  _ code: PackError.Code, or other: PackError.Code? = nil, _ operation: @autoclosure () throws(PackError) -> Result
+) throws(PackError) -> Result? {
+  do throws(PackError) { return try operation() } catch {
+    guard error.code == code || error.code == other else { throw error }
+    return nil
+  }
+}
+
+/// Runs `body` and has its errors name what they are about: ``PackError/about(_:)``.
+package func attributing<Result: ~Copyable>(
+  to subject: String, _ body: () throws(PackError) -> Result
+) throws(PackError) -> Result {
+  do throws(PackError) {
+    return try body()
+  } catch {
+    throw error.about(subject)
+  }
+}
+
 extension PackError.Code {
   /// The file does not start with the magic of a pack.
   public static let notAPack = Self(rawValue: "not-a-pack")

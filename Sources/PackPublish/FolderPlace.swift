@@ -20,12 +20,7 @@ package struct FolderPlace: PublishingPlace {
   }
 
   package func contents(of name: String, limit: Int) throws(PackError) -> [UInt8]? {
-    do throws(PackError) {
-      return try files.contents(of: path(name), limit: limit)
-    } catch {
-      guard error.code == .missingInput else { throw error }
-      return nil
-    }
+    try unless(.missingInput, files.contents(of: path(name), limit: limit))
   }
 
   package func bring(_ wanted: [(name: String, limit: UInt64)], to directory: String) throws(PackError) -> Brought {

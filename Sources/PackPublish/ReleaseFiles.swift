@@ -31,11 +31,9 @@ package struct ReleaseFiles: Sendable {
     manifestPath = folder.manifestPath
     let bytes = try files.contents(of: manifestPath, limit: Manifest.largestSize, code: .damagedManifest)
     manifestBytes = bytes
-    do throws(PackError) {
+    manifest = try attributing(to: manifestPath) { () throws(PackError) in
       let signed = try SignedManifest(bytes)
-      manifest = try Manifest(parsing: signed.bytes.byteSpan, signed.signedBytes)
-    } catch {
-      throw error.about(manifestPath)
+      return try Manifest(parsing: signed.bytes.byteSpan, signed.signedBytes)
     }
     copyName = ManifestCopy.name(manifest.version, try CryptoBackends.standard.digest(of: bytes.byteSpan))
     let catalogue = try ReleaseCatalogue(manifest, in: directory, files: files)

@@ -50,14 +50,12 @@ extension Pack {
   /// - Throws: ``PackError/Code/limitExceeded`` if the tree is more than a pack may hold.
   package func measureTree() throws(PackError) -> TreeCount {
     var count = TreeCount()
-    do throws(PackError) {
+    try attributing(to: source.path) { () throws(PackError) in
       try forEachRecord { (block, row) throws(PackError) in
         try block.withPath(of: row) { (path) throws(PackError) in
           try count.add(path: path, kind: block.kind(of: row), size: block.size(of: row))
         }
       }
-    } catch {
-      throw error.about(source)
     }
     return count
   }

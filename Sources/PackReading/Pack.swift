@@ -221,11 +221,7 @@ public final class Pack: Sendable {
     defer {
       idle.withLock { if $0.count < Self.idleReaders { $0.append(reader) } }
     }
-    do throws(PackError) {
-      return try body(reader)
-    } catch {
-      throw error.about(source)
-    }
+    return try attributing(to: source.path) { () throws(PackError) in try body(reader) }
   }
 }
 

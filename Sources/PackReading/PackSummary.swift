@@ -22,11 +22,7 @@ package struct PackSummary: Sendable {
 
   package static func read(_ path: String, files: any FileSystem) throws(PackError) -> PackSummary {
     let start = try PackStart(path, files: files)
-    do {
-      try start.layout.checkLastSegment()
-    } catch {
-      throw error.about(path)
-    }
+    try attributing(to: path) { () throws(PackError) in try start.layout.checkLastSegment() }
     return PackSummary(header: start.header, stanzas: start.stanzas, layout: start.layout)
   }
 

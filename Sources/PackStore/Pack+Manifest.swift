@@ -36,11 +36,7 @@ extension Pack {
   /// - Throws: ``PackError/Code/limitExceeded`` if the tree takes more than the manifest says, or more than any pack may.
   func measureTree(against entry: ManifestPack) throws(PackError) -> TreeCount {
     let tree = try measureTree()
-    do throws(PackError) {
-      try tree.check(against: entry)
-    } catch {
-      throw error.about(source)
-    }
+    try attributing(to: source.path) { () throws(PackError) in try tree.check(against: entry) }
     return tree
   }
 

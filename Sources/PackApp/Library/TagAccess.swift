@@ -40,11 +40,7 @@ public final class TagAccess: Sendable {
   /// - Throws: ``PackError/Code/noSuchEntry`` if no pack has the file, ``PackError/Code/usage`` after the end of the access, or an error of reading.
   public func read(_ path: String, range: Range<UInt64>? = nil) throws(PackError) -> [UInt8] {
     for pack in try lasting() {
-      do throws(PackError) {
-        return try pack.read(path, range: range)
-      } catch {
-        guard error.code == .noSuchEntry else { throw error }
-      }
+      if let bytes = try unless(.noSuchEntry, pack.read(path, range: range)) { return bytes }
     }
     throw PackError(.noSuchEntry, "there is no '\(printable(path.utf8))' in the packs of \(names)")
   }

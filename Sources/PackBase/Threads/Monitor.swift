@@ -62,6 +62,16 @@ package final class Monitor<State>: @unchecked Sendable {
   }
 }
 
+extension Monitor<Int> {
+  /// Counts on, and returns the number before; nil if it has reached `end`. Workers share their work by it.
+  package func count(below end: Int) -> Int? {
+    withLock { number in
+      defer { number += 1 }
+      return number < end ? number : nil
+    }
+  }
+}
+
 /// The lock and the condition of a monitor, separate from its value so that locking needs no call through a generic type.
 @safe
 @usableFromInline

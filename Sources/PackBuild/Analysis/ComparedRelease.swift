@@ -30,11 +30,8 @@ package struct ComparedRelease: Sendable {
   package init(reading target: String) throws(PackError) {
     let folder = ReleaseFolder(target)
     let signed = try SignedManifest.read(folder.manifestPath)
-    let manifest: Manifest
-    do throws(PackError) {
-      manifest = try Manifest(parsingSigned: signed.bytes.byteSpan.extracting(signed.signedBytes))
-    } catch {
-      throw error.about(folder.manifestPath)
+    let manifest = try attributing(to: folder.manifestPath) { () throws(PackError) in
+      try Manifest(parsingSigned: signed.bytes.byteSpan.extracting(signed.signedBytes))
     }
     let directory = ReleasePlaces.directory(of: target)
     let catalogue = try ReleaseCatalogue(manifest, in: directory)

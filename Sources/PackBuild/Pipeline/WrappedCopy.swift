@@ -23,11 +23,7 @@ package struct WrappedCopy: Sendable {
   ) async throws(PackError) -> WrappedCopy {
     let (start, pack) = try Pack.openAlone(path, key: key, files: files)
     var rewrite = try HeaderRewrite(start.bytes.byteSpan, key: key)
-    do throws(PackError) {
-      try change(&rewrite)
-    } catch {
-      throw error.about(path)
-    }
+    try attributing(to: path) { () throws(PackError) in try change(&rewrite) }
     let header = try rewrite.seal()
     let (keyID, recipientIDs) = (rewrite.stanzas.keyID, try KeyStanzas.parse(rewrite.stanzas.bytes.byteSpan).recipientIDs)
 

@@ -96,10 +96,7 @@ extension ReleaseBuild {
       let others = try FrameCompressor(FrameStrengths(other, for: layout))
       var content = [UInt8](repeating: 0, count: Self.sampleSize)
       var compressed = [UInt8](repeating: 0, count: Limits.compressBound(Self.sampleSize))
-      while let number = next.withLock({ next -> Int? in
-        defer { next += 1 }
-        return next < chosen.count ? next : nil
-      }) {
+      while let number = next.count(below: chosen.count) {
         try pool.checkpoint()
         let size = chosen[number].range.count
         guard layout.read(chosen[number], from: reader, into: &content) else { continue }
@@ -107,12 +104,12 @@ extension ReleaseBuild {
         let ownSize = try own.compress(content.byteSpan.extracting(first: size), into: &target)
         let start = ContinuousClock.now
         let otherSize = try others.compress(content.byteSpan.extracting(first: size), into: &target)
-        let time = ContinuousClock.now - start
+        let time = (ContinuousClock.now - start).microseconds
         sums.withLock { sums in
           sums.content += size
           sums.size += ownSize
           sums.otherSize += otherSize
-          sums.seconds += Double(time.components.seconds) + Double(time.components.attoseconds) / 1e18
+          sums.seconds += Double(time) / 1e6
         }
       }
     }

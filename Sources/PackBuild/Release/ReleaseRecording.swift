@@ -150,12 +150,9 @@ package struct ReleaseRecording: Sendable {
       for text in record.signers { trusted.append(try SigningPublicKey(text: text)) }
     }
     let path = "\(dist)/\(ReleaseFile.manifest)"
-    let manifest: VerifiedManifest
-    do throws(PackError) {
+    let manifest = try attributing(to: path) { () throws(PackError) in
       let bytes = try files.contents(of: path, limit: Manifest.largestSize, code: .damagedManifest)
-      manifest = try SignedManifest(bytes).verify(trusting: trusted)
-    } catch {
-      throw error.about(path)
+      return try SignedManifest(bytes).verify(trusting: trusted)
     }
     guard manifest.signedDigest == record.manifest.signedDigest, manifest.manifest.version == record.manifest.version else {
       throw changed("\(path) is not the manifest that was built")

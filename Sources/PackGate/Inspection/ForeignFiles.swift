@@ -222,11 +222,7 @@ struct ForeignFilesSearch {
   /// Returns the content of a small file, or nothing if it is larger than any that is compared. Not through a link.
   private func bytes(of path: String) throws(PackError) -> [UInt8] {
     guard kind(of: path) == .file else { throw PackError(.cannotRead, of: path, "is not a file") }
-    do throws(PackError) {
-      return try files.contents(of: path, limit: 1 << 20)
-    } catch  where error.code == .limitExceeded {
-      return []
-    }
+    return try unless(.limitExceeded, files.contents(of: path, limit: 1 << 20)) ?? []
   }
 
   private func digest(of path: String) throws(PackError) -> [UInt8] {

@@ -152,13 +152,8 @@ struct ReleaseInspection: Sendable {
     let next = Monitor(0)
     try await WorkerPool.run(min(try WorkerPool.size(for: options.jobs), entries.count)) { (pool, _) throws(PackError) in
       let reader = try PackFileReading(files: files, isQuick: options.isQuick)
-      while true {
+      while let number = next.count(below: entries.count) {
         try pool.checkpoint()
-        let number = next.withLock { next in
-          defer { next += 1 }
-          return next
-        }
-        guard number < entries.count else { return }
         let found = try reader.look(at: entries[number], path: place.path(entries[number].fileName), key: key, survey, number: number)
         packs.withLock { $0[number] = found }
       }

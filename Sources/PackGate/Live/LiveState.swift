@@ -22,14 +22,8 @@ struct LiveState {
   /// - Throws: ``PackError/Code/invalidRecord`` if it is another file.
   init(_ path: String, now: ManifestTime, files: any FileSystem) throws(PackError) {
     (self.path, self.now, self.files) = (path, now, files)
-    let text: String
-    do throws(PackError) {
-      text = String(decoding: try files.contents(of: path, limit: Self.largest), as: UTF8.self)
-    } catch {
-      guard error.code == .missingInput else { throw error }
-      return
-    }
-    let lines = text.split(separator: "\n")
+    guard let bytes = try unless(.missingInput, files.contents(of: path, limit: Self.largest)) else { return }
+    let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
     guard lines.first ?? Self.title[...] == Self.title else {
       throw PackError(.invalidRecord, of: path, "is not a file of 'packer verify --live'", hint: "name another file")
     }

@@ -40,11 +40,7 @@ package struct PackPart {
   ) async throws(PackError) {
     try check(allowsUnportablePaths)
     try await pack.fill(directory, progress: progress) { (output) async throws(PackError) in
-      do throws(PackError) {
-        try output.checkSpace(tree.diskSize)
-      } catch {
-        throw error.about(pack.source)
-      }
+      try attributing(to: pack.source.path) { () throws(PackError) in try output.checkSpace(tree.diskSize) }
       try await TreeWalk.run(pack, into: output, jobs: jobs, phase: .unpacking, skipped: others, progress: progress)
     }
   }

@@ -67,10 +67,8 @@ package struct KeyReference: Hashable, Sendable {
         .usage, "a signer has no \(key.hasPrefix("pkp1-") ? "program" : "public key (pkp1-…) before its program")",
         hint: "write \(signerForm)")
     }
-    do throws(PackError) {
+    return try attributing(to: "the public key of a signer") { () throws(PackError) in
       return .signer(try SigningPublicKey(text: key), words)
-    } catch {
-      throw error.about("the public key of a signer")
     }
   }
 
@@ -120,10 +118,8 @@ package struct KeyReference: Hashable, Sendable {
         .usage, of: name, "contains a key itself", hint: "put the key text into \(variable), or into a file that \(name) names")
     }
     if name == signerVariable {
-      do throws(PackError) {
+      return try attributing(to: name) { () throws(PackError) in
         return KeyReference(try signer(value))
-      } catch {
-        throw error.about(name)
       }
     }
     guard !shape.isPublic else { throw publicKeyRefused.about(name) }

@@ -86,10 +86,8 @@ struct SecretInput: ~Copyable {
     try checkLength()
     guard count > 0 else { throw PackError(.noKey, of: origin, "is empty; expected a key") }
     let count = count
-    do throws(PackError) {
-      return try buffer.withSpan { (text) throws(PackError) in try parse(text.extracting(first: count)) }
-    } catch {
-      throw error.about(origin)
+    return try attributing(to: origin) { () throws(PackError) in
+      try buffer.withSpan { (text) throws(PackError) in try parse(text.extracting(first: count)) }
     }
   }
 }

@@ -16,10 +16,7 @@ package enum SourceDigests {
     try await WorkerPool.run(min(jobs, numbers.count)) { (pool, _) throws(PackError) in
       let digest = try backend.makeDigest()
       var buffer = [UInt8](repeating: 0, count: 256 << 10)
-      while let position = next.withLock({ next -> Int? in
-        defer { next += 1 }
-        return next < numbers.count ? next : nil
-      }) {
+      while let position = next.count(below: numbers.count) {
         let number = numbers[position]
         let entry = entries[Int(number)]
         guard let file = reader.open(entry, toReadAtOnce: true) else { continue }

@@ -315,9 +315,7 @@ package final class GameSite: Site {
       if name.hasPrefix("icon/"), let game = shelf.game(named: String(name.dropFirst(5)).lowercased()) { return icon(of: game, request) }
       return playtest.reply(name, request, in: nil, port: port) ?? .text(404, "There is nothing at this path.\n", isHead: isHead)
     }
-    guard isHead || request.method == "GET" else {
-      return .text(405, "", headers: ["Allow": "GET, HEAD"], isHead: isHead)
-    }
+    guard isHead || request.method == "GET" else { return .text(405, "", headers: ["Allow": "GET, HEAD"], isHead: isHead) }
     guard let target = RequestTarget(request.target) else { return .text(400, "The request target is not a valid path.\n", isHead: isHead) }
     if stock.isSingle {
       let path = RequestTarget.encoded(target.path)

@@ -128,11 +128,9 @@ package struct GameStock: Sendable {
 
   private func manifest() throws(PackError) -> Manifest {
     let signed = try SignedManifest.read(watched)
-    do throws(PackError) {
+    return try attributing(to: watched) { () throws(PackError) in
       guard trusted.signingKeys.isEmpty else { return try signed.verify(trusting: trusted).manifest }
       return try Manifest(parsing: signed.bytes.byteSpan, signed.signedBytes)
-    } catch {
-      throw error.about(watched)
     }
   }
 

@@ -57,10 +57,9 @@ package final class LoadRecorder: Sendable {
     state.withLock { state in
       let start = state.start ?? time
       state.start = start
-      let elapsed = (time - start).components
       let noted = LoadRun.Request(
-        milliseconds: UInt64(clamping: elapsed.seconds * 1000 + elapsed.attoseconds / 1_000_000_000_000_000), path: path,
-        status: UInt64(reply.status), size: reply.body?.length ?? 0, range: range)
+        milliseconds: (time - start).microseconds / 1000, path: path, status: UInt64(reply.status), size: reply.body?.length ?? 0,
+        range: range)
       if state.games[game.id] == nil { state.order.append(game.id) }
       // A new version is served from now on.
       if state.games[game.id]?.pack.contentRoot != pack.contentRoot {
@@ -101,7 +100,7 @@ package final class LoadRecorder: Sendable {
     return address[mark.upperBound...].prefix { $0 != "/" }.lowercased() == host.lowercased() ? nil : String(address)
   }
 
-  private static func shortened(_ text: String, _ limit: Int) -> String {
+  static func shortened(_ text: String, _ limit: Int) -> String {
     text.utf8.count <= limit ? text : String(decoding: text.utf8.prefix(limit), as: UTF8.self)
   }
 

@@ -53,18 +53,15 @@ final class PlaytestLog: Sendable {
   }
 
   /// The time since the start of the log.
-  var milliseconds: UInt64 {
-    let elapsed = (now() - start).components
-    return UInt64(clamping: elapsed.seconds * 1000 + elapsed.attoseconds / 1_000_000_000_000_000)
-  }
+  var milliseconds: UInt64 { (now() - start).microseconds / 1000 }
 
   // MARK: Noting
 
   func note(_ event: Event, in id: String) {
     var event = event
     event.milliseconds = event.milliseconds ?? milliseconds
-    event.text = Self.shortened(event.text)
-    event.note = event.note.map(Self.shortened)
+    event.text = LoadRecorder.shortened(event.text, Self.longestText)
+    event.note = event.note.map { LoadRecorder.shortened($0, Self.longestText) }
     histories.withLock { histories in
       histories[id, default: History()].counts[event.kind, default: 0] += 1
       histories[id]?.sentSize += event.size ?? 0
@@ -82,10 +79,6 @@ final class PlaytestLog: Sendable {
       (history.counts, history.sentSize, history.last) = ([:], 0, [])
       histories[id] = history
     }
-  }
-
-  private static func shortened(_ text: String) -> String {
-    text.utf8.count <= longestText ? text : String(decoding: text.utf8.prefix(longestText), as: UTF8.self)
   }
 
   /// Whether somebody looks at the phone's view of a game.

@@ -114,15 +114,10 @@ package final class Catalogue: Sendable {
       return known.shards[number]
     }
     if let found { return found }
-    guard let bytes = try read(FileName(number, of: manifest)) else { return nil }
-    let packs: [ManifestPack]
-    do throws(PackError) {
-      packs = try ShardFile.packs(bytes.byteSpan, number, of: manifest, backend: backend)
-    } catch {
-      guard error.code == .wrongShard else { throw error }
-      // It is fetched again, and replaced.
-      return nil
-    }
+    // A wrong one is fetched again, and replaced.
+    guard let bytes = try read(FileName(number, of: manifest)),
+      let packs = try unless(.wrongShard, ShardFile.packs(bytes.byteSpan, number, of: manifest, backend: backend))
+    else { return nil }
     known.withLock { known in
       guard known.catalogue == manifest.catalogue, known.defaults == manifest.defaults, known.listed == listed,
         known.count + packs.count <= Known.limit, known.shards[number] == nil
@@ -181,12 +176,8 @@ package final class Catalogue: Sendable {
   private func read(_ name: FileName) throws(PackError) -> [UInt8]? {
     let path = "\(path)/\(name.text)"
     guard try reading(path, ifPresent(files.status(of: path, in: nil, following: .asThemselves)))?.kind == .file else { return nil }
-    do throws(PackError) {
-      return try files.contents(of: path, limit: Limits.compressBound(Int(Shard.largestContentSize)))
-    } catch {
-      guard error.code == .missingInput || error.code == .limitExceeded else { throw error }
-      return nil
-    }
+    return try unless(
+      .missingInput, or: .limitExceeded, files.contents(of: path, limit: Limits.compressBound(Int(Shard.largestContentSize))))
   }
 
   private func fileNames() throws(PackError) -> [FileName] {

@@ -70,7 +70,7 @@ private final class PackContentReader: BaseReader {
   }
 
   func copy(_ range: Range<UInt64>, to buffer: inout [UInt8], at target: Int) throws(PackError) {
-    do throws(PackError) {
+    try attributing(to: pack.source.path) { () throws(PackError) in
       var position = range.lowerBound
       while position < range.upperBound {
         let number = pack.table.frame(holding: position)
@@ -88,8 +88,6 @@ private final class PackContentReader: BaseReader {
         }
         position = part.upperBound
       }
-    } catch {
-      throw error.about(pack.source)
     }
   }
 

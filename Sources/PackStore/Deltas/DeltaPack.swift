@@ -59,11 +59,7 @@ package struct DeltaPack: Sendable {
       let count = Int(min(UInt64(buffer.count), source.layout.payloadSize - offset))
       var all = buffer.mutableByteSpan
       var span = all._mutatingExtracting(first: count)
-      do throws(PackError) {
-        try segments.read(at: offset, into: &span)
-      } catch {
-        throw error.about(source)
-      }
+      try attributing(to: source.path) { () throws(PackError) in try segments.read(at: offset, into: &span) }
       offset += UInt64(count)
     }
   }

@@ -115,10 +115,7 @@ package struct DeltaUnpacking: Sendable {
     try await WorkerPool.run(min(workers, runs.count)) { (pool, _) throws(PackError) in
       let copier = try OldContents(application)
       var target = ContentFiles(StagingWriter(output, files: files), application.target)
-      while let number = next.withLock({ (next) -> Int? in
-        defer { next += 1 }
-        return next < runs.count ? next : nil
-      }) {
+      while let number = next.count(below: runs.count) {
         for content in runs[number] {
           let size = content.range.upperBound - content.range.lowerBound
           try copier.read(content, checkpoint: pool.checkpoint) { (piece, offset) throws(PackError) in

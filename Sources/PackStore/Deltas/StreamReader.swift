@@ -42,11 +42,7 @@ final class StreamReader {
 
   /// Fills a buffer with the next bytes of the stream, and returns how many they are: fewer than there is room for only at its end.
   func read(into buffer: inout [UInt8]) throws(PackError) -> Int {
-    do throws(PackError) {
-      return try fill(&buffer)
-    } catch {
-      throw error.about(source)
-    }
+    return try attributing(to: source.path) { () throws(PackError) in try fill(&buffer) }
   }
 
   private func fill(_ buffer: inout [UInt8]) throws(PackError) -> Int {

@@ -263,11 +263,7 @@ struct DeltaInstallation: Sendable {
 
   /// Makes a directory in `staging` for a tree.
   private func prepare(_ name: String, for tree: TreeCount) throws(PackError) -> OutputDirectory {
-    do throws(PackError) {
-      try tree.check(against: order.entry)
-    } catch {
-      throw error.about(file.path)
-    }
+    try attributing(to: file.path) { () throws(PackError) in try tree.check(against: order.entry) }
     try installation.makeRoom(for: StoreSpace.Needs(volume: tree.diskSize, store: tree.diskSize), order)
     return try OutputDirectory(ownedAs: name, in: directory.handle, path: directory.path(directory.place(order.itemName)), files: files)
   }

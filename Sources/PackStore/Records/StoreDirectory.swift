@@ -127,14 +127,7 @@ final class StoreDirectory: Sendable {
 
   /// Runs `body` with the lock, or without it if the volume cannot be written or is full.
   func withLockIfWritable<Result>(_ body: () throws(PackError) -> Result) throws(PackError) -> Result {
-    let lock: BriefLock?
-    do throws(PackError) {
-      lock = try self.lock()
-    } catch {
-      guard error.code == .cannotWrite || error.code == .noSpace else { throw error }
-      lock = nil
-    }
-    return try directory.settling(lock, body)
+    try directory.settling(unless(.cannotWrite, or: .noSpace, lock()), body)
   }
 
   private func lock() throws(PackError) -> BriefLock {

@@ -54,12 +54,8 @@ final class StoreManifests: Sendable {
   }
 
   private func recordedKeys() throws(PackError) -> TrustedKeys {
-    do throws(PackError) {
-      return embedded.restored(from: try directory.contents(of: Self.keysName, limit: KeysChain.largestSize), backend: directory.backend)
-    } catch {
-      guard error.code == .damagedStore else { throw error }
-      return embedded
-    }
+    let record = try unless(.damagedStore, directory.contents(of: Self.keysName, limit: KeysChain.largestSize)) ?? nil
+    return embedded.restored(from: record, backend: directory.backend)
   }
 
   /// Follows the keys documents of a manifest, and records those that are accepted before it throws the error of one that is not.
@@ -226,11 +222,7 @@ final class StoreManifests: Sendable {
   ///
   /// - Throws: ``PackError/Code/cannotRead``
   func rememberedOrNothing() throws(PackError) -> ManifestMemory {
-    do throws(PackError) {
-      if let memory = try memory() { return memory }
-    } catch {
-      guard error.code == .damagedStore else { throw error }
-    }
+    if let memory = try unless(.damagedStore, memory()) ?? nil { return memory }
     return ManifestMemory(nil, lowestVersion: lowestVersion, trusting: try keys())
   }
 

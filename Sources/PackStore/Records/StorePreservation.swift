@@ -13,13 +13,7 @@ package struct StorePreservation {
 
   /// Returns the priorities by tag, in millionths. A damaged file counts as empty: priorities are preferences, not required data.
   func priorities() throws(PackError) -> [String: UInt64] {
-    do throws(PackError) {
-      guard let bytes = try directory.contents(of: Self.name, limit: Self.largestSize) else { return [:] }
-      return try Self.parse(bytes)
-    } catch {
-      guard error.code == .damagedStore else { throw error }
-      return [:]
-    }
+    (try unless(.damagedStore, directory.contents(of: Self.name, limit: Self.largestSize).map(Self.parse)) ?? nil) ?? [:]
   }
 
   /// Sets the priority of tags, under the store's lock. Drops the priorities of tags that the manifest no longer has.

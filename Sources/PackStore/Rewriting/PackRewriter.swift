@@ -200,11 +200,7 @@ package struct PackRewriter: Sendable {
       let frame = pack.table[number]
       var bytes = [UInt8](repeating: 0, count: Int(frame.compressedSize))
       var target = bytes.mutableByteSpan
-      do throws(PackError) {
-        try reader.read(at: frame.offset, into: &target)
-      } catch {
-        throw error.about(pack.source)
-      }
+      try attributing(to: pack.source.path) { () throws(PackError) in try reader.read(at: frame.offset, into: &target) }
       return bytes
     }
 

@@ -2,10 +2,7 @@ import ArgumentParser
 
 /// The options that name what a release is checked against, and how it is found.
 struct GateInputs: ParsableArguments {
-  @Option(
-    name: [.customShort("c"), .customLong("config")],
-    help: ArgumentHelp("The configuration. (default: packer.yml, if it exists)", valueName: "file"), completion: .file())
-  var configuration: String?
+  @OptionGroup var configuration: ConfigurationOption
 
   @Option(help: ArgumentHelp("The app's Info.plist.", valueName: "file"), completion: .file())
   var plist: String?
@@ -62,7 +59,7 @@ struct GateInputs: ParsableArguments {
     if let path = plist, BuiltApp.isPath(path) {
       throw PackError(.usage, "\(path) is a built app, not an Info.plist", hint: "packer \(verb) --app \(ShellWord.path(path))")
     }
-    let configuration = try ReleasePlaces.configuration(at: configuration)
+    let configuration = try configuration.read()
     // Before a key is read, but after the configuration, which names the release.
     try hinting(at: target, configuration, verb, hasKey: hasKey) { () throws(PackError) in
       try ReleasePlaces.checkPresence(of: target, configuration: configuration)

@@ -39,9 +39,9 @@ struct ReleaseGate {
     if printed == .github || printed == .junit { console.lines(bytes(printed)) }
     let inputs =
       [
-        options.inputs.configuration ?? PackerConfiguration.defaultPath, options.inputs.lockFile.lock ?? ReleaseFile.lock,
+        options.inputs.configuration.path ?? PackerConfiguration.defaultPath, options.inputs.lockFile.lock ?? ReleaseFile.lock,
       ] + options.inputs.named
-    let read = configuration ?? (try? ReleasePlaces.configuration(at: options.inputs.configuration))
+    let read = configuration ?? (try? options.inputs.configuration.read())
     for (format, path) in files {
       do throws(PackError) {
         try ReportFile.check(

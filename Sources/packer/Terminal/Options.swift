@@ -56,21 +56,21 @@ struct TrustedKeysOption: ParsableArguments {
   var trust: [String] = []
 }
 
-/// The options that name trusted public keys and the configuration.
-struct TrustOptions: ParsableArguments {
+/// The option that names the configuration, where there need not be one.
+struct ConfigurationOption: ParsableArguments {
   @Option(
     name: [.customShort("c"), .customLong("config")],
-    help: ArgumentHelp(
-      "The configuration, for the keys it names and trusts. (default: packer.yml, if it exists)", valueName: "file"),
-    completion: .file())
-  var configuration: String?
+    help: ArgumentHelp("The configuration. (default: packer.yml, if it exists)", valueName: "file"), completion: .file())
+  var path: String?
 
+  /// Reads it. Returns nil if there is none.
+  func read() throws(PackError) -> PackerConfiguration? { try ReleasePlaces.configuration(at: path) }
+}
+
+/// The options that name trusted public keys and the configuration.
+struct TrustOptions: ParsableArguments {
+  @OptionGroup var configuration: ConfigurationOption
   @OptionGroup var keyTexts: TrustedKeysOption
-
-  /// Reads the configuration that `--config` names, or the one in the working directory. Returns nil if there is none.
-  func readConfiguration() throws(PackError) -> PackerConfiguration? {
-    try ReleasePlaces.configuration(at: configuration)
-  }
 
   /// Returns the trusted public keys.
   ///

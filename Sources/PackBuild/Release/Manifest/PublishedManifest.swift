@@ -17,7 +17,7 @@ package struct PublishedManifest: Sendable {
   /// - Throws: ``PackError/Code/cannotRead`` or ``PackError/Code/missingInput``, ``PackError/Code/untrustedSignature``, or the error of a damaged manifest.
   package static func read(_ place: String, trusting keys: TrustedKeys) throws(PackError) -> PublishedManifest {
     let files = SystemFiles()
-    do throws(PackError) {
+    return try attributing(to: place) { () throws(PackError) in
       let bytes = try place.contains("://") ? fetched(place) : files.contents(of: place, limit: Manifest.largestSize)
       if UnfitContent(bytes.byteSpan) == .page {
         throw PackError(.damagedManifest, "it is a web page, not a manifest", hint: "check the address, and what the server answers there")
@@ -31,8 +31,6 @@ package struct PublishedManifest: Sendable {
       let content = try manifest.contentBytes()
       return PublishedManifest(
         place: place, verified: verified, packs: packs, contentDigest: try CryptoBackends.standard.digest(of: content.byteSpan))
-    } catch {
-      throw error.about(place)
     }
   }
 

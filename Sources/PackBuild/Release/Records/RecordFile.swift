@@ -30,11 +30,7 @@ package enum RecordFile {
     _ path: String, files: any FileSystem, as record: (JSON) throws(PackError) -> Record
   ) throws(PackError) -> Record {
     let value = try read(path, files: files)
-    do throws(PackError) {
-      return try record(value)
-    } catch {
-      throw error.about(path)
-    }
+    return try attributing(to: path) { () throws(PackError) in try record(value) }
   }
 }
 

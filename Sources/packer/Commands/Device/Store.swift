@@ -42,7 +42,7 @@ struct StoreOptions: ParsableArguments {
   /// - Parameter mayCreate: Whether a directory that does not exist becomes a store.
   func open(decidesByManifest decides: Bool, mayCreate: Bool = false, in session: Session) async throws(PackError) -> AssetStore {
     try checkDirectory(mayCreate: mayCreate)
-    let trusted = try trust.keys(try trust.readConfiguration(), isNeeded: decides, in: session)
+    let trusted = try trust.keys(try trust.configuration.read(), isNeeded: decides, in: session)
     return try await AssetStore(root: directory, keys: KeyRing(), trusting: trusted, device: .any)
   }
 
@@ -51,7 +51,7 @@ struct StoreOptions: ParsableArguments {
   /// - Parameter quota: The number of bytes that the store may occupy, or nil for no limit.
   func open(key: KeyOptions, quota: UInt64?, in session: Session) async throws(PackError) -> AssetStore {
     try checkDirectory(mayCreate: true)
-    let configuration = try trust.readConfiguration()
+    let configuration = try trust.configuration.read()
     // Errors about trusted keys are reported before a key is read.
     let trusted = try trust.keys(configuration, in: session)
     let resolved = try session.key(key, configured: configuration?.key)

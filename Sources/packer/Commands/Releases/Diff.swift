@@ -50,10 +50,7 @@ struct Diff: OutputVerb, ReadingVerb {
   @Flag(name: .customLong("follow-symlinks"), help: "Follow symbolic links inside folders.")
   var followsSymlinks = false
 
-  @Option(
-    name: [.customShort("c"), .customLong("config")],
-    help: ArgumentHelp("The configuration. (default: packer.yml, if it exists)", valueName: "file"), completion: .file())
-  var configuration: String?
+  @OptionGroup var configuration: ConfigurationOption
 
   @OptionGroup var lockFile: LockOption
   @OptionGroup var key: KeyOptions
@@ -119,7 +116,7 @@ struct Diff: OutputVerb, ReadingVerb {
   /// Reads the configuration: the one that was named, a side that is one, that above a release that is a side, or without sides the one in the working
   /// directory. Returns nil if there is none.
   private func readConfiguration() throws(PackError) -> PackerConfiguration? {
-    if let configuration { return try ReleasePlaces.configuration(at: configuration) }
+    if configuration.path != nil { return try configuration.read() }
     if let side = sides.last(where: ReleasePlaces.isConfigurationPath) { return try ReleasePlaces.configuration(at: side) }
     if sides.count < 2 { return try ReleasePlaces.configuration(at: nil) }
     let releases = sides.reversed().filter { $0.hasSuffix(".json") || isRelease($0) }

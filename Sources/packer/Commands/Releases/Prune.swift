@@ -26,15 +26,12 @@ struct Prune: OutputVerb {
   @Flag(name: .customLong("delete"), help: "Delete the files.")
   var deletes = false
 
-  @Option(
-    name: [.customShort("c"), .customLong("config")],
-    help: ArgumentHelp("The configuration. (default: packer.yml, if it exists)", valueName: "file"), completion: .file())
-  var project: String?
+  @OptionGroup var project: ConfigurationOption
 
   @OptionGroup var output: OutputOptions
 
   func run(in session: Session) async throws(PackError) -> Outcome {
-    let configuration = try ReleasePlaces.configuration(at: project)
+    let configuration = try project.read()
     let place = try place.place(configuration, showsProgress: false)
     var pruning = Pruning(of: place, now: try ManifestTime.now())
     pruning.keep = keep ?? configuration?.publish.keep ?? pruning.keep

@@ -18,7 +18,7 @@ struct PublicationOptions: ParsableArguments {
     try live.check()
   }
 
-  func configuration() throws(PackError) -> PackerConfiguration? { try ReleasePlaces.configuration(at: gate.inputs.configuration) }
+  func configuration() throws(PackError) -> PackerConfiguration? { try gate.inputs.configuration.read() }
 
   func lockPath(_ configuration: PackerConfiguration) -> String {
     gate.inputs.lockFile.lock ?? configuration.path(of: ReleaseFile.lock)

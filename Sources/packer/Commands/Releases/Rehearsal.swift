@@ -7,7 +7,7 @@ struct Rehearsal {
   func run(
     _ event: DeliveryEvent, from earlier: String?, in session: Session, _ change: (inout SimulationSettings) -> Void
   ) async throws(PackError) -> Outcome {
-    let configuration = try options.trust.readConfiguration()
+    let configuration = try options.trust.configuration.read()
     try ReleasePlaces.checkPresence(of: options.release, configuration: configuration)
     let target = options.release ?? ReleasePlaces.place(ReleaseFile.folder, beside: configuration)
     let release = try SimulatedRelease(reading: target)
