@@ -106,7 +106,16 @@ extension ReleaseBuild {
           "the renewed manifest expires at \(expires), no later than the released one (\(released.expires))",
           hint: time.isFixed ? "SOURCE_DATE_EPOCH=$(date +%s) packer build --renew" : "set a longer 'validity'"))
     }
-    return ReleaseTerm(version: version, issued: time.now, expires: expires, remark: renewal(expires, isNew: true))
+    return ReleaseTerm(
+      version: version, issued: time.now, expires: expires, remark: renewal(expires, isNew: true) ?? reversal(after: lock.released))
+  }
+
+  /// Returns a warning if the manifest is dated before the last one, which the gate refuses.
+  private func reversal(after released: ReleaseLock.Release?) -> ReleaseBuildReport.Remark? {
+    guard let released, released.issued.secondsSince1970 - time.now.secondsSince1970 > BuildTime.tolerance else { return nil }
+    return .warning(
+      "the manifest is dated \(time.now), and manifest \(released.manifestVersion) before it \(released.issued)",
+      hint: "set the clock, then: SOURCE_DATE_EPOCH=$(date +%s) packer build --renew")
   }
 
   /// Returns a warning if the manifest has expired or soon will, by the system's clock.

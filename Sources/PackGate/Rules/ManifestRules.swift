@@ -52,7 +52,7 @@ enum ManifestRules {
 
   static let manifestTime = ReleaseRule(
     "PK5006", "the dates of the manifest are impossible", .warning
-  ) { (listing: Listing, setting: Setting) -> Finding? in
+  ) { (listing: Listing, setting: Setting, releases: RecordedReleases?, published: PublishedManifest?) -> Finding? in
     let manifest = listing.content
     guard let issued = manifest.issued else { return nil }
     if manifest.expires <= issued {
@@ -60,9 +60,22 @@ enum ManifestRules {
         "the manifest expires at \(manifest.expires), not after it was issued at \(issued)", file: listing.path,
         hint: "packer build --renew")
     }
-    guard issued.secondsSince1970 > setting.now.secondsSince1970 + tolerance else { return nil }
+    let ahead = issued.secondsSince1970 - setting.now.secondsSince1970
+    guard ahead <= tolerance else {
+      return Finding(
+        "the manifest was issued at \(issued), but now it is \(setting.now)", level: ahead > BuildTime.tolerance ? .error : nil,
+        file: listing.path, hint: "set the clock, then: packer build --renew")
+    }
+    let other = published?.verified.manifest
+    let earlier = [
+      releases?.newest.map { ($0.manifestVersion, $0.issued) }, other.flatMap { other in other.issued.map { (other.version, $0) } },
+    ]
+    let replaced = earlier.compactMap(\.self).filter { $0.0 < manifest.version }.max { $0.1 < $1.1 }
+    guard let (version, last) = replaced, last.secondsSince1970 - issued.secondsSince1970 > BuildTime.tolerance else { return nil }
     return Finding(
-      "the manifest was issued at \(issued), but now it is \(setting.now)", file: listing.path, hint: "packer build --renew")
+      "the manifest was issued at \(issued), and manifest \(version) before it at \(last)", level: .error, file: listing.path,
+      hint:
+        "set the clock, then: SOURCE_DATE_EPOCH=$(date +%s) packer build --renew; if the clock was wrong for \(version), accept this once")
   }
 
   static let keysChain = ReleaseRule(

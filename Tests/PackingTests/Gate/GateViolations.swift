@@ -573,6 +573,13 @@ struct Violation: Sendable, CustomTestStringConvertible {
     Violation("PK5006", "a manifest from the future", .warning, hint: "packer build --renew") { sample in
       sample.release.manifest.manifest?.issued = GateSample.time("2026-11-22T12:00:00Z")
     },
+    Violation("PK5006", "a manifest from next year", hint: "set the clock") { sample in
+      sample.release.manifest.manifest?.issued = GateSample.time("2027-11-22T12:00:00Z")
+      sample.release.manifest.manifest?.expires = GateSample.time("2028-11-22T12:00:00Z")
+    },
+    Violation("PK5006", "a manifest that was issued a month before the last one", hint: "SOURCE_DATE_EPOCH=") { sample in
+      sample.release.lock?.released?.issued = GateSample.time("2026-12-20T12:00:01Z")
+    },
     Violation("PK5007", "a manifest with a lower version", hint: "packer build") { sample in
       sample.release.lock?.released?.manifestVersion = 3
     },

@@ -14,6 +14,9 @@ package struct BuildTime: Hashable, Sendable {
   /// The time of the system's clock, with which clients compare the expiry of a manifest.
   package let clock: ManifestTime
 
+  /// The seconds by which the times of two manifests may be in the wrong order: a commit may be some days older than the last release.
+  package static let tolerance: Int64 = 30 * 86_400
+
   /// Makes a time from its parts.
   ///
   /// - Parameter clock: the time of the system's clock. Nil means the same as `now`.
