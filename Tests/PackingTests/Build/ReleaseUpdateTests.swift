@@ -550,6 +550,30 @@ struct ReleasedPacksTests {
     #expect(ours.directory.names(in: "released").count { $0.hasSuffix(".json") } == names.count { $0.hasSuffix(".json") } + 1)
   }
 
+  @Test("after a merge are those of players of either side, and not of the mixture in the lock file, unless nothing else is known")
+  func mixture() async throws {
+    let ours = try UpdatedProject()
+    try await ours.release(1...2)
+    let theirs = try UpdatedProject()
+    try await theirs.release(1...1)
+    try theirs.project.add("movie/intro.mp4", [7])
+    try await theirs.project.build(on: 2)
+    try theirs.record()
+    for name in theirs.directory.names(in: "released") where ours.directory.bytes(of: "released/\(name)") == nil {
+      try ours.directory.write(theirs.directory.bytes(of: "released/\(name)") ?? [], to: "released/\(name)")
+    }
+    var lock = try ours.project.lock()
+    let movie = try #require(try theirs.project.lock().released?.packs.first { $0.id == "movie" })
+    let packs = lock.packs(replacing: [movie])
+    lock.released?.packs = packs
+    lock.released?.contentDigest = ReleaseLock.noContent
+    try lock.write(to: ours.directory("packer.lock.json"))
+    try ours.change(3)
+    #expect(try await ours.project.build(on: 3).downloads.map(\.manifest) == [2, 2, 1])
+    for name in ours.directory.names(in: "released") where name.hasPrefix("2-") { try ours.project.remove("released/\(name)") }
+    #expect(try await ours.project.build(on: 3).downloads.map(\.manifest) == [2, 1])
+  }
+
   @Test("are refused with the record's name if that is another release, or cannot be read")
   func damagedRecord() async throws {
     let sample = try UpdatedProject()

@@ -24,8 +24,10 @@ package struct ReleaseHistory: Sendable {
   /// - Throws: ``PackError/Code/invalidRecord`` with the path of a record that cannot be read.
   package func forEachRelease(_ body: (ReleaseLock.Release) throws(PackError) -> Void) throws(PackError) {
     guard last.manifestVersion >= oldest else { return }
-    try body(last)
-    for record in try folder.records() where record.version <= last.manifestVersion && record.version >= oldest {
+    let records = try folder.records().filter { $0.version <= last.manifestVersion && $0.version >= oldest }
+    // After a merge, the last release is a mixture of both sides, which have their own records.
+    if !last.isDoubled || records.first?.version != last.manifestVersion { try body(last) }
+    for record in records {
       let release = try folder.release(record)
       // Another release with this version came from another branch.
       if record.version < last.manifestVersion || release.packs != last.packs { try body(release) }
