@@ -152,6 +152,10 @@ package struct ReleaseBuild: Sendable {
     if let published {
       try check(lock, manifest: published.version, packs: published.packs.map { ($0.id, $0.version) }, at: published.place)
     }
+    if let folder = configuration.updates.map({ ReleasedPacks($0.packs, files: files) }), let record = try folder.records().first {
+      let newest = try folder.release(record)
+      try check(lock, manifest: newest.manifestVersion, packs: newest.packs.map { ($0.id, $0.version) }, at: folder.directory)
+    }
     var remarks: [ReleaseBuildReport.Remark] = []
     if let existing, lock.raise(to: existing.record) {
       remarks.append(unrecorded("manifest \(existing.record.manifest.version)", at: output))

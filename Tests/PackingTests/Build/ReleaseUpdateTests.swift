@@ -574,6 +574,18 @@ struct ReleasedPacksTests {
     #expect(try await ours.project.build(on: 3).downloads.map(\.manifest) == [2, 1])
   }
 
+  @Test("do not come if the lock file has a version that no recorded release can have led to")
+  func jump() async throws {
+    let sample = try UpdatedProject()
+    try await sample.release(1...1)
+    try sample.project.remove("dist")
+    let lock = String(decoding: try #require(sample.directory.bytes(of: "packer.lock.json")), as: UTF8.self)
+    let changed = lock.replacing("\"manifestVersion\": 1", with: "\"manifestVersion\": 9007199254740990")
+    try sample.directory.write(Array(changed.utf8), to: "packer.lock.json")
+    let error = await sample.project.refusal(on: 2)
+    #expect(error?.code == .invalidRecord && error?.message.contains("released has 1: no release goes that far") == true)
+  }
+
   @Test("are refused with the record's name if that is another release, or cannot be read")
   func damagedRecord() async throws {
     let sample = try UpdatedProject()
