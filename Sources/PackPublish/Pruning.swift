@@ -1,16 +1,17 @@
 /// The removal of files that devices no longer need from the place of releases.
 ///
 /// The copies of manifests there say which files each release has. Kept are the files of the manifest that is published, of newer ones, of the newest
-/// releases up to a number, and of all whose manifest a device may still use. Files that no copy names are never touched.
+/// releases up to a number, and of all whose manifest a device may still use. Files that no copy of this product's manifests names are never touched.
 package struct Pruning: Sendable {
   private let place: any PublishingPlace
   /// The number of the newest releases that keep their files.
   package var keep = PackerConfiguration.Publish.defaultKeep
   /// Names of files that stay in any case.
   package var needed: Set<String> = []
+  private let own: OwnManifests
   private let now: ManifestTime
 
-  package init(of place: any PublishingPlace, now: ManifestTime) { (self.place, self.now) = (place, now) }
+  package init(of place: any PublishingPlace, own: OwnManifests, now: ManifestTime) { (self.place, self.own, self.now) = (place, own, now) }
 
   /// A release at the place.
   package struct Release: Hashable, Sendable {
@@ -46,7 +47,8 @@ package struct Pruning: Sendable {
   /// Reads the manifests at the place, and decides.
   ///
   /// - Parameter scratch: an empty directory for them.
-  /// - Throws: ``PackError/Code/missingInput`` if there is no manifest; the error of a manifest or shard that is damaged.
+  /// - Throws: ``PackError/Code/missingInput`` if there is no manifest; the error of a manifest or shard that is damaged;
+  ///   ``PackError/Code/releaseConflict`` if the manifest is another product's, or has expired, because then the clock may be wrong.
   package func plan(in scratch: String) throws(PackError) -> Plan {
     let there = try place.sizes()
     let copies = there.keys.filter { ManifestCopy.version($0) != nil }.sorted()
@@ -56,6 +58,18 @@ package struct Pruning: Sendable {
     }
     try place.fetch([ReleaseFile.manifest] + copies + shards.sorted(), to: scratch)
     let current = try ReleaseFiles(ReleaseFolder.path(ReleaseFile.manifest, in: scratch))
+    guard try own.has(current) else {
+      throw PackError(
+        .releaseConflict, of: place.title,
+        "has manifest \(current.manifest.version), which no trusted key signed, so it is not known what may go",
+        hint: "name the place of this product, and packer.yml with -c")
+    }
+    guard current.manifest.expires > now else {
+      throw PackError(
+        .releaseConflict, of: place.title,
+        "has manifest \(current.manifest.version), which expired at \(current.manifest.expires); now it is \(now), if the clock is right",
+        hint: "set the clock, or publish a manifest that is valid: packer build --renew")
+    }
     var releases: [(name: String, files: ReleaseFiles)] = []
     for name in copies where name != current.copyName {
       let found: ReleaseFiles
@@ -65,7 +79,7 @@ package struct Pruning: Sendable {
         throw unreadable(name, error.message)
       }
       guard found.copyName == name else { throw unreadable(name, "it has other bytes than its name says") }
-      releases.append((name, found))
+      if try own.has(found) { releases.append((name, found)) }
     }
     releases.sort { ($1.files.manifest.version, $0.name) < ($0.files.manifest.version, $1.name) }
 
@@ -92,7 +106,7 @@ package struct Pruning: Sendable {
       if keptNames.contains(file.name) { return false }
       return !needed.contains(file.name) && there[file.name] != nil
     }
-    let named = keptNames.union(older.map(\.name)).union(copies)
+    let named = keptNames.union(older.map(\.name)).union(releases.map(\.name)).union([current.copyName])
     let unknown = there.filter { !named.contains($0.key) && $0.key != ReleaseFile.manifest }
     return Plan(
       releases: reasons.sorted { $1.version < $0.version }, removed: removed.sorted { $0.name < $1.name }, copyNames: removedCopies,

@@ -5,8 +5,13 @@
 package struct Publication: Sendable {
   package let release: ReleaseFiles
   private let place: any PublishingPlace
+  private let own: OwnManifests
+  /// The version of the manifest there that may be replaced although it is another product's, or a thief's.
+  private let replaced: UInt64?
 
-  package init(_ release: ReleaseFiles, at place: any PublishingPlace) { (self.release, self.place) = (release, place) }
+  package init(_ release: ReleaseFiles, at place: any PublishingPlace, own: OwnManifests, replacing replaced: UInt64? = nil) {
+    (self.release, self.place, self.own, self.replaced) = (release, place, own, replaced)
+  }
 
   /// What a publication does, before it does anything.
   package struct Plan: Sendable {
@@ -33,8 +38,8 @@ package struct Publication: Sendable {
 
   /// Looks at the place.
   ///
-  /// - Throws: ``PackError/Code/releaseConflict`` if a newer manifest is there, another one of the same version, or one
-  ///   more than ``PackFormat/Limits/versionStep`` versions earlier.
+  /// - Throws: ``PackError/Code/releaseConflict`` if a newer manifest is there, another one of the same version, one
+  ///   more than ``PackFormat/Limits/versionStep`` versions earlier, or one of another product.
   package func plan() throws(PackError) -> Plan {
     let there = try place.sizes()
     let published = there[ReleaseFile.manifest] == nil ? nil : try place.contents(of: ReleaseFile.manifest, limit: Manifest.largestSize)
@@ -47,16 +52,23 @@ package struct Publication: Sendable {
     }
     let version = former?.version
     let ours = release.manifest.version
-    if let version, version > ours { throw conflict("has manifest \(version), which is newer than manifest \(ours) of this release") }
-    if let version, version == ours, !isPublished { throw conflict("has another manifest \(version) than this release") }
-    if let former { try checkVersions(after: former) }
+    if let replaced, let version, replaced != version { throw conflict("has manifest \(version), not \(replaced)", hint: Self.look) }
+    // Devices forget the versions of keys that were dropped, and never had those of other products.
+    let predecessor = try isPublished ? former : checked(published, former)
+    if let version = predecessor?.version, version > ours {
+      throw conflict("has manifest \(version), which is newer than manifest \(ours) of this release")
+    }
+    if let version = predecessor?.version, version == ours, !isPublished {
+      throw conflict("has another manifest \(version) than this release")
+    }
+    try checkVersions(after: predecessor)
     let missing = release.files.filter { there[$0.name] != $0.size }
     let names = Set(release.files.map(\.name))
     let others = there.filter { name, _ in
       !names.contains(name) && (name.hasSuffix(".pack") || name.hasSuffix(Shard.fileExtension))
     }
     // Its shards are not read.
-    let named = Set((former?.packs ?? []).map(\.fileName))
+    let named = Set((predecessor?.packs ?? []).map(\.fileName))
     let unsure = release.files.filter { there[$0.name] == $0.size && (isPublished || !named.contains($0.name)) }
     let size = (release.files.reduce(0 as UInt64) { $0.adding($1.size) }, missing.reduce(0 as UInt64) { $0.adding($1.size) })
     return Plan(
@@ -66,12 +78,32 @@ package struct Publication: Sendable {
       isPublished: isPublished, hasCopy: there[release.copyName] == UInt64(release.manifestBytes.count))
   }
 
+  /// Returns the published manifest if devices take it; nil if there is none, or one that may be replaced whatever its version.
+  ///
+  /// - Throws: ``PackError/Code/releaseConflict`` if it is that of another product, as far as keys, address and records show, and is not to be replaced.
+  private func checked(_ bytes: [UInt8]?, _ former: Manifest?) throws(PackError) -> Manifest? {
+    guard let bytes, let former else { return nil }
+    let signed = try SignedManifest(bytes)
+    let isTrusted = own.isTrusted(signed)
+    let isSame = isTrusted && former.defaults.baseURL == release.manifest.defaults.baseURL
+    if isSame { return former }
+    if try own.isRecorded(signed) { return former }
+    guard replaced == nil else { return isTrusted ? former : nil }
+    let signers = signed.signatures.map(\.keyID).joined(separator: ", ")
+    throw conflict(
+      "has manifest \(former.version) for \(former.defaults.baseURL ?? "no address"), signed by \(signers), which is not one of this product: "
+        + (isTrusted ? "this release is for \(release.manifest.defaults.baseURL ?? "no address")" : "no trusted key signed it"),
+      hint: "name the place of this product; if that manifest must go: packer publish --replace \(former.version)")
+  }
+
+  private static let look = "see what is there, with: packer publish --dry-run"
+
   /// Throws if a version is too far above the published one. Catalogues are not compared: 'packer verify --published' does.
-  private func checkVersions(after former: Manifest) throws(PackError) {
-    let known = Dictionary(former.packs.map { ($0.id, $0.version) }, uniquingKeysWith: max)
+  private func checkVersions(after former: Manifest?) throws(PackError) {
+    let known = Dictionary((former?.packs ?? []).map { ($0.id, $0.version) }, uniquingKeysWith: max)
     let pairs =
-      [("manifest", former.version, release.manifest.version)]
-      + release.manifest.packs.compactMap { pack in known[pack.id].map { ("pack '\(pack.id)' in version", $0, pack.version) } }
+      [("manifest", former?.version ?? 0, release.manifest.version)]
+      + release.manifest.packs.map { ("pack '\($0.id)' in version", known[$0.id] ?? 0, $0.version) }
     guard let (name, old, new) = pairs.first(where: { Limits.isVersionJump(from: $0.1, to: $0.2) }) else { return }
     throw conflict(
       "has \(name) \(old), and this release has \(new): devices would refuse every version between",
@@ -133,7 +165,8 @@ package struct Publication: Sendable {
     defer { try? files.removeTree(scratch, in: nil) }
     try OutputFile.write(published, to: ReleaseFolder.path(ReleaseFile.manifest, in: scratch), files: files)
     if !plan.shards.isEmpty { try place.fetch(plan.shards, to: scratch) }
-    guard let former = try? ReleaseFiles(scratch) else { return plan.unsure }
+    // Somebody who replaced the manifest may have replaced packs, too.
+    guard let former = try? ReleaseFiles(scratch), try own.isTrusted(SignedManifest(published)) else { return plan.unsure }
     let named = Set(former.files)
     return plan.unsure.filter { !named.contains($0) }
   }

@@ -90,6 +90,19 @@ struct GateInputs: ParsableArguments {
     return try published.manifest(trusting: verification.trusted)
   }
 
+  /// Returns which manifests at a place are those of the release's product.
+  ///
+  /// - Parameter directory: that of the release.
+  func ownManifests(
+    _ configuration: PackerConfiguration?, of directory: String, in session: Session
+  ) throws(PackError) -> OwnManifests {
+    let path = ReleasePlaces.lockFile(lockFile.lock, beside: configuration, of: directory)
+    return OwnManifests(
+      trusted: try session.trustedKeys(keyTexts.trust, configuration),
+      lock: try path.map { (path) throws(PackError) in try ReleaseLock.read(path) } ?? ReleaseLock(),
+      records: ReleasedPacks(of: configuration))
+  }
+
   /// Returns the content key from the option, the environment or the configuration. Returns nil if there is none and none is needed.
   func contentKey(
     _ key: KeyOptions, isNeeded: Bool, for target: String?, _ configuration: PackerConfiguration?, _ verb: String, in session: Session

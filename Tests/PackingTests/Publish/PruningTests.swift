@@ -17,7 +17,8 @@ struct PruningTests {
     for day in 1...5 {
       try project.add("movie/intro.mp4", [UInt8](repeating: UInt8(day), count: 5000 + day))
       try await project.build(on: Int64(day))
-      let publication = Publication(try ReleaseFiles(project.directory("dist")), at: FolderPlace(project.directory("www")))
+      let publication = Publication(
+        try ReleaseFiles(project.directory("dist")), at: FolderPlace(project.directory("www")), own: try project.own())
       let plan = try publication.plan()
       _ = try publication.upload(plan)
       try publication.publish(plan)
@@ -27,9 +28,9 @@ struct PruningTests {
     self.names = names
   }
 
-  private func pruning(day: Int64 = 6, keep: UInt64 = 3, files: any FileSystem = FaultyFiles()) -> Pruning {
+  private func pruning(day: Int64 = 6, keep: UInt64 = 3, files: any FileSystem = FaultyFiles()) throws -> Pruning {
     guard let now = ManifestTime(secondsSince1970: 1_793_491_200 + (day - 1) * 86_400) else { preconditionFailure("a day") }
-    var pruning = Pruning(of: FolderPlace(place, files: files), now: now)
+    var pruning = Pruning(of: FolderPlace(place, files: files), own: try project.own(), now: now)
     pruning.keep = keep
     return pruning
   }
@@ -56,15 +57,15 @@ struct PruningTests {
     // 180 days after the second release.
     let later = try self.plan(pruning(day: 182))
     #expect(Set(later.removed.map(\.name)) == only(1...2) && later.releases.filter { $0.reason == nil }.map(\.version) == [2, 1])
-    let one = try self.plan(pruning(day: 190, keep: 1))
+    let one = try self.plan(pruning(day: 184, keep: 1))
     #expect(Set(one.removed.map(\.name)) == only(1...4) && one.releases.first?.reason == "published")
-    try pruning(day: 190, keep: 1).run(one)
+    try pruning(day: 184, keep: 1).run(one)
     #expect(contents == Set(names[4] + ["manifest.json"] + contents.filter { $0.hasPrefix("manifest-5-") }))
   }
 
   @Test("never keeps fewer releases than the number to keep", arguments: [1, 3, 4, 5, 9] as [UInt64])
   func keep(count: UInt64) throws {
-    let plan = try plan(pruning(day: 190, keep: count))
+    let plan = try plan(pruning(day: 184, keep: count))
     let gone = max(0, 5 - Int(count))
     #expect(Set(plan.removed.map(\.name)) == (gone == 0 ? [] : only(1...gone)))
     #expect(plan.releases.filter { $0.reason == nil }.count == gone && plan.copies.count == gone)
@@ -74,7 +75,7 @@ struct PruningTests {
   func others() throws {
     try project.directory.write([1], to: "www/readme.txt")
     try project.directory.write([1, 2], to: "www/movie-0123456789abcdef.pack")
-    var pruning = pruning(day: 190, keep: 1)
+    var pruning = try pruning(day: 184, keep: 1)
     let movie = try #require(only(1...1).first)
     pruning.needed = [movie]
     let plan = try plan(pruning)
@@ -88,9 +89,45 @@ struct PruningTests {
     let copy = try #require(contents.first { $0.hasPrefix("manifest-2-") })
     let bytes = try #require(project.directory.bytes(of: "www/\(copy)"))
     try project.directory.write(bytes, to: "www/manifest.json")
-    let plan = try plan(pruning(day: 190, keep: 1))
+    let plan = try plan(pruning(day: 181, keep: 1))
     #expect(Set(plan.removed.map(\.name)) == only(1...1))
     #expect(plan.releases.filter { $0.version > 2 }.map(\.reason) == Array(repeating: "not older than the published one", count: 3))
+  }
+
+  @Test("ignores copies of manifests that another key signed, and removes those of keys that are not used any more")
+  func foreign() async throws {
+    let other = try ReleaseProject()
+    try await other.build(on: -400, key: 3, signers: [9])
+    let foreign = try ReleaseFiles(other.directory("dist"))
+    for (name, bytes) in other.contents() where name.hasSuffix(".pack") || name.hasSuffix(".shard") {
+      try project.directory.write(bytes, to: "www/\(name)")
+    }
+    try project.directory.write(foreign.manifestBytes, to: "www/\(foreign.copyName)")
+    let plan = try plan(pruning(day: 184, keep: 1))
+    #expect(Set(plan.removed.map(\.name)) == only(1...4) && !plan.releases.contains { $0.reason?.hasPrefix("not older") == true })
+    #expect(plan.releases.count == 5 && plan.unknown.count == foreign.files.count + 1)
+    try pruning(day: 184, keep: 1).run(plan)
+    #expect(contents.isSuperset(of: foreign.files.map(\.name) + [foreign.copyName]))
+  }
+
+  @Test("knows releases of a dropped key by their records")
+  func recorded() throws {
+    var pruning = Pruning(of: FolderPlace(place), own: try project.own(signer: 9), now: ReleaseProject.time(184).now)
+    pruning.keep = 1
+    #expect(try plan(pruning).releases.map(\.version) == [5])
+  }
+
+  @Test("of a place with an expired manifest, or one of another key, is refused: the clock or the place may be wrong")
+  func wrongClock() throws {
+    let before = contents
+    let ahead = #expect(throws: PackError.self) { try plan(pruning(day: 736)) }
+    #expect(ahead?.code == .releaseConflict && ahead?.message.contains("if the clock is right") == true)
+    #expect(throws: PackError.self) { try plan(pruning(day: 185)) }
+    try project.remove("packer.lock.json")
+    let place = Pruning(of: FolderPlace(place), own: try project.own(signer: 9), now: ReleaseProject.time(6).now)
+    let other = #expect(throws: PackError.self) { try plan(place) }
+    #expect(other?.code == .releaseConflict && other?.message.contains("no trusted key") == true)
+    #expect(contents == before)
   }
 
   @Test("without a manifest, and with a damaged copy, is refused")
@@ -101,22 +138,22 @@ struct PruningTests {
     let bytes = try #require(project.directory.bytes(of: "www/\(other)"))
     for damage in [Array("{}".utf8), bytes] {
       try project.directory.write(damage, to: "www/\(copy)")
-      let error = #expect(throws: PackError.self) { try plan(pruning(day: 190, keep: 1)) }
+      let error = #expect(throws: PackError.self) { try plan(pruning(day: 184, keep: 1)) }
       #expect(error?.code == .damagedManifest && error?.message.contains(copy) == true)
     }
     try FileManager.default.removeItem(atPath: project.directory("www/manifest.json"))
-    #expect(#expect(throws: PackError.self) { try plan(pruning(day: 190, keep: 1)) }?.code == .missingInput)
+    #expect(#expect(throws: PackError.self) { try plan(pruning(day: 184, keep: 1)) }?.code == .missingInput)
     #expect(contents == before.subtracting(["manifest.json"]))
   }
 
   @Test("removes nothing if a manifest came since the plan was made")
   func changed() async throws {
-    let pruning = pruning(day: 190, keep: 1)
+    let pruning = try pruning(day: 184, keep: 1)
     let plan = try plan(pruning)
     // The copy comes first, before the files that the next release may take from an earlier one.
     try project.add("movie/intro.mp4", [UInt8](repeating: 1, count: 5001))
     try await project.build(on: 6)
-    let publication = Publication(try ReleaseFiles(project.directory("dist")), at: FolderPlace(place))
+    let publication = Publication(try ReleaseFiles(project.directory("dist")), at: FolderPlace(place), own: try project.own())
     _ = try publication.upload(publication.plan())
     let before = contents
     #expect(#expect(throws: PackError.self) { try pruning.run(plan) }?.code == .releaseConflict)
@@ -129,7 +166,7 @@ struct PruningTests {
   func stopped() throws {
     let first = project.contents(of: "www")
     let counting = FaultyFiles()
-    let counted = pruning(day: 190, keep: 2, files: counting)
+    let counted = try pruning(day: 184, keep: 2, files: counting)
     let plan = try plan(counted)
     let start = counting.calls.count
     try counted.run(plan)
@@ -137,11 +174,11 @@ struct PruningTests {
     var partial = 0
     for number in 0..<(counting.calls.count - start) {
       for (name, bytes) in first { try project.directory.write(bytes, to: "www/\(name)") }
-      let stopping = pruning(day: 190, keep: 2, files: FaultyFiles.stopping(at: number))
+      let stopping = try pruning(day: 184, keep: 2, files: FaultyFiles.stopping(at: number))
       #expect(throws: PackError.self) { try stopping.run(plan) }
       #expect(contents.isSuperset(of: last))
       if contents.count < first.count { partial += 1 }
-      let again = pruning(day: 190, keep: 2)
+      let again = try pruning(day: 184, keep: 2)
       try again.run(try self.plan(again))
       #expect(contents == last)
     }

@@ -39,6 +39,15 @@ private struct ChangedPlace: PublishingPlace {
   }
 }
 
+extension ReleaseProject {
+  /// The manifests that are signed with one key, or recorded.
+  func own(signer: UInt8 = 0) throws(PackError) -> OwnManifests {
+    OwnManifests(
+      trusted: TrustedKeys([try Self.signingKey(signer).publicKey]), lock: try ReleaseLock.readIfPresent(directory("packer.lock.json")),
+      records: ReleasedPacks(directory("released")))
+  }
+}
+
 @Suite("A publication", .bounded)
 struct PublicationTests {
   private let project: ReleaseProject
@@ -49,8 +58,10 @@ struct PublicationTests {
     try await project.build()
   }
 
-  private func publication(_ place: (any PublishingPlace)? = nil) throws -> Publication {
-    Publication(try ReleaseFiles(project.directory("dist")), at: place ?? FolderPlace(self.place, files: FaultyFiles()))
+  private func publication(_ place: (any PublishingPlace)? = nil, signer: UInt8 = 0, replacing: UInt64? = nil) throws -> Publication {
+    Publication(
+      try ReleaseFiles(project.directory("dist")), at: place ?? FolderPlace(self.place, files: FaultyFiles()),
+      own: try project.own(signer: signer), replacing: replacing)
   }
 
   private func publish(_ publication: Publication, files: any FileSystem = FaultyFiles()) throws(PackError) {
@@ -121,6 +132,80 @@ struct PublicationTests {
       #expect(failure?.code == code)
       #expect(try code == nil ? whole() == 4_294_967_297 : whole() == before)
     }
+  }
+
+  @Test(
+    "of another product, or of a thief, is replaced only by name, and then whatever its version", arguments: [1, 4_000_000_000] as [UInt64])
+  func foreign(version: UInt64) async throws {
+    let other = try ReleaseProject()
+    if version > 1 {
+      try await other.build(signers: [9])
+      _ = try other.record()
+      let lock = String(decoding: try #require(other.directory.bytes(of: "packer.lock.json")), as: UTF8.self)
+      let changed = lock.replacing("\"manifestVersion\": 1", with: "\"manifestVersion\": \(version - 1)")
+      try other.directory.write(Array(changed.utf8), to: "packer.lock.json")
+      try other.remove("dist")
+    }
+    try other.add("movie/intro.mp4", [7])
+    try await other.build(signers: [9])
+    for (name, bytes) in other.contents() { try project.directory.write(bytes, to: "www/\(name)") }
+    try await next()
+    let before = project.contents(of: "www")
+    let error = #expect(throws: PackError.self) { try publication().plan() }
+    #expect(error?.code == .releaseConflict && error?.message.contains("manifest \(version) for https://") == true)
+    #expect(error?.message.contains("no trusted key") == true && error?.advice?.description.contains("--replace \(version)") == true)
+    #expect(#expect(throws: PackError.self) { try publication(replacing: version + 1).plan() }?.code == .releaseConflict)
+    #expect(project.contents(of: "www") == before)
+    // What it names is compared, too: of the same size, with other bytes.
+    let name = try #require(try publication().release.files.first { $0.name.hasPrefix("core-") })
+    try project.directory.write([UInt8](repeating: 0, count: Int(name.size)), to: "www/\(name.name)")
+    try publish(publication(replacing: version))
+    #expect(try whole() == 2)
+  }
+
+  @Test("for another address is refused, unless the manifest there is recorded, or named; a newer one of a trusted key stays")
+  func address() async throws {
+    try publish(publication())
+    try project.configure(ReleaseProject.configuration.replacing("cdn.example.com", with: "staging.example.com"))
+    try await next()
+    try publish(publication())
+    try project.remove("packer.lock.json")
+    try project.remove("dist")
+    try project.configure(ReleaseProject.configuration)
+    try await project.build(on: 3)
+    let error = #expect(throws: PackError.self) { try publication().plan() }
+    #expect(error?.code == .releaseConflict && error?.message.contains("this release is for https://cdn.example.com") == true)
+    let newer = #expect(throws: PackError.self) { try publication(replacing: 2).plan() }
+    #expect(newer?.message.contains("newer than manifest 1") == true)
+  }
+
+  @Test("over a manifest of a dropped key needs its record")
+  func dropped() async throws {
+    try publish(publication())
+    try await next()
+    _ = try publication(signer: 9).plan()
+    try project.remove("packer.lock.json")
+    #expect(#expect(throws: PackError.self) { try publication(signer: 9).plan() }?.code == .releaseConflict)
+  }
+
+  @Test("to an empty place is refused with a version that nobody can have reached")
+  func reached() async throws {
+    try await next()
+    let lock = String(decoding: try #require(project.directory.bytes(of: "packer.lock.json")), as: UTF8.self)
+    try project.directory.write(
+      Array(lock.replacing("\"manifestVersion\": 1", with: "\"manifestVersion\": 9007199254740990").utf8), to: "packer.lock.json")
+    try project.remove("dist")
+    try await project.build(on: 2)
+    #expect(#expect(throws: PackError.self) { try publication().plan() }?.code == .releaseConflict)
+  }
+
+  @Test("was recorded as the last release, or is not the one to publish without recording it")
+  func recorded() async throws {
+    let path = project.directory("packer.lock.json")
+    let release = try publication().release
+    #expect(#expect(throws: PackError.self) { try project.own().checkLast(release, in: path) }?.code == .releaseConflict)
+    _ = try project.record()
+    try project.own().checkLast(release, in: path)
   }
 
   @Test("replaces a file that has another size or other bytes, and refuses one of the release that is not the one of the manifest")

@@ -16,7 +16,8 @@ struct RestorationTests {
       try project.add("movie/intro.mp4", [UInt8](repeating: UInt8(day), count: 5000 + day))
       if day == 3 { try project.add("games/chess/index.html", [1, 2, 3]) }
       try await project.build(on: Int64(day))
-      let publication = Publication(try ReleaseFiles(project.directory("dist")), at: FolderPlace(project.directory("www")))
+      let publication = Publication(
+        try ReleaseFiles(project.directory("dist")), at: FolderPlace(project.directory("www")), own: try project.own())
       _ = try publication.upload(publication.plan())
       try publication.publish(publication.plan())
       _ = try project.record(keepsPacks: true)

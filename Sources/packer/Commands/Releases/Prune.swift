@@ -8,8 +8,8 @@ struct Prune: OutputVerb {
     discussion: """
       'packer publish' leaves a copy of each manifest at the place, which says which files the release has. These stay: the files of the \
       published manifest, and of newer ones; of the newest releases (publish: {keep: 3} in packer.yml, or --keep); of every release whose \
-      manifest has not expired, because a device that was offline may still use it; and files that no copy names. 'validity' in packer.yml \
-      says when manifests expire. Do not run it while a release is published, unless the place is a folder, where one waits for the other.
+      manifest has not expired, because a device that was offline may still use it; and files that no copy names. Copies count if a trusted \
+      key signed them, or the lock file or 'released' has them. 'validity' in packer.yml says when manifests expire. Do not run it while a release is published, unless the place is a folder, where one waits for the other.
 
       If 'updates: {packs: …}' in packer.yml is the same folder, the packs of all recorded releases stay, too.
 
@@ -26,14 +26,20 @@ struct Prune: OutputVerb {
   @Flag(name: .customLong("delete"), help: "Delete the files.")
   var deletes = false
 
-  @OptionGroup var project: ConfigurationOption
+  @OptionGroup var trust: TrustOptions
 
   @OptionGroup var output: OutputOptions
 
   func run(in session: Session) async throws(PackError) -> Outcome {
-    let configuration = try project.read()
+    let configuration = try trust.configuration.read()
     let place = try place.place(configuration, showsProgress: false)
-    var pruning = Pruning(of: place, now: try ManifestTime.now())
+    let lock = try configuration.map { (configuration) throws(PackError) in
+      try ReleaseLock.readIfPresent(configuration.path(of: ReleaseFile.lock))
+    }
+    let own = OwnManifests(
+      trusted: try trust.keys(configuration, isNeeded: false, in: session), lock: lock ?? ReleaseLock(),
+      records: ReleasedPacks(of: configuration))
+    var pruning = Pruning(of: place, own: own, now: try ManifestTime.now())
     pruning.keep = keep ?? configuration?.publish.keep ?? pruning.keep
     guard pruning.keep > 0 else { throw PackError(.usage, "--keep is 0, but the published release always stays") }
     if let configuration { pruning.needed = try kept(configuration, place) }

@@ -3,6 +3,12 @@ import ArgumentParser
 /// The options of the commands that publish a release.
 struct PublicationOptions: ParsableArguments {
   @OptionGroup var place: PlaceOption
+
+  @Option(
+    help: ArgumentHelp(
+      "Replace the manifest of this version there, although it is another product's, or a thief's.", valueName: "version"))
+  var replace: UInt64?
+
   @OptionGroup var gate: GateOptions
   @OptionGroup var live: LiveOptions
   @OptionGroup(visibility: .hidden) var threads: JobsOption
@@ -52,10 +58,12 @@ struct PublicationOptions: ParsableArguments {
         hint: "Documentation/MANAGED_PACKS.md describes it")
     }
     let files = try ReleaseFiles(self.release(release, configuration))
-    let publication = Publication(files, at: place)
+    let own = try gate.options.inputs.ownManifests(configuration, of: files.directory, in: session)
+    let publication = Publication(files, at: place, own: own, replacing: replace)
     let plan = try publication.plan()
     tell(plan, files, at: place.title, isTrial: extent == .plan, on: session.console)
     guard extent != .plan else { return .done }
+    if extent == .unrecorded, let configuration { try own.checkLast(files, in: lockPath(configuration)) }
     let console = session.console
     let uploaded = try publication.upload(plan, isAnnounced: extent != .files) { names in
       console.warning(

@@ -1,0 +1,45 @@
+/// Which manifests at a place are those of this product. Anybody who can write there may have added others, or replaced the published one.
+package struct OwnManifests: Sendable {
+  private let trusted: TrustedKeys
+  private let last: ReleaseLock.Release?
+  private let records: ReleasedPacks
+
+  /// - Parameters:
+  ///   - trusted: the keys that devices with the newest app trust. If there are none, those of the app versions in the lock.
+  ///   - records: what was released before the last release of the lock.
+  package init(trusted: TrustedKeys, lock: ReleaseLock, records: ReleasedPacks) {
+    let ofApps = lock.apps.filter { !$0.isRetired }.flatMap(\.trustedKeys).compactMap { try? SigningPublicKey(text: $0) }
+    self.trusted = trusted.signingKeys.isEmpty ? TrustedKeys(ofApps) : trusted
+    (last, self.records) = (lock.released, records)
+  }
+
+  func isTrusted(_ manifest: SignedManifest) -> Bool { (try? manifest.checkSignatures(trusting: trusted)) != nil }
+
+  /// Whether a manifest was released here, perhaps with keys that devices do not trust any more.
+  func isRecorded(_ manifest: SignedManifest) throws(PackError) -> Bool {
+    let digest = try Self.digest(manifest)
+    guard last?.signedDigest != digest else { return true }
+    var isFound = false
+    try records.forEachRelease { if $0.signedDigest == digest { isFound = true } }
+    return isFound
+  }
+
+  func has(_ release: ReleaseFiles) throws(PackError) -> Bool {
+    let manifest = try SignedManifest(release.manifestBytes)
+    guard !isTrusted(manifest) else { return true }
+    return try isRecorded(manifest)
+  }
+
+  /// Throws ``PackError/Code/releaseConflict`` unless a release is the last one in the lock file: then the next build takes a version after it.
+  package func checkLast(_ release: ReleaseFiles, in lockPath: String) throws(PackError) {
+    guard try last?.signedDigest != Self.digest(SignedManifest(release.manifestBytes)) else { return }
+    throw PackError(
+      .releaseConflict, of: lockPath,
+      "does not have this manifest \(release.manifest.version) as the last release, and it was not published",
+      hint: "packer release record --dist \(ShellWord.path(release.directory)), then push \(ReleaseFile.lock)")
+  }
+
+  private static func digest(_ manifest: SignedManifest) throws(PackError) -> [UInt8] {
+    try CryptoBackends.standard.digest(of: manifest.bytes.byteSpan.extracting(manifest.signedBytes))
+  }
+}
