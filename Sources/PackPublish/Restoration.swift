@@ -10,21 +10,25 @@ package struct Restoration: Sendable {
   /// - Parameters:
   ///   - version: that of the manifest of the earlier release.
   ///   - place: from which packs are fetched that were not kept.
-  ///   - key: must open all of them.
+  ///   - key: with which the next release is made. It opens packs, too.
+  ///   - earlierKeys: others that packs may have been made with.
   ///   - scratch: an empty directory, which gets a directory for each pack.
   ///   - isTrial: whether packs that are fetched are not kept, so that there are no deltas from them.
   /// - Throws: ``PackError/Code/missingInput`` if there is no record of the release, or no file of a pack; ``PackError/Code/usage`` if it had a pack
-  ///   that the configuration does not have.
+  ///   that the configuration does not have; ``PackError/Code/wrongKey`` if no key opens a pack, or the key is that of the earlier release and was
+  ///   replaced since.
   package static func run(
     _ version: UInt64, of configuration: PackerConfiguration, lockPath: String, from place: any PublishingPlace, key: Shared<PackKey>,
-    in scratch: String, isTrial: Bool, jobs: Int?
+    earlierKeys: [Shared<PackKey>] = [], in scratch: String, isTrial: Bool, jobs: Int?
   ) async throws(PackError) -> Restoration {
     let lock = try ReleaseLock.readIfPresent(lockPath, requiredBy: configuration, files: SystemFiles())
     guard let last = lock.released, version < last.manifestVersion else {
       throw PackError(.usage, "manifest \(version) is not older than the last release in \(lockPath)", hint: "packer release list")
     }
     let kept = ReleasedPacks(of: configuration)
-    let earlier = try kept.release(version, orLast: last).packs.filter { !$0.isRemoved }
+    let old = try kept.release(version, orLast: last)
+    try checkKey("\(key.key.id)", of: old, after: last)
+    let earlier = old.packs.filter { !$0.isRemoved }
     var packs = Dictionary(last.packs.filter { !$0.isRemoved }.map { ($0.id, $0) }) { first, _ in first }
     let known = Set(configuration.packs.map(\.id.text))
     if let pack = earlier.first(where: { !known.contains($0.id) }) {
@@ -48,7 +52,7 @@ package struct Restoration: Sendable {
       let path = try file(of: pack, keptAt: kept.path(of: pack), place, scratch)
       // Those who have it get a delta then. Without the folder, no deltas are made.
       if path.hasPrefix(scratch), configuration.updates != nil, !isTrial { try? kept.add(path, as: pack) }
-      let opened = try key.key.open(path, files: SystemFiles())
+      let opened = try open(path, with: [key] + earlierKeys)
       let tree = "\(scratch)/\(pack.id)"
       try await opened.unpack(to: tree, jobs: jobs)
       if path.hasPrefix(scratch) { try? SystemFiles().remove(path, .file, in: nil) }
@@ -57,6 +61,32 @@ package struct Restoration: Sendable {
       restored.packs[index].settings.excludes = []
     }
     return Restoration(configuration: restored, others: others)
+  }
+
+  /// Throws if a release would be made with a key that was replaced, perhaps because it leaked.
+  private static func checkKey(_ key: String, of earlier: ReleaseLock.Release, after last: ReleaseLock.Release) throws(PackError) {
+    func keys(_ release: ReleaseLock.Release) -> [String] {
+      release.rootKeyID.map { [$0] } ?? release.packs.filter { !$0.isRemoved }.map(\.keyID)
+    }
+    guard keys(earlier).contains(key), let now = keys(last).first(where: { $0 != key }), !keys(last).contains(key) else { return }
+    throw PackError(
+      .wrongKey, "manifest \(earlier.manifestVersion) was made with key \(key), which key \(now) has replaced since",
+      hint: "give key \(now) with --key, and key \(key) with --old-key")
+  }
+
+  /// Opens a pack with the first key that it was made with.
+  private static func open(_ path: String, with keys: [Shared<PackKey>]) throws(PackError) -> Pack {
+    var failure: PackError?
+    for key in keys {
+      do throws(PackError) {
+        return try key.key.open(path, files: SystemFiles())
+      } catch {
+        guard error.code == .wrongKey else { throw error }
+        failure = failure ?? error
+      }
+    }
+    throw (failure ?? PackError(.noKey, of: path, "needs a key")).advising(
+      .developer("give the key that the earlier packs were made with as --old-key"))
   }
 
   /// Fetches packs of other editions that were not kept, so that players who have them get deltas. What is not there stays missing.

@@ -27,14 +27,14 @@ struct RestorationTests {
     try project.add("voices/hello.wav", [9])
   }
 
-  private func restore(_ version: UInt64) async throws -> Restoration {
+  private func restore(_ version: UInt64, key: UInt8 = 0, earlier: [UInt8] = []) async throws -> Restoration {
     let scratch = project.directory("scratch")
     try? FileManager.default.removeItem(atPath: scratch)
     try FileManager.default.createDirectory(atPath: scratch, withIntermediateDirectories: true)
     return try await Restoration.run(
       version, of: try PackerConfiguration.read(project.directory("packer.yml")), lockPath: project.directory("packer.lock.json"),
-      from: FolderPlace(project.directory("www")), key: Shared(try TestSupport.key(filledFrom: 0)),
-      in: scratch, isTrial: false, jobs: 2)
+      from: FolderPlace(project.directory("www")), key: Shared(try TestSupport.key(filledFrom: key)),
+      earlierKeys: try earlier.map { Shared(try TestSupport.key(filledFrom: $0)) }, in: scratch, isTrial: false, jobs: 2)
   }
 
   private func roots(_ version: UInt64) throws -> [String: [UInt8]] {
@@ -55,6 +55,20 @@ struct RestorationTests {
     #expect(try project.manifest().version == 4 && packs.count == 6)
     for pack in packs { #expect(pack.contentRoot == wanted[pack.id] ?? last[pack.id], "\(pack.id)") }
     #expect(try project.pack("movie")?.version == 4 && project.pack("voices-de")?.version == 1)
+  }
+
+  @Test("over a change of the key takes both keys, and is refused with the earlier one, or without it")
+  func keyChange() async throws {
+    try await project.build(on: 4, key: 5)
+    _ = try project.record(keepsPacks: true)
+    let back = await #expect(throws: PackError.self) { try await restore(2) }
+    #expect(back?.code == .wrongKey && back?.message.contains("has replaced since") == true)
+    let alone = await #expect(throws: PackError.self) { try await restore(2, key: 5) }
+    #expect(alone?.code == .wrongKey && alone?.advice?.description.contains("--old-key") == true)
+    let configuration = try await restore(2, key: 5, earlier: [7, 0]).configuration
+    try await project.build(on: 5, key: 5) { $0.configuration = configuration }
+    let (wanted, key) = (try roots(2), "\(try TestSupport.key(filledFrom: 5).id)")
+    for pack in try project.packs() where wanted[pack.id] != nil { #expect(pack.contentRoot == wanted[pack.id] && pack.keyID == key) }
   }
 
   @Test("costs players of each earlier release a delta, also those who have the contents that come back")

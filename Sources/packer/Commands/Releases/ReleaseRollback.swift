@@ -7,7 +7,8 @@ struct ReleaseRollback: Verb {
     abstract: "Publishes the contents of an earlier release again, under new versions.",
     discussion: """
       Takes its packs from the folder of released packs or from the place, builds a release from them, and checks, uploads, records and publishes \
-      that as 'packer publish' does. Packs that it did not have stay as they are. Sources do not change: mend them before the next 'packer build'.
+      that as 'packer publish' does. Packs that it did not have stay as they are. Sources do not change: mend them before the next 'packer build'. \
+      If the content key was replaced since, --old-key names the earlier one, which only opens packs.
 
       Examples:
         packer release rollback 12 --dry-run
@@ -21,10 +22,15 @@ struct ReleaseRollback: Verb {
   @Flag(name: .customLong("dry-run"), help: "Show the release that would be built, and change nothing.")
   var isTrial = false
 
+  @Option(name: .customLong("old-key"), help: ArgumentHelp("A key that the earlier packs were made with. Repeatable.", valueName: "ref"))
+  var oldKeys: [String] = []
+
   @OptionGroup var options: PublicationOptions
   @OptionGroup var signKey: SignKeyOptions
 
   var isQuiet: Bool { options.output.isQuiet }
+
+  func validate() { KeyReference.withhold(oldKeys) }
 
   func run(in session: Session) async throws(PackError) -> Outcome {
     try options.checkLive(publishes: !isTrial)
@@ -54,8 +60,11 @@ struct ReleaseRollback: Verb {
     let jobs = try options.threads.count()
     let lockPath = options.lockPath(configuration)
     let shared = Shared(try session.key(options.key, configured: configuration.key))
+    var earlier: [Shared<PackKey>] = []
+    for text in oldKeys { earlier.append(Shared(try session.key(KeyReference(parsing: text)))) }
     let restoration = try await Restoration.run(
-      version, of: configuration, lockPath: lockPath, from: place, key: shared, in: scratch, isTrial: isTrial, jobs: jobs)
+      version, of: configuration, lockPath: lockPath, from: place, key: shared, earlierKeys: earlier, in: scratch, isTrial: isTrial,
+      jobs: jobs)
     if !restoration.others.isEmpty {
       session.console.note("not in manifest \(version), and unchanged: \(restoration.others.listed())")
     }
