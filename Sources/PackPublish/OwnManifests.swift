@@ -35,7 +35,7 @@ package struct OwnManifests: Sendable {
     guard try last?.signedDigest != Self.digest(SignedManifest(release.manifestBytes)) else { return }
     throw PackError(
       .releaseConflict, of: lockPath,
-      "does not have this manifest \(release.manifest.version) as the last release, and it was not published",
+      "does not have this manifest \(release.manifest.version) as the last release, so nothing was published",
       hint: "packer release record --dist \(ShellWord.path(release.directory)), then push \(ReleaseFile.lock)")
   }
 
