@@ -75,7 +75,7 @@ func commonPrefix(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Int {
 
 extension Span<UInt8> {
   /// Returns the integer that starts at `offset`. All its bytes must lie in the span.
-  func littleEndian<Integer: FixedWidthInteger & BitwiseCopyable>(_: Integer.Type, at offset: Int) -> Integer {
+  package func littleEndian<Integer: FixedWidthInteger & BitwiseCopyable>(_: Integer.Type, at offset: Int) -> Integer {
     precondition(offset >= 0 && offset <= count - MemoryLayout<Integer>.size)
     return Integer(littleEndian: unsafe bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: Integer.self))
   }

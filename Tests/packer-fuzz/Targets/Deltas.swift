@@ -7,7 +7,7 @@ extension FuzzTarget {
   static let deltas = FuzzTarget(
     "deltas", largestInput: 8192, rounds: 300,
     files: [
-      "Sources/PackFormat/DeltaHead.swift", "Sources/PackFormat/Varint.swift", "Sources/PackStore/Deltas/DeltaPack.swift",
+      "Sources/PackFormat/Varint.swift", "Sources/PackStore/Deltas/DeltaHead.swift", "Sources/PackStore/Deltas/DeltaPack.swift",
       "Sources/PackStore/Deltas/DeltaApplication.swift", "Sources/PackStore/Deltas/DeltaTarget.swift",
       "Sources/PackStore/Deltas/StreamReader.swift", "Sources/PackStore/Deltas/CopyStream.swift",
       "Sources/PackStore/Deltas/BaseString.swift", "Sources/PackStore/Deltas/TreeList.swift", "Sources/PackStore/Deltas/BaseRecords.swift",
