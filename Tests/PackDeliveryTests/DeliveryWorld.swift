@@ -18,6 +18,8 @@ struct DeliveryWorld {
   private var offered: [UInt64: [ManifestPack]] = [:]
   /// The versions of each pack that were ever published.
   private var history: [String: [UInt64]] = [:]
+  /// The packs that were ever the base of each pack.
+  private var everBases: [String: Set<String>] = [:]
   /// The number of shards of the next catalogue, which never falls.
   private var shardCount = 1
   /// The shards on the server, by their file names.
@@ -122,6 +124,7 @@ struct DeliveryWorld {
     published = manifest(packs, version: version, expires: 250_000_000_000)
     published.defaults.baseURL = "https://cdn.example.com/"
     offered[version] = packs
+    for pack in packs { if let base = pack.basePack { everBases[pack.id, default: []].insert(base) } }
     if shardCount < 8, chance(1, in: 20) { shardCount *= 2 }
     guard hasCatalogue, let release = try? published.withCatalogue(of: shardCount) else {
       served[version] = published
@@ -169,8 +172,8 @@ struct DeliveryWorld {
 
   /// Returns the version of a pack on the device, or of the base of its entry, over which a delta can be applied.
   private func base(_ id: String, of delta: ManifestDelta) -> DevicePack? {
-    let bases = Set(offered.values.joined().filter { $0.id == id }.compactMap(\.basePack))
-    return device.first { ($0.id == id || bases.contains($0.id)) && !$0.isRejected && $0.contentRoot == delta.bases[0] }
+    let bases = everBases[id, default: []].union([id])
+    return device.first { bases.contains($0.id) && !$0.isRejected && $0.contentRoot == delta.bases[0] }
   }
 
   /// Whether the file of an installation is the one that was published.
