@@ -12,6 +12,7 @@ struct ConfigurationReader {
 
   private let path: String
   private let directory: String
+  private let allowed: AllowedRoots
   private let sources: PackerConfiguration.Sources
   private let files: any FileSystem
 
@@ -50,6 +51,7 @@ struct ConfigurationReader {
   private init(path: String, directory: String, sources: PackerConfiguration.Sources, files: any FileSystem) {
     self.path = path
     self.directory = directory
+    allowed = AllowedRoots(around: directory, files: files)
     self.sources = sources
     self.files = files
   }
@@ -209,6 +211,7 @@ struct ConfigurationReader {
     for entry in root["packs"]?.items ?? [] {
       let found = try self.packs(entry, defaults)
       if found.isEmpty { hasAllPacks = false }
+      checkReach(of: found, entry)
       for pack in found {
         let position = entry["id"]?.position ?? entry.position
         if let first = places[pack.id.text.lowercased()] {
@@ -270,6 +273,17 @@ struct ConfigurationReader {
     try checkDirectory(root, position)
     guard let name = try? PackName(id) else { return [] }
     return [pack(name, root: Self.normalized(root), entry, defaults, placeholder: nil)]
+  }
+
+  /// Refuses roots that lead elsewhere, over `..` or a symbolic link: the file may be somebody else's, and what is packed is published.
+  private mutating func checkReach(of packs: [PackerConfiguration.Pack], _ entry: ConfigurationNode) {
+    for pack in packs {
+      guard let place = try? files.canonicalPath(of: pack.root), !allowed.contains(place) else { continue }
+      add(
+        (entry["root"] ?? entry["each"] ?? entry).position,
+        "the root '\(pack.rootInProject)' of pack '\(pack.id)' leads out of the directory of the configuration, and of its git repository",
+        hint: "to allow that directory: export \(AllowedRoots.variable)=$(realpath \(ShellWord.path(pack.root)))")
+    }
   }
 
   private mutating func checkDirectory(_ root: String, _ position: SourcePosition) throws(PackError) {

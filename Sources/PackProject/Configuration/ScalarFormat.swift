@@ -274,6 +274,8 @@ extension ScalarFormat {
       }
       return "\(shown), which \(error.fault)" + (error.advice.map { ": \($0)" } ?? "")
     }
+    // In an Info.plist, Xcode puts the value of a build setting in its place.
+    if text.contains("$") { return "\(shown), which has a '$', with which build settings start in an Info.plist: write %24" }
     if case .baseURL = self {
       if url.hasQuery { return "\(shown), but file names cannot be appended to a query" }
       // The rest is for a slash, the longest name, a hyphen, 16 digits and the file extension.
@@ -342,8 +344,8 @@ extension ScalarFormat {
     case .text(let longest): ["type": "string", "minLength": 1, "maxLength": .number(longest)]
     case .bundleID: Self.pattern(#"^[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+$"#)
     case .appGroup: Self.pattern(#"^group(\.[A-Za-z0-9-]+)+$"#)
-    case .baseURL: Self.pattern(#"^[hH][tT][tT][pP][sS]://[^/?#@]+(/[^?#]*)?$"#)
-    case .manifestURL: Self.pattern(#"^[hH][tT][tT][pP][sS]://[^/?#@]+/[^#]*[^/#]$"#)
+    case .baseURL: Self.pattern(#"^[hH][tT][tT][pP][sS]://[^/?#@$]+(/[^?#$]*)?$"#)
+    case .manifestURL: Self.pattern(#"^[hH][tT][tT][pP][sS]://[^/?#@$]+/[^#$]*[^/#$]$"#)
     case .host: Self.pattern(#"^(\*\.[A-Za-z0-9_-]+\.)?[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$"#)
     case .keyReference:
       // A signer has a public key, and nothing else has as many digits.

@@ -106,6 +106,8 @@ struct Serve: OutputVerb {
   @OptionGroup(title: "As a CDN", visibility: .hidden) var faults: FaultOptions
   @OptionGroup var output: OutputOptions
 
+  var programs: ProgramUse { .trusted }
+
   func run(in session: Session) async throws(PackError) -> Outcome {
     try Bounds.check(port, "--port", in: 0...65_535)
     if let seconds { try Bounds.check(seconds, "--for", in: 1...86_400) }
@@ -238,8 +240,8 @@ struct Serve: OutputVerb {
       if key.references.isEmpty { _ = try key.reference() }
     } catch  where error.code == .noKey {
       let given = error
-      if isRelease, let beside = ReleasePlaces.keyBeside("\(target)/\(ReleaseFile.manifest)") {
-        session.console.note("the key is that of packer.yml: \(beside)")
+      if isRelease, let beside = ReleasePlaces.configuration(besides: "\(target)/\(ReleaseFile.manifest)"), let named = beside.key {
+        session.console.note("the key is that of packer.yml: \(named)")
         return try session.key(key, configured: beside)
       }
       do throws(PackError) {

@@ -109,7 +109,7 @@ struct GateInputs: ParsableArguments {
   ) throws(PackError) -> Shared<PackKey>? {
     try hinting(at: target, configuration, verb, hasKey: !key.references.isEmpty) { () throws(PackError) in
       do throws(PackError) {
-        let resolved = Shared(try session.key(key, configured: configuration?.key))
+        let resolved = Shared(try session.key(key, configured: configuration))
         // Packs of a release are opened as apps open them, and none is wrapped for others.
         try resolved.key.checkMakesPacks()
         return resolved

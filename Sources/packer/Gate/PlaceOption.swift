@@ -23,11 +23,16 @@ struct PlaceOption: ParsableArguments {
     throw PackError(.usage, of: text, "is the release itself, which a build replaces", hint: "name the directory that the server serves")
   }
 
-  /// - Throws: ``PackError/Code/usage`` if none is named.
-  func place(_ configuration: PackerConfiguration?, showsProgress: Bool) throws(PackError) -> any PublishingPlace {
+  /// - Throws: ``PackError/Code/usage`` if none is named, or one of the configuration needs a program and none is started;
+  ///   ``PackError/Code/untrustedProgram``.
+  func place(_ configuration: PackerConfiguration?, starting use: ProgramUse, showsProgress: Bool) throws(PackError) -> any PublishingPlace
+  {
     guard let text = text ?? configuration?.publish.place else {
       throw PackError(
         .usage, "no place was named", hint: "give --to games:bucket/packs, or write into packer.yml: publish: {to: games:bucket/packs}")
+    }
+    if let configuration, self.text == nil, PackerConfiguration.startsProgram(text) {
+      try configuration.checkProgram("publish", for: use, else: .usage, other: "name the place with --to")
     }
     return try PlaceName.place(text, showsProgress: showsProgress)
   }

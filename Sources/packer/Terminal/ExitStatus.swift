@@ -68,7 +68,8 @@ struct ExitStatus: RawRepresentable, Hashable, Comparable, Sendable {
     .usage: [.usage, .rangeNotSatisfiable],
     .badInput: [
       .notAPack, .unsupported, .noUsableKey, .unsuitableSource, .unportablePath, .malformedPlist, .unreadableApp, .plistConflict,
-      .malformedURL, .invalidConfiguration, .invalidManifest, .invalidRecord, .unmergedRecord, .releaseConflict, .notAStore,
+      .malformedURL, .invalidConfiguration, .untrustedProgram,
+      .invalidManifest, .invalidRecord, .unmergedRecord, .releaseConflict, .notAStore,
     ],
     .inputMissing: [
       .missingInput, .missingLock, .unknownPack, .catalogueNotAvailable, .noManifest, .notInstalled, .purged, .noSuchEntry,

@@ -2,13 +2,17 @@
 struct Session: Sendable {
   let console: Console
   let signals: SignalWatch
+  /// Which programs that the configuration names are started.
+  var programs = ProgramUse.none
 
   /// Runs a command. A signal ends the process at once if the command leaves nothing half-done on disk.
   func run(_ verb: some Verb) async throws(PackError) -> Outcome {
     console.isQuiet = verb.isQuiet
     CryptoLibrary.startForSuite()
     signals.allowAbandoning(type(of: verb).leavesNothingBehind)
-    let outcome = try await verb.run(in: self)
+    var session = self
+    session.programs = verb.programs
+    let outcome = try await verb.run(in: session)
     signals.allowAbandoning(false)
     return outcome
   }
@@ -31,7 +35,7 @@ struct Session: Sendable {
         .noKey, "no key was given, and \(pack) was made with key \(summary.stanzas.keyID)",
         hint: """
           give that key with --key REF (\(KeyReference.forms)), PACKER_KEY_FILE=PATH, PACKER_KEY or PACKER_KEY_COMMAND
-          \(ReleasePlaces.keyBeside(pack).map { "packer.yml beside it names a key: --key \(ShellWord.quoted($0))" } ?? "")
+          \(ReleasePlaces.configuration(besides: pack)?.key.map { "packer.yml beside it names a key: --key \(ShellWord.quoted($0))" } ?? "")
           """)
     }
   }
@@ -55,16 +59,16 @@ struct Session: Sendable {
   private func warn(_ warning: KeyWarning) { console.warning(warning.message, hint: warning.hint) }
 
   /// Reads the key that the options, the environment or the configuration name.
-  func key(_ options: KeyOptions, configured: String?) throws(PackError) -> PackKey {
+  func key(_ options: KeyOptions, configured: PackerConfiguration?) throws(PackError) -> PackKey {
     guard options.references.isEmpty else { return try key(options) }
-    return try key(KeyReference.unlessGiven(configured: configured.map { [$0] } ?? [])[0])
+    return try key(KeyReference.unlessGiven(of: configured, starting: programs)[0])
   }
 
   /// Returns the public keys of the signing keys that the environment or the configuration names, as far as those can be read.
-  func publicKeys(ofSigning configured: [String]) throws(PackError) -> [SigningPublicKey] {
+  private func publicKeys(ofSigning configured: PackerConfiguration?) throws(PackError) -> [SigningPublicKey] {
     var keys: [SigningPublicKey] = []
     do throws(PackError) {
-      for reference in try KeyReference.unlessGiven(.signing, configured: configured) {
+      for reference in try KeyReference.unlessGiven(.signing, of: configured, starting: programs, signs: false) {
         keys.append(try signer(reference).publicKey)
       }
     } catch {
@@ -84,18 +88,19 @@ struct Session: Sendable {
     if given.isEmpty, let path = configuration?.keysFile { return try KeysFile(reading: path).trusted() }
     let texts = given.isEmpty ? configuration?.trustedKeys ?? [] : given
     guard texts.isEmpty else { return try TrustedKeys(texts: texts) }
-    return TrustedKeys(try publicKeys(ofSigning: configuration?.signKeys ?? []))
+    return TrustedKeys(try publicKeys(ofSigning: configuration))
   }
 
   /// Reads the signing keys that the options, the environment or the configuration name.
-  func signers(_ options: SignKeyOptions, configured: [String]) throws(PackError) -> [ReleaseSigner] {
+  func signers(_ options: SignKeyOptions, configured: PackerConfiguration) throws(PackError) -> [ReleaseSigner] {
     let references =
-      options.references.isEmpty ? try KeyReference.unlessGiven(.signing, configured: configured) : try options.keyReferences()
+      options.references.isEmpty
+      ? try KeyReference.unlessGiven(.signing, of: configured, starting: programs) : try options.keyReferences()
     var signers: [ReleaseSigner] = []
     for reference in references { signers.append(try signer(reference)) }
-    if options.references.isEmpty, references.count < configured.count {
+    if options.references.isEmpty, references.count < configured.signKeys.count {
       console.warning(
-        "the configuration names \(configured.count) signing keys, and the environment gives one: the manifest is signed with that one only",
+        "the configuration names \(configured.signKeys.count) signing keys, and the environment gives one: the manifest is signed with that one only",
         hint: "give each with --sign-key, or unset \(KeyReference.environmentNames(of: .signing).joined(separator: ", "))")
     }
     return signers

@@ -26,18 +26,14 @@ package enum ReleasePlaces {
     return exists(path + PackerConfiguration.defaultPath) ? path + PackerConfiguration.defaultPath : nil
   }
 
-  /// Returns the key that the configuration above a pack names, as `--key` takes it; nil if there is none.
-  package static func keyBeside(_ pack: String) -> String? {
-    guard let path = configuration(above: pack) else { return nil }
-    return try? PackerConfiguration.read(path, sources: .optional).key
+  /// Returns the configuration above a pack; nil if there is none that can be read.
+  package static func configuration(besides pack: String) -> PackerConfiguration? {
+    configuration(above: pack).flatMap { try? PackerConfiguration.read($0, sources: .optional) }
   }
 
   /// Whether the configuration above a pack allows unportable paths for the pack with this id.
   package static func allowsUnportablePaths(_ pack: String, id: [UInt8]) -> Bool {
-    guard let path = configuration(above: pack), let configuration = try? PackerConfiguration.read(path, sources: .optional) else {
-      return false
-    }
-    return configuration.packs.contains { $0.settings.allowsUnportablePaths && (try? PackID.bytes(for: $0.id)) == id }
+    (configuration(besides: pack)?.packs ?? []).contains { $0.settings.allowsUnportablePaths && (try? PackID.bytes(for: $0.id)) == id }
   }
 
   /// Returns the directory of a release.

@@ -54,7 +54,7 @@ struct StoreOptions: ParsableArguments {
     let configuration = try trust.configuration.read()
     // Errors about trusted keys are reported before a key is read.
     let trusted = try trust.keys(configuration, in: session)
-    let resolved = try session.key(key, configured: configuration?.key)
+    let resolved = try session.key(key, configured: configuration)
     return try await AssetStore(
       root: directory, keys: KeyRing(resolved), trusting: trusted, policy: StorePolicy(quota: quota), device: .any)
   }

@@ -37,6 +37,8 @@ struct KeyDerive: OutputVerb {
   @OptionGroup var key: KeyOptions
   @OptionGroup var output: OutputOptions
 
+  var programs: ProgramUse { .trusted }
+
   func run(in session: Session) async throws(PackError) -> Outcome {
     if let configurationPath { return try derive(forPacksOf: configurationPath, in: session) }
     guard let nameText else {
@@ -72,7 +74,7 @@ struct KeyDerive: OutputVerb {
         .usage, of: configurationPath, "has packs that are made with one key, not with keys of their own",
         hint: "set 'perPackKeys: true', or give machines this key with --key")
     }
-    let resolved = try session.key(key, configured: configuration.key)
+    let resolved = try session.key(key, configured: configuration)
     try writing(path, unlessExisting(files.makeDirectory(path, mode: 0o700, in: nil)))
     var count = 0
     for pack in configuration.packs {

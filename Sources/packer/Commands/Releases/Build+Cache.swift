@@ -5,8 +5,8 @@ extension Build {
     try checkOptions()
     let share = try share.map { (text) throws(PackError) in try BuildShare(parsing: text) }
     let configuration = try PackerConfiguration.read(release.project.path, sources: .optional)
-    var build = try release.build(configuration)
-    guard let cache = try PackCache(configuration, isRequired: true) else {
+    var build = try release.build(configuration, in: session)
+    guard let cache = try PackCache(configuration, starting: programs, isRequired: true) else {
       throw PackError(
         .usage, of: configuration.path, "names no cache, and --only-cache writes nothing else", hint: "name one, as in 'cache: /srv/cache'")
     }
@@ -53,7 +53,7 @@ extension Build {
   ) throws(PackError) -> [KeyedPack] {
     let configuration = build.configuration
     guard configuration.perPackKeys else {
-      let resolved = try session.key(release.key, configured: configuration.key)
+      let resolved = try session.key(release.key, configured: configuration)
       try resolved.checkMakesPacks()
       return try build.keyed(packs, with: Shared(resolved))
     }

@@ -60,6 +60,7 @@ struct Build: Verb {
   var share: String?
 
   var isQuiet: Bool { release.output.isQuiet }
+  var programs: ProgramUse { isTrial ? .none : .trusted }
 
   func run(in session: Session) async throws(PackError) -> Outcome {
     let compared = try comparedLevel.map { (text) throws(PackError) in try Bounds.level(text, "--compare-level") }
@@ -68,7 +69,7 @@ struct Build: Verb {
       throw PackError(
         .usage, "--share makes only some packs, and a release needs all", hint: "add --only-cache, and run 'packer build' afterwards")
     }
-    var build = try release.build(try PackerConfiguration.read(release.project.path))
+    var build = try release.build(try PackerConfiguration.read(release.project.path), in: session)
     build.wanted = packs
     build.isTrial = isTrial
     return try await release.run(build, comparing: compared, named: comparedLevel, in: session)

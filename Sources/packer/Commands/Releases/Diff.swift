@@ -135,7 +135,7 @@ struct Diff: OutputVerb, ReadingVerb {
   ) throws(PackError) -> Shared<PackKey>? {
     if let pack = [before, after].compactMap(\.self).first(where: isPack) {
       guard configuration?.key == nil || !key.references.isEmpty else {
-        return Shared(try session.key(key, configured: configuration?.key))
+        return Shared(try session.key(key, configured: configuration))
       }
       return Shared(try session.key(key, for: pack))
     }
@@ -144,7 +144,7 @@ struct Diff: OutputVerb, ReadingVerb {
       return nil
     }
     do throws(PackError) {
-      return Shared(try session.key(key, configured: configuration?.key))
+      return Shared(try session.key(key, configured: configuration))
     } catch {
       guard key.references.isEmpty, error.code == .noKey || error.code == .missingInput else { throw error }
       session.console.warning(

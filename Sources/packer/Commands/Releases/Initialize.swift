@@ -45,6 +45,8 @@ struct Initialize: OutputVerb {
   @OptionGroup var threads: JobsOption
   @OptionGroup var output: OutputOptions
 
+  var programs: ProgramUse { .trusted }
+
   func run(in session: Session) async throws(PackError) -> Outcome {
     if printsSchema {
       session.console.output(PackerConfiguration.jsonSchema)

@@ -30,9 +30,11 @@ struct Prune: OutputVerb {
 
   @OptionGroup var output: OutputOptions
 
+  var programs: ProgramUse { deletes ? .trusted : .none }
+
   func run(in session: Session) async throws(PackError) -> Outcome {
     let configuration = try trust.configuration.read()
-    let place = try place.place(configuration, showsProgress: false)
+    let place = try place.place(configuration, starting: programs, showsProgress: false)
     let lock = try configuration.map { (configuration) throws(PackError) in
       try ReleaseLock.readIfPresent(configuration.path(of: ReleaseFile.lock))
     }

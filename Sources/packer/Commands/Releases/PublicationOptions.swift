@@ -37,7 +37,8 @@ struct PublicationOptions: ParsableArguments {
   /// Returns the place, which is not a directory of the release or its sources.
   func place(for release: String?, _ configuration: PackerConfiguration?, in session: Session) throws(PackError) -> any PublishingPlace {
     try place.check(configuration, release: self.release(release, configuration))
-    return try place.place(configuration, showsProgress: session.console.hasMovableCursor && !output.isQuiet && !output.isJSON)
+    return try place.place(
+      configuration, starting: session.programs, showsProgress: session.console.hasMovableCursor && !output.isQuiet && !output.isJSON)
   }
 
   func releaseGate() throws(PackError) -> ReleaseGate {

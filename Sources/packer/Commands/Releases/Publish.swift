@@ -51,6 +51,7 @@ struct Publish: Verb {
   @OptionGroup var options: PublicationOptions
 
   var isQuiet: Bool { options.output.isQuiet }
+  var programs: ProgramUse { isTrial ? .none : .trusted }
 
   func run(in session: Session) async throws(PackError) -> Outcome {
     try options.checkLive(publishes: !isTrial && !isFilesOnly)

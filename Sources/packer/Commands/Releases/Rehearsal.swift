@@ -133,7 +133,7 @@ struct Rehearsal {
   ) throws(PackError) -> KeyRing? {
     let ring = KeyRing()
     do throws(PackError) {
-      let resolved = try session.key(options.key, configured: configuration?.key)
+      let resolved = try session.key(options.key, configured: configuration)
       // An app version that does not hold the key cannot open packs that were made with it.
       if app?.keyIDs.contains("\(resolved.id)") ?? true { ring.add(resolved) }
       return ring

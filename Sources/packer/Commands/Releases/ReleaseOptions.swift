@@ -39,13 +39,13 @@ struct ReleaseOptions: ParsableArguments {
   }
 
   /// Returns the build that the options describe.
-  func build(_ configuration: PackerConfiguration) throws(PackError) -> ReleaseBuild {
+  func build(_ configuration: PackerConfiguration, in session: Session) throws(PackError) -> ReleaseBuild {
     var build = ReleaseBuild(configuration, time: try .fromEnvironment())
     if let outputPath { build.output = outputPath }
     build.renews = renews
     build.makesBAPackages = makesBAPackages
     build.jobs = try threads.count()
-    if !leavesCache { build.cache = try PackCache(configuration) }
+    if !leavesCache { build.cache = try PackCache(configuration, starting: session.programs) }
     return build
   }
 
@@ -57,7 +57,7 @@ struct ReleaseOptions: ParsableArguments {
     let resolved = try contentKey(&build, isNeeded: needsKey, in: session)
     try resolved.checkMakesPacks()
     // A trial run signs nothing.
-    let signers = build.isTrial ? [] : try session.signers(signKey, configured: configuration.signKeys)
+    let signers = build.isTrial ? [] : try session.signers(signKey, configured: configuration)
     // Read once, because the file may change meanwhile.
     build.keysFile = try configuration.keysFile.map { (path) throws(PackError) in try KeysFile(reading: path) }
     let trusted =
@@ -74,7 +74,7 @@ struct ReleaseOptions: ParsableArguments {
   /// Returns the key; if there is none and it is not needed, one that opens nothing.
   private func contentKey(_ build: inout ReleaseBuild, isNeeded: Bool, in session: Session) throws(PackError) -> PackKey {
     do throws(PackError) {
-      return try session.key(key, configured: build.configuration.key)
+      return try session.key(key, configured: build.configuration)
     } catch {
       guard !isNeeded, key.references.isEmpty, error.code == .noKey || error.code == .missingInput else { throw error }
       session.console.note("there is no key, so it is taken to be the one of the last release")
@@ -105,9 +105,13 @@ struct ReleaseOptions: ParsableArguments {
 }
 
 extension PackCache {
-  /// Returns the cache that a configuration names; nil if it names none.
-  convenience init?(_ configuration: PackerConfiguration, isRequired: Bool = false) throws(PackError) {
+  /// Returns the cache that a configuration names; nil if it names none, or one that needs a program and none is started.
+  convenience init?(_ configuration: PackerConfiguration, starting use: ProgramUse, isRequired: Bool = false) throws(PackError) {
     guard let place = configuration.cache else { return nil }
+    if PackerConfiguration.startsProgram(place) {
+      guard use == .trusted else { return nil }
+      try configuration.checkProgram("cache", for: use, else: .usage, other: "build with --no-cache")
+    }
     self.init(try PlaceName.place(place, isPatient: false), maker: PackCache.maker(Version.number), isRequired: isRequired)
   }
 }

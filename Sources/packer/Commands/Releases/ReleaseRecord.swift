@@ -44,6 +44,8 @@ struct ReleaseRecord: OutputVerb {
   @OptionGroup var project: ProjectOption
   @OptionGroup var output: OutputOptions
 
+  var programs: ProgramUse { .trusted }
+
   func run(in session: Session) async throws(PackError) -> Outcome {
     let isBuilt = app.map(BuiltApp.isPath) ?? false
     guard !isBuilt || plist.isEmpty else {

@@ -29,6 +29,7 @@ struct ReleaseRollback: Verb {
   @OptionGroup var signKey: SignKeyOptions
 
   var isQuiet: Bool { options.output.isQuiet }
+  var programs: ProgramUse { isTrial ? .none : .trusted }
 
   func validate() { KeyReference.withhold(oldKeys) }
 
@@ -59,7 +60,7 @@ struct ReleaseRollback: Verb {
   ) async throws(PackError) -> (Shared<PackKey>, PackerConfiguration) {
     let jobs = try options.threads.count()
     let lockPath = options.lockPath(configuration)
-    let shared = Shared(try session.key(options.key, configured: configuration.key))
+    let shared = Shared(try session.key(options.key, configured: configuration))
     var earlier: [Shared<PackKey>] = []
     for text in oldKeys { earlier.append(Shared(try session.key(KeyReference(parsing: text)))) }
     let restoration = try await Restoration.run(
@@ -70,9 +71,9 @@ struct ReleaseRollback: Verb {
     }
     var build = ReleaseBuild(restoration.configuration, time: try .fromEnvironment())
     (build.lockPath, build.jobs, build.isTrial) = (lockPath, jobs, isTrial)
-    if !isTrial { build.cache = try PackCache(configuration) }
+    if !isTrial { build.cache = try PackCache(configuration, starting: programs) }
     build.keysFile = try configuration.keysFile.map { (path) throws(PackError) in try KeysFile(reading: path) }
-    let signers = isTrial ? [] : try session.signers(signKey, configured: configuration.signKeys)
+    let signers = isTrial ? [] : try session.signers(signKey, configured: configuration)
     let work = build
     let report = try await session.withProgress { (progress) async throws(PackError) in
       try await work.run(key: shared.key, signers: signers, progress: progress)
