@@ -7,6 +7,7 @@ The command is named by the variable PACKER. Needs ssh-agent, ssh-add, softhsm2-
 
 import os
 import pathlib
+import re
 import shlex
 import shutil
 import subprocess
@@ -112,7 +113,9 @@ def with_module(place):
     reference = f"signer:{public} {shlex.join(map(str, program))}"
     (place / "packer.yml").write_text(CONFIGURATION + f"signKey: '{reference}'\n")
     shutil.rmtree(place / "dist", ignore_errors=True)
-    run(PACKER, "build", "--quiet", cwd=place, env=env)
+    refusal = run(PACKER, "build", "--quiet", cwd=place, env=env, status=65).stderr.decode()
+    name, digest = re.search(r"export (\w+)=(\w+)", refusal).groups()
+    run(PACKER, "build", "--quiet", cwd=place, env={**env, name: digest})
     run(PACKER, "verify", cwd=place)
     if run(PACKER, "key", "public", "--sign-key", reference, cwd=place).stdout.decode().split()[0] != public:
         fail("the public key of a signer is another one")
