@@ -657,7 +657,7 @@ struct PackLibraryTests {
     #expect(!network.calls.isEmpty)
   }
 
-  @Test("of packs inside the app that do not fit together, each is installed once, and the plan ends", .timeLimit(.minutes(2)))
+  @Test("of packs inside the app that do not fit together, each is installed once, and the plan ends")
   func bundledTooLarge() async throws {
     let offers = [try await stage.offer("one", 1, size: 200_000), try await stage.offer("two", 1, size: 200_000)]
     try stage.directory.write(try stage.manifest(1, offers).bytes, to: "bundle/manifest.json")
