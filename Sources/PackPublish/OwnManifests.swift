@@ -16,18 +16,16 @@ package struct OwnManifests: Sendable {
   func isTrusted(_ manifest: SignedManifest) -> Bool { (try? manifest.checkSignatures(trusting: trusted)) != nil }
 
   /// Whether a manifest was released here, perhaps with keys that devices do not trust any more.
-  func isRecorded(_ manifest: SignedManifest) throws(PackError) -> Bool {
+  func isRecorded(_ manifest: SignedManifest, version: UInt64) throws(PackError) -> Bool {
     let digest = try Self.digest(manifest)
     guard last?.signedDigest != digest else { return true }
-    var isFound = false
-    try records.forEachRelease { if $0.signedDigest == digest { isFound = true } }
-    return isFound
+    return try records.hasRelease(version, signedDigest: digest)
   }
 
   func has(_ release: ReleaseFiles) throws(PackError) -> Bool {
     let manifest = try SignedManifest(release.manifestBytes)
     guard !isTrusted(manifest) else { return true }
-    return try isRecorded(manifest)
+    return try isRecorded(manifest, version: release.manifest.version)
   }
 
   /// Throws ``PackError/Code/releaseConflict`` unless a release is the last one in the lock file: then the next build takes a version after it.

@@ -87,7 +87,7 @@ package struct Publication: Sendable {
     let isTrusted = own.isTrusted(signed)
     let isSame = isTrusted && former.defaults.baseURL == release.manifest.defaults.baseURL
     if isSame { return former }
-    if try own.isRecorded(signed) { return former }
+    if try own.isRecorded(signed, version: former.version) { return former }
     guard replaced == nil else { return isTrusted ? former : nil }
     let signers = signed.signatures.map(\.keyID).joined(separator: ", ")
     throw conflict(

@@ -56,7 +56,7 @@ struct TrustedKeysOption: ParsableArguments {
   var trust: [String] = []
 }
 
-/// The option that names the configuration, where there need not be one.
+/// The option that names a configuration. The file may be missing.
 struct ConfigurationOption: ParsableArguments {
   @Option(
     name: [.customShort("c"), .customLong("config")],

@@ -69,6 +69,14 @@ package struct ReleasedPacks: Sendable {
     for record in try records() { try body(try release(record)) }
   }
 
+  /// Whether a release with this manifest is recorded. Reads only the records of its version: each branch may have one.
+  package func hasRelease(_ version: UInt64, signedDigest: [UInt8]) throws(PackError) -> Bool {
+    for record in try records() where record.version == version {
+      if try release(record).signedDigest == signedDigest { return true }
+    }
+    return false
+  }
+
   /// Returns the release with a manifest version.
   ///
   /// - Parameter last: the last release, whose record may be missing.

@@ -6,7 +6,7 @@ extension Build {
     let share = try share.map { (text) throws(PackError) in try BuildShare(parsing: text) }
     let configuration = try PackerConfiguration.read(release.project.path, sources: .optional)
     var build = try release.build(configuration, in: session)
-    guard let cache = try PackCache(configuration, starting: programs, isRequired: true) else {
+    guard let cache = try PackCache(configuration, starting: session.programs, isRequired: true) else {
       throw PackError(
         .usage, of: configuration.path, "names no cache, and --only-cache writes nothing else", hint: "name one, as in 'cache: /srv/cache'")
     }

@@ -34,7 +34,7 @@ struct Prune: OutputVerb {
 
   func run(in session: Session) async throws(PackError) -> Outcome {
     let configuration = try trust.configuration.read()
-    let place = try place.place(configuration, starting: programs, showsProgress: false)
+    let place = try place.place(configuration, starting: session.programs, showsProgress: false)
     let lock = try configuration.map { (configuration) throws(PackError) in
       try ReleaseLock.readIfPresent(configuration.path(of: ReleaseFile.lock))
     }
