@@ -33,6 +33,15 @@ package enum HostField: Hashable {
     }
   }
 
+  /// Whether a request names this machine, or one of some names or addresses. An address of IPv6 stands in brackets there.
+  static func isOne(of names: [String], _ value: String?) -> Bool {
+    guard HostField(value) == .stranger, let value = value?.lowercased() else { return true }
+    return names.contains { name in
+      let host = (name.contains(":") ? "[\(name)]" : name).lowercased()
+      return value == host || value.hasPrefix("\(host):")
+    }
+  }
+
   /// Returns the host in lower case and the port, which may be empty; nil if the value is anything but a host, or a host, a colon and a port.
   ///
   /// The characters are those of names of packs, so that a user name, a path or another host in the value is refused and not skipped.

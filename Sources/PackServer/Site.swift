@@ -151,3 +151,13 @@ extension SiteExchange {
     ]
   }
 }
+
+extension Site {
+  /// Returns the host of an absolute target, or else the `Host` field (RFC 9112 §3.2.2).
+  static func host(of request: PackRequest) -> String? {
+    guard !request.target.utf8.starts(with: "/".utf8), let start = request.target.firstRange(of: "://")?.upperBound else {
+      return request.headers["Host"]
+    }
+    return String(request.target[start...].prefix { !"/?#".contains($0) })
+  }
+}

@@ -197,6 +197,8 @@ package struct BackgroundAssetsError: Hashable, Sendable, CustomStringConvertibl
   package static let sizeMismatch = Self(code: nil, meaning: "the download fails, because its size is not the one declared")
   /// The server has no such file.
   package static let notFound = Self(code: nil, meaning: "the download fails, because the server has no such file")
+  /// The server refuses to send the file.
+  package static let notAllowed = Self(code: nil, meaning: "the download fails, because the server refuses it")
   /// App Store Connect refuses the app.
   package static let uploadRefused = Self(code: nil, meaning: "App Store Connect refuses the upload")
 

@@ -35,7 +35,8 @@ struct UpdateInspection {
     }
     guard !isQuick else { return result }
     for entry in entries {
-      guard let edition = editions[entry.id]?.first(where: { $0.pack.contentRoot != entry.contentRoot }) else { continue }
+      // What went out with an earlier release cannot be mended any more.
+      guard let edition = editions[entry.id]?.first, edition.pack.contentRoot != entry.contentRoot else { continue }
       let download = entry.cheapestDelta(over: [edition.pack.contentRoot])?.size ?? entry.size
       result.burdens += try burdens(of: entry, since: edition.pack, download: download, paths)
     }

@@ -3,7 +3,8 @@ struct LiveFault: Hashable, Sendable {
   /// The rule that it breaks, each in one check.
   enum Kind: Sendable, CaseIterable {
     case otherManifest, missing, size, incomplete, content, encoding, insecure, host, redirect, wrongRange, noResumption, goneEarlier, type,
-      shortCaching, longCaching, stale, noLength, certificate
+      shortCaching, longCaching, stale, noLength, certificate, refused,
+      busy
   }
 
   let kind: Kind

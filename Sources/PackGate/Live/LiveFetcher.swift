@@ -45,6 +45,10 @@ struct LiveAnswer: Hashable, Sendable {
 
   /// Whether the connection was refused as not secure.
   var isInsecure: Bool { [35, 51, 53, 54, 58, 59, 60, 64, 66, 77, 80, 82, 83, 90, 91, 98].contains(failure) }
+  /// Whether the server says that it cannot answer now.
+  var isBusy: Bool { status == 429 || (500...599).contains(status) }
+  /// The kind of fault that the status of an answer without the file is.
+  var fault: LiveFault.Kind { isBusy ? .busy : status == 401 || status == 403 ? .refused : .missing }
   /// Whether there was no connection.
   var isSilent: Bool { status == 0 && [5, 6, 7, 28, 52, 97].contains(failure) }
 }

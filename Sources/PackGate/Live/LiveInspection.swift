@@ -9,7 +9,7 @@ struct LiveInspection {
   /// The time between two requests for the manifest, in seconds.
   private static let interval = 5
 
-  /// - Throws: ``PackError/Code/serverUnreachable`` if the manifest's server does not answer at all, or the error of a file on this machine.
+  /// - Throws: ``PackError/Code/serverUnreachable`` if the manifest's server does not answer at all, or says that it cannot now, or the error of a file on this machine.
   func run(progress: ProgressHandler? = nil) async throws(PackError) -> LiveSighting {
     var visitor = LiveVisitor(fetcher, allowLists: plan.allowLists)
     var state = try plan.statePath.map { (path) throws(PackError) in try LiveState(path, now: plan.now, files: files) }
@@ -66,6 +66,11 @@ struct LiveInspection {
       try await Self.pause(.seconds(Self.interval))
       visitor = LiveVisitor(fetcher, allowLists: plan.allowLists)
       answer = try await visitor.ask([request])[0]
+    }
+    guard !answer.isBusy else {
+      throw PackError(
+        .serverUnreachable, of: plan.manifestURL, "answers \(answer.status), after several attempts",
+        hint: "try again when the server works; the release there is not known to have a fault")
     }
     guard !answer.isSilent else {
       throw PackError(

@@ -32,10 +32,10 @@ enum LiveJudgement {
         return [refusal]
       }
       guard answer.status == 0 || [200, 206, 304, 416].contains(answer.status) else {
-        if file.kind == .earlier {
+        if file.kind == .earlier, !answer.isBusy {
           add(.goneEarlier, "answers \(answer.status), and manifest \(file.release), which devices may have, names it")
         } else {
-          add(.missing, "answers \(answer.status)")
+          add(answer.fault, "answers \(answer.status)")
         }
         return faults
       }
@@ -143,7 +143,7 @@ enum LiveJudgement {
     let url = plan.manifestURL
     if answer.isUnasked || answer.isInsecure || answer.isSilent { return [] }
     if let refusal = answer.refusal { return [refusal] }
-    guard answer.status == 200 else { return [LiveFault(kind: .missing, message: "\(url) answers \(answer.status)")] }
+    guard answer.status == 200 else { return [LiveFault(kind: answer.fault, message: "\(url) answers \(answer.status)")] }
     var faults: [LiveFault] = []
     func add(_ kind: LiveFault.Kind, _ message: String, isLesser: Bool = false, actual: UInt64? = nil, limit: UInt64? = nil) {
       faults.append(LiveFault(kind: kind, message: "\(url) \(message)", isLesser: isLesser, actual: actual, limit: limit))

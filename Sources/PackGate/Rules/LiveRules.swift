@@ -19,6 +19,8 @@ enum LiveRules {
     rule(.stale, "PK7016", "a cache sends a stale copy", .warning),
     rule(.noLength, "PK7017", "the server does not say the length of a file", .warning),
     rule(.certificate, "PK7018", "the server's certificate ends soon", .warning),
+    rule(.refused, "PK7019", "the server refuses to send a file", phone: .notAllowed),
+    rule(.busy, "PK7020", "the server says that it cannot send a file now"),
   ]
 
   private static func rule(

@@ -3,6 +3,8 @@
 package final class PublishedFolder: Site {
   private let folder: PlainFolder
   private let dice: FaultDice
+  /// The names in addresses of the server; nil if any is taken.
+  private let names: [String]?
 
   /// The path prefix of redirects, which serves the same files.
   private static let elsewhere = "moved/"
@@ -10,8 +12,11 @@ package final class PublishedFolder: Site {
 
   /// Creates a site for a directory.
   ///
+  /// - Parameter names: the names in addresses of a server for this machine only. A page elsewhere could make another name lead here. Nil if devices of
+  ///   the network ask, which may know other names.
   /// - Throws: ``PackError/Code/missingInput`` if it is not a directory or has no manifest.
-  package init(_ directory: String, faults: FaultPlan) throws(PackError) {
+  package init(_ directory: String, faults: FaultPlan, names: [String]? = nil) throws(PackError) {
+    self.names = names
     folder = PlainFolder(directory)
     dice = FaultDice(faults)
     let manifest = "\(directory)/manifest.json"
@@ -26,6 +31,9 @@ package final class PublishedFolder: Site {
   package func reply(to request: PackRequest) throws(PackError) -> SiteReply {
     let isHead = request.method == "HEAD"
     guard isHead || request.method == "GET" else { return .text(405, "", headers: ["Allow": "GET, HEAD"], isHead: isHead) }
+    if let names, !HostField.isOne(of: names, Self.host(of: request)) {
+      return .text(421, "This server answers only requests to its own addresses.\n", isHead: isHead)
+    }
     guard let target = RequestTarget(request.target) else { return .text(400, "The request target is not a valid path.\n", isHead: isHead) }
     var path = target.path
     let wasMoved = path.hasPrefix(Self.elsewhere)
@@ -50,6 +58,10 @@ package final class PublishedFolder: Site {
       reply = .text(302, "", headers: ["Location": "/\(Self.elsewhere)\(RequestTarget.encoded(path))"], isHead: isHead)
     } else {
       reply = folder.deliver(file, to: request, faults)
+      if reply.status != 416 {
+        let isForEver = name.hasSuffix(".pack") || name.hasSuffix(".shard")
+        reply.headers.append("Cache-Control", isForEver ? "public, max-age=31536000, immutable" : "public, max-age=60")
+      }
     }
     if !faults.isEmpty { reply.note = faults.note }
     return reply

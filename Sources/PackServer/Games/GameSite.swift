@@ -299,14 +299,6 @@ package final class GameSite: Site {
     request.headers["Sec-Fetch-Mode"] == "navigate" && ["document", nil].contains(request.headers["Sec-Fetch-Dest"])
   }
 
-  /// Returns the host of an absolute target, or else the `Host` field (RFC 9112 §3.2.2).
-  private static func host(of request: PackRequest) -> String? {
-    guard !request.target.utf8.starts(with: "/".utf8), let start = request.target.firstRange(of: "://")?.upperBound else {
-      return request.headers["Host"]
-    }
-    return String(request.target[start...].prefix { !"/?#".contains($0) })
-  }
-
   // MARK: The list
 
   private func root(_ shelf: Shelf, _ request: PackRequest, _ host: String?, isHead: Bool) -> SiteReply {

@@ -284,13 +284,13 @@ struct Serve: OutputVerb {
       )
     }
     let (plan, isSeedChosen) = try faults.plan()
-    let site = try PublishedFolder(target, faults: plan)
     let names = ServerNames(host: faults.host)
     let folder = try faults.certificate.map { (directory) throws(PackError) in
       try CertificateFolder(directory, for: names, outside: target)
     }
     let scheme = folder == nil ? "http" : "https"
     let known = folder?.names ?? (faults.host == nil ? ["127.0.0.1"] : names.all)
+    let site = try PublishedFolder(target, faults: plan, names: faults.host == nil ? known : nil)
     let console = session.console
     let server = try await start(site, hosts: names.hosts, tls: folder, names: known, in: session)
     let addresses = known.map { "\(scheme)://\($0.contains(":") ? "[\($0)]" : $0):\(server.port)/" }
@@ -310,6 +310,11 @@ struct Serve: OutputVerb {
     if !others.isEmpty {
       console.note("devices on the network can download the files in \(target) at \(others.joined(separator: " or "))")
       console.note("in packer.yml, baseURL must begin with one of these addresses")
+    }
+    if let build = try? BuildRecord.read(in: target), build.manifest.version > 1 {
+      console.note(
+        "\(target) has the packs of manifest \(build.manifest.version) only, and devices with an earlier one may ask for others: "
+          + "'packer publish --to FOLDER' keeps them")
     }
     await untilStopped()
     await server.stop(within: 2)

@@ -64,6 +64,14 @@ struct Session: Sendable {
     return try key(KeyReference.unlessGiven(of: configured, starting: programs)[0])
   }
 
+  /// Reads all keys that the options name, as an app holds them over a change of keys, or the one of the environment or the configuration.
+  func keyRing(_ options: KeyOptions, configured: PackerConfiguration?) throws(PackError) -> KeyRing {
+    guard options.references.count > 1 else { return KeyRing(try key(options, configured: configured)) }
+    let ring = KeyRing()
+    for text in options.references { ring.add(try key(KeyReference(parsing: text))) }
+    return ring
+  }
+
   /// Returns the public keys of the signing keys that the environment or the configuration names, as far as those can be read.
   private func publicKeys(ofSigning configured: PackerConfiguration?) throws(PackError) -> [SigningPublicKey] {
     var keys: [SigningPublicKey] = []

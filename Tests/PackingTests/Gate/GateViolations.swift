@@ -611,19 +611,19 @@ struct Violation: Sendable, CustomTestStringConvertible {
       gone.id = "game-old"
       sample.release.lock?.released?.packs.append(gone)
     },
-    Violation("PK5014", "a published manifest of a higher version", hint: "https://a.example/m.json") { sample in
+    Violation("PK5014", "a published manifest of a higher version", hint: "packer release recover") { sample in
       try publish(in: &sample) { $0.version += 1 }
     },
-    Violation("PK5014", "a published manifest of the same version with other content", hint: "packer build --published") { sample in
+    Violation("PK5014", "a published manifest of the same version with other content", hint: "packer release recover") { sample in
       try publish(in: &sample) { $0.packs[0].name = "another" }
     },
-    Violation("PK5014", "a published pack of a higher version", hint: "packer build --published") { sample in
+    Violation("PK5014", "a published pack of a higher version", hint: "packer release recover") { sample in
       try publish(in: &sample) { manifest in
         manifest.version -= 1
         manifest.packs[0].version += 1
       }
     },
-    Violation("PK5014", "a published pack of the same version with other bytes", hint: "packer build --published") { sample in
+    Violation("PK5014", "a published pack of the same version with other bytes", hint: "packer release recover") { sample in
       try publish(in: &sample) { manifest in
         manifest.version -= 1
         manifest.packs[0].sha256 = [UInt8](repeating: 7, count: 32)
@@ -632,13 +632,13 @@ struct Violation: Sendable, CustomTestStringConvertible {
   ]
 
   private static let lostReleases: [Violation] = [
-    Violation("PK5015", "a manifest that is two versions ahead of the lock file", hint: "restore the newest packer.lock.json") { sample in
+    Violation("PK5015", "a manifest that is two versions ahead of the lock file", hint: "packer release recover") { sample in
       sample.release.manifest.manifest?.version = 3
     },
-    Violation("PK5015", "a lock file that was started again", hint: "restore the newest packer.lock.json") { sample in
+    Violation("PK5015", "a lock file that was started again", hint: "packer release recover") { sample in
       sample.release.lock?.released = nil
     },
-    Violation("PK5015", "a pack whose earlier versions are not in the lock file", hint: "restore the newest packer.lock.json") { sample in
+    Violation("PK5015", "a pack whose earlier versions are not in the lock file", hint: "packer release recover") { sample in
       sample.release.lock?.released?.packs.removeAll { $0.id == "game-kart" }
     },
   ]
@@ -815,7 +815,7 @@ struct Violation: Sendable, CustomTestStringConvertible {
       found("PK7009", .redirect), found("PK7010", .wrongRange), found("PK7011", .noResumption, .warning),
       found("PK7012", .goneEarlier), found("PK7013", .type, .warning), found("PK7014", .shortCaching, .warning),
       found("PK7015", .longCaching, .warning), found("PK7016", .stale, .warning), found("PK7017", .noLength, .warning),
-      found("PK7018", .certificate, .warning),
+      found("PK7018", .certificate, .warning), found("PK7019", .refused), found("PK7020", .busy),
     ] + [found("PK7006", .encoding, .warning, isLesser: true), found("PK7014", .shortCaching, .note, isLesser: true)]
 
   private static func found(_ rule: String, _ kind: LiveFault.Kind, _ level: FindingLevel = .error, isLesser: Bool = false) -> Violation {

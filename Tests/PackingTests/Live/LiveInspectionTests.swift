@@ -90,7 +90,8 @@ struct LiveInspectionTests {
   }
 
   static let cases: [Case] = [
-    Case(.missing) { $0.status = 403 }, Case(.size) { $0.fields["content-length"] = "599999" },
+    Case(.missing) { $0.status = 410 }, Case(.refused) { $0.status = 403 }, Case(.busy) { $0.status = 503 },
+    Case(.size) { $0.fields["content-length"] = "599999" },
     Case(.incomplete) { ($0.failure, $0.received) = (18, 1000) }, Case(.content) { $0.sha256 = GateSample.digest(1) },
     Case(.encoding) { $0.fields["content-encoding"] = "gzip" }, Case(.noLength) { $0.fields["content-length"] = nil },
     Case(.noResumption) { $0.fields["etag"] = "\"2\"" }, Case(.noResumption) { $0.fields["accept-ranges"] = "none" },
@@ -161,6 +162,9 @@ struct LiveInspectionTests {
     }
     #expect(try await found { $1.bytes = [1] } == [.otherManifest])
     #expect(try await found { $1.status = 404 } == [.missing])
+    #expect(try await found { $1.status = 403 } == [.refused])
+    let busy = await #expect(throws: PackError.self) { try await found { $1.status = 503 } }
+    #expect(busy?.code == .serverUnreachable && busy?.message.contains("answers 503") == true)
     #expect(try await found { $1.fields["cache-control"] = "max-age=3601" } == [.longCaching])
     #expect(try await found { $1.fields["cache-control"] = "max-age=3600" } == [])
     #expect(try await found { $1.fields["content-type"] = "text/html" } == [.type])

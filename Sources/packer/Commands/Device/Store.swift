@@ -54,9 +54,9 @@ struct StoreOptions: ParsableArguments {
     let configuration = try trust.configuration.read()
     // Errors about trusted keys are reported before a key is read.
     let trusted = try trust.keys(configuration, in: session)
-    let resolved = try session.key(key, configured: configuration)
+    let ring = try session.keyRing(key, configured: configuration)
     return try await AssetStore(
-      root: directory, keys: KeyRing(resolved), trusting: trusted, policy: StorePolicy(quota: quota), device: .any)
+      root: directory, keys: ring, trusting: trusted, policy: StorePolicy(quota: quota), device: .any)
   }
 
   /// Throws if the option names no directory, or one that must exist and does not.

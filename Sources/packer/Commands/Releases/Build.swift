@@ -115,9 +115,16 @@ struct Build: Verb {
     for (item, row) in zip(report.items, Self.packRows(report, packed: packed)) {
       console.result(item.json, folds && item.action != .packed && item.action != .kept ? [] : [row])
     }
-    for (update, row) in zip(report.updates, Self.updateRows(report)) {
-      console.result(update.json, console.isQuiet ? [] : [row])
+    // Of a project with many releases, most deltas are as before.
+    let made = Set(report.items.filter { $0.action == .packed }.map(\.id))
+    func isOld(_ update: ReleaseBuildReport.Update) -> Bool {
+      update.action == .reused || update.action == .cached || update.action == .omitted && !made.contains(update.id)
     }
+    let old = report.updates.count(where: isOld)
+    for (update, row) in zip(report.updates, Self.updateRows(report)) {
+      console.result(update.json, console.isQuiet || old > Self.mostReused && isOld(update) ? [] : [row])
+    }
+    if old > Self.mostReused, !console.isJSON, !console.isQuiet { console.output(lines: ["  \(old) deltas as before"]) }
     if folds, !console.isJSON, !console.isQuiet {
       for (count, place) in [(reused, "reused"), (cached, "from the cache")] where count > 0 {
         console.output(lines: ["  \(Table.count(count, "pack", "packs")) \(place)"])

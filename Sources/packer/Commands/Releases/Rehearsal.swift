@@ -131,11 +131,10 @@ struct Rehearsal {
   private func keys(
     _ app: ReleaseLock.App?, _ configuration: PackerConfiguration?, in session: Session
   ) throws(PackError) -> KeyRing? {
-    let ring = KeyRing()
     do throws(PackError) {
-      let resolved = try session.key(options.key, configured: configuration)
-      // An app version that does not hold the key cannot open packs that were made with it.
-      if app?.keyIDs.contains("\(resolved.id)") ?? true { ring.add(resolved) }
+      let ring = try session.keyRing(options.key, configured: configuration)
+      // An app version that does not hold a key cannot open packs that were made with it.
+      if let app { for id in ring.keyIDs where !app.keyIDs.contains("\(id)") { ring.remove(id) } }
       return ring
     } catch {
       guard options.key.references.isEmpty, error.code == .noKey || error.code == .missingInput else { throw error }
