@@ -110,7 +110,7 @@ package struct Publication: Sendable {
       hint: "bring back the lock file before that change, then build again with 'packer build'")
   }
 
-  private func conflict(_ what: String, hint: String = "get the newest lock file, then build again with 'packer build'") -> PackError {
+  private func conflict(_ what: String, hint: String = ReleaseLock.renewal) -> PackError {
     PackError(.releaseConflict, of: place.title, what, hint: hint)
   }
 
@@ -171,10 +171,18 @@ package struct Publication: Sendable {
     return plan.unsure.filter { !named.contains($0) }
   }
 
+  /// Returns the names of files there that are not those of the release, though they have their sizes. Nothing is compared at a place where that needs
+  /// a download.
+  package func changed(_ plan: Plan) throws(PackError) -> [String] {
+    guard !plan.unsure.isEmpty, try place.hasDigests() else { return [] }
+    return try place.different(plan.unsure, from: release.directory).map(\.name)
+  }
+
   /// Replaces the manifest, and reads it back. Does nothing if it is there.
   ///
+  /// - Parameter replaced: called when the manifest was there, even if another one took its place at once: devices may have it then.
   /// - Throws: ``PackError/Code/releaseConflict`` if another one came in its place meanwhile.
-  package func publish(_ plan: Plan) throws(PackError) {
+  package func publish(_ plan: Plan, replaced: () -> Void = {}) throws(PackError) {
     guard !plan.isPublished else { return }
     try Task.checkpoint()
     try place.exclusively { () throws(PackError) in
@@ -186,6 +194,7 @@ package struct Publication: Sendable {
       }
       try place.replaceManifest(with: release.manifestPath, known: plan.published)
     }
+    replaced()
     guard try place.contents(of: ReleaseFile.manifest, limit: Manifest.largestSize) == release.manifestBytes else {
       throw PackError(
         .releaseConflict, of: place.title, "has another manifest than was uploaded: another publisher is at work",

@@ -4,6 +4,10 @@ package struct Restoration: Sendable {
   package let configuration: PackerConfiguration
   /// The ids of packs that the earlier release did not have. They stay as the last release has them.
   package let others: [String]
+  /// The ids of packs of the configuration that were never released. They are left out.
+  package let unreleased: [String]
+  /// The settings of packs that are those of the earlier release, and not of the configuration: a line for each pack.
+  package let changes: [String]
 
   /// Unpacks the packs of an earlier release, and of those that it did not have the last edition.
   ///
@@ -15,7 +19,7 @@ package struct Restoration: Sendable {
   ///   - scratch: an empty directory, which gets a directory for each pack.
   ///   - isTrial: whether packs that are fetched are not kept, so that there are no deltas from them.
   /// - Throws: ``PackError/Code/missingInput`` if there is no record of the release, or no file of a pack; ``PackError/Code/usage`` if it had a pack
-  ///   that the configuration does not have; ``PackError/Code/wrongKey`` if no key opens a pack, or the key is that of the earlier release and was
+  ///   that the configuration does not have, and the place has no copy of its manifest; ``PackError/Code/wrongKey`` if no key opens a pack, or the key is that of the earlier release and was
   ///   replaced since.
   package static func run(
     _ version: UInt64, of configuration: PackerConfiguration, lockPath: String, from place: any PublishingPlace, key: Shared<PackKey>,
@@ -30,23 +34,24 @@ package struct Restoration: Sendable {
     try checkKey("\(key.key.id)", of: old, after: last)
     let earlier = old.packs.filter { !$0.isRemoved }
     var packs = Dictionary(last.packs.filter { !$0.isRemoved }.map { ($0.id, $0) }) { first, _ in first }
-    let known = Set(configuration.packs.map(\.id.text))
+    let ids = Set(earlier.map(\.id))
+    var restored = configuration
+    let unreleased = configuration.packs.map(\.id.text).filter { !ids.contains($0) && packs[$0] == nil }
+    restored.packs.removeAll { unreleased.contains($0.id.text) }
+    let changes = try EarlierSettings(of: old, at: place, in: scratch).apply(to: &restored)
+    let known = Set(restored.packs.map(\.id.text))
     if let pack = earlier.first(where: { !known.contains($0.id) }) {
       throw PackError(
         .usage, of: configuration.path, "has no pack '\(pack.id)', which manifest \(version) had",
         hint: "bring its entry back from version control, and its directory, which may be empty")
     }
-    let ids = Set(earlier.map(\.id))
-    let others = configuration.packs.map(\.id.text).filter { !ids.contains($0) }
-    if let id = others.first(where: { packs[$0] == nil }) {
-      throw PackError(
-        .usage, of: configuration.path, "has the pack '\(id)', which was never released", hint: "take it out of the file for the rollback")
-    }
+    let others = restored.packs.map(\.id.text).filter { !ids.contains($0) }
     for pack in earlier { packs[pack.id] = pack }
+    try checkFiles(of: restored.packs.compactMap { packs[$0.id.text] }, of: old, kept, place)
     // All in one run of the program that copies, and most of those below are among them.
-    if !isTrial { try bringBases(of: configuration, lock, kept, from: place, scratch) }
-    var restored = configuration
+    if !isTrial { try bringBases(of: restored, lock, kept, from: place, scratch) }
     for index in restored.packs.indices {
+      if let base = restored.packs[index].base, !known.contains(base) { restored.packs[index].base = nil }
       guard let pack = packs[restored.packs[index].id.text] else { continue }
       try Task.checkpoint()
       let path = try file(of: pack, keptAt: kept.path(of: pack), place, scratch)
@@ -60,7 +65,7 @@ package struct Restoration: Sendable {
       // What was left out then is not there.
       restored.packs[index].settings.excludes = []
     }
-    return Restoration(configuration: restored, others: others)
+    return Restoration(configuration: restored, others: others, unreleased: unreleased, changes: changes)
   }
 
   /// Throws if a release would be made with a key that was replaced, perhaps because it leaked.
@@ -72,6 +77,26 @@ package struct Restoration: Sendable {
     throw PackError(
       .wrongKey, "manifest \(earlier.manifestVersion) was made with key \(key), which key \(now) has replaced since",
       hint: "give key \(now) with --key, and key \(key) with --old-key")
+  }
+
+  /// Throws before anything is unpacked if a file is neither kept nor at the place.
+  private static func checkFiles(
+    of packs: [ReleaseLock.Pack], of release: ReleaseLock.Release, _ kept: ReleasedPacks, _ place: any PublishingPlace
+  ) throws(PackError) {
+    let there = try place.sizes()
+    func exists(_ pack: ReleaseLock.Pack) -> Bool {
+      there[ManifestPack.publishedName(pack.id, pack.sha256)] != nil || ReleasePlaces.exists(kept.path(of: pack))
+    }
+    guard let missing = packs.first(where: { !exists($0) }) else { return }
+    var others: [String] = []
+    try kept.forEachRelease { other in
+      if other.packs.allSatisfy({ $0.isRemoved || exists($0) }) { others.append("\(other.manifestVersion)") }
+    }
+    throw PackError(
+      .missingInput,
+      "manifest \(release.manifestVersion) cannot be brought back: neither \(kept.directory) nor \(place.title) has "
+        + ManifestPack.publishedName(missing.id, missing.sha256),
+      hint: others.isEmpty ? "bring its packs back from a backup" : "these can: \(others.prefix(20).joined(separator: ", "))")
   }
 
   /// Opens a pack with the first key that it was made with.
@@ -90,7 +115,7 @@ package struct Restoration: Sendable {
   }
 
   /// Fetches packs of other editions that were not kept, so that players who have them get deltas. What is not there stays missing.
-  private static func bringBases(
+  package static func bringBases(
     of configuration: PackerConfiguration, _ lock: ReleaseLock, _ kept: ReleasedPacks, from place: any PublishingPlace, _ scratch: String
   ) throws(PackError) {
     guard let history = ReleaseHistory(lock, configuration) else { return }

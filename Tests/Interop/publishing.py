@@ -163,6 +163,15 @@ def main():
                 continue
             publish_all(place, folder if kind == "folder" else f":local:{folder}", folder)
             if kind == "local":
+                # A publisher that is at work has written its manifest under another name; one that was killed long ago is in nobody's way.
+                change(place, 8)
+                run(place, "build", "--quiet")
+                (folder / f"manifest-new-{int(time.time())}-x.json").write_text("{}")
+                said = run(place, "publish", "--to", f":local:{folder}", "--quick", status=65).stderr
+                expect("another publisher is at work" in said and "as it was before" in said, f"two publishers: {said[-300:]}")
+                expect(whole(folder) == 3, "two publishers: the manifest changed")
+                for file in folder.glob("manifest-new-*"):
+                    file.rename(folder / f"manifest-new-{int(time.time()) - 700}-x.json")
                 # rclone fails at each run in turn.
                 remote, runs = f":local:{folder}", 0
                 change(place, 9)

@@ -64,6 +64,10 @@ package struct ReleaseRecording: Sendable {
     package let isUnchanged: Bool
     /// Why the packs were not kept, if they should have been.
     package var unkept: PackError?
+    /// The contents of the lock file before; nil if there was none.
+    fileprivate var before: ReleaseLock?
+    /// The records and packs that were added to the folder of released packs.
+    fileprivate var added: [String] = []
   }
 
   /// Records the release, and the app version if there is one. The lock file is replaced atomically.
@@ -75,12 +79,13 @@ package struct ReleaseRecording: Sendable {
     let turn = try RecordingTurn(lockPath, files: files)
     defer { withExtendedLifetime(turn) {} }
     let before = try ReleaseLock.readIfPresent(lockPath, requiredBy: configuration, files: files)
+    let isNew = files.isMissing(lockPath, following: .followed)
     var lock = before
     if let app = before.apps.first(where: { $0.firstManifest > record.manifest.version }) {
       throw PackError(
         .releaseConflict,
         "manifest \(record.manifest.version) in \(dist) is older than manifest \(app.firstManifest), which app \(app.title) knows",
-        hint: "get the newest lock file, then build again with 'packer build'")
+        hint: ReleaseLock.renewal)
     }
     lock.released = try release(record, shards, after: before.released)
     if let app {
@@ -105,7 +110,22 @@ package struct ReleaseRecording: Sendable {
       }
       throw error
     }
-    return Report(lock: lock, isUnchanged: lock == before, unkept: unkept)
+    return Report(lock: lock, isUnchanged: lock == before, unkept: unkept, before: isNew ? nil : before, added: added)
+  }
+
+  /// Takes back the recording of a release that was not published: another publisher was faster.
+  ///
+  /// - Throws: ``PackError/Code/releaseConflict`` if the lock file has changed since.
+  package func takeBack(_ report: Report) throws(PackError) {
+    let turn = try RecordingTurn(lockPath, files: files)
+    defer { withExtendedLifetime(turn) {} }
+    guard try ReleaseLock.read(lockPath, files: files) == report.lock else { throw Self.conflict("\(lockPath) has changed since") }
+    if let before = report.before {
+      try before.write(to: lockPath, files: files)
+    } else {
+      try writing(lockPath, files.remove(lockPath, .file, in: nil))
+    }
+    for path in report.added { try? files.remove(path, .file, in: nil) }
   }
 
   /// The error that the folder of kept packs would be packed itself.

@@ -102,7 +102,7 @@ enum VersionRules {
   ) { (listing: Listing, document: ManifestSighting, published: PublishedManifest?) -> [Finding] in
     guard let published else { return [] }
     let manifest = listing.content
-    let (other, hint) = (published.verified.manifest, "packer build --published \(ShellWord.quoted(published.place))")
+    let (other, hint) = (published.verified.manifest, ReleaseLock.renewal)
     var findings: [Finding] = []
     if manifest.version < other.version {
       findings.append(
@@ -144,7 +144,7 @@ enum VersionRules {
   ) { (listing: Listing, releases: RecordedReleases, published: PublishedManifest?) -> [Finding] in
     let manifest = listing.content
     let lock = releases.lock
-    let hint = "restore the newest \(releases.path): git log -p \(ShellWord.path(releases.path))"
+    let hint = ReleaseLock.renewal
     // Without any release in the lock file, a published manifest proves that it was lost.
     let published = lock.released == nil ? nil : published
     let known = max(lock.released?.manifestVersion ?? 0, published?.verified.manifest.version ?? 0)

@@ -140,6 +140,15 @@ package struct PackerConfiguration: Hashable, Sendable {
     package var budget: PackBudget?
     /// The position of its entry in the file.
     package var position: SourcePosition
+
+    /// Returns a pack that was released and has no entry in the file any more. What it has was let through then.
+    package static func released(_ id: PackName) -> Pack {
+      var pack = Pack(
+        id: id, root: "", rootInProject: id.text, delivery: .onDemand, install: .unpacked, tags: [], language: nil, platforms: [],
+        name: id.text, description: "", position: SourcePosition(line: 1, column: 1))
+      (pack.settings.allowsSecrets, pack.settings.allowsUnportablePaths) = (true, true)
+      return pack
+    }
   }
 
   /// The size limits of one pack.

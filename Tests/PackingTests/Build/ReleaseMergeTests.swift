@@ -210,7 +210,7 @@ struct ReleaseMergeTests {
     try SystemFiles().remove(directory("packer.lock.json"), .file, in: nil)
     let error = #expect(throws: PackError.self) { try ReleaseResolution(lockPath: directory("packer.lock.json")).run() }
     #expect(error?.code == .missingLock)
-    #expect(error?.advice?.description == "git restore \(directory("packer.lock.json"))")
+    #expect(error?.advice?.description.hasPrefix("git restore \(directory("packer.lock.json")), or ") == true)
   }
 
   @Test("whose sides cannot be read is refused, and stays")

@@ -71,9 +71,9 @@ struct PublicationTests {
   }
 
   /// The next release, in which one pack has other content.
-  private func next() async throws {
+  private func next(_ movie: [UInt8] = [1, 2, 3]) async throws {
     _ = try ReleaseRecording(dist: project.directory("dist"), lockPath: project.directory("packer.lock.json")).record()
-    try project.add("movie/intro.mp4", [1, 2, 3])
+    try project.add("movie/intro.mp4", movie)
     try await project.build(on: 2)
   }
 
@@ -112,6 +112,40 @@ struct PublicationTests {
     let after = project.contents(of: "www")
     #expect(try whole() == 2)
     for (name, bytes) in before where name != "manifest.json" { #expect(after[name] == bytes) }
+  }
+
+  @Test("that is only planned names files there that have other bytes and the same size")
+  func changed() throws {
+    try publish(publication())
+    #expect(try publication().changed(publication().plan()).isEmpty)
+    let name = try publication().release.files[0].name
+    var bytes = try #require(project.directory.bytes(of: "www/\(name)"))
+    bytes[bytes.count / 2] ^= 1
+    try project.directory.write(bytes, to: "www/\(name)")
+    #expect(try publication().changed(publication().plan()) == [name])
+    #expect(project.directory.bytes(of: "www/\(name)") == bytes)
+  }
+
+  @Test("that loses to another publisher is taken back from the lock file and the records, and not if something else was recorded since")
+  func takenBack() async throws {
+    var recording = ReleaseRecording(dist: project.directory("dist"), lockPath: project.directory("packer.lock.json"))
+    recording.configuration = try PackerConfiguration.read(project.directory("packer.yml"))
+    let first = try recording.record()
+    try recording.takeBack(first)
+    #expect(
+      project.directory.bytes(of: "packer.lock.json") == nil && project.contents(of: "released").keys.allSatisfy { $0 == ".gitignore" })
+    _ = try recording.record()
+    let before = project.directory.bytes(of: "packer.lock.json")
+    let kept = project.contents(of: "released")
+    try await next()
+    let second = try recording.record()
+    try recording.takeBack(second)
+    #expect(project.directory.bytes(of: "packer.lock.json") == before && project.contents(of: "released") == kept)
+    let third = try recording.record()
+    try await next([4])
+    let last = try recording.record()
+    #expect(throws: PackError.self) { try recording.takeBack(third) }
+    #expect(try ReleaseLock.read(project.directory("packer.lock.json")) == last.lock)
   }
 
   @Test("is refused if its manifest is more than 2^32 versions above the published one")

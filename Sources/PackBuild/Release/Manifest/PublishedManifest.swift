@@ -83,6 +83,7 @@ extension ReleaseLock {
   /// Raises the versions to those of the published manifest, if that has other ones than the lock.
   ///
   /// - Returns: What the lock does not know; nil if it knows everything.
+  @discardableResult
   mutating func raise(to published: PublishedManifest) -> String? {
     let manifest = published.verified.manifest
     guard let released, manifest.version <= released.manifestVersion else {
@@ -109,6 +110,8 @@ extension ReleaseLock {
       issued: manifest.issued ?? manifest.expires, expires: manifest.expires, rootKeyID: released?.rootKeyID, packs: released?.packs ?? [],
       shards: max(released?.shards ?? 1, manifest.catalogue.count))
     adopt(published.packs.filter { $0.version >= known[$0.id] ?? 0 }, of: manifest, forcing: false)
+    let offered = Set(published.packs.map(\.id))
+    for (index, pack) in (released?.packs ?? []).enumerated() where !offered.contains(pack.id) { released?.packs[index].isRemoved = true }
   }
 
   /// - Parameter forcing: whether the next build of the same content gets another version too, because two contents have this one.

@@ -53,7 +53,7 @@ extension ReleaseLock {
       else { throw error }
       throw PackError(
         .missingLock, of: path, "does not exist, but \(folder) beside it holds app versions",
-        hint: "git restore \(ShellWord.path(path))")
+        hint: "git restore \(ShellWord.path(path)), or if it is lost: packer release recover")
     }
   }
 

@@ -11,8 +11,11 @@ extension ReleaseLock {
   /// What to do if the lock file is missing.
   package static func recovery(of path: String) -> String {
     let path = ShellWord.path(path)
-    return "git restore \(path), or before the first release: echo '{\"version\": 2}' > \(path)"
+    return "git restore \(path), if it is lost: packer release recover, or before the first release: echo '{\"version\": 2}' > \(path)"
   }
+
+  /// What to do if the lock file is not the newest one.
+  package static let renewal = "get the newest lock file, or if it is lost: packer release recover; then packer build"
 
   /// Raises the versions to those of an earlier build, if that build has versions that no build with this lock can make: a release of it was
   /// recorded, and the record was lost.
@@ -54,7 +57,7 @@ extension ReleaseLock {
       released == nil
         ? "holds no release, but app \(app.title) was shipped with manifest \(app.firstManifest)"
         : "ends with manifest \(last), but app \(app.title) was shipped with manifest \(app.firstManifest)",
-      hint: "restore the newest one (git log -- \(ShellWord.path(path))), or build with --published URL")
+      hint: Self.renewal)
   }
 
   /// Returns the packs of the last release with these in the place of those of the same names, in order.

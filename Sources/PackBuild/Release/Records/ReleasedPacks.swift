@@ -93,6 +93,40 @@ package struct ReleasedPacks: Sendable {
     return try release(record)
   }
 
+  /// Returns the names and sizes in bytes of kept packs that no next build makes deltas from, and that none of the newest releases has.
+  ///
+  /// - Parameters:
+  ///   - keep: the number of these releases. They can be brought back without the place.
+  ///   - most: from how many editions of a pack deltas are made.
+  package func unneeded(
+    _ lock: ReleaseLock, _ configuration: PackerConfiguration, keep: UInt64, deltas most: Int
+  ) throws(PackError) -> [(name: String, size: UInt64)] {
+    var known: Set<String> = []
+    var needed: Set<String> = []
+    func name(_ pack: ReleaseLock.Pack) -> String { ManifestPack.publishedName(pack.id, pack.sha256) }
+    for pack in lock.released?.packs ?? [] where !pack.isRemoved { needed.insert(name(pack)) }
+    var count: UInt64 = 0
+    try forEachRelease { release in
+      count += 1
+      for pack in release.packs where !pack.isRemoved {
+        known.insert(name(pack))
+        if count <= keep { needed.insert(name(pack)) }
+      }
+    }
+    if let history = ReleaseHistory(lock, configuration, files: files) {
+      let editions = try history.editions(besides: configuration.packs.map { ($0.id.text, []) })
+      for edition in editions.values.flatMap({ $0.prefix(most) }) { needed.insert(name(edition.pack)) }
+    }
+    return known.subtracting(needed).sorted().compactMap { name in
+      (try? files.status(of: "\(directory)/\(name)", in: nil, following: .asThemselves)).map { (name, $0.size) }
+    }
+  }
+
+  /// Removes kept packs.
+  package func remove(_ names: [String]) throws(PackError) {
+    for name in names { try writing("\(directory)/\(name)", ifPresent(files.remove("\(directory)/\(name)", .file, in: nil))) }
+  }
+
   // MARK: Keeping
 
   /// Adds the packs of a release, as hard links if the file system supports that, otherwise as copies, and then its record.
@@ -108,11 +142,22 @@ package struct ReleasedPacks: Sendable {
     for record in try records() where record.version == release.manifestVersion {
       if (try? self.release(record))?.packs == release.packs { return }
     }
-    let document = ReleaseLock(released: release).document
-    let digest = try CryptoBackends.standard.digest(of: document.byteSpan)
-    let path = "\(directory)/\(release.manifestVersion)-\(digest.prefix(8).hex)\(ending)"
+    let (path, document) = try recordFile(of: release)
     if files.isMissing(path, following: .asThemselves) { added.append(path) }
     try OutputFile.update(path, to: document, files: files)
+  }
+
+  /// Adds the record of a release without its packs.
+  func record(_ release: ReleaseLock.Release) throws(PackError) {
+    try makeDirectory()
+    let (path, document) = try recordFile(of: release)
+    try OutputFile.update(path, to: document, files: files)
+  }
+
+  private func recordFile(of release: ReleaseLock.Release) throws(PackError) -> (path: String, document: [UInt8]) {
+    let document = ReleaseLock(released: release).document
+    let digest = try CryptoBackends.standard.digest(of: document.byteSpan)
+    return ("\(directory)/\(release.manifestVersion)-\(digest.prefix(8).hex)\(ending)", document)
   }
 
   /// Copies the file of a pack, which the caller has compared with its digest, to its place.

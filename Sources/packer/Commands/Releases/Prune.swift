@@ -4,14 +4,15 @@ import ArgumentParser
 struct Prune: OutputVerb {
   static let configuration = CommandConfiguration(
     commandName: "prune",
-    abstract: "Shows which files at the published place no device needs any more, and deletes them with --delete.",
+    abstract: "Shows which published files and kept packs are not needed any more, and deletes them with --delete.",
     discussion: """
       'packer publish' leaves a copy of each manifest at the place, which says which files the release has. These stay: the files of the \
       published manifest, and of newer ones; of the newest releases (publish: {keep: 3} in packer.yml, or --keep); of every release whose \
       manifest has not expired, because a device that was offline may still use it; and files that no copy names. Copies count if a trusted \
       key signed them, or the lock file or 'released' has them. 'validity' in packer.yml says when manifests expire. Do not run it while a release is published, unless the place is a folder, where one waits for the other.
 
-      If 'updates: {packs: …}' in packer.yml is the same folder, the packs of all recorded releases stay, too.
+      Of the packs in 'released', those go that the next build makes no deltas from, and that are not in the newest releases. If 'updates: {packs: …}' in \
+      packer.yml is the published folder itself, the packs of all recorded releases stay there.
 
       Examples:
         packer prune --to games:bucket/packs
@@ -44,15 +45,34 @@ struct Prune: OutputVerb {
     var pruning = Pruning(of: place, own: own, now: try ManifestTime.now())
     pruning.keep = keep ?? configuration?.publish.keep ?? pruning.keep
     guard pruning.keep > 0 else { throw PackError(.usage, "--keep is 0, but the published release always stays") }
-    if let configuration { pruning.needed = try kept(configuration, place) }
+    let isSame = try configuration.map { (configuration) throws(PackError) in
+      pruning.needed = try kept(configuration, place)
+      return !pruning.needed.isEmpty
+    }
     let scratch = try ScratchFolder.make("prune")
     defer { try? SystemFiles().removeTree(scratch, in: nil) }
     let plan = try pruning.plan(in: scratch)
     tell(plan, at: place.title, on: session.console)
+    var local: [(name: String, size: UInt64)] = []
+    if let configuration, let lock, isSame == false {
+      let folder = ReleasedPacks(of: configuration)
+      local = try folder.unneeded(lock, configuration, keep: pruning.keep, deltas: ReleaseBuild.mostDeltas)
+      tell(local, in: folder.directory, on: session.console)
+      if deletes { try folder.remove(local.map(\.name)) }
+    }
     guard deletes else { return .done }
     try pruning.run(plan)
-    if !plan.removed.isEmpty || plan.copies.count > 0 { session.console.note("deleted") }
+    if !plan.removed.isEmpty || plan.copies.count > 0 || !local.isEmpty { session.console.note("deleted") }
     return .done
+  }
+
+  private func tell(_ kept: [(name: String, size: UInt64)], in folder: String, on console: Console) {
+    guard !kept.isEmpty else { return }
+    let size = kept.reduce(0 as UInt64) { $0.adding($1.size) }
+    console.result(
+      ["type": "keptPacks", "folder": .text(folder), "files": .number(kept.count), "size": .number(size), "isDryRun": .flag(!deletes)],
+      ["\(folder): \(deletes ? "deletes" : "would delete") \(Table.count(kept.count, "file", "files")), \(ByteCount(size))"])
+    console.flushOutput()
   }
 
   /// The names of the packs of all recorded releases, if they are kept at the place itself: for deltas, and to bring a release back.

@@ -62,31 +62,40 @@ struct PublicationOptions: ParsableArguments {
     let own = try gate.options.inputs.ownManifests(configuration, of: files.directory, in: session)
     let publication = Publication(files, at: place, own: own, replacing: replace)
     let plan = try publication.plan()
-    tell(plan, files, at: place.title, isTrial: extent == .plan, on: session.console)
-    guard extent != .plan else { return .done }
-    if extent == .unrecorded, let configuration { try own.checkLast(files, in: lockPath(configuration)) }
     let console = session.console
+    let changed = extent == .plan ? try publication.changed(plan) : []
+    tell(plan, files, changed, at: place.title, isTrial: extent == .plan, on: console)
+    // It follows when it is known whether the release was published.
+    func json(isPublished: Bool) -> JSON {
+      Self.json(plan, files, changed, at: place.title, isTrial: extent == .plan, isPublished: isPublished)
+    }
+    guard extent != .plan else {
+      console.result(json(isPublished: plan.isPublished))
+      return .done
+    }
+    if extent == .unrecorded, let configuration { try own.checkLast(files, in: lockPath(configuration)) }
     let uploaded = try publication.upload(plan, isAnnounced: extent != .files) { names in
       console.warning(
         "\(place.title) has other bytes in \(names.listed()), and they are replaced",
         hint: "an upload that was stopped may have left them; otherwise see who can write there")
     }
-    if uploaded > 0 { session.console.note("uploaded and compared \(Table.count(uploaded, "file", "files"))") }
-    guard extent != .files else { return .done }
+    if uploaded > 0 { console.note("uploaded and compared \(Table.count(uploaded, "file", "files"))") }
+    guard extent != .files else {
+      console.result(json(isPublished: plan.isPublished))
+      return .done
+    }
     try Task.checkpoint()
-    let isRecorded = extent == .whole ? try record(files, configuration, in: session) : false
+    let recording = extent == .whole ? try self.record(files, configuration, in: session) : nil
+    var isReplaced = false
     do throws(PackError) {
-      try publication.publish(plan)
+      try publication.publish(plan) { isReplaced = true }
     } catch {
-      if isRecorded, error.code == .releaseConflict {
-        session.console.warning(
-          "the lock file has this release, which was not published",
-          hint: "bring \(ReleaseFile.lock) and the record back from version control, get the newest, and build again")
-      }
+      if error.code == .releaseConflict, let recording { try takeBack(recording, isReplaced: isReplaced, on: console) }
       throw error
     }
-    session.console.note(
+    console.note(
       plan.isPublished ? "manifest \(files.manifest.version) is published already" : "published manifest \(files.manifest.version)")
+    console.result(json(isPublished: true))
     guard live.asks else { return .done }
     var gate = gate
     (gate.live, gate.patience, gate.only) = (live, Self.patience, ["PK7"])
@@ -96,12 +105,27 @@ struct PublicationOptions: ParsableArguments {
   /// How long to wait for caches, in seconds: they may keep a manifest for one minute, and those of some servers keep it longer.
   private static let patience = 120
 
-  /// Returns whether the lock file changed.
-  private func record(_ files: ReleaseFiles, _ configuration: PackerConfiguration?, in session: Session) throws(PackError) -> Bool {
+  /// Takes back what was recorded, so that it is not pushed.
+  ///
+  /// - Parameter isReplaced: whether devices may have the release.
+  private func takeBack(
+    _ recorded: (recording: ReleaseRecording, report: ReleaseRecording.Report), isReplaced: Bool, on console: Console
+  ) throws(PackError) {
+    guard !isReplaced, !recorded.report.isUnchanged else {
+      return console.warning("the lock file has this release, which is not the published one", hint: ReleaseLock.renewal)
+    }
+    try recorded.recording.takeBack(recorded.report)
+    console.note("\(recorded.recording.lockPath) is as it was before")
+  }
+
+  /// Returns what was recorded, and how to take it back; nil if there is no lock file to record it in.
+  private func record(
+    _ files: ReleaseFiles, _ configuration: PackerConfiguration?, in session: Session
+  ) throws(PackError) -> (recording: ReleaseRecording, report: ReleaseRecording.Report)? {
     guard let configuration else {
       session.console.warning(
         "there is no packer.yml, so the release is not recorded", hint: "packer release record, where the lock file is")
-      return false
+      return nil
     }
     let recorded = ReleaseFolder.path(ReleaseFile.manifest, in: files.directory)
     guard try SystemFiles().contents(of: recorded, limit: Manifest.largestSize) == files.manifestBytes else {
@@ -118,10 +142,13 @@ struct PublicationOptions: ParsableArguments {
       session.console.warning("the packs were not kept for deltas: \(error.message)", hint: error.hint)
     }
     if !report.isUnchanged { session.console.note("recorded in \(recording.lockPath): commit it") }
-    return !report.isUnchanged
+    return (recording, report)
   }
 
-  private func tell(_ plan: Publication.Plan, _ files: ReleaseFiles, at place: String, isTrial: Bool, on console: Console) {
+  private func tell(
+    _ plan: Publication.Plan, _ files: ReleaseFiles, _ changed: [String], at place: String, isTrial: Bool, on console: Console
+  ) {
+    guard !console.isJSON else { return }
     let size = plan.missing.reduce(0 as UInt64) { $0.adding($1.size) }
     let version = files.manifest.version
     var lines = [
@@ -132,19 +159,28 @@ struct PublicationOptions: ParsableArguments {
       lines += plan.missing.prefix(Self.mostNames).map { "  \($0.name)  \(ByteCount($0.size))" }
       if plan.missing.count > Self.mostNames { lines.append("  and \(plan.missing.count - Self.mostNames) more") }
     }
+    if !changed.isEmpty {
+      lines.append("  \(Table.count(changed.count, "file", "files")) there with other bytes, to be replaced: \(changed.listed())")
+    }
     if plan.others.count > 0 {
       lines.append("  stays: \(Table.count(plan.others.count, "file", "files")) of other releases, \(ByteCount(plan.others.size))")
     }
     let before = plan.publishedVersion.map { "\($0)" } ?? "none"
     lines.append(plan.isPublished ? "  manifest \(version) is published already" : "  manifest \(version) in place of \(before)")
-    console.result(
-      [
-        "type": "publication", "to": .text(place), "manifest": .number(version),
-        "publishedManifest": .number(plan.publishedVersion), "isPublished": .flag(plan.isPublished),
-        "files": .number(plan.missing.count), "size": .number(size), "present": .number(plan.present.count),
-        "others": .number(plan.others.count), "othersSize": .number(plan.others.size), "isDryRun": .flag(isTrial),
-      ], lines)
+    console.output(lines: lines)
     console.flushOutput()
+  }
+
+  private static func json(
+    _ plan: Publication.Plan, _ files: ReleaseFiles, _ changed: [String], at place: String, isTrial: Bool, isPublished: Bool
+  ) -> JSON {
+    [
+      "type": "publication", "to": .text(place), "manifest": .number(files.manifest.version),
+      "publishedManifest": .number(plan.publishedVersion), "isPublished": .flag(isPublished), "files": .number(plan.missing.count),
+      "size": .number(plan.missing.reduce(0 as UInt64) { $0.adding($1.size) }),
+      "present": .number(plan.present.count), "changed": .number(changed.count), "others": .number(plan.others.count),
+      "othersSize": .number(plan.others.size), "isDryRun": .flag(isTrial),
+    ]
   }
 
   private static let mostNames = 100

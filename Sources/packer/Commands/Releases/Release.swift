@@ -15,7 +15,8 @@ struct Release: ParsableCommand {
         packer release list
         packer release retire 1.8.2
         packer release resolve
+        packer release recover --to games:bucket/packs
         packer release rollback 12 --dry-run
       """,
-    subcommands: [ReleaseRecord.self, ReleaseList.self, ReleaseRetire.self, ReleaseResolve.self, ReleaseRollback.self])
+    subcommands: [ReleaseRecord.self, ReleaseList.self, ReleaseRetire.self, ReleaseResolve.self, ReleaseRecover.self, ReleaseRollback.self])
 }

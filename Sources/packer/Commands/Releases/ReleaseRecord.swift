@@ -175,8 +175,10 @@ extension ReleaseRecord {
 struct ReleaseList: OutputVerb, ReadingVerb {
   static let configuration = CommandConfiguration(
     commandName: "list",
-    abstract: "Shows the last recorded release and the recorded app versions.",
+    abstract: "Shows the recorded releases and app versions.",
     discussion: """
+      Of earlier releases, it says how many of their packs are kept in 'released'. 'packer release rollback' takes others from the place.
+
       Examples:
         packer release list
         packer release list --json
@@ -189,6 +191,24 @@ struct ReleaseList: OutputVerb, ReadingVerb {
     let path = try ReleaseLock.path(besides: project.path)
     let lock = try ReleaseLock.read(path)
     LockView(path: path, lock: lock).showAll(on: session.console)
+    let configuration = ReleasePlaces.exists(project.path) ? try ReleasePlaces.configuration(at: project.path) : nil
+    let records = ReleasedPacks(of: configuration)
+    try records.forEachRelease { release in
+      guard release.signedDigest != lock.released?.signedDigest else { return }
+      let packs = release.packs.filter { !$0.isRemoved }
+      let kept = packs.count { ReleasePlaces.exists(records.path(of: $0)) }
+      let recorded = release.recorded.map { ", recorded \($0.summary)" } ?? ""
+      session.console.result(
+        [
+          "type": "earlierRelease", "manifestVersion": .number(release.manifestVersion), "issued": .text(release.issued.description),
+          "expires": .text(release.expires.description), "packs": .number(packs.count), "kept": .number(kept),
+          "recorded": release.recorded?.json,
+        ],
+        [
+          "manifest \(release.manifestVersion), valid until \(release.expires), "
+            + "\(kept) of \(Table.count(packs.count, "pack", "packs")) kept\(recorded)"
+        ])
+    }
     return .done
   }
 }
@@ -214,6 +234,13 @@ struct ReleaseRetire: OutputVerb {
   func run(in session: Session) async throws(PackError) -> Outcome {
     let path = try ReleaseLock.path(besides: project.path)
     let report = try ReleaseRecording.retire(version, lockPath: path)
+    let own = report.lock.apps.filter { $0.version == version }.map(\.firstManifest).min() ?? 0
+    let oldest = report.lock.apps.filter { !$0.isRetired }.map(\.firstManifest).min() ?? own
+    if own < oldest, !report.isUnchanged {
+      session.console.note(
+        "no more deltas are made from manifests \(own) to \(oldest - 1): players who update app \(version) later download whole packs, unless "
+          + "\(project.path) says 'updates: {from: \(own)}'")
+    }
     session.console.result(
       ["type": "app", "version": .text(version), "isUnchanged": .flag(report.isUnchanged)],
       ["\(path): app \(version) \(report.isUnchanged ? "was retired already" : "is retired")"])

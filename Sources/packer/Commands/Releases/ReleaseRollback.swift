@@ -7,7 +7,8 @@ struct ReleaseRollback: Verb {
     abstract: "Publishes the contents of an earlier release again, under new versions.",
     discussion: """
       Takes its packs from the folder of released packs or from the place, builds a release from them, and checks, uploads, records and publishes \
-      that as 'packer publish' does. Packs that it did not have stay as they are. Sources do not change: mend them before the next 'packer build'. \
+      that as 'packer publish' does. Delivery, install mode, tags, language and platforms come back, too, from the copy of its manifest at the place. Packs \
+      that it did not have stay as they are. Sources and packer.yml do not change: mend them before the next 'packer build'. \
       If the content key was replaced since, --old-key names the earlier one, which only opens packs.
 
       Examples:
@@ -68,6 +69,10 @@ struct ReleaseRollback: Verb {
       jobs: jobs)
     if !restoration.others.isEmpty {
       session.console.note("not in manifest \(version), and unchanged: \(restoration.others.listed())")
+    }
+    if !restoration.unreleased.isEmpty { session.console.note("never released, and left out: \(restoration.unreleased.listed())") }
+    for change in restoration.changes {
+      session.console.note("as in manifest \(version), and not as packer.yml says now: \(change)")
     }
     var build = ReleaseBuild(restoration.configuration, time: try .fromEnvironment())
     (build.lockPath, build.jobs, build.isTrial) = (lockPath, jobs, isTrial)
