@@ -46,6 +46,27 @@ struct FolderTests {
     #expect(throws: PackError.self) { try PublishedFolder(directory.path, faults: FaultPlan()) }
   }
 
+  @Test("caches may keep packs for ever, and the manifest for a minute")
+  func caching() throws {
+    #expect(try Answer(folder(), "/chess-1.pack")["Cache-Control"] == "public, max-age=31536000, immutable")
+    #expect(try Answer(folder(), "/manifest.json")["Cache-Control"] == "public, max-age=60")
+  }
+
+  @Test("a server for this machine only takes no other names, to which a page elsewhere could have led")
+  func names() throws {
+    let own = try PublishedFolder(directory("dist"), faults: FaultPlan(), names: ["mac.example", "fe80::1"])
+    func status(_ site: PublishedFolder, _ host: String) throws -> Int {
+      try site.reply(to: PackRequest(target: "/manifest.json", headers: ["Host": host])).status
+    }
+    for host in ["127.0.0.1:7340", "localhost", "[::1]:80", "MAC.example:7340", "mac.example", "[fe80::1]:7340"] {
+      #expect(try status(own, host) == 200, "\(host)")
+    }
+    for host in ["evil.example", "mac.example.evil", "127.0.0.1.evil.example:7340", "fe80::1"] {
+      #expect(try status(own, host) == 421, "\(host)")
+      #expect(try status(folder(), host) == 200, "\(host)")
+    }
+  }
+
   @Test(
     "a path that is not a file of the folder is refused",
     arguments: [

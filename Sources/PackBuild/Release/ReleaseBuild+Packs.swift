@@ -54,7 +54,8 @@ extension ReleaseBuild {
     var job = job(for: keyed.pack)
     job.usesPackKey = keyed.isRoot
     let census = try await meter.measure { [job] (progress) throws(PackError) in try await SourceCensus.run(job, progress: progress) }
-    let identity = PackIdentity(id: keyed.id, contentRoot: census.contentRoot, keyID: keyed.keyID, settings: Self.settings(of: job))
+    let identity = PackIdentity(
+      id: keyed.id, contentRoot: census.contentRoot, keyID: keyed.keyID, settings: Self.settings(of: job), install: keyed.pack.install)
     let edition = try PackEdition(after: last, identity)
     let source = ScannedPack(keyed: keyed, job: job, census: census, identity: identity, edition: edition)
     if let earlier {

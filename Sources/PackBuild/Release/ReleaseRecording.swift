@@ -74,7 +74,7 @@ package struct ReleaseRecording: Sendable {
   ///
   /// - Throws: ``PackError/Code/releaseConflict`` if the lock file has other values for the same version, or a higher version.
   package func record(_ app: App? = nil) throws(PackError) -> Report {
-    let (record, shards) = try checkedRecord()
+    let (record, shards, installs) = try checkedRecord()
     // Held to the end, so that a second recording sees what the first one wrote.
     let turn = try RecordingTurn(lockPath, files: files)
     defer { withExtendedLifetime(turn) {} }
@@ -87,7 +87,7 @@ package struct ReleaseRecording: Sendable {
         "manifest \(record.manifest.version) in \(dist) is older than manifest \(app.firstManifest), which app \(app.title) knows",
         hint: ReleaseLock.renewal)
     }
-    lock.released = try release(record, shards, after: before.released)
+    lock.released = try release(record, shards, installs, after: before.released)
     if let app {
       for var plist in app.plists {
         if plist.isImplied, before.apps.contains(where: { $0.version == app.version && $0.platform == nil }) { plist.platform = nil }
@@ -157,7 +157,7 @@ package struct ReleaseRecording: Sendable {
   // MARK: The release
 
   /// Reads the build record, and compares it with the manifest and the pack files.
-  private func checkedRecord() throws(PackError) -> (BuildRecord, shards: Int) {
+  private func checkedRecord() throws(PackError) -> (BuildRecord, shards: Int, installs: [String: InstallMode]) {
     let record: BuildRecord
     do throws(PackError) {
       record = try BuildRecord.read(in: dist, files: files)
@@ -195,7 +195,7 @@ package struct ReleaseRecording: Sendable {
         try checkFile(ManifestPack.publishedName(pack.id, delta.sha256), size: delta.size, sha256: delta.sha256)
       }
     }
-    return (record, manifest.manifest.catalogue.count)
+    return (record, manifest.manifest.catalogue.count, entries.mapValues(\.install))
   }
 
   /// Compares a file of the release with what the build made.
@@ -223,7 +223,7 @@ package struct ReleaseRecording: Sendable {
 
   /// Returns the release as the lock file stores it.
   private func release(
-    _ record: BuildRecord, _ shards: Int, after before: ReleaseLock.Release?
+    _ record: BuildRecord, _ shards: Int, _ installs: [String: InstallMode], after before: ReleaseLock.Release?
   ) throws(PackError) -> ReleaseLock.Release {
     let manifest = record.manifest
     if let before {
@@ -254,7 +254,7 @@ package struct ReleaseRecording: Sendable {
       packs.append(
         ReleaseLock.Pack(
           id: pack.id, version: pack.version, size: pack.size, sha256: pack.sha256, contentRoot: pack.contentRoot, keyID: pack.keyID,
-          settings: pack.settings, created: pack.created))
+          settings: pack.settings, created: pack.created, install: installs[pack.id]))
     }
     let kept = Set(packs.map(\.id))
     for var pack in before?.packs ?? [] where !kept.contains(pack.id) {

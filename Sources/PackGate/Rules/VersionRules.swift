@@ -76,7 +76,9 @@ enum VersionRules {
   ) { (listing: Listing, releases: RecordedReleases, published: PublishedManifest?) -> [Finding] in
     let published = Dictionary((published?.packs ?? []).map { ($0.id, $0.version) }, uniquingKeysWith: { first, _ in first })
     return releases.records(of: listing.entries).compactMap { entry, recorded in
-      guard entry.version > recorded.version, !recorded.isRemoved, entry.contentRoot == recorded.contentRoot, entry.keyID == recorded.keyID
+      guard entry.version > recorded.version, !recorded.isRemoved, entry.contentRoot == recorded.contentRoot, entry.keyID == recorded.keyID,
+        // Devices keep it in another way then.
+        recorded.install == nil || recorded.install == entry.install
       else { return nil }
       // A later version with other content is published, so devices need a version after it.
       guard published[entry.id].map({ $0 <= recorded.version }) ?? true else { return nil }

@@ -120,6 +120,26 @@ struct ReleaseVersionTests {
     #expect(project.contents() == before)
   }
 
+  @Test("rise with another install mode, so that devices that have the pack learn of it, and not again after that")
+  func installMode() async throws {
+    let project = try ReleaseProject()
+    try await project.build()
+    try project.record()
+    try project.configure(ReleaseProject.configuration.replacingOccurrences(of: ", install: packed", with: ""))
+    let changed = try await project.build(on: 2)
+    #expect(changed.ids(.packed) == ["movie"])
+    let pack = try #require(try project.pack("movie"))
+    #expect(pack.version == 2 && pack.install == .unpacked)
+    try project.record()
+    #expect(try project.lock().released?.packs.first { $0.id == "movie" }?.install == .unpacked)
+    #expect(try await project.build(on: 3).ids(.packed).isEmpty)
+    // A lock file that does not say it changes nothing.
+    let lock = String(decoding: try #require(project.directory.bytes(of: "packer.lock.json")), as: UTF8.self)
+    try project.directory.write(Array(lock.replacing(#", "install": "unpacked""#, with: "").utf8), to: "packer.lock.json")
+    try project.configure(ReleaseProject.configuration)
+    #expect(try await project.build(on: 4).ids(.packed).isEmpty)
+  }
+
   @Test("rise with another key, and with other settings")
   func keyAndSettings() async throws {
     let project = try ReleaseProject()

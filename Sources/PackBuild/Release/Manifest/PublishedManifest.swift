@@ -121,7 +121,7 @@ extension ReleaseLock {
         Pack(
           id: entry.id, version: entry.version, size: entry.size, sha256: entry.sha256,
           contentRoot: forcing ? Self.noContent : entry.contentRoot, keyID: entry.keyID, settings: "",
-          created: entry.created ?? manifest.issued ?? manifest.expires)
+          created: entry.created ?? manifest.issued ?? manifest.expires, install: entry.install)
       })
     released?.packs = adopted
   }

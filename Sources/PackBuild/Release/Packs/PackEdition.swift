@@ -14,7 +14,9 @@ struct PackEdition: Hashable, Sendable {
     // A pack that was removed and comes back gets a new version: clients may have deleted the earlier one.
     if !recorded.isRemoved, recorded.contentRoot == identity.contentRoot, recorded.keyID == identity.keyID,
       // A published manifest does not say the settings.
-      recorded.settings == identity.settings || recorded.settings.isEmpty
+      recorded.settings == identity.settings || recorded.settings.isEmpty,
+      // Devices that have it would keep it as before.
+      recorded.install == nil || recorded.install == identity.install
     {
       version = recorded.version
       self.recorded = recorded

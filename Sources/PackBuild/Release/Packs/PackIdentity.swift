@@ -1,4 +1,4 @@
-/// What the bytes of a pack follow from. With the same version of packer, equal identities have equal packs.
+/// What the bytes of a pack follow from, and how devices keep it. With the same version of packer, equal identities have equal packs.
 struct PackIdentity: Hashable, Sendable {
   /// The name it is published under.
   var id: String
@@ -8,4 +8,6 @@ struct PackIdentity: Hashable, Sendable {
   var keyID: String
   /// The settings that its bytes depend on besides content, name and key, as one line of text.
   var settings: String
+  /// How devices keep it.
+  var install: InstallMode
 }

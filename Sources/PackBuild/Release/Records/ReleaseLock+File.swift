@@ -190,6 +190,13 @@ extension ReleaseLock.Pack {
       contentRoot: try fields.bytes("contentRoot", count: 32), keyID: try fields.keyID("keyID"), settings: try fields.text("settings"),
       created: try fields.time("created"))
     if fields.has("size") { size = try fields.number("size") }
+    if fields.has("install") {
+      let text = try fields.text("install")
+      guard let mode = InstallMode(rawValue: text) else {
+        throw PackError(.invalidRecord, "'install' is '\(text)', not unpacked or packed")
+      }
+      install = mode
+    }
     if fields.has("removed") { isRemoved = try fields.flag("removed") }
     try fields.finish()
   }
@@ -199,7 +206,7 @@ extension ReleaseLock.Pack {
     [
       "id": .text(id), "version": .number(version), "size": .number(size), "contentRoot": .text(contentRoot.hex),
       "created": .text(created.description), "keyID": .text(keyID), "settings": .text(settings), "sha256": .text(sha256.hex),
-      "removed": isRemoved ? true : nil,
+      "install": .text(install?.rawValue), "removed": isRemoved ? true : nil,
     ]
   }
 }

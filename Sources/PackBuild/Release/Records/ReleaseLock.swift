@@ -66,6 +66,8 @@ package struct ReleaseLock: Hashable, Sendable {
     package var settings: String
     /// The time at which these bytes were first made.
     package var created: ManifestTime
+    /// How devices keep it. They learn of a change with the next version. Nil if it is not known.
+    package var install: InstallMode?
     /// Whether the last release no longer offers it.
     package var isRemoved = false
 
