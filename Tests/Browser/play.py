@@ -118,7 +118,7 @@ def play(driver, url, game, clock):
             "Network.emulateNetworkConditions", {"offline": False, "latency": 0, "downloadThroughput": game.line, "uploadThroughput": -1})
     driver.get(url + game.query)
     state = "return [document.documentElement.dataset.state, document.documentElement.dataset.error]"
-    deadline = time.monotonic() + 40
+    deadline = time.monotonic() + 60
     if game.scene:
         while True:
             if clock:

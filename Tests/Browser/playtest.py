@@ -100,9 +100,9 @@ class Page:
     def run(self, script, *arguments):
         return self.driver.execute_script(script, *arguments)
 
-    def wait(self, script, what, seconds=20):
+    def wait(self, script, what):
         """Waits until the script is true, and returns what it gives."""
-        deadline = time.monotonic() + seconds
+        deadline = time.monotonic() + 60
         while not (found := self.run(script)):
             if time.monotonic() > deadline:
                 expect(False, f"{what}: not within {seconds} s; the page says: {self.run('return document.body.innerText')[:800]!r}")
@@ -181,7 +181,7 @@ def release(page, packer, place):
         page.driver.get(f"http://sound.localhost:{port}/.well-known/packer/phone")
         page.wait("return document.getElementById('day').checked", "the bad day is on in the view of a phone")
         expect("is downloaded in 1 s" in page.run("return document.getElementById('wait').innerText"), "the time of the download")
-        page.wait("return game.contentDocument.title === 'done'", "the sound game on a bad day", 40)
+        page.wait("return game.contentDocument.title === 'done'", "the sound game on a bad day")
         failed = int(page.run("return game.contentDocument.documentElement.dataset.failed"))
         problems = page.wait("return document.querySelectorAll('#problems li').length > 1", "problems of a bad day")
         text = page.run("return document.getElementById('problems').innerText")
@@ -191,7 +191,7 @@ def release(page, packer, place):
         time.sleep(0.3)
         page.run("document.getElementById('again').click()")
         time.sleep(0.5)
-        page.wait("return game.contentDocument.title === 'done'", "the sound game on another day", 40)
+        page.wait("return game.contentDocument.title === 'done'", "the sound game on another day")
         page.wait("return document.getElementById('status').innerText.startsWith('61 requests') || document.getElementById('status').innerText.startsWith('62 requests')", "all requests are counted")
         expect(page.run("return document.querySelectorAll('#problems li').length") == 0, "problems without a bad day")
         page.quiet("a sound game")

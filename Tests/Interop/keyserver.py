@@ -44,7 +44,7 @@ def serving(place, *more):
             yield process.stdout.readline().decode().strip()
         finally:
             process.terminate()
-            process.wait(10)
+            process.wait(60)
             process.stdout.close()
 
 
@@ -53,7 +53,7 @@ def ask(url, token, body, context=None, path=""):
     if token:
         request.add_header("Authorization", f"Bearer {token}")
     try:
-        with urllib.request.urlopen(request, timeout=10, context=context) as answer:
+        with urllib.request.urlopen(request, timeout=60, context=context) as answer:
             return answer.status, answer.read(), answer.headers
     except urllib.error.HTTPError as error:
         with error:

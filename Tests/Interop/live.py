@@ -116,7 +116,7 @@ class Web:
             f"server {{ listen 127.0.0.1:{port}{' ssl http2' if tls else ''}; {security} root {self.place / 'www'}; {server}\n{around % (packs, manifest)}\n{extra} }} }}\n")
         process = subprocess.Popen([NGINX, "-p", str(folder), "-c", str(folder / "nginx.conf"), "-g", user()], stderr=subprocess.DEVNULL)
         try:
-            for _ in range(200):
+            for _ in range(3000):
                 with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
                     break
                 if process.poll() is not None:
@@ -369,7 +369,7 @@ def check_resumption(place, web, environment):
         while not state.exists() and time.monotonic() < deadline:
             time.sleep(0.05)
         process.send_signal(signal.SIGTERM)
-        expect(process.wait(10) == 143, f"a run that was stopped ended with {process.returncode}")
+        expect(process.wait(60) == 143, f"a run that was stopped ended with {process.returncode}")
         expect(not list(scratch.iterdir()), f"a run that was stopped left {list(scratch.iterdir())}")
         lines = state.read_text().splitlines()
         expect(1 < len(lines) < PACKS, f"a run that was stopped noted {len(lines)} lines")

@@ -318,7 +318,7 @@ class Cluster:
         self.start("slurmctld", "-D")
         for node in NODES:
             self.start_node(node)
-        self.wait(30, "the nodes are not ready", lambda: self.states() == {node: "idle" for node in NODES})
+        self.wait(60, "the nodes are not ready", lambda: self.states() == {node: "idle" for node in NODES})
 
     def start(self, *words):
         with open(self.place / "output.log", "a") as output:
@@ -331,7 +331,7 @@ class Cluster:
         key.chmod(0o400)
         files = [f"--{name}={folder}/{name}" for name in ("socket", "pid-file", "log-file", "seed-file")]
         self.start("munged", "--foreground", "--force", f"--key-file={key}", *files)
-        self.wait(10, "munged is not ready", (folder / "socket").exists)
+        self.wait(60, "munged is not ready", (folder / "socket").exists)
         return folder / "socket"
 
     def start_node(self, node):
@@ -370,7 +370,7 @@ class Cluster:
             return None
         node.kill()
         node.wait()
-        self.wait(5, "processes of a dead node", lambda: not self.inside(space)[1])
+        self.wait(60, "processes of a dead node", lambda: not self.inside(space)[1])
         return spent, names
 
     def status(self, pid):
@@ -459,7 +459,7 @@ def run_array(cluster, recipe, games, kills):
     if kills:
         if back is None:
             cluster.start_node("n2")
-        cluster.wait(30, "the node does not come back", lambda: cluster.states() == {node: "idle" for node in NODES})
+        cluster.wait(60, "the node does not come back", lambda: cluster.states() == {node: "idle" for node in NODES})
         nodes = [job["NodeList"] for job in tasks.values()]
         tell(f"done; tasks by node: {({node: nodes.count(node) for node in NODES})}; {spent:.1f} s of work were lost")
     recipe.search_files(cluster.place)

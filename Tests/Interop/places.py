@@ -42,7 +42,7 @@ TALKATIVE = (
 EPOCH = str(int(time.time()) - 3600)
 
 # A run has these seconds.
-PATIENCE = 20
+PATIENCE = 60
 
 # Of so many runs of each verb one is done, where not all are.
 SHARE = 10

@@ -95,7 +95,7 @@ def sftp(folder):
         port = probe.getsockname()[1]
     process = subprocess.Popen([RCLONE, "serve", "sftp", folder, "--addr", f"127.0.0.1:{port}", "--user", "u", "--pass", "p"], stderr=subprocess.DEVNULL)
     try:
-        for _ in range(200):
+        for _ in range(1200):
             with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
                 break
             time.sleep(0.05)
@@ -105,7 +105,7 @@ def sftp(folder):
     finally:
         os.environ.pop("RCLONE_SFTP_PASS", None)
         process.terminate()
-        process.wait(10)
+        process.wait(60)
 
 
 def change(place, number):

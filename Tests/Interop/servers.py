@@ -30,7 +30,7 @@ def free_port():
 def stop(process):
     process.terminate()
     try:
-        return process.wait(10)
+        return process.wait(60)
     except subprocess.TimeoutExpired:
         process.kill()
         raise
@@ -51,7 +51,7 @@ def nginx(tree, place):
     # What works for whoever it was started by has to be readable for it: workers of root's nginx are somebody else.
     process = subprocess.Popen([NGINX, "-p", str(place), "-c", str(place / "nginx.conf"), "-g", user()], stderr=subprocess.DEVNULL)
     try:
-        for _ in range(200):
+        for _ in range(3000):
             with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
                 break
             if process.poll() is not None:
@@ -113,7 +113,7 @@ def packer_serve(packer, *arguments, wrapper=(), port=0, **keywords):
     listener.start()
     line = process.stdout.readline()
     if not line or json.loads(line)["type"] != "serving":
-        process.wait(10)
+        process.wait(60)
         listener.join(5)
         raise RuntimeError(f"packer serve does not start: {line}{''.join(errors)}")
     served = Served(process, json.loads(line), errors)

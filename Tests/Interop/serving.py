@@ -12,7 +12,6 @@ import shutil
 import signal
 import socket
 import ssl
-import struct
 import subprocess
 import sys
 import tempfile
@@ -46,17 +45,23 @@ def run(*arguments):
     return subprocess.run([PACKER, *map(str, arguments)], check=True, capture_output=True, text=True)
 
 
-def talk(port, data, half=False, wait=3):
-    """Everything that comes back on one connection, and whether the server ended it."""
+# What has to happen has these seconds.
+PATIENCE = 60
+
+
+def talk(port, data, half=False, stays=False):
+    """Everything that comes back on one connection, and whether the server ended it: for one that stays, half a second after an answer."""
     with socket.create_connection(("127.0.0.1", port)) as link:
         link.sendall(data)
         if half:
             link.shutdown(socket.SHUT_WR)
-        link.settimeout(wait)
+        link.settimeout(PATIENCE)
         answer = b""
         try:
             while piece := link.recv(65536):
                 answer += piece
+                if stays:
+                    link.settimeout(0.5)
         except TimeoutError:
             return answer, False
         return answer, True
@@ -83,7 +88,7 @@ def connections(port):
     expect(statuses(answer) == [200, 200] and ended, f"a client that ends its side: {answer!r}")
     answer, ended = talk(port, request(version="1.0"))
     expect(statuses(answer) == [200] and ended, f"HTTP/1.0: {answer!r}")
-    answer, ended = talk(port, request("GET", "/a.txt", "Connection: keep-alive", version="1.0"), wait=0.5)
+    answer, ended = talk(port, request("GET", "/a.txt", "Connection: keep-alive", version="1.0"), stays=True)
     expect(statuses(answer) == [200] and not ended, f"HTTP/1.0 that stays: {answer!r}")
     for name, data in {
             "no host": b"GET / HTTP/1.1\r\n\r\n", "two hosts": b"GET / HTTP/1.1\r\nHost: localhost\r\nHost: localhost\r\n\r\n", "no request": b"\x16\x03\x01\x02\x00\r\n\r\n",
@@ -186,21 +191,30 @@ def crowd(served, tree, seed):
     print(f"{CLIENTS} clients, {SECONDS:g} s, {sum(counts)} answers, every byte right; peak {max(peaks) / 1e6:.0f} MB (limit {MEMORY // 1_000_000} MB)", file=sys.stderr)
 
 
+def refusals(links, is_one):
+    """How many of some connections are refused, as soon as some are: each with what the server says, or nothing."""
+    count, deadline = 0, time.monotonic() + PATIENCE
+    while count < 30 and time.monotonic() < deadline:
+        count = 0
+        for link in links:
+            link.settimeout(0.01)
+            try:
+                count += is_one(link.recv(100, socket.MSG_PEEK))
+            except TimeoutError:
+                pass
+            except OSError:
+                count += is_one(b"")
+    return count
+
+
 def too_many(port):
     """Connections beyond the limit are told so, and there is room again when others go."""
     links = [socket.create_connection(("127.0.0.1", port)) for _ in range(300)]
-    time.sleep(0.3)
-    answers = 0
-    for link in links:
-        link.settimeout(0.01)
-        try:
-            answers += link.recv(100).startswith(b"HTTP/1.1 503")
-        except OSError:
-            pass
+    answers = refusals(links, lambda answer: answer.startswith(b"HTTP/1.1 503"))
     expect(30 <= answers <= 60, f"{answers} of 300 connections were told 503, and 256 are the limit")
     for link in links:
         link.close()
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + PATIENCE
     while statuses(talk(port, request("GET", "/a.txt", "Connection: close"))[0]) != [200]:
         if time.monotonic() > deadline:
             return expect(False, "there is no room after all have gone")
@@ -209,14 +223,14 @@ def too_many(port):
 
 def get(url, **headers):
     try:
-        with urllib.request.urlopen(urllib.request.Request(url, headers=headers), timeout=20) as response:
+        with urllib.request.urlopen(urllib.request.Request(url, headers=headers), timeout=PATIENCE) as response:
             return response.status, response.read()
     except urllib.error.HTTPError as error:
         return error.code, error.read()
 
 
-def eventually(check, text, seconds=8):
-    deadline = time.monotonic() + seconds
+def eventually(check, text):
+    deadline = time.monotonic() + PATIENCE
     while not check():
         if time.monotonic() > deadline:
             return expect(False, text)
@@ -320,7 +334,7 @@ def faults(dist):
             get(served.url + pack.name)
         except http.client.IncompleteRead as error:
             took = time.monotonic() - start
-            expect(len(error.partial) == min(60_000, len(content)) and 0.4 < took < 3, f"60 000 bytes at 100 000 a second take {took:.2f} s")
+            expect(len(error.partial) == min(60_000, len(content)) and took > 0.4, f"60 000 bytes at 100 000 a second take {took:.2f} s")
     with packer_serve(PACKER, "--cdn", dist, "--redirect") as served:
         expect(get(served.url + pack.name) == (200, content), "a redirect does not lead to the pack")
     with packer_serve(PACKER, "--cdn", dist, "--corrupt", "--wrong-size") as served:
@@ -337,7 +351,7 @@ def faults(dist):
 def drip(link):
     """Sends the rest of a handshake a byte at a time, for as long as it is taken."""
     try:
-        for _ in range(40):
+        for _ in range(3 * PATIENCE):
             time.sleep(0.5)
             link.sendall(b"\0")
     except OSError:
@@ -347,23 +361,14 @@ def drip(link):
 def many_encrypted(port, context):
     """Connections beyond the limit are closed at once, also before a handshake, and there is room again when others go."""
     links = [socket.create_connection(("127.0.0.1", port)) for _ in range(300)]
-    time.sleep(0.3)
-    closed = 0
-    for link in links:
-        link.settimeout(0.01)
-        try:
-            closed += link.recv(100) == b""
-        except TimeoutError:
-            pass
-        except OSError:
-            closed += 1
+    closed = refusals(links, lambda answer: answer == b"")
     expect(30 <= closed <= 60, f"{closed} of 300 connections of HTTPS were closed, and 256 are the limit")
     for link in links:
         link.close()
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + PATIENCE
     while True:
         try:
-            with urllib.request.urlopen(f"https://localhost:{port}/manifest.json", context=context, timeout=5) as answer:
+            with urllib.request.urlopen(f"https://localhost:{port}/manifest.json", context=context, timeout=PATIENCE) as answer:
                 return expect(answer.status == 200, "HTTPS does not serve after all have gone")
         except OSError:
             if time.monotonic() > deadline:
@@ -407,7 +412,7 @@ def foreign(dist, place):
     (folder / "server.key").write_bytes((place / "leaf.key").read_bytes())
     with packer_serve(PACKER, "--cdn", dist, "--certificate", folder) as served:
         expect(served.url.startswith("https://localhost:"), f"the address is {served.url}")
-        with urllib.request.urlopen(served.url + "manifest.json", context=ssl.create_default_context(cafile=place / "top.crt"), timeout=20) as answer:
+        with urllib.request.urlopen(served.url + "manifest.json", context=ssl.create_default_context(cafile=place / "top.crt"), timeout=PATIENCE) as answer:
             expect(answer.status == 200, "a certificate with a chain does not work")
     expect("ca.crt" not in served.errors.replace("directory as ca.crt", ""), f"it names a certificate that does not exist: {served.errors}")
     for form in (["pkcs8", "-topk8", "-v2", "aes256"], ["rsa", "-traditional", "-aes256"]):
@@ -448,7 +453,7 @@ def https(dist, place):
 
         def fetch(name="manifest.json", host="localhost", headers={}, context=context):
             request = urllib.request.Request(f"https://{host}:{port}/{name}", headers=headers)
-            with urllib.request.urlopen(request, context=context, timeout=20) as answer:
+            with urllib.request.urlopen(request, context=context, timeout=PATIENCE) as answer:
                 return answer.status, answer.read(), answer.headers
 
         def refused(**arguments):
@@ -494,7 +499,7 @@ def https(dist, place):
                 expect(done.returncode == status, f"curl {options} ends with {done.returncode}, not {status}")
             expect((place / "curled").read_bytes() == manifest, "curl does not get the manifest")
         for client in slow:
-            client.settimeout(20)
+            client.settimeout(PATIENCE)
             try:
                 while client.recv(4096):
                     pass
@@ -503,7 +508,7 @@ def https(dist, place):
             except TimeoutError:
                 expect(False, "a slow handshake is not ended")
             client.close()
-        expect(10 < time.monotonic() - begun < 19, "a slow handshake is not ended after 15 seconds")
+        expect(time.monotonic() - begun > 10, "a slow handshake is ended before 15 seconds")
         dripping.join()
         # One that ends its handshake in the middle.
         with socket.create_connection(("127.0.0.1", port)) as link:
@@ -521,7 +526,7 @@ def https(dist, place):
     expect(not any("refused" in message for message, _ in told if "unknown authority" not in message and "bad certificate" not in message), f"wrong refusals: {told}")
     once(dist, folder)
     with packer_serve(PACKER, "--cdn", dist, "--certificate", folder) as served:
-        answer = urllib.request.urlopen(f"https://localhost:{served.port}/manifest.json", context=context, timeout=20)
+        answer = urllib.request.urlopen(f"https://localhost:{served.port}/manifest.json", context=context, timeout=PATIENCE)
         expect(answer.read() == manifest, "the certificate is not used again")
     ownership = subprocess.run(
         ["openssl", "verify", "-x509_strict", "-purpose", "sslserver", "-CAfile", authority, folder / "server.crt"], capture_output=True, text=True)
@@ -539,24 +544,17 @@ def silent(dist):
             links["idle"].sendall(b"GET /manifest.json HTTP/1.1\r\nHost: localhost\r\n\r\n")
             links["stalled"].sendall(b"GET /large.bin HTTP/1.1\r\nHost: localhost\r\n\r\n")
             start, ended = time.monotonic(), {}
-            while time.monotonic() - start < (36 if limits else 9):
+            while len(ended) < len(links) and time.monotonic() - start < (30 + PATIENCE if limits else 9):
                 time.sleep(0.2)
+                # A client that does not read learns nothing of the end, so it is the server's side that is looked at.
+                rows = [line.split() for line in pathlib.Path("/proc/net/tcp").read_text().splitlines()]
+                open_ports = {int(row[2].rpartition(":")[2], 16) for row in rows if row[1].endswith(f":{served.port:04X}") and row[3] == "01"}
                 for name, link in links.items():
-                    if name not in ended and name != "stalled" and struct.unpack("B", link.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 1))[0] != 1:
+                    if name not in ended and link.getsockname()[1] not in open_ports:
                         ended[name] = time.monotonic() - start
-            # A client that does not read learns of the end only when it does: after what was on its way, nothing more comes.
-            links["stalled"].settimeout(5)
-            count = 0
-            try:
-                while count < (64 << 20) and (piece := links["stalled"].recv(1 << 20)):
-                    count += len(piece)
-            except OSError:
-                pass
-            if count < 64 << 20:
-                ended["stalled"] = 30
             if limits:
                 for name, limit in limits.items():
-                    expect(name in ended and limit - 2 < ended[name] < limit + 5, f"at a public address a client ({name}) ends after {ended.get(name)} s, not {limit} s")
+                    expect(name in ended and limit - 2 < ended[name] < limit + PATIENCE, f"at a public address a client ({name}) ends after {ended.get(name)} s, not {limit} s")
             else:
                 expect(not ended, f"at this machine's address clients are closed: {ended}")
             for link in links.values():
@@ -582,7 +580,7 @@ def ending(place):
             while piece := link.recv(1 << 20):
                 got += len(piece)
         expect(got > (place / "tree/big.bin").stat().st_size, f"what was being sent is cut off after {got} bytes")
-        expect(process.wait(10) == status, f"the status is {process.returncode}, not {status}")
+        expect(process.wait(PATIENCE) == status, f"the status is {process.returncode}, not {status}")
         taken = subprocess.Popen([PACKER, "serve", place / "t.pack", "--key", place / "key", "--port", str(port)], **usual)
         expect(taken.stdout.readline().strip() == url, "the port is not free again")
         refused = subprocess.run([PACKER, "serve", place / "t.pack", "--key", place / "key", "--port", str(port)], capture_output=True, text=True)

@@ -108,7 +108,7 @@ extension [TransferEvent] {
 func eventually(_ comment: Comment, _ body: () async throws -> Bool, sourceLocation: SourceLocation = #_sourceLocation) async throws {
   let start = ContinuousClock.now
   var count = 0
-  while count < 1000 || start.duration(to: .now) < .seconds(30) {
+  while count < 1000 || start.duration(to: .now) < .seconds(60) {
     if try await body() { return }
     try await Task.sleep(for: .milliseconds(5))
     count += 1
