@@ -57,7 +57,7 @@ package enum KeyFile {
       guard error.isMissing else { throw error.reading(origin) }
       throw PackError(
         .noKey, of: origin, "does not exist",
-        hint: "name another with \(kind.option), or make one: \(shown == path ? kind.making(at: path) : kind.making)")
+        hint: "name another with \(kind.option)\n\(KeyReference.ifNone)\(shown == path ? kind.making(at: path) : kind.making)")
     }
     guard status.kind != .directory else {
       throw PackError(.noKey, of: origin, "is a directory", hint: "name the file in it that holds the key")

@@ -18,6 +18,8 @@ package struct KeyReference: Hashable, Sendable {
 
   /// The forms of references, for messages and help.
   package static let forms = "file:PATH, env:NAME, fd:N, stdin or cmd:'PROGRAM ARG…'"
+  /// What a hint begins with that advises to make a key: wrong where there are packs already.
+  package static let ifNone = "if there is none yet: "
   /// The form of a reference to a program that signs.
   package static let signerForm = "signer:'pkp1-… PROGRAM ARG…'"
 
@@ -100,7 +102,7 @@ package struct KeyReference: Hashable, Sendable {
         .noKey, "no \(kind.name) was given",
         hint: """
           give one of: \(kind.option) REF (\(forms)); \(fileVariable)=PATH; \(variable) or \(commandVariable)
-          make a key with '\(kind.making)'
+          \(ifNone)\(kind.making)
           """)
     }
     guard set.count == 1 else {

@@ -234,25 +234,17 @@ struct Serve: OutputVerb {
     }
   }
 
-  /// Reads the key. If none was given, throws an error that names the key that the pack needs.
+  /// Reads the key of the pack, or of the first pack of the release that needs one.
   private func resolvedKey(in session: Session, isRelease: Bool) throws(PackError) -> PackKey {
-    do throws(PackError) {
-      if key.references.isEmpty { _ = try key.reference() }
-    } catch  where error.code == .noKey {
-      let given = error
-      if isRelease, let beside = ReleasePlaces.configuration(besides: "\(target)/\(ReleaseFile.manifest)"), let named = beside.key {
-        session.console.note("the key is that of packer.yml: \(named)")
-        return try session.key(key, configured: beside)
-      }
+    var pack = target
+    if isRelease {
       do throws(PackError) {
-        _ = try GameSite(
-          GameStock(target, isRelease ? .release : .pack, keys: KeyRing(), only: only), options: .init())
+        _ = try GameSite(GameStock(target, .release, keys: KeyRing(), only: only), options: .init())
       } catch  where error.code == .noKey {
-        throw error.advising(.developer("give this key, or the root key it was derived from: --key FILE, or PACKER_KEY_FILE=FILE"))
+        pack = error.subject ?? target
       }
-      throw given
     }
-    return try session.key(key)
+    return try session.key(key, for: pack)
   }
 
   /// Throws if no pack contains the fallback file. In a release, some packs may not have it.

@@ -22,21 +22,21 @@ struct Session: Sendable {
     try key(options.reference())
   }
 
-  /// Reads the key for a pack that exists. If none was given, the error has the id of the pack's key.
+  /// Reads the key for a pack that exists: the one that the options or the environment name, or else packer.yml above the pack. If there is none, the
+  /// error has the id of the pack's key.
   func key(_ options: KeyOptions, for pack: String) throws(PackError) -> PackKey {
+    let isGiven =
+      !options.references.isEmpty || KeyReference.environmentNames(of: .content).contains { StandardStreams.variable($0) != nil }
+    let configured = isGiven ? nil : ReleasePlaces.configuration(besides: pack)
+    if let configured, let named = configured.key { console.note("the key is that of \(configured.path): \(named)") }
     do throws(PackError) {
-      return try key(options)
+      return try key(options, configured: configured)
     } catch {
-      guard error.code == .noKey, options.references.isEmpty,
-        !KeyReference.environmentNames(of: .content).contains(where: { StandardStreams.variable($0) != nil })
-      else { throw error }
+      guard error.code == .noKey, !ReleasePlaces.isDirectory(pack) else { throw error }
       let summary = try naming(pack) { () throws(PackError) in try PackSummary.read(pack) }
       throw PackError(
-        .noKey, "no key was given, and \(pack) was made with key \(summary.stanzas.keyID)",
-        hint: """
-          give that key with --key REF (\(KeyReference.forms)), PACKER_KEY_FILE=PATH, PACKER_KEY or PACKER_KEY_COMMAND
-          \(ReleasePlaces.configuration(besides: pack)?.key.map { "packer.yml beside it names a key: --key \(ShellWord.quoted($0))" } ?? "")
-          """)
+        .noKey, "\(error.message), and \(pack) was made with key \(summary.stanzas.keyID)",
+        hint: "give that key with --key REF (\(KeyReference.forms)), PACKER_KEY_FILE=PATH, PACKER_KEY or PACKER_KEY_COMMAND")
     }
   }
 
@@ -59,9 +59,17 @@ struct Session: Sendable {
   private func warn(_ warning: KeyWarning) { console.warning(warning.message, hint: warning.hint) }
 
   /// Reads the key that the options, the environment or the configuration name.
-  func key(_ options: KeyOptions, configured: PackerConfiguration?) throws(PackError) -> PackKey {
-    guard options.references.isEmpty else { return try key(options) }
-    return try key(KeyReference.unlessGiven(of: configured, starting: programs)[0])
+  ///
+  /// - Parameter makesPacks: whether new packs are made, for which a new key will do.
+  func key(_ options: KeyOptions, configured: PackerConfiguration?, makesPacks: Bool = false) throws(PackError) -> PackKey {
+    do throws(PackError) {
+      guard options.references.isEmpty else { return try key(options) }
+      return try key(KeyReference.unlessGiven(of: configured, starting: programs)[0])
+    } catch {
+      guard !makesPacks, let lines = error.hint?.split(separator: "\n"), lines.count > 1 else { throw error }
+      let kept = lines.filter { !$0.hasPrefix(KeyReference.ifNone) }
+      throw error.advising(.developer(kept.joined(separator: "\n")))
+    }
   }
 
   /// Reads all keys that the options name, as an app holds them over a change of keys, or the one of the environment or the configuration.

@@ -24,7 +24,7 @@ struct KeyCheck: OutputVerb, ReadingVerb {
 
   func run(in session: Session) async throws(PackError) -> Outcome {
     guard !signKey.references.isEmpty else {
-      let resolved = try session.key(key)
+      let resolved = try session.key(key, for: files[0])
       return try check(session) { (file) throws(PackError) in
         let pack = try Pack.openAlone(file, key: resolved).source.stanzas
         if pack.recipientIDs.contains(resolved.id) {

@@ -59,7 +59,7 @@ struct Inspect: OutputVerb, ReadingVerb {
     guard summary.header.kind == .delta else {
       throw PackError(.usage, "--key is for a delta, and \(file) is a full pack", hint: "packer ls \(ShellWord.path(file)) --key REF")
     }
-    let resolved = try session.key(key)
+    let resolved = try session.key(key, for: file)
     return try DeltaPack.open(file, key: resolved)
   }
 }

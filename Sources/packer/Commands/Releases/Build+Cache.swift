@@ -53,7 +53,7 @@ extension Build {
   ) throws(PackError) -> [KeyedPack] {
     let configuration = build.configuration
     guard configuration.perPackKeys else {
-      let resolved = try session.key(release.key, configured: configuration)
+      let resolved = try session.key(release.key, configured: configuration, makesPacks: true)
       try resolved.checkMakesPacks()
       return try build.keyed(packs, with: Shared(resolved))
     }

@@ -74,7 +74,7 @@ struct ReleaseOptions: ParsableArguments {
   /// Returns the key; if there is none and it is not needed, one that opens nothing.
   private func contentKey(_ build: inout ReleaseBuild, isNeeded: Bool, in session: Session) throws(PackError) -> PackKey {
     do throws(PackError) {
-      return try session.key(key, configured: build.configuration)
+      return try session.key(key, configured: build.configuration, makesPacks: true)
     } catch {
       guard !isNeeded, key.references.isEmpty, error.code == .noKey || error.code == .missingInput else { throw error }
       session.console.note("there is no key, so it is taken to be the one of the last release")
