@@ -83,20 +83,25 @@ package struct PackJob: Sendable {
     try await seal.run(jobs: workers, progress: progress)
     return PackReport(
       output: output, packSize: seal.packSize, payloadSize: seal.payloadSize, contentSize: found.contentSize,
-      files: found.files, directories: found.directories,
+      files: found.files, emptyDirectories: found.emptyDirectories,
       duplicateFiles: layout.duplicateFiles, duplicateBytes: layout.duplicateBytes, frames: layout.frames.count,
-      joinedFrames: layout.frames.count(where: \.isJoined), indexSize: payload.indexSize, keyID: key.id, packID: header.packID,
+      joinedFrames: layout.frames.count(where: \.isJoined), indexSize: payload.indexSize, keyID: key.id, name: name, packID: header.packID,
       packVersion: packVersion,
-      contentRoot: payload.contentRoot, largestFrame: payload.largestFrame, omitted: found.omitted, unneeded: found.unneeded)
+      contentRoot: payload.contentRoot, largestFrame: payload.largestFrame, omitted: found.omitted, unmatched: found.unmatched,
+      unneeded: found.unneeded, innerPage: found.innerPage)
   }
+
+  private static let page = "index.html"
 
   /// The totals of a scan, without the entries.
   private struct Found {
     var contentSize: UInt64
     var files: Int
-    var directories: Int
+    var emptyDirectories: Int
     var omitted: [OmittedPath]
+    var unmatched: [String]
     var unneeded: [UnneededFiles]
+    var innerPage: String?
   }
 
   /// Scans the source, and keeps its entries only in the order of the tar.
@@ -107,12 +112,14 @@ package struct PackJob: Sendable {
       entries.removeAll { leftOut.contains($0.path) }
       contentSize = entries.reduce(0) { $0.adding($1.size) }
     }
-    let directories = entries.count { $0.kind == .directory }
+    let emptyDirectories = entries.count { $0.kind == .directory }
     return (
       TarLayout.order(entries),
       Found(
-        contentSize: contentSize, files: entries.count - directories, directories: directories, omitted: scan.omitted,
-        unneeded: looksForUnneeded ? UnneededFiles.find(in: entries) : [])
+        contentSize: contentSize, files: entries.count - emptyDirectories, emptyDirectories: emptyDirectories, omitted: scan.omitted,
+        unmatched: scan.unmatched,
+        unneeded: looksForUnneeded ? UnneededFiles.find(in: entries) : [],
+        innerPage: entries.contains { $0.path == Self.page } ? nil : entries.first { $0.name == Self.page }?.path)
     )
   }
 
@@ -143,7 +150,7 @@ package struct PackReport: Sendable {
   /// The number of files.
   package let files: Int
   /// The number of empty directories.
-  package let directories: Int
+  package let emptyDirectories: Int
   /// The number of files that share the stored content of an earlier file.
   package let duplicateFiles: Int
   /// The bytes that this saved, before compression.
@@ -156,6 +163,8 @@ package struct PackReport: Sendable {
   package let indexSize: UInt64
   /// The id of the key that opens the pack.
   package let keyID: KeyID
+  /// The name it is published under.
+  package let name: PackName
   /// The digest of the pack's name, 32 bytes.
   package let packID: [UInt8]
   /// The version the publisher gave the pack.
@@ -166,8 +175,12 @@ package struct PackReport: Sendable {
   package let largestFrame: UInt32
   /// The paths in the source that are not in the pack, in order.
   package let omitted: [OmittedPath]
+  /// The patterns that exclude nothing.
+  package let unmatched: [String]
   /// Files in the pack that no player needs, such as source maps. Empty unless ``PackJob/looksForUnneeded`` is set.
   package let unneeded: [UnneededFiles]
+  /// The path of an index.html in the pack, if there is none at its root, where a game has it.
+  package let innerPage: String?
 }
 
 extension PackReport {
@@ -184,7 +197,8 @@ extension PackReport {
     return [
       "type": "pack", "output": .text(output), "packSize": .number(packSize), "contentSize": .number(sizes.content),
       "identicalSize": .number(sizes.identical), "compression": .number(sizes.compression), "encryption": .number(sizes.encryption),
-      "files": .number(files), "directories": .number(directories), "identicalFiles": .number(duplicateFiles), "frames": .number(frames),
+      "files": .number(files), "emptyDirectories": .number(emptyDirectories), "identicalFiles": .number(duplicateFiles),
+      "frames": .number(frames),
       "largestFrame": .number(largestFrame), "segments": .number(segments), "keyID": .text("\(keyID)"), "packID": .text(packID.hex),
       "packVersion": .number(packVersion), "contentRoot": .text(contentRoot.hex),
     ]

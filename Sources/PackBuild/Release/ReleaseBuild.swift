@@ -65,11 +65,11 @@ package struct ReleaseBuild: Sendable {
     var remarks = try raise(&lock, to: existing)
     try checkManifestSize(packs, keyID: "\(key.id)")
     try lock.checkApps(at: lockPath)
-    if let remark = removed(packs, lock) { remarks.append(remark) }
 
     var keyed = try keyed(packs, with: Shared(key.copy()))
     if assumesKeys { keyed = assumingKeys(keyed, lock, existing) }
     let decisions = try await decide(keyed, lock: lock, existing: existing, progress: progress)
+    remarks += [removed(decisions, lock), unmatched(decisions)].compactMap(\.self)
     let history = ReleaseHistory(lock, configuration, files: files)
     if let history, let settings = configuration.updates, let last = lock.released, try !history.isRecorded() {
       remarks.append(
@@ -180,11 +180,17 @@ package struct ReleaseBuild: Sendable {
   }
 
   /// Returns a remark about packs of the last release that the configuration does not name.
-  private func removed(_ packs: [PackerConfiguration.Pack], _ lock: ReleaseLock) -> ReleaseBuildReport.Remark? {
-    let kept = Set(packs.map(\.id.text))
-    let offered = (lock.released?.packs ?? []).filter { !$0.isRemoved }.map(\.id)
-    let removed = offered.filter { !kept.contains($0) }
+  private func removed(_ packs: [PackDecision], _ lock: ReleaseLock) -> ReleaseBuildReport.Remark? {
+    let kept = Set(packs.map(\.id))
+    let before = (lock.released?.packs ?? []).filter { !$0.isRemoved }
+    let (offered, removed) = (before.map(\.id), before.map(\.id).filter { !kept.contains($0) })
     guard let first = removed.first else { return nil }
+    for pack in before where !kept.contains(pack.id) {
+      guard let other = packs.first(where: { $0.planned.contentRoot == pack.contentRoot && !offered.contains($0.id) }) else { continue }
+      return .warning(
+        "pack '\(other.id)' is what '\(pack.id)' was in the last release: players download it again, and lose what a game has saved",
+        hint: "keep the id '\(pack.id)'; 'name' is what people read")
+    }
     guard removed.count == offered.count else {
       let more = removed.count > 1 ? ", and \(removed.count - 1) more" : ""
       return .note("pack '\(first)' of the last release is not in \(configuration.path)\(more)")
@@ -192,6 +198,33 @@ package struct ReleaseBuild: Sendable {
     return .warning(
       "no pack of the last release is in \(configuration.path), neither '\(first)' nor any other",
       hint: "if \(lockPath) is that of another configuration, give each its own directory")
+  }
+
+  /// Returns the warning that patterns exclude nothing from any pack. Those that keep packer's own files out may come before the files.
+  private func unmatched(_ decisions: [PackDecision]) -> ReleaseBuildReport.Remark? {
+    var patterns: [String] = []
+    for pattern in decisions.flatMap({ $0.census?.unmatched ?? [] }) where !patterns.contains(pattern) { patterns.append(pattern) }
+    let keys = ([configuration.key].compactMap(\.self) + configuration.signKeys).compactMap { (try? KeyReference(parsing: $0))?.file }
+    let folders = [configuration.updates?.packs, configuration.cache].compactMap(\.self)
+    let own = [configuration.path, lockPath, output] + [ReleaseFile.apps, ".gitignore"].map(configuration.path(of:)) + keys + folders
+    patterns.removeAll { pattern in
+      decisions.contains { decision in
+        var pack = decision.keyed.pack
+        guard let index = pack.settings.excludes.firstIndex(of: pattern) else { return false }
+        // Packs of one entry have the same patterns, with the names of their directories.
+        let isUsed = decisions.contains { other in
+          let excludes = other.keyed.pack.settings.excludes
+          guard other.keyed.pack.position == pack.position, index < excludes.count else { return false }
+          return !(other.census?.unmatched.contains(excludes[index]) ?? false)
+        }
+        guard !isUsed else { return true }
+        pack.settings.excludes = [pattern]
+        return own.contains { pack.keepsOut($0, files: files) }
+      }
+    }
+    guard !patterns.isEmpty else { return nil }
+    let named = patterns.prefix(3).map { "'\($0)'" }.joined(separator: ", ") + (patterns.count > 3 ? " and \(patterns.count - 3) more" : "")
+    return .warning("'exclude' in \(configuration.path): nothing to pack matches \(named)", hint: Glob.hint)
   }
 
   /// The warning that the lock file lacks a release.
@@ -238,7 +271,7 @@ package struct ReleaseBuild: Sendable {
       guard let place = pack.place(of: output, files: files) else { continue }
       throw PackError(
         .usage, of: output, "is inside \(pack.root), the root of pack '\(pack.id)', and would be packed",
-        hint: "choose a directory outside it with -o, or exclude it from the pack: exclude: [\(JSON.quoted("/\(place)/"))]")
+        hint: "choose a directory outside it with -o, or exclude it from the pack: exclude: [\(JSON.quoted(Glob.writable("/\(place)/")))]")
     }
     let kept = configuration.updates.flatMap { ReleasePlaces.exists($0.packs) ? $0.packs : nil }
     let cache = configuration.cache.flatMap { PackerConfiguration.isDirectory($0) ? $0 : nil }
@@ -261,13 +294,20 @@ package struct ReleaseBuild: Sendable {
   ) -> PackError {
     PackError(
       .usage, of: folder, "is inside \(pack.root), the root of pack '\(pack.id)', and would be packed",
-      hint: "name another with '\(key)', or exclude it from the pack: exclude: [\(JSON.quoted("/\(place)/"))]")
+      hint: "name another with '\(key)', or exclude it from the pack: exclude: [\(JSON.quoted(Glob.writable("/\(place)/")))]")
   }
 }
 
 extension PackerConfiguration.Pack {
   /// Whether a directory would be packed, because it is the root or inside it and not excluded.
   package func packs(_ directory: String) -> Bool { place(of: directory, files: SystemFiles()) != nil }
+
+  /// Whether a directory would be in the pack, were it not excluded.
+  func keepsOut(_ directory: String, files: any FileSystem) -> Bool {
+    var open = self
+    open.settings.excludes = []
+    return place(of: directory, files: files) == nil && open.place(of: directory, files: files) != nil
+  }
 
   /// Returns the path of a directory in the pack if it would be packed, because it is inside the root and not excluded; otherwise nil.
   func place(of directory: String, files: any FileSystem) -> String? {

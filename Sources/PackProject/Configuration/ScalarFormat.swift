@@ -84,8 +84,7 @@ extension ScalarFormat {
       let suggestion = Self.suggestion(text, PackLevel.names)
       return "\(shown), which is neither a number from 1 to 19 nor one of \(PackLevel.names.joined(separator: ", "))\(suggestion)"
     case .glob:
-      if text.isEmpty { return "empty; expected a path pattern" }
-      return text.hasPrefix("!") ? "\(shown), but patterns that start with '!' are not supported" : nil
+      return Glob.problem(of: text)
     case .directory:
       return Self.directoryProblem(text, shown)
     case .directoryPattern:
@@ -372,7 +371,7 @@ extension ScalarFormat {
           Self.pattern("^([1-9]|1[0-9])$"),
         ]
       ]
-    case .glob: Self.pattern("^[^!]")
+    case .glob: Self.pattern(#"^(?!!)[^\[\]\\]+$"#)
     case .directory: Self.pattern(#"^(?!.*\$\{)[^/]"#)
     case .directoryPattern: Self.pattern(#"^(?!/)(?!.*\$\{)(?!.*\*\*)([^*?]*/)?[^/]*[*?][^/]*(/[^*?]*)?$"#)
     case .packID: Self.pattern(#"^([A-Za-z0-9]|\$\{name\})([A-Za-z0-9._-]|\$\{name\})*$"#)

@@ -340,7 +340,7 @@ package struct ConfigurationProposal: Sendable {
       packs[owner.entry].excludes.append("/" + String(decoding: secret.path.utf8.dropFirst(owner.front.utf8.count), as: UTF8.self))
     }
     for index in packs.indices {
-      packs[index].excludes = packs[index].excludes.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+      packs[index].excludes = packs[index].excludes.map(Glob.writable).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
     }
   }
 

@@ -34,7 +34,8 @@ struct ProjectPlace: Sendable {
       exists(ReleaseFile.folder)
       && ![ReleaseFile.manifest, ReleaseFile.packages].allSatisfy { exists("\(ReleaseFile.folder)/\($0)") }
     own =
-      [parts.name, ReleaseFile.lock, "\(title).key", "\(title).sign.key"] + (hasOtherFolder ? [] : [ReleaseFile.folder + "/"])
+      [parts.name, ReleaseFile.lock, ReleaseFile.apps + "/", "\(title).key", "\(title).sign.key"]
+      + (exists(".gitignore") ? [] : [".gitignore"]) + (hasOtherFolder ? [] : [ReleaseFile.folder + "/"])
   }
 
   /// The additional patterns that a pack of the whole directory excludes.

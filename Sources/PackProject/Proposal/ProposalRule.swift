@@ -94,9 +94,9 @@ struct ProposalRule: Sendable {
   /// Whether an entry of the configuration can name a path: there, `${` starts a placeholder.
   static func isPlain(_ path: String) -> Bool { !path.contains("${") }
 
-  /// Whether a pattern can match a path and no other. Wildcards cannot be escaped.
+  /// Whether a pattern can match a path and no other. Special characters cannot be escaped.
   static func canName(_ path: String) -> Bool {
-    isPlain(path) && !path.unicodeScalars.contains { $0 == "*" || $0 == "?" }
+    isPlain(path) && !path.unicodeScalars.contains { $0 == "*" || $0 == "?" || Glob.isReserved($0) }
   }
 
   /// Returns the directory that stays without anything of a path that a pattern excludes.

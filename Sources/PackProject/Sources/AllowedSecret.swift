@@ -15,6 +15,20 @@ package struct AllowedSecret: Hashable, Sendable {
   }()
 }
 
+extension AllowedSecret {
+  /// - Parameter option: the id of a rule, a colon, and a pattern of paths.
+  package init(option: String) throws(PackError) {
+    let parts = option.split(separator: ":", maxSplits: 1).map { String($0) }
+    guard parts.count == 2, Self.rules.contains(parts[0]) else {
+      throw PackError(
+        .usage, "--allow-secret is '\(printable(option.utf8))', which is not a rule and a pattern",
+        hint: "write one such as gcp-api-key:config/web.json, with the rule that the error has in parentheses")
+    }
+    try Glob.check([parts[1]])
+    self.init(path: parts[1], rule: parts[0], reason: "--allow-secret")
+  }
+}
+
 extension [AllowedSecret] {
   /// Whether one of them allows what a rule found in a file.
   package func allow(_ file: String, rule: String) -> Bool {

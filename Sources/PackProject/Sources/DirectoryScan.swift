@@ -30,6 +30,8 @@ package struct DirectoryScan: Sendable {
   package private(set) var entries: [SourceEntry] = []
   /// The paths that are not in the pack, in byte order.
   package private(set) var omitted: [OmittedPath] = []
+  /// The patterns of the settings that match nothing: neither what would be packed otherwise nor what is always skipped.
+  package private(set) var unmatched: [String] = []
   package private(set) var contentSize: UInt64 = 0
 
   /// Scans `source`. Paths that cannot be packed are added to `sourceProblems`.
@@ -45,6 +47,7 @@ package struct DirectoryScan: Sendable {
     scan.collect(scanner.root)
     try scan.count(source)
     scan.omitted.sort { before($0.path, $1.path) }
+    scan.unmatched = settings.excludes.indices.filter { !scanner.isMatched($0) }.map { settings.excludes[$0] }
     return scan
   }
 
@@ -189,6 +192,8 @@ private final class DirectoryScanner: @unchecked Sendable {
     /// The number of directories that are waiting or being visited.
     var unfinished = 0
     var found = 0
+    /// The numbers of the patterns that matched something.
+    var matched: Set<Int> = []
   }
 
   let root: ScannedDirectory
@@ -237,6 +242,17 @@ private final class DirectoryScanner: @unchecked Sendable {
       }
     }
     try pool.checkpoint()
+  }
+
+  /// Whether a pattern matched something.
+  func isMatched(_ pattern: Int) -> Bool { state.withLock { $0.matched.contains(pattern) } }
+
+  /// Returns whether a pattern excludes a path.
+  private func isExcluded(_ path: String, isDirectory: Bool) -> Bool {
+    guard excludes.contains(where: { $0.matches(path, isDirectory: isDirectory) }) else { return false }
+    let matching = excludes.indices.filter { excludes[$0].matches(path, isDirectory: isDirectory) }
+    state.withLock { $0.matched.formUnion(matching) }
+    return true
   }
 
   private func take(_ pool: WorkerPool) -> ScannedDirectory? {
@@ -293,11 +309,12 @@ private final class DirectoryScanner: @unchecked Sendable {
       return .problem
     }
     if let reason = SourceRules.junk(name.text) {
+      _ = isExcluded(path, isDirectory: true)
       return .omitted(OmittedPath(path: path, skippedBecause: reason))
     }
     do throws(FileFailure) {
       var status = try files.status(of: name.text, in: file, following: .asThemselves)
-      if excludes.contains(where: { $0.matches(path, isDirectory: status.kind == .directory) }) {
+      if isExcluded(path, isDirectory: status.kind == .directory) {
         return .omitted(OmittedPath(path: path, skippedBecause: nil))
       }
       if status.kind == .symbolicLink {

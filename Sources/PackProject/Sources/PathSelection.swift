@@ -7,14 +7,11 @@ package struct PathSelection: Sendable {
   /// The patterns as they were written.
   private let patterns: [String]
 
-  /// - Throws: ``PackError/Code/usage`` for an empty pattern.
+  /// - Throws: ``PackError/Code/usage`` for a pattern that is refused.
   package init(_ patterns: [String]) throws(PackError) {
-    guard patterns.allSatisfy({ $0.contains { $0 != "/" } }) else {
-      throw PackError(.usage, "a pattern is empty", hint: "write one such as 'levels/**' or '*.png'")
-    }
+    try Glob.check(patterns)
     self.patterns = patterns
-    // Shells complete paths with './' in front.
-    globs = patterns.map { Glob($0.hasPrefix("./") ? String($0.dropFirst()) : $0) }
+    globs = patterns.map(Glob.init)
   }
 
   /// Throws if a pattern matched nothing.

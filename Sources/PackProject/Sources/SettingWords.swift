@@ -15,7 +15,7 @@ package enum SettingWords: Hashable, Sendable {
   /// The setting that packs files that may be secrets.
   var allowSecrets: String {
     switch self {
-    case .options: "--allow-secrets"
+    case .options: "--allow-secret RULE:PATH, with the rule in parentheses"
     case .keys: "an entry under 'allowSecrets'"
     }
   }

@@ -98,6 +98,19 @@ struct LockOption: ParsableArguments {
   var lock: String?
 }
 
+/// The option that leaves paths of a directory out.
+struct ExcludeOption: ParsableArguments {
+  @Option(
+    name: .customLong("exclude"),
+    help: ArgumentHelp("Exclude the paths of the directory that match, as 'exclude' in packer.yml does. Repeatable.", valueName: "glob"))
+  var globs: [String] = []
+
+  func patterns() throws(PackError) -> [String] {
+    try Glob.check(globs)
+    return globs
+  }
+}
+
 /// The option that sets the number of threads.
 struct JobsOption: ParsableArguments {
   @Option(help: ArgumentHelp("Number of threads, from 1 to 1024. (default: one per core)", valueName: "n"))

@@ -25,7 +25,7 @@ struct RoundTripTests {
     try tree.write(to: "tree", in: project.directory)
     let report = try await project.pack { $0.jobs = jobs }
     #expect(report.contentSize == UInt64(tree.contentSize))
-    #expect(report.files == tree.files.count && report.directories == tree.emptyDirectories.count)
+    #expect(report.files == tree.files.count && report.emptyDirectories == tree.emptyDirectories.count)
     #expect(report.packSize == UInt64(project.packed.count))
     let unpacked = try await project.unpacked()
     #expect(unpacked == tree)

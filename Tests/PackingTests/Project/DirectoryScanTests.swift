@@ -287,7 +287,7 @@ struct DirectoryScanTests {
     let project = try project()
     try project.add(name, Array(content.utf8))
     let error = await project.refusal()
-    #expect(error?.code == .unsuitableSource && error?.advice?.description.contains("--allow-secrets") == true)
+    #expect(error?.code == .unsuitableSource && error?.advice?.description.contains("--allow-secret RULE:PATH") == true)
     #expect(error?.message.contains(content.isEmpty ? "\u{0}" : String(content.dropFirst(5))) == false, "the secret is in the message")
     try await project.pack { $0.settings.allowsSecrets = true }
     #expect(try await project.unpacked().files[name]?.bytes == Array(content.utf8))

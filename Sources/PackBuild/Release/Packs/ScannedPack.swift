@@ -63,6 +63,15 @@ enum PackDecision: Sendable {
     }
   }
 
+  /// What was read of its source. Nil if that was not read.
+  var census: SourceCensus? {
+    switch self {
+    case .keep: nil
+    case .reuse(let source, _): source.census
+    case .make(let due): due.source.census
+    }
+  }
+
   var id: String { keyed.id }
   var isDue: Bool { if case .make = self { true } else { false } }
 

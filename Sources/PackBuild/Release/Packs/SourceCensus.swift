@@ -10,6 +10,8 @@ struct SourceCensus: Sendable {
   let entryCount: Int
   /// The paths that are left out, in byte order.
   let omitted: [OmittedPath]
+  /// The patterns that exclude nothing.
+  let unmatched: [String]
 
   /// Reads the whole source of a job.
   ///
@@ -33,6 +35,7 @@ struct SourceCensus: Sendable {
       try root.add(path: path.byteSpan, kind: entry.kind, size: entry.size, digest: digest.byteSpan)
     }
     return SourceCensus(
-      contentRoot: try root.finish(), contentSize: scan.contentSize, entryCount: scan.entries.count, omitted: scan.omitted)
+      contentRoot: try root.finish(), contentSize: scan.contentSize, entryCount: scan.entries.count, omitted: scan.omitted,
+      unmatched: scan.unmatched)
   }
 }

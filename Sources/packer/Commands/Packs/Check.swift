@@ -24,10 +24,7 @@ struct Check: OutputVerb, ReadingVerb {
   @Option(name: .customLong("against"), help: "The directory that the pack was made from.", completion: .directory)
   var tree: String?
 
-  @Option(
-    name: .customLong("exclude"),
-    help: ArgumentHelp("Exclude matching paths of that directory, as 'packer pack' did. Repeatable.", valueName: "glob"))
-  var excludes: [String] = []
+  @OptionGroup var exclusion: ExcludeOption
 
   @Flag(name: .customLong("follow-symlinks"), help: "Follow symbolic links in that directory, as 'packer pack' did.")
   var followsSymlinks = false
@@ -38,7 +35,7 @@ struct Check: OutputVerb, ReadingVerb {
   @OptionGroup var output: OutputOptions
 
   func run(in session: Session) async throws(PackError) -> Outcome {
-    guard tree != nil || excludes.isEmpty && !followsSymlinks else {
+    guard tree != nil || exclusion.globs.isEmpty && !followsSymlinks else {
       throw PackError(
         .usage, "--exclude and --follow-symlinks need a directory to compare with",
         hint: "give it with --against DIR")
@@ -52,6 +49,7 @@ struct Check: OutputVerb, ReadingVerb {
     let jobs = try threads.count()
     let name = try check.name()
     let selection = try part.selection()
+    let excludes = try exclusion.patterns()
     // Before a key is read.
     if files.count == 1, !ReleasePlaces.exists(files[0]) {
       throw PackError(.missingInput, of: files[0], "does not exist", hint: "name a pack, as in dist/*.pack")

@@ -52,8 +52,7 @@ struct PackVerb: OutputVerb {
     help: ArgumentHelp("Segment size: the bytes encrypted together, a power of two from 4KiB to 1MiB.", valueName: "size"))
   var segmentSize = "64KiB"
 
-  @Option(name: .customLong("exclude"), help: ArgumentHelp("Exclude the paths that match. Repeatable.", valueName: "glob"))
-  var excludes: [String] = []
+  @OptionGroup var exclusion: ExcludeOption
 
   @Flag(name: .customLong("follow-symlinks"), help: "Pack the targets of symbolic links if they are inside the directory.")
   var followsSymlinks = false
@@ -69,6 +68,13 @@ struct PackVerb: OutputVerb {
   @Flag(name: .customLong("allow-secrets"), help: "Also pack private keys and .env files.")
   var allowsSecrets = false
 
+  @Option(
+    name: .customLong("allow-secret"),
+    help: ArgumentHelp(
+      "Also pack the files that match although one rule, named as in the error, finds a secret in them. Repeatable.",
+      valueName: "rule:glob"))
+  var allowedSecrets: [String] = []
+
   @Flag(name: .customLong("allow-unportable-paths"), help: "Also pack paths that some platforms cannot store.")
   var allowsUnportablePaths = false
 
@@ -76,8 +82,8 @@ struct PackVerb: OutputVerb {
   @OptionGroup var output: OutputOptions
 
   func run(in session: Session) async throws(PackError) -> Outcome {
-    try checkOutput()
     let job = try makeJob()
+    try checkOutput(excludes: job.settings.excludes)
     try checkSource()
     let resolved = try session.key(key)
     try resolved.checkMakesPacks()
@@ -90,7 +96,7 @@ struct PackVerb: OutputVerb {
   }
 
   /// Throws if the output would replace something other than a pack, or be packed itself by the next run.
-  private func checkOutput() throws(PackError) {
+  private func checkOutput(excludes: [String]) throws(PackError) {
     try PackOutput.check(path)
     let files = SystemFiles()
     guard let parts = PathParts(path), let parent = try? files.canonicalPath(of: parts.directory),
@@ -103,7 +109,7 @@ struct PackVerb: OutputVerb {
     guard !DirectoryScan.doesExclude(place, isDirectory: false, by: excludes) else { return }
     throw PackError(
       .usage, of: path, "is inside \(directory), and the next pack would hold it",
-      hint: "choose a place outside it with -o, or exclude it: --exclude \(ShellWord.quoted("/\(place)"))")
+      hint: "choose a place outside it with -o, or exclude it: --exclude \(ShellWord.quoted(Glob.writable("/\(place)")))")
   }
 
   /// Checks what is packed before a key is asked for.
@@ -128,8 +134,9 @@ struct PackVerb: OutputVerb {
     var job = PackJob(source: directory, output: path, name: try name())
     // Both sizes were checked above, so they fit.
     (job.settings.level, job.settings.frameSize, job.settings.segmentSize) = (level, frame.map { Int($0) }, UInt32(segment))
-    (job.settings.excludes, job.settings.followsSymlinks) = (excludes, followsSymlinks)
+    (job.settings.excludes, job.settings.followsSymlinks) = (try exclusion.patterns(), followsSymlinks)
     (job.settings.allowsSecrets, job.settings.allowsUnportablePaths) = (allowsSecrets, allowsUnportablePaths)
+    job.settings.allowedSecrets = try allowedSecrets.map { (text) throws(PackError) in try AllowedSecret(option: text) }
     job.settings.usesRandomSalt = usesRandomSalt
     (job.packVersion, job.usesPackKey, job.looksForUnneeded, job.jobs) = (packVersion, usesPackKey, true, try threads.count())
     return job
@@ -173,7 +180,11 @@ struct PackVerb: OutputVerb {
         console.note(path.line)
       }
     }
+    for pattern in report.unmatched {
+      console.warning("nothing to pack matches --exclude \(ShellWord.quoted(pattern))", hint: Glob.hint)
+    }
     warn(about: report.unneeded, on: console)
+    if let page = report.innerPage { console.note("the pack has \(page), but no index.html at its root, where a game has it") }
     if report.largestFrame > UInt32(Limits.defaultFrameSize) {
       // Rounded up: the last frame of a small tree is shorter.
       let size = (report.largestFrame + (1 << 20) - 1) >> 20
@@ -185,9 +196,9 @@ struct PackVerb: OutputVerb {
     }
     let sizes = report.sizes
     let files = Table.count(report.files, "file", "files")
-    let directories = Table.count(report.directories, "directory", "directories")
+    let empty = Table.count(report.emptyDirectories, "empty directory", "empty directories")
     var rows: [(name: String, bytes: Int64, remark: String)] = [
-      ("content", sizes.content, "\(files), \(directories)")
+      ("content", sizes.content, report.emptyDirectories == 0 ? files : "\(files), \(empty)")
     ]
     if report.duplicateFiles > 0 {
       let twins = Table.count(report.duplicateFiles, "file", "files")
@@ -200,7 +211,7 @@ struct PackVerb: OutputVerb {
     let table = Table.sizes(rows, total: "pack")
     let fields = Table.fields([
       ("key id", "\(report.keyID)"),
-      ("pack id", report.packID.hex),
+      ("name", report.name.text),
       ("pack version", "\(report.packVersion)"),
       ("content root", report.contentRoot.hex),
     ])

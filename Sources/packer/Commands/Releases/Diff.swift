@@ -42,10 +42,7 @@ struct Diff: OutputVerb, ReadingVerb {
   @Flag(name: .customLong("all"), help: "List all files, not only the most expensive ones.")
   var showsAll = false
 
-  @Option(
-    name: .customLong("exclude"),
-    help: ArgumentHelp("Leave out the paths of folders that match a pattern, as 'packer pack' does. Repeatable.", valueName: "glob"))
-  var excludes: [String] = []
+  @OptionGroup var exclusion: ExcludeOption
 
   @Flag(name: .customLong("follow-symlinks"), help: "Follow symbolic links inside folders.")
   var followsSymlinks = false
@@ -98,7 +95,7 @@ struct Diff: OutputVerb, ReadingVerb {
       }
     let after = try side(target, resolved)
     var comparison = Comparison(from: before, to: after, key: resolved)
-    (comparison.excludes, comparison.followsSymlinks) = (excludes, followsSymlinks)
+    (comparison.excludes, comparison.followsSymlinks) = (try exclusion.patterns(), followsSymlinks)
     comparison.jobs = jobs ?? WorkerPool.defaultSize
     if let lock {
       comparison.apps = lock.apps
