@@ -132,7 +132,7 @@ extension PackDifference {
 
 extension PackDifference.Edition {
   fileprivate var json: JSON {
-    ["version": .number(version), "packSize": .number(packSize), "delivery": .text(delivery?.rawValue)]
+    ["version": .number(version), "size": .number(packSize), "delivery": .text(delivery?.rawValue)]
   }
 }
 

@@ -113,7 +113,7 @@ extension PackedSizes {
   /// What a pack is made of. Sizes are in bytes.
   package func json(packSize: UInt64) -> JSON {
     [
-      "type": "pack", "packSize": .number(packSize), "packedSize": .number(total),
+      "type": "pack", "size": .number(packSize), "packedSize": .number(total),
       "parts": .list(parts.map { ["name": .text($0.name), "size": .number($0.size)] }),
     ]
   }

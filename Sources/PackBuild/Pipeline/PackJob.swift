@@ -195,12 +195,12 @@ extension PackReport {
   package func json(segments: UInt64) -> JSON {
     let sizes = sizes
     return [
-      "type": "pack", "output": .text(output), "packSize": .number(packSize), "contentSize": .number(sizes.content),
+      "type": "pack", "id": .text(name.text), "output": .text(output), "size": .number(packSize), "contentSize": .number(sizes.content),
       "identicalSize": .number(sizes.identical), "compression": .number(sizes.compression), "encryption": .number(sizes.encryption),
       "files": .number(files), "emptyDirectories": .number(emptyDirectories), "identicalFiles": .number(duplicateFiles),
       "frames": .number(frames),
       "largestFrame": .number(largestFrame), "segments": .number(segments), "keyID": .text("\(keyID)"), "packID": .text(packID.hex),
-      "packVersion": .number(packVersion), "contentRoot": .text(contentRoot.hex),
+      "version": .number(packVersion), "contentRoot": .text(contentRoot.hex),
     ]
   }
 }

@@ -56,7 +56,7 @@ extension WrappedCopy {
   package func json(at path: String) -> JSON {
     [
       "type": "pack", "output": .text(path), "keyID": .text("\(keyID)"), "recipients": .texts(recipientIDs.map(\.description)),
-      "packSize": .number(packSize), "sha256": .text(sha256.hex),
+      "size": .number(packSize), "sha256": .text(sha256.hex),
     ]
   }
 }

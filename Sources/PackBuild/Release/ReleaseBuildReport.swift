@@ -170,7 +170,7 @@ extension ReleaseBuildReport.Item {
   package var json: JSON {
     [
       "type": "pack", "id": .text(id), "version": .number(version), "action": .text(action.rawValue), "reason": .text(reason),
-      "contentSize": .number(contentSize), "packSize": .number(entry?.size), "sizeOnDevice": .number(entry?.sizeOnDevice),
+      "contentSize": .number(contentSize), "size": .number(entry?.size), "sizeOnDevice": .number(entry?.sizeOnDevice),
       "largestFrame": .number(entry?.maxFrame), "url": .text(entry?.url), "keyID": .text(entry?.keyID),
     ]
   }

@@ -74,11 +74,11 @@ extension PackSummary {
   fileprivate func json(of file: String, _ delta: JSON?) -> JSON {
     [
       "type": "pack", "file": .text(file), "format": .text(format), "kind": .text("\(header.kind)"),
-      "packVersion": .number(header.packVersion), "packID": .text(header.packID.hex), "keyID": .text("\(stanzas.keyID)"),
+      "version": .number(header.packVersion), "packID": .text(header.packID.hex), "keyID": .text("\(stanzas.keyID)"),
       "recipients": .list(recipients.map { ["keyID": .text($0.keyID), "kind": .text($0.kind)] }),
       "unknownKeyStanzas": .list(stanzas.unknown.map { .number(UInt64($0.type)) }), "salt": .text(salt),
       "segments": .number(layout.segmentCount), "segmentSize": .number(header.segmentSize), "payloadSize": .number(layout.payloadSize),
-      "packSize": .number(packSize), "parts": .list(parts.map { ["name": .text($0.name), "size": .number($0.size)] }), "delta": delta,
+      "size": .number(packSize), "parts": .list(parts.map { ["name": .text($0.name), "size": .number($0.size)] }), "delta": delta,
     ]
   }
 }
