@@ -37,8 +37,9 @@ enum PortabilityCheck {
         if start > path.count || level >= depth { isSame = false }
         if isSame { isSame = open[level + 1].isNamed(name) }
         if !isSame {
-          if !open[level].folded.insert(EntryPath.caseFolded(name)).inserted {
-            problems.append("'\(printable([UInt8](copying: path)))' and another path differ only in case")
+          if let twin = open[level].twin(of: name) {
+            problems.append(
+              "'\(printable([UInt8](copying: path)))': '\(printable([UInt8](copying: name)))' and '\(twin)' differ only in case")
           }
           if start <= path.count {
             if open.count == level + 1 { open.append(OpenDirectory()) }
@@ -63,7 +64,9 @@ enum PortabilityCheck {
   /// A directory above the current entry, with the case-folded names in it so far.
   private struct OpenDirectory {
     private(set) var name: [UInt8] = []
-    var folded: Set<String> = []
+    private var folded: Set<String> = []
+    /// The names that differ from their folded forms, by these.
+    private var spellings: [String: [UInt8]] = [:]
 
     func isNamed(_ name: Span<UInt8>) -> Bool { equal(self.name.byteSpan, name) }
 
@@ -71,6 +74,15 @@ enum PortabilityCheck {
       self.name.removeAll(keepingCapacity: true)
       self.name.append(copying: name)
       folded.removeAll(keepingCapacity: true)
+      spellings.removeAll(keepingCapacity: true)
+    }
+
+    /// Returns an earlier name in the directory that differs only in case. If there is none, remembers this one.
+    mutating func twin(of name: Span<UInt8>) -> String? {
+      let key = EntryPath.caseFolded(name)
+      guard folded.insert(key).inserted else { return printable(spellings[key] ?? Array(key.utf8)) }
+      if !equal(Array(key.utf8).byteSpan, name) { spellings[key] = [UInt8](copying: name) }
+      return nil
     }
   }
 }

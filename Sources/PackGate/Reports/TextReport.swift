@@ -41,6 +41,7 @@ package struct TextReport: ReportForm {
       switch report.verdict(isStrict: isStrict) {
       case nil: "ok"
       case .live: "not right at the server"
+      case .budget: "over your own budgets"
       default: "not fit to be released"
       }
     let parts = [result, report.summary, skipped == 0 ? nil : "\(Table.count(skipped, "rule", "rules")) skipped"].compactMap(\.self)

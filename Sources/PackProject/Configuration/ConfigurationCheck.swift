@@ -132,7 +132,7 @@ struct ConfigurationCheck {
       advice = ": merge keys are not supported, put shared settings into 'defaults'"
     } else if let name = SpellingSuggestion.nearest(to: field.key, among: map.keys.map(\.name)) {
       advice = " (did you mean '\(name)'?)"
-    } else if let place = ConfigurationShape.map(.root).place(of: field.key) {
+    } else if let place = ConfigurationShape.map(.root).place(of: field.key, notIn: map.noun) {
       advice = place.isEmpty ? ": it belongs at the top level" : ": it belongs under '\(place.joined(separator: "', '"))'"
     }
     add(

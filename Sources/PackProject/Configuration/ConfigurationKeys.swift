@@ -257,16 +257,22 @@ extension ConfigurationKey {
 
 extension ConfigurationShape {
   /// Returns the keys that lead to the map with this key; nil if no map has it.
-  func place(of name: String) -> [String]? {
+  ///
+  /// - Parameter noun: the map that does not know it: the one around that is preferred.
+  func place(of name: String, notIn noun: String) -> [String]? {
     switch self {
     case .scalar, .list: return nil
-    case .either(let left, let right): return left.place(of: name) ?? right.place(of: name)
+    case .either(let left, let right): return left.place(of: name, notIn: noun) ?? right.place(of: name, notIn: noun)
     case .map(let map), .maps(let map, _):
       if map.key(name) != nil { return [] }
-      for key in map.keys {
-        if let inner = key.shape.place(of: name) { return [key.name] + inner }
-      }
-      return nil
+      let places = map.keys.compactMap { key in key.shape.place(of: name, notIn: noun).map { (key, $0) } }
+      return (places.first { $0.0.shape.holds(noun) } ?? places.first).map { [$0.0.name] + $0.1 }
     }
+  }
+
+  /// Whether a map is a value of this one's keys.
+  private func holds(_ noun: String) -> Bool {
+    guard case .map(let map) = self else { return false }
+    return map.keys.contains { key in if case .map(let inner) = key.shape { inner.noun == noun } else { false } }
   }
 }

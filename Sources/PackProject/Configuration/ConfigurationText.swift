@@ -22,6 +22,10 @@ struct ConfigurationText: Sendable {
       (file, size) = (opened, status.size)
     } catch {
       guard error.code == .missingInput else { throw error }
+      if let other = PackerConfiguration.otherSpelling(of: path, files: files) {
+        throw PackError(
+          .missingInput, "\(path) does not exist, but \(other) does", hint: "rename it, or name it with -c \(ShellWord.path(other))")
+      }
       let option = path == PackerConfiguration.defaultPath ? "" : " -o \(ShellWord.path(path))"
       throw PackError(.missingInput, "\(path) does not exist", hint: "packer init\(option)")
     }

@@ -2,6 +2,12 @@ extension PackerConfiguration {
   /// The default name of the file.
   package static let defaultPath = "packer.yml"
 
+  /// Returns the path of a file that is there, and whose name has the other ending for YAML; nil if there is none.
+  package static func otherSpelling(of path: String, files: any FileSystem = SystemFiles()) -> String? {
+    guard path.hasSuffix(".yml"), case let other = "\(path.dropLast(3))yaml" else { return nil }
+    return (try? files.status(of: other, in: nil, following: .followed)) == nil ? nil : other
+  }
+
   /// Reads and checks a configuration, and looks up the directories that it names.
   ///
   /// - Throws: ``PackError/Code/invalidConfiguration`` with the first mistake of the file as the message and, if there are several, all of them as

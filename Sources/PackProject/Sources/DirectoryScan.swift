@@ -387,7 +387,7 @@ private final class DirectoryScanner: @unchecked Sendable {
       let isDecomposed = !EntryPath.isNormalized(path)
       sourceProblems.add(
         path, .unsuitableSource, problem,
-        hint: isDecomposed ? "rename it: 'convmv -f utf8 -t utf8 --nfc --notest -r DIR' does so for a whole tree" : "rename it")
+        hint: isDecomposed ? "bring a whole tree into form C: convmv -f utf8 -t utf8 --nfc --notest -r DIR" : "rename it")
       return false
     }
     guard !settings.allowsUnportablePaths else { return true }
@@ -397,13 +397,15 @@ private final class DirectoryScanner: @unchecked Sendable {
     }
     if let other = siblings.twin(of: name, path: path) {
       sourceProblems.add(
-        path, .unsuitableSource, "and '\(other)' are the same file on file systems that ignore case", hint: portabilityHint)
+        path, .unsuitableSource, "differs only in case from '\(other)': on some file systems, both are one", hint: portabilityHint)
       return false
     }
     return true
   }
 
-  private var portabilityHint: String { "rename it, or allow it with \(sourceProblems.words.allowUnportablePaths)" }
+  private var portabilityHint: String {
+    "rename what some platforms cannot store, or allow it with \(sourceProblems.words.allowUnportablePaths)"
+  }
 }
 
 /// The names in one directory, to find those that are equal on file systems that ignore case. Directories are included, so a collision further up in

@@ -109,7 +109,9 @@ package final class GameSite: Site {
       let reply = SiteReply.text(403, "Service workers are not allowed. 'packer serve --service-workers' allows them.\n", isHead: isHead)
       if case .name(let name) = field, let game = shelf.withLock({ $0.game(named: name) }) {
         let path = path(of: request) ?? ""
-        playtest.log.note(.init(kind: .failed, text: path, status: 403, note: "service workers need --service-workers"), in: game.id)
+        playtest.log.note(
+          .init(kind: .failed, text: path, status: 403, note: "a phone has no service workers; here --service-workers allows them"),
+          in: game.id)
         if let recorder, let pack = try content(of: game).pack {
           recorder.note(request, for: game, pack, path: path, file: path, reply, near: nil)
         }

@@ -100,7 +100,7 @@ struct Serve: OutputVerb {
       "Stop after this many seconds; with --browser, show each pack as long. (default: until Ctrl-C)", valueName: "seconds"))
   var seconds: Int?
 
-  @Flag(name: [.customShort("v"), .customLong("verbose")], help: "Print every request: status, bytes sent, bytes decrypted.")
+  @Flag(name: [.customShort("v"), .customLong("verbose")], help: "Print every request: status, bytes sent, bytes decrypted anew.")
   var isVerbose = false
 
   @OptionGroup(title: "As a CDN", visibility: .hidden) var faults: FaultOptions
@@ -261,6 +261,9 @@ struct Serve: OutputVerb {
     console.flushOutput()
     let port = address.split(separator: ":").last.map { $0.dropLast() } ?? ""
     for game in site.games where game.hasPage { console.note("\(game.id) is at \(game.origin(port: ":\(port)"))/") }
+    if !site.games.contains(where: \.hasPage) {
+      console.warning("nothing here has an index.html at its root, so no page opens", hint: "pack the folder that has the index.html")
+    }
     console.note("serving this machine only\(seconds == nil ? "; Ctrl-C stops the server" : "")")
   }
 
@@ -380,7 +383,7 @@ struct Serve: OutputVerb {
   private static func line(_ exchange: SiteExchange) -> String {
     var line = "\(exchange.status) \(exchange.request.method) \(exchange.request.target)"
     if let range = exchange.request.headers["Range"] { line += " \(range)" }
-    line += ": \(exchange.sentBytes) bytes, \(exchange.decryptedBytes) decrypted"
+    line += ": \(exchange.sentBytes) bytes, \(exchange.decryptedBytes == 0 ? "none" : "\(exchange.decryptedBytes)") decrypted anew"
     line += ", \(exchange.microseconds / 1000).\(exchange.microseconds % 1000 / 100) ms"
     if let note = exchange.note { line += " (\(note))" }
     return exchange.isComplete ? line : line + ", cut off"

@@ -104,7 +104,7 @@ extension [TransferEvent] {
   var finished: [String] { compactMap { if case .finished(let identifier, _) = $0 { identifier } else { nil } } }
 }
 
-/// Waits until a condition holds. Fails if it does not hold after half a minute in which this task ran often enough.
+/// Waits until a condition holds. Fails if it does not hold after a minute in which this task ran often enough.
 func eventually(_ comment: Comment, _ body: () async throws -> Bool, sourceLocation: SourceLocation = #_sourceLocation) async throws {
   let start = ContinuousClock.now
   var count = 0

@@ -12,10 +12,11 @@ package enum ReleasePlaces {
   package static func isConfigurationPath(_ path: String) -> Bool { path.hasSuffix(".yml") || path.hasSuffix(".yaml") }
 
   /// Reads the configuration at `path`. If `path` is nil, reads the one in the working directory, or returns nil if there is none. The directories that it
-  /// names need not exist.
+  /// names need not exist. Throws if there is only a packer.yaml, which would be passed over.
   package static func configuration(at path: String?) throws(PackError) -> PackerConfiguration? {
-    guard path != nil || exists(PackerConfiguration.defaultPath) else { return nil }
-    return try PackerConfiguration.read(path ?? PackerConfiguration.defaultPath, sources: .optional)
+    let place = path ?? PackerConfiguration.defaultPath
+    guard path != nil || exists(place) || PackerConfiguration.otherSpelling(of: place) != nil else { return nil }
+    return try PackerConfiguration.read(place, sources: .optional)
   }
 
   /// Returns the path of a configuration in the directory above a release or a pack; nil if there is none.

@@ -34,7 +34,7 @@ struct Cat: Verb, ReadingVerb {
       let pack = try Pack.open(file, key: resolved)
       let entry = try find(path, in: pack)
       guard entry.kind == .file else {
-        throw PackError(.noSuchEntry, "'\(path)' is a directory, not a file", hint: "list the files with 'packer ls'")
+        throw isDirectory(path)
       }
       let bytes = try range?.resolved(size: entry.size, path: path) ?? 0..<entry.size
       var remaining = bytes.upperBound - bytes.lowerBound
@@ -47,6 +47,11 @@ struct Cat: Verb, ReadingVerb {
     return .done
   }
 
+  private func isDirectory(_ path: String) -> PackError {
+    PackError(
+      .noSuchEntry, "'\(path)' is a directory, not a file", hint: "packer ls \(ShellWord.path(file)) --include \(ShellWord.quoted(path))")
+  }
+
   /// Returns the entry at a path. If there is none, the error names the path that was probably meant.
   private func find(_ path: String, in pack: Pack) throws(PackError) -> Entry {
     do throws(PackError) {
@@ -54,7 +59,10 @@ struct Cat: Verb, ReadingVerb {
     } catch {
       guard error.code == .noSuchEntry else { throw error }
       var nearest = NearestPath(to: path)
-      try pack.forEachEntry { (entry) throws(PackError) in nearest.look(at: entry.path) }
+      try pack.forEachEntry { (entry) throws(PackError) in
+        guard !entry.path.utf8.starts(with: "\(path)/".utf8) else { throw isDirectory(path) }
+        nearest.look(at: entry.path)
+      }
       guard let other = nearest.path else { throw error }
       throw PackError(
         error.code, "there is no '\(printable(path.utf8))' in the pack (did you mean '\(printable(other.utf8))'?)", advice: error.advice)

@@ -79,7 +79,7 @@ struct Delta: OutputVerb {
       ("repeated", Table.count(report.repeated, "file", "files")),
       ("payload", "\(ByteCount(report.windowSize)) in \(windows), \(ByteCount(UInt64(report.headSize))) to place them"),
       ("key id", "\(report.keyID)"),
-      ("pack id", report.packID.hex),
+      ("pack id", "\(report.packID.hex), of the name"),
       ("pack version", "\(report.packVersion)"),
       ("base", report.baseRoot.hex),
       ("content root", report.contentRoot.hex),

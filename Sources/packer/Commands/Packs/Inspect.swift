@@ -32,7 +32,7 @@ struct Inspect: OutputVerb, ReadingVerb {
       ("format", summary.format),
       ("kind", "\(header.kind)"),
       ("pack version", "\(header.packVersion)"),
-      ("pack id", header.packID.hex),
+      ("pack id", "\(header.packID.hex), of the name"),
       ("key id", "\(stanzas.keyID)"),
       ("salt", summary.salt),
       ("segments", "\(layout.segmentCount) of \(header.segmentSize) bytes"),

@@ -51,7 +51,12 @@ struct Prune: OutputVerb {
     }
     let scratch = try ScratchFolder.make("prune")
     defer { try? SystemFiles().removeTree(scratch, in: nil) }
-    let plan = try pruning.plan(in: scratch)
+    let plan: Pruning.Plan
+    do throws(PackError) {
+      plan = try pruning.plan(in: scratch)
+    } catch {
+      throw error.rewording { $0.replacing(scratch, with: place.title) }
+    }
     tell(plan, at: place.title, on: session.console)
     var local: [(name: String, size: UInt64)] = []
     if let configuration, let lock, isSame == false {

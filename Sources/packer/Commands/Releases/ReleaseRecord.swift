@@ -55,7 +55,11 @@ struct ReleaseRecord: OutputVerb {
     guard isBuilt || (app == nil) == plist.isEmpty else {
       throw PackError(
         .usage, "--app and --plist go together",
-        hint: "packer release record --app 2.1.0 --plist App/Info.plist\npacker release record --app build/Game.ipa")
+        hint: """
+          packer release record --app 2.1.0 --plist App/Info.plist
+          packer release record --app build/Game.ipa
+          for an app version that is recorded already: packer release record
+          """)
     }
     let configuration = try PackerConfiguration.read(project.path, sources: .optional)
     var recording = ReleaseRecording(
@@ -243,7 +247,9 @@ struct ReleaseRetire: OutputVerb {
     }
     session.console.result(
       ["type": "app", "version": .text(version), "isUnchanged": .flag(report.isUnchanged)],
-      ["\(path): app \(version) \(report.isUnchanged ? "was retired already" : "is retired")"])
+      [
+        "\(path): app \(version) \(report.isUnchanged ? "was retired already" : "is retired; to undo it, bring its file in \(ReleaseFile.apps) back")"
+      ])
     return .done
   }
 }
