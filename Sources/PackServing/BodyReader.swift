@@ -15,10 +15,11 @@ public final class BodyReader: Sendable {
   }
 
   private let body: PackBody
-  private let state = Monitor(State())
+  private let state: Monitor<State>
 
   init(_ body: PackBody) {
     self.body = body
+    state = Monitor(State(decryptedBytes: body.decryptedBytes))
   }
 
   /// The length of the body in bytes.

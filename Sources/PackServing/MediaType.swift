@@ -1,43 +1,41 @@
 /// The media type of a file, derived from its name.
+///
+/// There is no `Content-Encoding`: a web view does not decode the bodies of an app's own scheme, and a server that had it decoded would show games
+/// that a device does not.
 package struct MediaType: Hashable, Sendable {
-  /// The value of `Content-Type`.
+  /// The value of `Content-Type`, of a text in UTF-8.
   package let type: String
-  /// The value of `Content-Encoding`; nil for almost all files.
-  package let encoding: String?
 
-  /// - Parameter path: the path of a file; only its extensions matter, in upper or lower case.
+  /// - Parameter path: the path of a file; only its extension matters, in upper or lower case.
   package init(path: String) {
     let name = path.utf8.split(separator: UInt8(ascii: "/")).last ?? []
-    let extensions = name.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).dropFirst().map {
-      String(decoding: $0.map(lowered), as: UTF8.self)
-    }
-    let last = extensions.last ?? ""
-    switch last {
-    case "br", "gz":
-      // Unity creates these names when it compresses a build itself. Its loader requests them and expects the browser to decompress them. Files of
-      // other kinds are decompressed by the game.
-      let inner = extensions.dropLast()
-      if let kind = inner.last, Self.compressedByBuilds.contains(kind), kind != "json" || inner.dropLast().last == "symbols" {
-        self.init(Self.types[kind] ?? Self.bytes, encoding: last == "br" ? "br" : "gzip")
-      } else {
-        self.init(last == "br" ? Self.bytes : "application/gzip")
-      }
-    case "svgz":
-      self.init("image/svg+xml", encoding: "gzip")
-    default:
-      self.init(Self.types[last] ?? Self.bytes)
-    }
+    let last = name.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).dropFirst().last
+    type = last.flatMap { Self.types[String(decoding: $0.map(lowered), as: UTF8.self)] } ?? "application/octet-stream"
   }
 
-  private init(_ type: String, encoding: String? = nil) {
-    self.type = type
-    self.encoding = encoding
+  private static let utf8 = "; charset=utf-8"
+
+  /// The size in bytes of the start of a text by which its encoding is known.
+  package static let examined = 256 << 10
+
+  /// Whether it says in which encoding the file is.
+  package var isText: Bool { type.hasSuffix(Self.utf8) }
+
+  /// Returns the value of `Content-Type` for a text. It names no encoding if the text is not in UTF-8, so that a page's own declaration counts.
+  ///
+  /// - Parameters:
+  ///   - start: the first bytes of the file: ``examined``, or all.
+  ///   - size: the length of the file in bytes.
+  package func type(ofText start: [UInt8], size: UInt64) -> String {
+    var bytes = start
+    // The last character may be cut.
+    if UInt64(bytes.count) < size, let last = bytes.suffix(4).lastIndex(where: { $0 & 0xC0 != 0x80 }), bytes[last] >= 0xC0 {
+      bytes.removeSubrange(last...)
+    }
+    return String(validUTF8: bytes) == nil ? String(type.dropLast(Self.utf8.utf8.count)) : type
   }
 
-  private static let bytes = "application/octet-stream"
-  private static let compressedByBuilds: Set<String> = ["wasm", "js", "data", "json", "mem"]
-
-  /// Media types by extension; a file of another is bytes. All text is declared as UTF-8, because a browser would otherwise guess.
+  /// Media types by extension; a file of another is bytes. Text is declared as UTF-8, because a browser would otherwise guess.
   package static let types: [String: String] = [
     // Pages and programs. Browsers refuse modules and streaming compilation of WebAssembly with any other type.
     "html": "text/html; charset=utf-8",
@@ -144,6 +142,7 @@ package struct MediaType: Hashable, Sendable {
     // Documents and archives.
     "pdf": "application/pdf",
     "zip": "application/zip",
+    "gz": "application/gzip",
     "swf": "application/x-shockwave-flash",
   ]
 }

@@ -16,11 +16,13 @@ public struct PackBody: Sendable {
   let pack: Pack
   /// The maximum size in bytes of a file whose digest is checked.
   let digestLimit: UInt64
+  /// The number of bytes decrypted before the body is read.
+  let decryptedBytes: UInt64
   /// The parts of the body, none of them empty.
   let parts: [Part]
 
-  init(_ pack: Pack, _ parts: [Part], digestLimit: UInt64 = .max) {
-    self.pack = pack
+  init(_ pack: Pack, _ parts: [Part], digestLimit: UInt64 = .max, decryptedBytes: UInt64 = 0) {
+    (self.pack, self.decryptedBytes) = (pack, decryptedBytes)
     self.digestLimit = digestLimit
     self.parts = parts
     length = parts.reduce(0) { sum, part in

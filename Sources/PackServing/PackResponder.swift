@@ -100,14 +100,13 @@ public struct PackResponder: Sendable {
     return all
   }
 
-  /// Returns the response to a request. Blocks its thread while it reads one or two blocks of the index.
+  /// Returns the response to a request. Blocks its thread while it reads one or two blocks of the index, and the start of a text, to know its encoding.
   ///
   /// - 200 with a whole file; 206 with a range, or with several ranges as `multipart/byteranges`; 416 if the file has none of the bytes, or if the
   ///   field is not a valid list of ranges. The response is the whole file if the unit is not bytes, if there are more than 16 ranges, or if the
   ///   ranges together are larger than the file. `Range` is used only for `GET`, and only if `If-Range` is absent or is the file's tag.
   /// - 304 if `If-None-Match` lists the file's tag, 412 if `If-Match` does not.
-  /// - 301 from a directory that has an index to the same path with a slash at its end. The body is a page that redirects clients that do not follow
-  ///   redirects.
+  /// - 200 with a page that leads to the same path with a slash at its end, for a directory that has an index. WebKit follows no redirects here.
   /// - 204 if an allowed origin asks whether it may send a request (a preflight).
   /// - 400 for an invalid target, 404 for a file that is not in the pack, 405 for another method.
   ///
@@ -137,13 +136,13 @@ public struct PackResponder: Sendable {
     }
     guard let target = RequestTarget(request.target) else { return answer(400) }
     if let found = try file(target.isDirectory ? target.path + options.indexName : target.path) {
-      return deliver(found.entry, of: found.pack, to: request)
+      return try deliver(found.entry, of: found.pack, to: request)
     }
     if !target.isDirectory, try file("\(target.path)/\(options.indexName)") != nil {
       return redirect(request, to: "/\(RequestTarget.encoded(target.path))/\(target.query ?? "")")
     }
     if let fallback = options.fallback, !Self.hasExtension(target.path), let found = try file(fallback) {
-      return deliver(found.entry, of: found.pack, to: request)
+      return try deliver(found.entry, of: found.pack, to: request)
     }
     return answer(404)
   }
@@ -178,7 +177,7 @@ public struct PackResponder: Sendable {
   }
 
   /// Responds with a file, in the order of RFC 9110 §13.2.2.
-  private func deliver(_ entry: Entry, of pack: Pack, to request: PackRequest) -> PackResponse {
+  private func deliver(_ entry: Entry, of pack: Pack, to request: PackRequest) throws(PackError) -> PackResponse {
     let tag = EntityTag(entry)
     let validators: HeaderFields = ["ETag": tag.text, "Cache-Control": options.cacheControl]
     if let wanted = request.headers["If-Match"], !tag.isListed(in: wanted, isWeak: false) {
@@ -187,22 +186,22 @@ public struct PackResponder: Sendable {
     if let known = request.headers["If-None-Match"], tag.isListed(in: known, isWeak: true) {
       return answer(304, validators, length: nil)
     }
-    let media = MediaType(path: entry.path)
+    let (type, decryptedBytes) = try Self.type(of: entry, in: pack)
     var headers = HeaderFields()
     headers.append("Accept-Ranges", "bytes")
     headers.fields += validators.fields
-    if let encoding = media.encoding { headers.append("Content-Encoding", encoding) }
     switch selection(request, of: entry, tag) {
     case .whole:
-      headers.append("Content-Type", media.type)
-      let body = PackBody(pack, entry.size == 0 ? [] : [.content(entry, 0..<entry.size)], digestLimit: options.digestLimit)
+      headers.append("Content-Type", type)
+      let body = PackBody(
+        pack, entry.size == 0 ? [] : [.content(entry, 0..<entry.size)], digestLimit: options.digestLimit, decryptedBytes: decryptedBytes)
       return answer(200, headers, length: body.length, request.method == "HEAD" ? nil : body)
     case .unsatisfiable:
       return answer(416, ["Content-Range": "bytes */\(entry.size)"])
     case .parts(let ranges) where ranges.count == 1:
-      headers.append("Content-Type", media.type)
+      headers.append("Content-Type", type)
       headers.append("Content-Range", Self.contentRange(ranges[0], of: entry))
-      let body = PackBody(pack, [.content(entry, ranges[0])])
+      let body = PackBody(pack, [.content(entry, ranges[0])], decryptedBytes: decryptedBytes)
       return answer(206, headers, length: body.length, body)
     case .parts(let ranges):
       // No file can contain its own digest, so the boundary is not in the content.
@@ -210,14 +209,26 @@ public struct PackResponder: Sendable {
       headers.append("Content-Type", "multipart/byteranges; boundary=\(boundary)")
       var parts: [PackBody.Part] = []
       for range in ranges {
-        let head = "Content-Type: \(media.type)\r\nContent-Range: \(Self.contentRange(range, of: entry))"
+        let head = "Content-Type: \(type)\r\nContent-Range: \(Self.contentRange(range, of: entry))"
         parts.append(.text(Array("\r\n--\(boundary)\r\n\(head)\r\n\r\n".utf8)))
         parts.append(.content(entry, range))
       }
       parts.append(.text(Array("\r\n--\(boundary)--\r\n".utf8)))
-      let body = PackBody(pack, parts)
+      let body = PackBody(pack, parts, decryptedBytes: decryptedBytes)
       return answer(206, headers, length: body.length, body)
     }
+  }
+
+  /// Returns the media type of a file, and the number of bytes decrypted to find it: the start of a text, whose frame stays in memory for its body.
+  private static func type(of entry: Entry, in pack: Pack) throws(PackError) -> (String, decryptedBytes: UInt64) {
+    let media = MediaType(path: entry.path)
+    guard media.isText, entry.size > 0 else { return (media.type, 0) }
+    var (start, decryptedBytes) = ([UInt8](), 0 as UInt64)
+    let end = min(entry.size, UInt64(MediaType.examined))
+    while start.count < end {
+      try pack.withPiece(of: entry, UInt64(start.count)..<end, decryptedBytes: &decryptedBytes) { start.append(copying: $0) }
+    }
+    return (media.type(ofText: start, size: entry.size), decryptedBytes)
   }
 
   private func selection(_ request: PackRequest, of entry: Entry, _ tag: EntityTag) -> RangeSelection {
@@ -232,12 +243,18 @@ public struct PackResponder: Sendable {
   }
 
   private func redirect(_ request: PackRequest, to place: String) -> PackResponse {
+    let body = PackBody(mounts[mounts.count - 1].pack, [.text(Array(Self.pageLeading(to: place).utf8))])
+    return answer(200, ["Content-Type": "text/html; charset=utf-8"], length: body.length, request.method == "HEAD" ? nil : body)
+  }
+
+  /// Returns a page that leads to another path, in place of a redirect. WebKit follows none of an app's own scheme, and a server that sent one would
+  /// show games that a device does not.
+  ///
+  /// - Parameter place: an encoded path, perhaps with the query of a request.
+  package static func pageLeading(to place: String) -> String {
     // No character in `place` ends the attribute, but an ampersand could start a character reference.
     let address = place.split(separator: "&", omittingEmptySubsequences: false).joined(separator: "&amp;")
-    let page = "<!doctype html><meta charset=utf-8><meta http-equiv=refresh content=\"0; url=\(address)\">\n"
-    let body = PackBody(mounts[mounts.count - 1].pack, [.text(Array(page.utf8))])
-    return answer(
-      301, ["Location": place, "Content-Type": "text/html; charset=utf-8"], length: body.length, request.method == "HEAD" ? nil : body)
+    return "<!doctype html><meta charset=utf-8><meta http-equiv=refresh content=\"0; url=\(address)\">\n"
   }
 
   private func answer(_ status: Int, _ headers: HeaderFields = [:], length: UInt64? = 0, _ body: PackBody? = nil) -> PackResponse {

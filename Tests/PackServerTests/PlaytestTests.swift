@@ -66,7 +66,7 @@ struct WatchedPageTests {
     try WatchedPage.watch(&other)
     #expect(try bytes(other) == wide)
     for change: (inout SiteReply) -> Void in [
-      { $0.headers.append("Content-Encoding", "gzip") }, { $0.status = 404 }, { $0.headers.fields[0].value = "text/plain" },
+      { $0.status = 404 }, { $0.headers.fields[0].value = "text/plain" },
     ] {
       var reply = page([[1, 2, 3]])
       change(&reply)
@@ -277,7 +277,7 @@ struct PlainGamesTests {
       missing["Cross-Origin-Embedder-Policy"] == "require-corp" && missing["Content-Security-Policy"]?.contains("script-src 'self'") == true
     )
     let other = try Answer(site, "/sub", ["Host": "one-game.localhost"])
-    #expect(other.status == 301 && other["Location"] == "/sub/")
+    #expect(other.status == 200 && String(decoding: other.bytes, as: UTF8.self).contains("url=/sub/"))
   }
 
   @Test("pages of other origins can neither switch the bad day nor read what games load, also not by a form")

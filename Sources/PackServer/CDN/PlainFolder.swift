@@ -55,7 +55,7 @@ struct PlainFolder: Sendable {
       guard status.kind == .file else { return nil }
       return PlainFile(
         file: file, place: place, size: status.size, modified: HTTPDate(secondsSince1970: status.modified / 1_000_000_000),
-        type: MediaType(path: path).type, files: files)
+        media: MediaType(path: path), files: files)
     } catch {
       if error.isMissing || error == .isDirectory || error == .notADirectory { return nil }
       throw error.reading(place)
@@ -113,17 +113,23 @@ struct PlainFile: Sendable {
   let place: String
   let size: UInt64
   let modified: HTTPDate
-  let type: String
+  let media: MediaType
   let files: any FileSystem
+
+  /// The value of `Content-Type`, as for a file of a pack.
+  var type: String {
+    guard media.isText else { return media.type }
+    return (try? bytes(first: UInt64(MediaType.examined))).map { media.type(ofText: $0, size: size) } ?? media.type
+  }
 
   /// The entity tag, computed like in nginx, so that the same file has the same tag there.
   var tag: String { "\"\(String(modified.secondsSince1970, radix: 16))-\(String(size, radix: 16))\"" }
 }
 
 extension PlainFile {
-  /// Reads the whole file.
-  func bytes() throws(PackError) -> [UInt8] {
-    var bytes = [UInt8](repeating: 0, count: Int(size))
+  /// Reads the file, or its first bytes.
+  func bytes(first count: UInt64 = .max) throws(PackError) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: Int(min(count, size)))
     var whole = bytes.mutableByteSpan
     try files.readExactly(file, at: 0, into: &whole, name: place)
     return bytes

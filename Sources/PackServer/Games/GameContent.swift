@@ -62,7 +62,8 @@ extension PlainFolder {
     if let file = try open(target.isDirectory ? target.path + options.indexName : target.path) {
       reply = deliver(file, request)
     } else if !target.isDirectory, try open("\(target.path)/\(options.indexName)") != nil {
-      reply = .text(301, "", headers: ["Location": "/\(RequestTarget.encoded(target.path))/\(target.query ?? "")"], isHead: isHead)
+      let place = "/\(RequestTarget.encoded(target.path))/\(target.query ?? "")"
+      reply = .text(200, PackResponder.pageLeading(to: place), type: "text/html; charset=utf-8", isHead: isHead)
     } else if let fallback = options.fallback, !PackResponder.hasExtension(target.path), let file = try open(fallback) {
       reply = deliver(file, request)
     } else {
@@ -79,8 +80,6 @@ extension PlainFolder {
       reply.note = reason
       return reply
     }
-    var reply = deliver(file, to: request, FaultPlan())
-    if let encoding = MediaType(path: file.place).encoding { reply.headers.append("Content-Encoding", encoding) }
-    return reply
+    return deliver(file, to: request, FaultPlan())
   }
 }

@@ -6,9 +6,7 @@ enum WatchedPage {
   ///
   /// - Throws: the error of reading the page.
   static func watch(_ reply: inout SiteReply) throws(PackError) {
-    guard reply.status == 200, let body = reply.body, reply.headers["Content-Encoding"] == nil,
-      reply.headers["Content-Type"]?.hasPrefix("text/html") == true
-    else { return }
+    guard reply.status == 200, let body = reply.body, reply.headers["Content-Type"]?.hasPrefix("text/html") == true else { return }
     var page = try body.nextPiece() ?? []
     var length = body.length
     // In UTF-16, the script would be other characters.

@@ -15,9 +15,8 @@
   /// The origin is the scheme and the name of the pack, independent of its version, so what a game has saved is still available after an update. A
   /// pack is opened at the first request for it. Its version stays the same until ``forget(_:)``, so that a page never mixes two versions.
   ///
-  /// WebKit lacks two features of HTTP for an app's own schemes. It does not follow redirects, so the response for a directory without its trailing
-  /// slash is a page that redirects. It does not decode content encodings, so a build that compressed its own files does not run: turn that
-  /// compression off, because the pack compresses the files.
+  /// WebKit does not decode content encodings of an app's own schemes, so a build that compressed its own files does not run: turn that compression
+  /// off, because the pack compresses the files. `packer serve` answers a browser in the same way.
   ///
   /// Reading runs on separate threads, at most four at a time. See ``PackResponder`` for the responses and ``BodyReader`` for the memory use.
   @MainActor
@@ -84,9 +83,8 @@
     func receive(_ response: PackResponse) {
       var fields: [String: String] = [:]
       for field in response.headers.fields { fields[field.name] = field.value }
-      let status = response.status == 301 ? 200 : response.status
       guard let url = task.request.url,
-        let answer = HTTPURLResponse(url: url, statusCode: status, httpVersion: "HTTP/1.1", headerFields: fields)
+        let answer = HTTPURLResponse(url: url, statusCode: response.status, httpVersion: "HTTP/1.1", headerFields: fields)
       else { preconditionFailure("a task with an address has a response") }
       task.didReceive(answer)
     }

@@ -1,6 +1,7 @@
+import TestSupport
 import Testing
 
-@Suite("Media types")
+@Suite("Media types", .bounded)
 struct MediaTypeTests {
   @Test(
     "the files of a game have the types that browsers require",
@@ -27,7 +28,6 @@ struct MediaTypeTests {
     ])
   func types(path: String, type: String) {
     #expect(MediaType(path: path).type == type)
-    #expect(MediaType(path: path).encoding == nil)
     #expect(MediaType(path: path.uppercased()) == MediaType(path: path))
   }
 
@@ -36,25 +36,19 @@ struct MediaTypeTests {
     arguments: ["", "README", "dir.png/README", "a.", "a.png.", "a.unheard", "a.ρng", "a.br", "js.br"])
   func unknown(path: String) {
     #expect(MediaType(path: path).type == "application/octet-stream")
-    #expect(MediaType(path: path).encoding == nil)
   }
 
   @Test(
-    "files compressed by a build have their original type, with the encoding",
+    "files that a build compressed are what they are, because no web view decodes them",
     arguments: [
-      ("Build/game.framework.js.br", "text/javascript; charset=utf-8", "br"), ("Build/game.wasm.gz", "application/wasm", "gzip"),
-      ("Build/game.data.br", "application/octet-stream", "br"), ("Build/game.symbols.json.gz", "application/json", "gzip"),
-      ("Build/GAME.JS.GZ", "text/javascript; charset=utf-8", "gzip"), ("drawing.svgz", "image/svg+xml", "gzip"),
+      ("Build/game.framework.js.br", "application/octet-stream"), ("Build/game.wasm.gz", "application/gzip"),
+      ("Build/GAME.JS.GZ", "application/gzip"), ("drawing.svgz", "application/octet-stream"), ("level.json.gz", "application/gzip"),
     ])
-  func compressed(path: String, type: String, encoding: String) {
+  func compressed(path: String, type: String) async throws {
     #expect(MediaType(path: path).type == type)
-    #expect(MediaType(path: path).encoding == encoding)
-  }
-
-  @Test("files that the game decompresses are served compressed", arguments: ["level.json.gz", "world.tar.gz", "save.gz", "mesh.bin.gz"])
-  func gameExpands(path: String) {
-    #expect(MediaType(path: path).type == "application/gzip")
-    #expect(MediaType(path: path).encoding == nil)
+    let site = try await Site([path: [31, 139, 8, 0]])
+    let answer = try site.ask("/\(path)")
+    #expect(answer.headers["Content-Type"] == type && answer.headers["Content-Encoding"] == nil && answer.bytes == [31, 139, 8, 0])
   }
 
   @Test("every text type declares UTF-8")
@@ -62,5 +56,46 @@ struct MediaTypeTests {
     for (name, type) in MediaType.types where type.hasPrefix("text/") {
       #expect(type.hasSuffix("; charset=utf-8"), "\(name)")
     }
+  }
+
+  /// "Привет" in windows-1251, and "日本" in Shift_JIS.
+  private static let foreign: [[UInt8]] = [[0xCF, 0xF0, 0xE8, 0xE2, 0xE5, 0xF2], [0x93, 0xFA, 0x96, 0x7B]]
+
+  @Test("a text that is not UTF-8 is sent without an encoding, so that the page's own declaration counts", arguments: foreign)
+  func otherEncoding(_ text: [UInt8]) async throws {
+    let page = Array("<meta charset=windows-1251><title>".utf8) + text
+    let late = [UInt8](repeating: 0x20, count: 200_000) + text
+    let files = ["a.html": page, "a.js": text, "late.css": late, "map.tmx": text, "level.json": text]
+    let site = try await Site(files)
+    let types = [
+      "a.html": "text/html", "a.js": "text/javascript", "late.css": "text/css", "map.tmx": "text/xml", "level.json": "application/json",
+    ]
+    for (path, type) in types {
+      for headers: HeaderFields in [[:], ["Range": "bytes=0-1"], ["Range": "bytes=1-"]] {
+        let answer = try site.ask("/\(path)", headers)
+        #expect(answer.headers["Content-Type"] == type, "\(path)")
+        #expect(answer.bytes?.elementsEqual(files[path] ?? []) == (headers.fields.isEmpty ? true : false))
+      }
+      #expect(try site.ask("/\(path)", method: "HEAD").headers["Content-Type"] == type)
+    }
+    #expect(
+      try site.ask("/a.js", ["Range": "bytes=0-0,2-2"]).bytes.map { String(decoding: $0, as: UTF8.self).contains("charset") } == false)
+  }
+
+  @Test("a text in UTF-8 is declared as that, wherever it is cut, and so is an empty one")
+  func utf8() async throws {
+    let text = "/* Привет 日本 🎮 */"
+    let media = MediaType(path: "a.js")
+    func type(_ bytes: [UInt8], of size: Int? = nil) -> String { media.type(ofText: bytes, size: UInt64(size ?? bytes.count)) }
+    for count in 0...text.utf8.count { #expect(type(Array(text.utf8.prefix(count)), of: text.utf8.count) == media.type) }
+    for bytes: [UInt8] in [[0xC3, 0x28], [0xFF], [0x61, 0xE9], [0x80], [0x61, 0xA9, 0x61], [0xFF, 0xFE, 0x61, 0]] {
+      #expect(type(bytes) == "text/javascript")
+    }
+    #expect(type([0x61, 0xE9, 0x62], of: 4) == "text/javascript")
+    // The character at the end of the examined start is cut, and what follows is not looked at.
+    #expect(type([UInt8](repeating: 0x20, count: MediaType.examined - 1) + [0xC3], of: 1 << 20) == media.type)
+    let site = try await Site(["empty.js": [], "a.html": Array(text.utf8)])
+    #expect(try site.ask("/empty.js").headers["Content-Type"] == media.type)
+    #expect(try site.ask("/a.html").headers["Content-Type"] == "text/html; charset=utf-8")
   }
 }

@@ -96,7 +96,7 @@ struct OriginTests {
       site.ask("/missing", ["Origin": origin]), site.ask("/", ["Origin": origin], method: "POST"),
       site.ask("/ten.bin", ["Origin": origin, "Range": "bytes=99999-"]), site.ask("/", ["Origin": origin], method: "OPTIONS"),
     ]
-    #expect(answers.map(\.status) == [200, 206, 301, 304, 400, 404, 405, 416, 405])
+    #expect(answers.map(\.status) == [200, 206, 200, 304, 400, 404, 405, 416, 405])
     for answer in answers {
       #expect(answer.headers["Access-Control-Allow-Origin"] == origin)
       #expect(answer.headers["Vary"] == "Origin")
@@ -176,9 +176,9 @@ struct MountTests {
   func index() async throws {
     let (game, engine) = (try await site("game"), try await site("engine", ["sub/index.html", "run.wasm"]))
     let whole = game.responder.mounting(engine.responder, at: "lib/engine")
-    #expect(try ask(whole, "/lib/engine").response.headers["Location"] == "/lib/engine/")
+    #expect(try ask(whole, "/lib/engine").text.contains("url=/lib/engine/\""))
     #expect(try ask(whole, "/lib/engine/").text == "<!doctype html>")
-    #expect(try ask(whole, "/lib/engine/sub").response.headers["Location"] == "/lib/engine/sub/")
+    #expect(try ask(whole, "/lib/engine/sub").text.contains("url=/lib/engine/sub/\""))
     #expect(try ask(whole, "/lib/engine/sub/").text == "engine sub/index.html")
     #expect(try ask(whole, "/lib").status == 404)
     let file = try ask(whole, "/lib/engine/run.wasm").response

@@ -149,7 +149,7 @@ struct ResponderPathTests {
     #expect(try site.ask(target, ["If-None-Match": "*", "If-Match": "\"x\"", "Range": "bytes=9-"]).status == 404)
   }
 
-  @Test("the response to a directory is its index, and without a trailing slash a redirect")
+  @Test("the response to a directory is its index, and without a trailing slash a page that leads there, as WebKit follows no redirects")
   func directories() async throws {
     let page = Array("<p>".utf8)
     let site = try await Site(["en/index.html": page, "a&b 'c/index.html": page])
@@ -159,12 +159,13 @@ struct ResponderPathTests {
     #expect(try site.ask("/en/?x").bytes == page)
     #expect(try site.ask("/en/").headers["Content-Type"] == "text/html; charset=utf-8")
     let moved = try site.ask("/en?x=1&y=\"><script>")
-    #expect(moved.status == 301)
-    #expect(moved.headers["Location"] == "/en/?x=1&y=%22%3E%3Cscript%3E")
+    #expect(moved.status == 200)
+    #expect(moved.headers["Location"] == nil && moved.headers["Content-Type"] == "text/html; charset=utf-8")
     let text = String(decoding: try #require(moved.bytes), as: UTF8.self)
     #expect(text.contains("content=\"0; url=/en/?x=1&amp;y=%22%3E%3Cscript%3E\""))
-    #expect(try site.ask("//en").headers["Location"] == "/en/")
-    #expect(try site.ask("/a&b%20'c").headers["Location"] == "/a%26b%20%27c/")
+    for (target, place) in ["//en": "/en/", "/a&b%20'c": "/a%26b%20%27c/"] {
+      #expect(try site.ask(target).bytes.map { String(decoding: $0, as: UTF8.self).contains("url=\(place)\"") } == true)
+    }
   }
 
   @Test("the name of the index can be changed")
@@ -430,7 +431,7 @@ struct ResponderHostilityTests {
       let answer = try site.responder.respond(
         to: PackRequest(method: Bool.random(using: &random) ? "GET" : "HEAD", target: target, headers: headers))
       seen[answer.status, default: 0] += 1
-      #expect([200, 206, 301, 304, 400, 404, 412, 416].contains(answer.status))
+      #expect([200, 206, 304, 400, 404, 412, 416].contains(answer.status))
       #expect(answer.headers.fields.allSatisfy { $0.value.utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7F } })
       guard target == "/ten.bin", answer.status == 206, let range = answer.headers["Content-Range"] else { continue }
       let numbers = range.split(whereSeparator: { !$0.isNumber }).compactMap { Int($0) }
@@ -438,7 +439,7 @@ struct ResponderHostilityTests {
       #expect(try site.ask(target, headers).bytes == Array(Site.tenThousand[numbers[0]...numbers[1]]))
     }
     // Every status occurred, so the requests are varied enough.
-    #expect(seen.count == 8, "\(seen)")
+    #expect(seen.count == 7, "\(seen)")
   }
 
   @Test("a field is found by its name in any case, and several fields with one name are one list")
