@@ -29,6 +29,7 @@ final class ContentSurvey: Sendable {
       if entry.kind == .directory { found.emptyDirectories.append("'\(printable(entry.path.utf8))'") }
       if entry.kind == .file {
         pages.add(entry.path)
+        if let plain = SourceRules.precompressed(entry.path), try pack.find(plain)?.kind != .file { found.precompressed.append(entry.path) }
         if entry.size == 0, UnfitContent.nothing.isUnfit(for: entry.path) {
           found.emptyFiles.append("'\(printable(entry.path.utf8))'")
         }
@@ -46,6 +47,8 @@ final class ContentSurvey: Sendable {
     }
     for path in toFind { search.add(path: path) }
     found.lostPage = pages.lost
+    // The app itself may decompress what it reads of a pack without pages.
+    if !pages.hasAny { found.precompressed = [] }
     found.installSize = count.installSize
     found.junk = junk
     self.contents.withLock { shared in
@@ -79,6 +82,8 @@ private struct WebPages {
     }
     if Self.rank(path) < Self.rank(known) { first = path }
   }
+
+  var hasAny: Bool { first != nil }
 
   /// A page, if there are pages but no `index.html` at the root; otherwise nil.
   var lost: String? { hasIndex ? nil : first }

@@ -127,6 +127,8 @@ struct PackContents: Sendable {
   var emptyDirectories: [String] = []
   /// References that lead nowhere, or to other hosts.
   var references = WebFaults()
+  /// The paths of files beside pages that a build compressed, so that a browser would have to decompress them.
+  var precompressed: [String] = []
   /// A page of a pack that has pages, but no `index.html` at its root.
   var lostPage: String?
   /// Whether its source directory has an `index.html` that the configuration excludes.

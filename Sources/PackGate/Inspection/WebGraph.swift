@@ -10,6 +10,9 @@ struct WebFaults: Sendable {
   var doubtful: [String] = []
   /// Registrations of service workers.
   var serviceWorkers: [String] = []
+  /// Pages in an encoding that browsers do not know, and other texts in one that no page names.
+  var unknownEncodings: [String] = []
+  var foreignEncodings: [String] = []
   /// Names of files in the wrong case, which are perhaps loaded.
   var misspelled: [String] = []
 }
@@ -90,7 +93,25 @@ final class WebGraph {
     result.serviceWorkers = paths.compactMap { path in
       files[path]?.serviceWorkerLine.map { "'\(printable(path.utf8))', line \($0), registers a service worker" }
     }
+    addEncodings(to: &result)
     return result
+  }
+
+  /// Looks for texts that a browser reads wrongly. Scripts and style sheets are read in the encoding of their page.
+  private func addEncodings(to result: inout WebFaults) {
+    let texts = paths.compactMap { path in
+      files[path]?.otherEncoding.map { (path: path, encoding: $0, isPage: WebFileKind(path: path) == .page) }
+    }
+    func isOther(_ encoding: String) -> Bool { !["", "utf-8", "utf8"].contains(encoding) }
+    for text in texts where !isOther(text.encoding) {
+      let name = "'\(printable(text.path.utf8))'"
+      if text.isPage {
+        result.unknownEncodings.append(
+          text.encoding.isEmpty ? "\(name) is not in UTF-8 and does not say in what" : "\(name) says UTF-8, but is not")
+      } else if !texts.contains(where: { $0.isPage && isOther($0.encoding) }) {
+        result.foreignEncodings.append("\(name) is not in UTF-8, as its pages are")
+      }
+    }
   }
 
   private func follow(_ path: String, _ use: WebReference.Use, _ map: ImportMap) {

@@ -2,6 +2,7 @@
 enum WebRules {
   static let all: [ReleaseRule] = [
     misspelledReference, missingAtRun, foreignHost, otherRun, missingReference, foreignReference, doubtfulReference, serviceWorker,
+    precompressed, encoding,
   ]
 
   static let misspelledReference = ReleaseRule(
@@ -69,6 +70,31 @@ enum WebRules {
     "PK6019", "a game registers a service worker", .note
   ) { (files: Files, payload: Payload) -> [Finding] in
     files.with(payload).flatMap { entry, file, contents in sentences(contents.references.serviceWorkers, entry, file) }
+  }
+
+  static let precompressed = ReleaseRule(
+    "PK6020", "a build compressed files that a web view does not decompress"
+  ) { (files: Files, payload: Payload) -> [Finding] in
+    files.with(payload).compactMap { entry, file, contents in
+      guard let first = contents.precompressed.first(where: SourceRules.needsDecoding) ?? contents.precompressed.first else { return nil }
+      return Finding(
+        "no web view decompresses '\(printable(first.utf8))'\(contents.precompressed.andMore)",
+        // Scripts may decompress what they fetch, but not what the page loads as a script.
+        level: SourceRules.needsDecoding(first) ? .error : .warning, pack: entry.id, file: file.path,
+        details: contents.precompressed.prefix(20).map { printable($0.utf8) },
+        hint:
+          "turn the compression of the build off, because the pack compresses: in Unity 'Compression Format: Disabled'; then: \(files.rebuild(entry.id))"
+      )
+    }
+  }
+
+  static let encoding = ReleaseRule(
+    "PK6021", "a page is in an encoding that browsers guess", .warning
+  ) { (files: Files, payload: Payload) -> [Finding] in
+    files.with(payload).flatMap { entry, file, contents in
+      sentences(contents.references.unknownEncodings, entry, file, hint: "convert it to UTF-8, then: \(files.rebuild(entry.id))")
+        + sentences(contents.references.foreignEncodings, entry, file, level: .note)
+    }
   }
 
   /// Returns the recorded runs of the packs of a release, by their content.

@@ -55,6 +55,9 @@ package struct WebReferences: Sendable {
   /// The texts of import maps, in order.
   package internal(set) var importMaps: [String] = []
 
+  /// The encoding that a text names which is not in UTF-8, in lower case, empty if it names none; nil for a text in UTF-8.
+  package private(set) var otherEncoding: String?
+
   /// The line with the first registration of a service worker, from 1; nil if there is none.
   package private(set) var serviceWorkerLine: Int?
 
@@ -100,11 +103,19 @@ package struct WebReferences: Sendable {
     self.init(in: bytes, kind)
   }
 
+  /// Returns the encoding that the start of a page, a style sheet or an XML file names; empty if there is none.
+  private static func declaredEncoding(_ start: ArraySlice<UInt8>) -> String {
+    let text = String(decoding: start.map { $0 < 0x80 ? $0 : 0x20 }, as: UTF8.self).lowercased()
+    let match = text.firstMatch(of: /(?:charset|encoding)\s*=?\s*["']?\s*([a-z0-9_:.-]+)/)
+    return match.map { String($0.1) } ?? ""
+  }
+
   /// The references of a file of some kind.
   package init(in bytes: [UInt8], _ kind: WebFileKind) {
     self.init()
     // No browser takes UTF-16 for the encoding of these files without a byte order mark.
     guard !bytes.starts(with: [0xFE, 0xFF]), !bytes.starts(with: [0xFF, 0xFE]) else { return }
+    if String(validUTF8: bytes) == nil { otherEncoding = Self.declaredEncoding(bytes.prefix(1024)) }
     lines = LineCount(bytes)
     switch kind {
     case .page: MarkupReferences.add(to: &self, bytes, isXML: false)

@@ -18,6 +18,8 @@ package struct ConfigurationProposal: Sendable {
   package internal(set) var unassigned: [Unassigned] = []
   /// The projects that have to be built before they can be packed: why, for a person.
   package internal(set) var unbuilt: [Unbuilt] = []
+  /// The paths of files in packs that a build compressed and that a web view does not decompress, in order.
+  package internal(set) var precompressed: [String] = []
   /// The paths that cannot be packed, in order.
   package internal(set) var problems: [TreeDifference] = []
   /// The text of the configuration.
@@ -174,6 +176,10 @@ package struct ConfigurationProposal: Sendable {
     }
     proposal.packs = layout.packs(kept, omitted: proposal.omitted, in: place)
     let owners = proposal.count(kept, layout)
+    let paths = Set(kept.map(\.path))
+    proposal.precompressed = kept.map(\.path).filter { path in
+      SourceRules.needsDecoding(path) && layout.owner(of: path) != nil && !paths.contains(SourceRules.precompressed(path) ?? "")
+    }
     proposal.setDelivery()
     proposal.findUnassigned(kept, owners)
     proposal.problems.removeAll { layout.owner(of: $0.path) == nil && !layout.isInCollection($0.path) }

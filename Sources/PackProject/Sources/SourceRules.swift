@@ -39,6 +39,22 @@ package enum SourceRules {
     }
   }
 
+  /// Returns the path without its last ending, if a build compressed the file so that a server has to say so, as Unity does: its loader expects the
+  /// browser to decompress `.js.br`, `.wasm.gz` and the like, and no web view does. Files of other kinds are decompressed by the game.
+  package static func precompressed(_ path: String) -> String? {
+    let lower = path.lowercased()
+    if lower.hasSuffix(".svgz") { return String(path.dropLast()) }
+    guard lower.hasSuffix(".br") || lower.hasSuffix(".gz") else { return nil }
+    let ends = [".js", ".wasm", ".data", ".mem", ".symbols.json"]
+    return ends.contains { lower.dropLast(3).hasSuffix($0) } ? String(path.dropLast(3)) : nil
+  }
+
+  /// Whether a browser itself has to decompress a file with that path: no script can do it in its place.
+  package static func needsDecoding(_ path: String) -> Bool {
+    guard let plain = precompressed(path)?.lowercased() else { return false }
+    return plain.hasSuffix(".js") || plain.hasSuffix(".svg")
+  }
+
   /// The sizes in bytes that a pointer of Git LFS can have.
   package static let pointerSizes: ClosedRange<UInt64> = 100...1024
 

@@ -199,13 +199,17 @@ package final class GameSite: Site {
     RequestTarget(request.target).map { $0.isDirectory ? $0.path + options.indexName : $0.path }
   }
 
+  private static let needsDecoding = "its build compressed it, which no web view decompresses (PK6020)"
+
   /// Has it noted, for the people who look, what was asked for and how much of it was sent.
   private func note(_ request: PackRequest, _ reply: inout SiteReply, near: String?, fault: String?, in game: Game) {
     let isMissing = reply.status == 404
     // Browsers ask for that icon by themselves.
     guard let path = path(of: request), !(isMissing && path == "favicon.ico") else { return }
+    let fault = fault ?? (reply.status < 300 && SourceRules.needsDecoding(path) ? Self.needsDecoding : nil)
     let kind: PlaytestLog.Event.Kind = isMissing ? .missing : reply.status >= 400 || fault != nil ? .failed : .load
     let event = PlaytestLog.Event(kind: kind, text: path, status: reply.status, size: 0, note: fault ?? near)
+    if fault == Self.needsDecoding { reply.note = [reply.note, fault].compactMap(\.self).joined(separator: "; ") }
     guard let body = reply.body else { return playtest.log.note(event, in: game.id) }
     reply.body = NotedBody(body) { [log = playtest.log, id = game.id, start = playtest.log.milliseconds] sent in
       var event = event

@@ -792,6 +792,18 @@ struct Violation: Sendable, CustomTestStringConvertible {
     Violation("PK6019", "a script that registers a service worker", .note, hint: nil) { sample in
       sample.release.contents[1].references.serviceWorkers = ["'js/main.js', line 3, registers a service worker"]
     },
+    Violation("PK6020", "a script that a build compressed", hint: "Compression Format: Disabled") { sample in
+      sample.release.contents[1].precompressed = ["Build/game.data.br", "Build/game.framework.js.br"]
+    },
+    Violation("PK6020", "bytes that a script may decompress", .warning, hint: "Compression Format: Disabled") { sample in
+      sample.release.contents[1].precompressed = ["Build/game.data.gz"]
+    },
+    Violation("PK6021", "a page in an encoding that nobody knows", .warning, hint: "convert it to UTF-8") { sample in
+      sample.release.contents[1].references.unknownEncodings = ["'index.html' is not in UTF-8 and does not say in what"]
+    },
+    Violation("PK6021", "a script in another encoding than its page", .note, hint: nil) { sample in
+      sample.release.contents[1].references.foreignEncodings = ["'a.js' is not in UTF-8, as its pages are"]
+    },
     Violation("PK6008", "an empty directory", .note, hint: "exclude it") { sample in
       sample.release.contents[1].emptyDirectories = ["'levels'"]
     },

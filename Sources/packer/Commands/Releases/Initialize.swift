@@ -246,6 +246,10 @@ struct Initialize: OutputVerb {
             + "\(ByteCount(shared.savedSize)) before compression"
         ))
     }
+    if !proposal.precompressed.isEmpty {
+      let files = proposal.precompressed.listed(most: Self.mostNamed)
+      fields.append(("note", "no web view decompresses \(files): in Unity, set 'Compression Format: Disabled' and build the game again"))
+    }
     if !proposal.unassigned.isEmpty {
       let named = proposal.unassigned.prefix(Self.mostUnassigned).map { $0.path + ($0.isDirectory ? "/" : "") }
       let more = proposal.unassigned.count - named.count
