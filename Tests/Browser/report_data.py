@@ -165,6 +165,7 @@ def data_of(name, chance):
         for run in data["runs"]:
             run["requests"] = [{"milliseconds": index, "path": text, "status": 200, "size": 5} for index, text in enumerate(HOSTILE)]
             run["foreign"] = [{"url": text, "directive": text} for text in HOSTILE]
+            run["problems"] = [{"text": text, "place": text} for text in HOSTILE]
         data["budgets"][0]["title"] = data["advice"][0]["title"] = data["advice"][0]["text"] = HOSTILE[0]
         return data
     packs = []

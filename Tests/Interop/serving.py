@@ -630,6 +630,8 @@ assert report(b"https://tracker.example.com/p.gif?id=1") == 204 and report(b"htt
 assert report(b"about") == 204 and report(b"chrome-extension://abc") == 204 and report(origin.encode() + b"/x") == 204
 assert report(b"https://forged.example.com/", "http://other.localhost") == 403
 assert get(where, b"not JSON")[0] == 204 and get(where, bytes(70000))[0] == 0 and get("/index.html", b"x")[0] == 405
+assert get("/.well-known/packer/error", b"/a.js:1:7\\nUncaught Error: dead\\n  at x", Origin=origin)[0] == 204
+assert get("/.well-known/packer/error", b"/a.js:1:7\\nforged", Origin="http://other.localhost")[0] == 403
 time.sleep(60)
 """)
     fake.chmod(0o755)
@@ -637,17 +639,21 @@ time.sleep(60)
     done = subprocess.run(
         [PACKER, "serve", project / "dist", "--port", "0", "--record", record, "--browser", fake, "--for", "3"], capture_output=True, text=True, timeout=60)
     expect(done.returncode == 0 and "g: 4 requests" not in done.stderr, f"a recorded run ends with {done.returncode}: {done.stderr}")
-    expect("1 path is not in the pack; 1 address on other hosts; 1 of 4 files never asked for, 4.0 kB" in done.stdout, f"its summary is {done.stdout}")
+    expect("; 2 problems; 1 path is not in the pack; 1 address on other hosts; 1 of 4 files never asked for, 4.0 kB" in done.stdout, f"its summary is {done.stdout}")
     pack = json.loads(record.read_text())["packs"]["g"]
     expect([(at["path"], at["status"]) for at in pack["requests"]][:5] == [("index.html", 200), ("img/Hero.png", 404), ("favicon.ico", 404), ("img/hero.png", 206), ("sw.js", 403)],
            f"the requests are {pack['requests']}")
     expect(pack["missing"] == [{"near": "img/hero.png", "path": "img/Hero.png"}], f"missing: {pack['missing']}")
     expect(pack["foreign"] == [{"directive": "img-src", "url": "https://tracker.example.com/p.gif"}], f"foreign: {pack['foreign']}")
+    reason = "a web view has no service workers, so the game must work without"
+    expect(pack["problems"] == [{"text": f"it registers 'sw.js': {reason}"}, {"place": "/a.js:1:7", "text": "Uncaught Error: dead\n  at x"}], f"problems: {pack['problems']}")
     expect(pack["unused"] == [{"path": "unused.bin", "size": 4000}], f"unused: {pack['unused']}")
     gate = [PACKER, "verify", project / "dist", "-c", project / "packer.yml", "--run", record, "--strict", "--only", "PK601"]
     found = subprocess.run(gate, capture_output=True, text=True)
     expect(found.returncode == 1 and "PK6013: g: its pack has no 'img/Hero.png', but has 'img/hero.png'" in found.stdout, f"the gate says {found.stdout}")
     expect("PK6014: g: it asks for https://tracker.example.com/p.gif (img-src)" in found.stdout, f"the gate says {found.stdout}")
+    found = subprocess.run([*gate[:-1], "PK6022"], capture_output=True, text=True)
+    expect(found.returncode == 1 and "PK6022: g: it registers 'sw.js'" in found.stdout and "Uncaught Error: dead (/a.js:1:7)" in found.stdout, f"the gate says {found.stdout}")
     (game / "index.html").write_text("<img src=img/hero.png>")
     run("build", "-c", project / "packer.yml", "--quiet")
     found = subprocess.run(gate, capture_output=True, text=True)

@@ -106,4 +106,54 @@ struct PhoneTests {
     let news = String(decoding: try Answer(site, "/.well-known/packer/live?since=0", ["Host": host]).bytes, as: UTF8.self)
     #expect(news.contains(#""kind": "failed", "ms": "#) && news.contains("no web view decompresses"))
   }
+
+  @Test("a recorded run has what failed: errors of scripts, a service worker, a compressed script, and pages that cannot be watched")
+  func recorded() async throws {
+    let directory = try TemporaryDirectory()
+    var files = Self.files
+    files["wide.html"] = [0xFF, 0xFE, 0x3C, 0, 0x70, 0, 0x3E, 0]
+    let path = try await makePack(SampleTree(files.mapValues { .init($0) }), in: directory, name: "game")
+    func problems(allowsWorkers: Bool = false, _ use: (GameSite, HeaderFields) throws -> Void) throws -> [LoadRun.Problem] {
+      let recorder = LoadRecorder()
+      let site = try GameSite(
+        GameStock(path, .pack, keys: KeyRing(try knownKey())), options: .init(), allowsServiceWorkers: allowsWorkers, recorder: recorder)
+      try use(site, ["Host": String(site.games[0].origin(port: "").dropFirst("http://".count)), "Sec-Fetch-Dest": "document"])
+      return recorder.run(of: site).packs.first?.problems ?? []
+    }
+    func text(_ site: GameSite, _ target: String, _ headers: HeaderFields) throws -> String {
+      String(decoding: try Answer(site, target, headers).bytes, as: UTF8.self)
+    }
+    let script = "/.well-known/packer/watch.js"
+    // The page loads the script, which reports.
+    let reported = try problems { site, headers in
+      let (page, watch) = (try text(site, "/", headers), try text(site, script, headers))
+      #expect(page.contains("<script src=\"\(script)\">") && watch.contains("addEventListener"))
+      let report = PackRequest(method: "POST", target: "/.well-known/packer/error", headers: headers)
+      for _ in 0..<3 { site.take(Array("/a.js:1:7\nUncaught Error: dead\nmore".utf8), of: report) }
+      site.take(Array("\nno place".utf8), of: report)
+      site.take(Array("not a report".utf8), of: report)
+    }
+    #expect(reported == [LoadRun.Problem("Uncaught Error: dead\nmore", place: "/a.js:1:7"), LoadRun.Problem("no place")])
+    // A page that never loads it says nothing of its errors.
+    for page in ["/", "/wide.html"] {
+      let unseen = try problems { site, headers in _ = try text(site, page, headers) }
+      #expect(unseen.count == 1 && unseen.first?.text.contains("are not seen") == true)
+    }
+    let other = try problems { site, headers in _ = try text(site, "/a.png", headers) }
+    #expect(other == [])
+    let needs = try problems { site, headers in
+      let host = try #require(headers["Host"])
+      _ = try text(site, "/Build/game.framework.js.br", ["Host": host, "Sec-Fetch-Dest": "script"])
+      _ = try text(site, "/utf.js", ["Host": host, "Sec-Fetch-Dest": "serviceworker"])
+    }
+    #expect(needs.count == 2 && needs[0].text.contains("PK6020") && needs[1].text.contains("'utf.js': a web view has no service workers"))
+    let allowed = try problems(allowsWorkers: true) { site, headers in
+      let page = try text(site, "/", headers)
+      #expect(page.contains("\(script)?workers\""))
+      _ = try text(site, script + "?workers", headers)
+      let host = try #require(headers["Host"])
+      _ = try text(site, "/utf.js", ["Host": host, "Sec-Fetch-Dest": "serviceworker"])
+    }
+    #expect(allowed == [])
+  }
 }

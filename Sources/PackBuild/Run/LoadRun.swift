@@ -21,6 +21,8 @@ package struct LoadRun: Hashable, Sendable {
     package var missing: [Missing] = []
     /// Addresses on other hosts, in the order in which they were first asked for.
     package var foreign: [Foreign] = []
+    /// What failed, in the order in which it first did.
+    package var problems: [Problem] = []
     /// The files that were never asked for, in byte order; nil if it was replaced while it was recorded.
     package var unused: [File]?
 
@@ -66,6 +68,23 @@ package struct LoadRun: Hashable, Sendable {
     package init(url: String, directive: String) { (self.url, self.directive) = (url, directive) }
   }
 
+  /// What failed in a page, or will fail in a web view.
+  package struct Problem: Hashable, Sendable {
+    /// The message of an error, or a sentence.
+    package var text: String
+    /// The file with line and column of a script's error, ``console`` for what a page wrote there; nil for what has no place.
+    package var place: String?
+
+    package init(_ text: String, place: String? = nil) { (self.text, self.place) = (text, place) }
+
+    package static let console = "console"
+    /// The place of what a browser does and a web view does not, unless the app helps.
+    package static let phone = "phone"
+
+    /// The text with its place.
+    package var sentence: String { printable(text.prefix { !$0.isNewline }.utf8) + (place.map { " (\(printable($0.utf8)))" } ?? "") }
+  }
+
   /// A file of the pack.
   package struct File: Hashable, Sendable {
     package var path: String
@@ -80,7 +99,7 @@ package struct LoadRun: Hashable, Sendable {
 
   /// The most requests that are kept for each pack.
   package static let mostRequests = 100_000
-  /// The most missing paths, and the most foreign addresses, that are kept for each pack.
+  /// The most missing paths, foreign addresses and problems that are kept of each pack.
   package static let mostNames = 1000
 
   package init(packs: [Pack] = []) { self.packs = packs }
@@ -123,19 +142,22 @@ package struct LoadRun: Hashable, Sendable {
 
 extension LoadRun.Pack {
   fileprivate var record: JSON {
-    .sorted([
-      "contentRoot": .text(contentRoot.hex), "files": files.map { .number(UInt64($0)) },
-      "foreign": .list(foreign.map { .sorted(["directive": .text($0.directive), "url": .text($0.url)]) }),
-      "missing": .list(missing.map { .sorted(["near": $0.near.map { .text($0) }, "path": .text($0.path)]) }),
-      "requestCount": .number(UInt64(requestCount)), "sentSize": .number(sentSize),
-      "requests": .list(
-        requests.map { request in
-          .sorted([
-            "milliseconds": .number(request.milliseconds), "path": .text(request.path), "range": request.range.map { .text($0) },
-            "size": .number(request.size), "status": .number(request.status),
-          ])
-        }),
-      "unused": unused.map { .list($0.map { .sorted(["path": .text($0.path), "size": .number($0.size)]) }) }, "version": .number(version),
+    let problems = problems.map { problem -> JSON in
+      .sorted(["place": problem.place.map { .text($0) }, "text": .text(problem.text)])
+    }
+    let foreign = foreign.map { JSON.sorted(["directive": .text($0.directive), "url": .text($0.url)]) }
+    let missing = missing.map { JSON.sorted(["near": $0.near.map { .text($0) }, "path": .text($0.path)]) }
+    let requests = requests.map { request -> JSON in
+      .sorted([
+        "milliseconds": .number(request.milliseconds), "path": .text(request.path), "range": request.range.map { .text($0) },
+        "size": .number(request.size), "status": .number(request.status),
+      ])
+    }
+    return .sorted([
+      "contentRoot": .text(contentRoot.hex), "files": files.map { .number(UInt64($0)) }, "foreign": .list(foreign),
+      "missing": .list(missing), "problems": .list(problems), "requestCount": .number(UInt64(requestCount)), "sentSize": .number(sentSize),
+      "requests": .list(requests), "unused": unused.map { .list($0.map { .sorted(["path": .text($0.path), "size": .number($0.size)]) }) },
+      "version": .number(version),
     ])
   }
 
@@ -159,6 +181,12 @@ extension LoadRun.Pack {
       var fields = try RecordFields(value, "a foreign address")
       return LoadRun.Foreign(url: try fields.text("url"), directive: try fields.text("directive"))
     }
+    if fields.has("problems") {
+      problems = try fields.list("problems").map { (value) throws(PackError) in
+        var fields = try RecordFields(value, "a problem")
+        return LoadRun.Problem(try fields.text("text"), place: fields.has("place") ? try fields.text("place") : nil)
+      }
+    }
     if fields.has("unused") {
       unused = try fields.list("unused").map { (value) throws(PackError) in
         var fields = try RecordFields(value, "a file")
@@ -174,7 +202,8 @@ extension LoadRun.Pack {
   package func json(of file: String) -> JSON {
     [
       "type": "recorded", "file": .text(file), "pack": .text(id), "requests": .number(requestCount), "sentSize": .number(sentSize),
-      "missing": .number(missing.count), "foreign": .number(foreign.count), "files": .number(files), "unused": .number(unused?.count),
+      "missing": .number(missing.count), "foreign": .number(foreign.count),
+      "problems": .number(problems.count), "files": .number(files), "unused": .number(unused?.count),
       "unusedSize": .number(unused.map { unused in unused.reduce(0 as UInt64) { $0.adding($1.size) } }),
     ]
   }

@@ -90,12 +90,14 @@ extension LoadRun.Pack {
         "size": .number(request.size),
       ])
     }
+    let missing = missing.map { JSON.sorted(["path": .text($0.path), "near": .text($0.near)]) }
+    let foreign = foreign.map { JSON.sorted(["url": .text($0.url), "directive": .text($0.directive)]) }
+    let problems = problems.map { JSON.sorted(["text": .text($0.text), "place": .text($0.place)]) }
+    let unusedFiles = (unused ?? []).map { JSON.sorted(["path": .text($0.path), "size": .number($0.size)]) }
     return .sorted([
       "pack": .text(id), "files": .number(files), "used": .number(files.map { $0 - min($0, unused?.count ?? 0) }),
-      "requestCount": .number(UInt64(requestCount)), "sentSize": .number(sentSize),
-      "requests": .list(requests), "missing": .list(missing.map { .sorted(["path": .text($0.path), "near": .text($0.near)]) }),
-      "foreign": .list(foreign.map { .sorted(["url": .text($0.url), "directive": .text($0.directive)]) }),
-      "unused": .list((unused ?? []).map { .sorted(["path": .text($0.path), "size": .number($0.size)]) }),
+      "requestCount": .number(UInt64(requestCount)), "sentSize": .number(sentSize), "requests": .list(requests), "missing": .list(missing),
+      "foreign": .list(foreign), "problems": .list(problems), "unused": .list(unusedFiles),
     ])
   }
 }

@@ -2,7 +2,7 @@
 enum WebRules {
   static let all: [ReleaseRule] = [
     misspelledReference, missingAtRun, foreignHost, otherRun, missingReference, foreignReference, doubtfulReference, serviceWorker,
-    precompressed, encoding,
+    precompressed, encoding, problemAtRun,
   ]
 
   static let misspelledReference = ReleaseRule(
@@ -94,6 +94,19 @@ enum WebRules {
     files.with(payload).flatMap { entry, file, contents in
       sentences(contents.references.unknownEncodings, entry, file, hint: "convert it to UTF-8, then: \(files.rebuild(entry.id))")
         + sentences(contents.references.foreignEncodings, entry, file, level: .note)
+    }
+  }
+
+  static let problemAtRun = ReleaseRule(
+    "PK6022", "something failed while a game was recorded", .warning
+  ) { (listing: Listing, run: LoadRun) -> [Finding] in
+    runs(run, listing).flatMap { entry, run in
+      [false, true].compactMap { isHint -> Finding? in
+        // A game may write there what it can live with.
+        let lines = run.problems.filter { [LoadRun.Problem.console, LoadRun.Problem.phone].contains($0.place) == isHint }.map(\.sentence)
+        guard let first = lines.first else { return nil }
+        return Finding(first + lines.andMore, level: isHint ? .note : .warning, pack: entry.id, details: Array(lines.prefix(20)))
+      }
     }
   }
 

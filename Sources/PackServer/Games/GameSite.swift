@@ -106,14 +106,15 @@ package final class GameSite: Site {
     }
     // A worker would answer in the place of this server, also after an update or a restart.
     guard allowsServiceWorkers || !Self.isServiceWorker(request) else {
-      let reply = SiteReply.text(403, "Service workers are not allowed. 'packer serve --service-workers' allows them.\n", isHead: isHead)
+      let reply = SiteReply.text(
+        403, "Service workers are refused, because web views have none. 'packer serve --service-workers' allows them.\n", isHead: isHead)
       if case .name(let name) = field, let game = shelf.withLock({ $0.game(named: name) }) {
         let path = path(of: request) ?? ""
-        playtest.log.note(
-          .init(kind: .failed, text: path, status: 403, note: "a phone has no service workers; here --service-workers allows them"),
-          in: game.id)
+        let reason = "a web view has no service workers, so the game must work without"
+        playtest.log.note(.init(kind: .failed, text: path, status: 403, note: reason), in: game.id)
         if let recorder, let pack = try content(of: game).pack {
           recorder.note(request, for: game, pack, path: path, file: path, reply, near: nil)
+          recorder.take(LoadRun.Problem("it registers '\(path)': \(reason)"), of: game.id)
         }
       }
       return reply
@@ -124,13 +125,14 @@ package final class GameSite: Site {
     if bodyLimit(of: request) > 0 { return .text(204, "", isHead: true) }
     if let name = Self.playtestName(request) {
       if name == "phone" { _ = try? face(of: game) }
+      if name == "watch.js" { recorder?.noteWatching(game.id, isReporting: true) }
       if let reply = playtest.reply(name, request, in: game, port: HostField.port(host)) { return reply }
     }
     let isPage = PlaytestPages.isPage(request)
     var (reply, near) = try respond(game, to: request)
-    let isWatched = request.headers["Sec-Fetch-Dest"] == "iframe" && playtest.log.isWatched(game.id)
+    let isWatched = recorder != nil && isPage || request.headers["Sec-Fetch-Dest"] == "iframe" && playtest.log.isWatched(game.id)
     if isWatched {
-      try WatchedPage.watch(&reply)
+      if try WatchedPage.watch(&reply, allowsWorkers: allowsServiceWorkers) { recorder?.noteWatching(game.id, isReporting: false) }
       if recorder == nil, let host { reply.headers.append("Content-Security-Policy-Report-Only", Self.reportPolicy(host)) }
     }
     let fault = playtest.badDay.change(&reply, isPage: isPage)
@@ -174,7 +176,9 @@ package final class GameSite: Site {
     if Self.playtestName(request) == Self.errorName {
       let parts = String(decoding: body, as: UTF8.self).split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false)
       guard parts.count == 2 else { return }
-      playtest.log.note(.init(kind: .error, text: String(parts[1]), note: parts[0].isEmpty ? nil : String(parts[0])), in: game.id)
+      let problem = LoadRun.Problem(String(parts[1]), place: parts[0].isEmpty ? nil : String(parts[0]))
+      playtest.log.note(.init(kind: .error, text: problem.text, note: problem.place), in: game.id)
+      recorder?.take(problem, of: game.id)
     } else if let foreign = LoadRecorder.foreign(in: body, at: host ?? "") {
       recorder?.take(foreign, of: game.id)
       playtest.log.note(.init(kind: .foreign, text: foreign.url, note: foreign.directive), in: game.id)
@@ -209,7 +213,10 @@ package final class GameSite: Site {
     let fault = fault ?? (reply.status < 300 && SourceRules.needsDecoding(path) ? Self.needsDecoding : nil)
     let kind: PlaytestLog.Event.Kind = isMissing ? .missing : reply.status >= 400 || fault != nil ? .failed : .load
     let event = PlaytestLog.Event(kind: kind, text: path, status: reply.status, size: 0, note: fault ?? near)
-    if fault == Self.needsDecoding { reply.note = [reply.note, fault].compactMap(\.self).joined(separator: "; ") }
+    if fault == Self.needsDecoding {
+      reply.note = [reply.note, fault].compactMap(\.self).joined(separator: "; ")
+      recorder?.take(LoadRun.Problem("'\(path)' fails: \(Self.needsDecoding)"), of: game.id)
+    }
     guard let body = reply.body else { return playtest.log.note(event, in: game.id) }
     reply.body = NotedBody(body) { [log = playtest.log, id = game.id, start = playtest.log.milliseconds] sent in
       var event = event

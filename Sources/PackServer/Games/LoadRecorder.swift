@@ -7,6 +7,10 @@ package final class LoadRecorder: Sendable {
     var used: Set<String> = []
     var knownMissing: Set<String> = []
     var knownForeign: Set<LoadRun.Foreign> = []
+    var knownProblems: Set<LoadRun.Problem> = []
+    /// Whether a page was sent that loads the script which reports errors, and whether it was loaded.
+    var isWatched = false
+    var isReporting = false
 
     mutating func note(_ request: LoadRun.Request, file: String, near: String?) {
       pack.requestCount += 1
@@ -19,6 +23,11 @@ package final class LoadRecorder: Sendable {
         // Browsers ask for that icon by themselves.
         if knownMissing.insert(request.path).inserted { pack.missing.append(LoadRun.Missing(path: request.path, near: near)) }
       }
+    }
+
+    mutating func note(_ problem: LoadRun.Problem) {
+      guard knownProblems.count < LoadRun.mostNames, knownProblems.insert(problem).inserted else { return }
+      pack.problems.append(problem)
     }
 
     mutating func note(_ foreign: LoadRun.Foreign) {
@@ -91,6 +100,20 @@ package final class LoadRecorder: Sendable {
   /// Records what a page of a game asked for on another host.
   func take(_ foreign: LoadRun.Foreign, of id: String) { state.withLock { $0.games[id]?.note(foreign) } }
 
+  /// Records what failed in a game.
+  func take(_ problem: LoadRun.Problem, of id: String) {
+    let problem = LoadRun.Problem(
+      Self.shortened(problem.text, Self.longestText), place: problem.place.map { Self.shortened($0, Self.longestText) })
+    state.withLock { $0.games[id]?.note(problem) }
+  }
+
+  /// Records that a page of a game was sent with the script that reports errors, or that the script was loaded.
+  func noteWatching(_ id: String, isReporting: Bool) {
+    state.withLock { state in
+      if isReporting { state.games[id]?.isReporting = true } else { state.games[id]?.isWatched = true }
+    }
+  }
+
   /// Returns the address without its query, which may have secrets and differ each time; nil if it is not one of the network, or of the game itself.
   private static func foreign(_ url: String, to host: String) -> String? {
     let address = url.prefix { $0 != "?" && $0 != "#" }
@@ -106,6 +129,7 @@ package final class LoadRecorder: Sendable {
 
   private static let longestAddress = 2048
   private static let longestRange = 200
+  private static let longestText = 1000
 
   /// Whether anything was asked for in a game.
   package func hasRequests(for id: String) -> Bool { state.withLock { $0.games[id] != nil } }
@@ -118,7 +142,11 @@ package final class LoadRecorder: Sendable {
     let served = Dictionary(site.games.map { ($0.id, $0) }) { first, _ in first }
     return LoadRun(
       packs: state.order.compactMap { id in
-        guard let game = state.games[id] else { return nil }
+        guard var game = state.games[id] else { return nil }
+        if game.isWatched, !game.isReporting {
+          game.note(
+            LoadRun.Problem("errors of its scripts are not seen: its policy or its encoding keeps the script out that reports them"))
+        }
         var recorded = game.pack
         guard let pack = served[id].flatMap({ (try? site.content(of: $0))?.pack }), pack.contentRoot == recorded.contentRoot else {
           return recorded

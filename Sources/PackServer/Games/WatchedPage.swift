@@ -1,22 +1,30 @@
 /// A page with a script before its own that reports errors to the server.
 enum WatchedPage {
-  static let script = Array("<script src=\"/\(PlaytestPages.prefix)watch.js\"></script>".utf8)
+  static let script = script(allowsWorkers: false)
+
+  private static func script(allowsWorkers: Bool) -> [UInt8] {
+    Array("<script src=\"/\(PlaytestPages.prefix)watch.js\(allowsWorkers ? "?workers" : "")\"></script>".utf8)
+  }
 
   /// Adds the script to a reply, if it is a whole page in an encoding in which ASCII letters are themselves. Reads its first piece.
   ///
+  /// - Returns: whether it is a whole page.
   /// - Throws: the error of reading the page.
-  static func watch(_ reply: inout SiteReply) throws(PackError) {
-    guard reply.status == 200, let body = reply.body, reply.headers["Content-Type"]?.hasPrefix("text/html") == true else { return }
+  @discardableResult
+  static func watch(_ reply: inout SiteReply, allowsWorkers: Bool = false) throws(PackError) -> Bool {
+    guard reply.status == 200, let body = reply.body, reply.headers["Content-Type"]?.hasPrefix("text/html") == true else { return false }
     var page = try body.nextPiece() ?? []
     var length = body.length
     // In UTF-16, the script would be other characters.
     if !page.starts(with: [0xFE, 0xFF]), !page.starts(with: [0xFF, 0xFE]) {
+      let script = script(allowsWorkers: allowsWorkers)
       page.insert(contentsOf: script, at: start(of: page))
       length += UInt64(script.count)
     }
     reply.body = HeldBody(page, before: body, length: length)
     reply.headers.fields.removeAll { ["content-length", "etag", "accept-ranges", "last-modified"].contains($0.name.lowercased()) }
     reply.headers.append("Content-Length", "\(length)")
+    return true
   }
 
   /// Returns where the document begins: after its type, without which browsers show it as an old one.

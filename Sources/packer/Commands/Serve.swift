@@ -28,7 +28,8 @@ struct Serve: OutputVerb {
         A connection that fails is reported: once for each cause, or every time with -v. Files with keys are never served.
 
         With --record, what browsers ask for is written to a file when the server stops: paths in order with times and sizes, paths that are not in \
-        the pack, what pages wanted from other hosts, and files that were never asked for. 'packer verify --run' reports the faults among these. \
+        the pack, what pages wanted from other hosts, errors of scripts, and files that were never asked for. 'packer verify --run' reports the \
+        faults among these. One script runs before those of a page: it reports errors, and takes away what no web view has. \
         --browser loads each pack in a headless browser for the time of --for, without anybody at the screen.
         """,
       examples: """
@@ -194,6 +195,7 @@ struct Serve: OutputVerb {
     try output.commit()
     for pack in run.packs {
       var parts = ["\(Table.count(pack.requestCount, "request", "requests")), \(ByteCount(pack.sentSize))"]
+      if !pack.problems.isEmpty { parts.append(Table.count(pack.problems.count, "problem", "problems")) }
       if !pack.missing.isEmpty { parts.append("\(Table.count(pack.missing.count, "path is", "paths are")) not in the pack") }
       if !pack.foreign.isEmpty { parts.append("\(Table.count(pack.foreign.count, "address", "addresses")) on other hosts") }
       if let unused = pack.unused, let files = pack.files, !unused.isEmpty {
@@ -201,6 +203,7 @@ struct Serve: OutputVerb {
       }
       if pack.unused == nil { parts.append("it was replaced, so that its unused files are not known") }
       console.result(pack.json(of: recordPath ?? ""), ["\(pack.id): \(parts.joined(separator: "; "))"])
+      for problem in pack.problems.prefix(5) { console.note("\(pack.id): \(problem.sentence)") }
       for missing in pack.missing.prefix(5) { console.note("\(pack.id): no \(missing.path)\(missing.near.map { ", but \($0)" } ?? "")") }
       for foreign in pack.foreign.prefix(5) { console.note("\(pack.id): asks for \(foreign.url)") }
     }

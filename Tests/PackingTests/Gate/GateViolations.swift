@@ -804,6 +804,12 @@ struct Violation: Sendable, CustomTestStringConvertible {
     Violation("PK6021", "a script in another encoding than its page", .note, hint: nil) { sample in
       sample.release.contents[1].references.foreignEncodings = ["'a.js' is not in UTF-8, as its pages are"]
     },
+    Violation("PK6022", "a script that failed in a recorded run", .warning, hint: nil) { sample in
+      sample.recordRun { $0.problems = [LoadRun.Problem("Uncaught Error: dead", place: "/a.js:1:7")] }
+    },
+    Violation("PK6022", "an error that a page wrote to the console", .note, hint: nil) { sample in
+      sample.recordRun { $0.problems = [LoadRun.Problem("cannot play", place: LoadRun.Problem.console)] }
+    },
     Violation("PK6008", "an empty directory", .note, hint: "exclude it") { sample in
       sample.release.contents[1].emptyDirectories = ["'levels'"]
     },
