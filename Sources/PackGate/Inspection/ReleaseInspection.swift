@@ -185,9 +185,10 @@ struct ReleaseInspection: Sendable {
           pack, jobs: jobs, phase: .verifying, progress: progress.map { Self.part(of: total, after: done, $0) },
           makeObserver: { references.makeObserver(before: search.makeObserver()) }, onStop: { search.close() })
         done = done.adding(entry.contentSize)
-        packs[number].contents.references = try WebGraph(pack, references).run()
-        packs[number].contents.differences = try await differences(of: pack, sources[entry.id])
-        packs[number].contents.excludesPage = excludesPage(sources[entry.id])
+        let source = sources[entry.id]
+        packs[number].contents.references = try WebGraph(pack, references) { excludingPattern($0, source) }.run()
+        packs[number].contents.differences = try await differences(of: pack, source)
+        packs[number].contents.excludesPage = excludingPattern("index.html", source) != nil
       } catch {
         guard error.code != .cancelled else { throw error }
         packs[number].file.failure = error
@@ -202,12 +203,13 @@ struct ReleaseInspection: Sendable {
     }
   }
 
-  /// Returns whether the source directory of a pack has an `index.html` that its configuration excludes.
-  private func excludesPage(_ source: PackerConfiguration.Pack?) -> Bool {
-    guard let source, DirectoryScan.doesExclude("index.html", isDirectory: false, by: source.settings.excludes) else {
-      return false
-    }
-    return (try? files.status(of: "\(source.root)/index.html", in: nil, following: .followed))?.kind == .file
+  /// Returns the pattern of the configuration that excludes a file; nil if there is none, or no such file in the source directory of the pack.
+  private func excludingPattern(_ path: String, _ source: PackerConfiguration.Pack?) -> String? {
+    guard let source,
+      let pattern = source.settings.excludes.first(where: { DirectoryScan.doesExclude(path, isDirectory: false, by: [$0]) }),
+      (try? files.status(of: "\(source.root)/\(path)", in: nil, following: .followed))?.kind == .file
+    else { return nil }
+    return pattern
   }
 
   /// Returns how a pack differs from its source directory; nil if the directory is not known or does not exist.

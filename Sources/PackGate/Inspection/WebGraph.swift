@@ -8,6 +8,8 @@ struct WebFaults: Sendable {
   var foreignGuesses: [String] = []
   /// References that probably lead nowhere.
   var doubtful: [String] = []
+  /// The same, to files that the configuration keeps out of the pack.
+  var excluded: [String] = []
   /// Registrations of service workers.
   var serviceWorkers: [String] = []
   /// Pages in an encoding that browsers do not know, and other texts in one that no page names.
@@ -35,10 +37,13 @@ final class WebGraph {
     let reference: WebReference
     /// The file that it means.
     let target: String
+    /// What an import map makes of a bare specifier.
+    let address: String?
     let isCertain: Bool
 
-    init(_ kind: Kind, _ path: String, _ reference: WebReference, _ target: String, isCertain: Bool) {
+    init(_ kind: Kind, _ path: String, _ reference: WebReference, _ target: String, address: String?, isCertain: Bool) {
       (self.kind, self.path, self.reference, self.target, self.isCertain) = (kind, path, reference, target, isCertain)
+      self.address = address
     }
   }
 
@@ -53,6 +58,7 @@ final class WebGraph {
 
   private let pack: Pack
   private let hasPages: Bool
+  private let excluding: (String) -> String?
   private var files: [String: WebReferences]
   private let paths: [String]
   /// The files that were followed, with role and map.
@@ -72,9 +78,12 @@ final class WebGraph {
   private static let mostJudged = 2_000_000
   /// The number of findings for which the file that was probably meant is searched.
   private static let mostShown = 20
+  /// The number of missing files that are looked for on the disk.
+  private static let mostLooked = 1000
 
-  init(_ pack: Pack, _ search: WebSearch) throws(PackError) {
-    self.pack = pack
+  /// - Parameter excluding: returns the pattern of the configuration that keeps a file out of the pack; nil if there is none, or no such file.
+  init(_ pack: Pack, _ search: WebSearch, excluding: @escaping (_ path: String) -> String? = { _ in nil }) throws(PackError) {
+    (self.pack, self.excluding) = (pack, excluding)
     (paths, hasPages) = (search.paths, search.hasPages)
     files = try search.finish(pack)
   }
@@ -198,7 +207,7 @@ final class WebGraph {
     }
     let isCertain = isCertain && kind != .backslash
     guard unique.insert("\(fault.path)\0\(reference.line)\0\(isCertain)\0\(reference.value)").inserted else { return }
-    faults.append(Fault(kind, fault.path, reference, fault.target, isCertain: isCertain))
+    faults.append(Fault(kind, fault.path, reference, fault.target, address: fault.address, isCertain: isCertain))
   }
 
   /// Finds out what a reference means.
@@ -232,7 +241,9 @@ final class WebGraph {
         if other.0 == .there { (kind, target) = other }
       }
     }
-    return Fault(kind, path, reference, target, isCertain: isCertain)
+    let isMapped =
+      reference.use == .specifier && value.map { $0 != reference.value } == true && ![".", "/"].contains(reference.value.prefix(1))
+    return Fault(kind, path, reference, target, address: isMapped ? value : nil, isCertain: isCertain)
   }
 
   private func resolve(_ value: String, from base: String) throws(PackError) -> (Kind, String) {
@@ -284,6 +295,7 @@ final class WebGraph {
     sorted.removeAll { $0.reference.use == .mention && spelled[Self.key($0)] == nil }
     let near = try nearest(sorted.filter { $0.isCertain || spelled[Self.key($0)] == nil })
     var result = WebFaults()
+    var known: [String: String?] = [:]
     for fault in sorted {
       let value = printable(fault.reference.value.utf8.prefix(200))
       if !fault.isCertain, fault.kind == .missing, let file = spelled[Self.key(fault)] {
@@ -292,7 +304,11 @@ final class WebGraph {
         continue
       }
       var words = ("refers to", "")
+      let file = fault.target + (fault.target.hasSuffix("/") ? "index.html" : "")
+      if fault.kind == .missing, known[file] == nil, known.count < Self.mostLooked { known[file] = excluding(file) }
+      let pattern = known[file] ?? nil
       switch fault.kind {
+      case .missing where pattern != nil: words.1 = ", which '\(pattern ?? "")' in packer.yml excludes"
       case .missing: words.1 = near[fault.target].map { "; the pack has '\(printable($0.utf8))'" } ?? ", which the pack does not have"
       case .local: words.1 = ", a file of a developer's computer"
       case .backslash: words.1 = ", whose backslash is no slash in addresses of apps"
@@ -300,11 +316,13 @@ final class WebGraph {
       case .foreign: words.0 = "loads"
       case .there, .unknown: break
       }
-      let sentence = "'\(printable(fault.path.utf8))', line \(fault.reference.line), \(words.0) '\(value)'\(words.1)"
+      let address = fault.address.map { " (\(printable($0.utf8.prefix(200))))" } ?? ""
+      let sentence = "'\(printable(fault.path.utf8))', line \(fault.reference.line), \(words.0) '\(value)'\(address)\(words.1)"
       switch (fault.kind == .foreign, fault.isCertain) {
       case (true, true): result.foreign.append(sentence)
       case (true, false): result.foreignGuesses.append(sentence)
       case (false, true): result.missing.append(sentence)
+      case (false, false) where pattern != nil: result.excluded.append(sentence)
       case (false, false): result.doubtful.append(sentence)
       }
     }

@@ -48,7 +48,9 @@ enum WebRules {
     "PK6016", "a page refers to a file that the pack does not have"
   ) { (files: Files, payload: Payload) -> [Finding] in
     files.with(payload).flatMap { entry, file, contents in
-      sentences(contents.references.missing, entry, file, hint: "correct it, or add the file, then: \(files.rebuild(entry.id))")
+      sentences(
+        contents.references.missing, entry, file,
+        hint: "correct it, add the file, or change 'exclude' in packer.yml, then: \(files.rebuild(entry.id))")
     }
   }
 
@@ -63,7 +65,12 @@ enum WebRules {
   static let doubtfulReference = ReleaseRule(
     "PK6018", "a reference probably leads nowhere", .note
   ) { (files: Files, payload: Payload) -> [Finding] in
-    files.with(payload).flatMap { entry, file, contents in sentences(contents.references.doubtful, entry, file) }
+    files.with(payload).flatMap { entry, file, contents in
+      sentences(
+        contents.references.excluded, entry, file, level: .warning,
+        hint: "a pack is an origin of its own: put what belongs together into one pack, or correct 'exclude' in packer.yml")
+        + sentences(contents.references.doubtful, entry, file)
+    }
   }
 
   static let serviceWorker = ReleaseRule(

@@ -789,6 +789,11 @@ struct Violation: Sendable, CustomTestStringConvertible {
     Violation("PK6018", "a missing picture of a style sheet", .note, hint: nil) { sample in
       sample.release.contents[1].references.doubtful = ["'css/a.css', line 3, refers to 'a.png', which the pack does not have"]
     },
+    Violation("PK6018", "a link to a game that is another pack", .warning, hint: "an origin of its own") { sample in
+      sample.release.contents[1].references.excluded = [
+        "'index.html', line 3, refers to 'games/a/', which '/games/' in packer.yml excludes"
+      ]
+    },
     Violation("PK6019", "a script that registers a service worker", .note, hint: nil) { sample in
       sample.release.contents[1].references.serviceWorkers = ["'js/main.js', line 3, registers a service worker"]
     },

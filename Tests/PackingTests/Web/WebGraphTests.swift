@@ -187,7 +187,9 @@ struct WebGraphTests {
       "b.html": page(#"{"imports": {"x": "./y.js"}}"#),
       "a.js": "import 'x'", "x.js": "1",
     ]
-    #expect(try await findings(files) == ["PK6016 error: 'a.js', line 1, refers to 'x'; the pack has 'a.js'"])
+    #expect(try await findings(files) == ["PK6016 error: 'a.js', line 1, refers to 'x' (/y.js); the pack has 'a.js'"])
+    let far = ["index.html": page(#"{"imports": {"three": "https://unpkg.com/three@0.122.0/three.js"}}"#), "a.js": "import 'three'"]
+    #expect(try await findings(far) == ["PK6017 warning: 'a.js', line 1, loads 'three' (https://unpkg.com/three@0.122.0/three.js)"])
     #expect(try await findings(["index.html": page("{"), "a.js": "import 'x'"]) == [])
   }
 
