@@ -20,6 +20,12 @@ package struct ConfigurationProposal: Sendable {
   package internal(set) var unbuilt: [Unbuilt] = []
   /// The paths of files in packs that a build compressed and that a web view does not decompress, in order.
   package internal(set) var precompressed: [String] = []
+  /// The folders of games that are in the pack of the page around them, because it refers to them.
+  package internal(set) var hubs: [String] = []
+  /// A folder of packages that a page loads from, although it is excluded; nil if there is none.
+  package internal(set) var loadsExcluded: String?
+  /// The canonical path of the directory, if a build takes no roots there unless the environment allows it.
+  package internal(set) var outside: String?
   /// The paths that cannot be packed, in order.
   package internal(set) var problems: [TreeDifference] = []
   /// The text of the configuration.
@@ -162,12 +168,29 @@ package struct ConfigurationProposal: Sendable {
         .unsuitableSource, of: directory, "holds nothing to pack", hint: "pass the directory with the app's content: packer init DIR")
     }
 
+    let packed = kept.filter { $0.kind != .directory }
+    if packed.allSatisfy({ entry in Self.archives.contains { entry.name.lowercased().hasSuffix($0) } }), let first = packed.first {
+      throw PackError(
+        .unsuitableSource, of: directory, "holds only an archive, '\(first.path)', and a game is the files in it",
+        hint: "unpack it into a new directory, then: packer init DIR")
+    }
     let layout = ProposalLayout(
       kept, omitted: proposal.omitted.map(\.path), refused: proposal.problems.map(\.path), in: place
     ) { path in
       (try? files.contents(of: "\(directory)/\(path)", limit: Self.largestSettings)).map { String(decoding: $0, as: UTF8.self) }
     }
-    proposal.unbuilt = layout.unbuilt
+    (proposal.unbuilt, proposal.hubs) = (layout.unbuilt, layout.hubs)
+    if let parts = PathParts(path), let scanned = try? files.canonicalPath(of: directory),
+      !AllowedRoots(around: parts.directory, files: files).contains(scanned)
+    {
+      proposal.outside = scanned
+    }
+    if proposal.omitted.contains(where: { $0.pattern == "node_modules/" }) {
+      proposal.loadsExcluded = kept.map(\.path).first { path in
+        guard path == "index.html" || path.hasSuffix("/index.html"), layout.owner(of: path) != nil else { return false }
+        return (try? files.contents(of: "\(directory)/\(path)", limit: Self.largestSettings))?.firstRange(of: "node_modules/".utf8) != nil
+      }
+    }
     guard !layout.folders.isEmpty else {
       throw PackError(
         .unsuitableSource, of: directory, "holds a game that is not built",
@@ -190,6 +213,8 @@ package struct ConfigurationProposal: Sendable {
     proposal.text = ProposalText(proposal, place).text
     return proposal
   }
+
+  private static let archives = [".zip", ".7z", ".rar", ".tar", ".tgz", ".tar.gz", ".tar.xz"]
 
   /// The largest size in bytes of a file with settings of a project.
   private static let largestSettings = 1 << 20

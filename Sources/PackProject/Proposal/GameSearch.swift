@@ -68,6 +68,8 @@ struct GameSearch {
   private(set) var folders: [Folder] = []
   /// The projects that have to be built first: why, for a person.
   private(set) var unbuilt: [ConfigurationProposal.Unbuilt] = []
+  /// The folders of games that the page of the folder around them refers to, so that they are in its pack.
+  private(set) var hubs: [String] = []
   /// The directories with a game at any depth below them.
   private var aboveGames: Set<String> = []
   private var considersAll = false
@@ -216,7 +218,34 @@ struct GameSearch {
     for name in inner(directory) where Self.nested.contains(name.lowercased()) {
       let path = Self.join(directory, name)
       guard isCollection(path), let prefix = Self.collections[name.lowercased()] else { continue }
-      addCollection(path, prefix: prefix)
+      if refers(directory, to: name) { hubs.append(path) } else { addCollection(path, prefix: prefix) }
+    }
+  }
+
+  /// Whether texts in the folder of a page, or in a folder in it, name the folder `name`, as the page of a games site does that shows and links its
+  /// games. A pack is an origin of its own, so it would get nothing from other packs.
+  private func refers(_ directory: String, to name: String) -> Bool {
+    let places = [directory] + inner(directory).filter { !Self.nested.contains($0.lowercased()) }.map { Self.join(directory, $0) }
+    return places.contains { place in
+      (packedFiles[place] ?? []).contains { file in
+        [".html", ".htm", ".js", ".json"].contains { file.lowercased().hasSuffix($0) }
+          && read(Self.join(place, file))?.utf8.firstRange(of: "\(name)/".utf8) != nil
+      }
+    }
+  }
+
+  /// Returns the topmost folder with a page below a directory; nil if there is none, or another one beside it.
+  private func onlyPage(below directory: String) -> String? {
+    let below = pages.filter { $0.utf8.starts(with: "\(directory)/".utf8) }
+    guard let top = below.min(by: { $0.utf8.count < $1.utf8.count }) else { return nil }
+    return below.allSatisfy { $0 == top || $0.utf8.starts(with: "\(top)/".utf8) } ? top : nil
+  }
+
+  /// Whether there are pages below a directory, of any name.
+  private func hasPages(below directory: String) -> Bool {
+    packedFiles.contains { place, names in
+      (place == directory || place.utf8.starts(with: "\(directory)/".utf8))
+        && names.contains { $0.hasSuffix(".html") || $0.hasSuffix(".htm") }
     }
   }
 
@@ -239,8 +268,14 @@ struct GameSearch {
           ConfigurationProposal.Unbuilt(reason: reason, remedy: WebProject.remedy))
         isWhole = false
       } else {
-        let base = base(of: path)
-        bases.append((name, base ?? path, base != nil))
+        let base = base(of: path) ?? onlyPage(below: path)
+        if base == nil, Self.nested.contains(self.name(of: directory).lowercased()), hasPages(below: path) {
+          let reason = "\(path) has pages, but no index.html"
+          unbuilt.append(ConfigurationProposal.Unbuilt(reason: reason, remedy: "name the first page of the game index.html"))
+          isWhole = false
+        } else {
+          bases.append((name, base ?? path, base != nil))
+        }
       }
     }
     let backs = Set(bases.map { $0.path.utf8.dropFirst(Self.join(directory, $0.name).utf8.count).map { $0 } })

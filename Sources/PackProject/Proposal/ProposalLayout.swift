@@ -4,6 +4,8 @@ struct ProposalLayout {
   let folders: [GameSearch.Folder]
   /// The projects that have to be built before they can be packed: why, for a person.
   let unbuilt: [ConfigurationProposal.Unbuilt]
+  /// The folders of games that are in the pack of the page around them, because it refers to them.
+  let hubs: [String]
 
   /// The number of the entry of each directory, and that of its loose files.
   private let places: [String: Int]
@@ -83,7 +85,7 @@ struct ProposalLayout {
     var taken: Set<String> = []
     folders = search.folders.sorted { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
       .filter { taken.insert($0.kind == .files ? $0.path + "/" : $0.path).inserted }
-    unbuilt = search.unbuilt
+    (unbuilt, hubs) = (search.unbuilt, search.hubs)
     self.pages = pages
     var places: [String: Int] = [:]
     var loose: [String: Int] = [:]

@@ -138,16 +138,19 @@ struct ProposalText {
   private mutating func add(_ shared: ConfigurationProposal.Shared, _ place: ProjectPlace) {
     let files = Table.count(shared.files, "file is", "files are")
     add("")
-    add("  # \(files) the same in several packs, \(ByteCount(shared.contentSize)). In a shared pack they would save")
+    add("  # \(files) the same in several packs, \(ByteCount(shared.contentSize)). To have them downloaded once, which saves")
     add(
-      "  # \(ByteCount(shared.savedSize)) before compression. A pack is a directory: you would have to move the files into it,")
-    add("  # and the app would have to look for them there. The largest:")
+      "  # \(ByteCount(shared.savedSize)) before compression, copy them into a pack that the others name as their base. Do not move them: a game"
+    )
+    add("  # finds only files of its own pack. Allowances and devices need room for the copies. The largest:")
     for paths in shared.largest {
       let more = paths.count > 2 ? " and \(paths.count - 2) more" : ""
       add("  #   " + paths.prefix(2).map { Self.comment(place.path($0)) }.joined(separator: " = ") + more)
     }
     add("  # - id: shared")
     add("  #   root: \(Self.scalar(place.path("shared")))")
+    add("  # In each pack that has them:")
+    add("  #   base: shared")
   }
 
   /// Returns a path for a comment, with line breaks escaped.

@@ -242,9 +242,15 @@ struct Initialize: OutputVerb {
       fields.append(
         (
           "note",
-          "\(Table.count(shared.files, "file is", "files are")) in several packs; moved to a shared pack, they would save "
-            + "\(ByteCount(shared.savedSize)) before compression"
+          "\(Table.count(shared.files, "file is", "files are")) in several packs; copied to a pack that is their 'base', they would save "
+            + "\(ByteCount(shared.savedSize)) of downloads before compression: \(path) has the lines"
         ))
+    }
+    for hub in proposal.hubs.prefix(Self.mostNamed) {
+      fields.append(("note", "\(hub)/ is in the pack of the page that refers to it, because each pack is an origin of its own"))
+    }
+    if let page = proposal.loadsExcluded {
+      fields.append(("note", "\(page) loads from node_modules/, which is excluded: take it out of 'exclude', or copy what it loads"))
     }
     if !proposal.precompressed.isEmpty {
       let files = proposal.precompressed.listed(most: Self.mostNamed)
@@ -266,12 +272,16 @@ struct Initialize: OutputVerb {
     }
     for (number, line) in levels.enumerated() { fields.append((number == 0 ? "levels" : "", line)) }
     if !unignored.isEmpty { fields.append(("note", "add to .gitignore: \(unignored.joined(separator: "  "))")) }
+    if proposal.outside != nil {
+      fields.append(("note", "a build takes only packs below \(path)'s folder or its git repository, and those that PACKER_ROOTS allows"))
+    }
     fields.append(("wrote", written.joined(separator: ", ")))
     let keys = PathParts(path).map { $0.directory == "." ? proposal.title : "\($0.directory)/\(proposal.title)" } ?? proposal.title
     fields.append(("next", "review \(path), then:"))
     fields.append(("", "packer key new -o \(ShellWord.path(keys + ".key"))"))
     fields.append(("", "packer key new --signing -o \(ShellWord.path(keys + ".sign.key"))"))
-    fields.append(("", "packer build" + (path == PackerConfiguration.defaultPath ? "" : " -c \(ShellWord.path(path))")))
+    let roots = proposal.outside.map { "PACKER_ROOTS=\(ShellWord.path($0)) " } ?? ""
+    fields.append(("", roots + "packer build" + (path == PackerConfiguration.defaultPath ? "" : " -c \(ShellWord.path(path))")))
     lines += Table.fields(fields)
     return lines
   }
