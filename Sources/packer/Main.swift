@@ -8,7 +8,7 @@
 @main
 enum Main {
   static func main() {
-    let arguments = Array(CommandLine.arguments.dropFirst())
+    let arguments = Array(processArguments.dropFirst())
     SystemMemory.refuseDumps()
     SystemMemory.shareHeaps()
     StandardStreams.prepare()
