@@ -25,6 +25,17 @@ static inline void packer_set_heap_count(int count) { (void)count; }
 // Swift can neither call a function with a variable number of arguments nor import FICLONE, a macro made of macros.
 static inline int packer_clone(int target, int source) { return ioctl(target, FICLONE, source); }
 
+#include <stdbool.h>
+#include <linux/stat.h>
+
+// Declared by <sys/stat.h> only under _GNU_SOURCE.
+extern int statx(int directory, const char *path, int flags, unsigned int mask, struct statx *result);
+
+static inline bool packer_is_mount_point(const char *path) {
+  struct statx result;
+  return statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, 0, &result) == 0 && (result.stx_attributes & STATX_ATTR_MOUNT_ROOT);
+}
+
 #include <sys/prctl.h>
 
 // Swift cannot call a function with a variable number of arguments.

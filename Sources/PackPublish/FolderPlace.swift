@@ -66,7 +66,7 @@ package struct FolderPlace: PublishingPlace {
 
   private func makeFolder() throws(PackError) {
     guard !ReleasePlaces.isDirectory(title) else { return }
-    let made: Void? = try writing(title, unlessExisting(files.makeDirectory(title, mode: 0o755, in: nil)))
+    let made: Void? = try writing(title, unlessExisting(files.makeDirectory(title, mode: 0o777, in: nil)))
     // Another machine may have been faster.
     guard made != nil || ReleasePlaces.isDirectory(title) else { throw FileFailure.exists.writing(title) }
   }

@@ -57,6 +57,27 @@ struct OutputFileTests {
     #expect(directory.names() == ["out"])
   }
 
+  @Test("standard output is not meant")
+  func standardOutput() {
+    #expect(failure { () throws(PackError) in _ = try OutputFile("-", files: FaultyFiles()) }?.code == .usage)
+  }
+
+  @Test("a file that is mounted is written in place", arguments: [100, 1])
+  func mounted(size: Int) throws {
+    try directory.write([UInt8](repeating: 9, count: size), to: "out")
+    let inode = try SystemFiles().status(of: directory("out"), in: nil, following: .asThemselves).inode
+    try write(FaultyFiles { $0.operation == .rename ? .failure(FileFailure(number: 16)) : nil })
+    #expect(directory.bytes(of: "out") == new && directory.names() == ["out"])
+    #expect(try SystemFiles().status(of: directory("out"), in: nil, following: .asThemselves).inode == inode)
+  }
+
+  @Test("without locks it is written, and what another process may be using stays")
+  func lockless() throws {
+    try directory.write([1], to: ".out.packer-000000000000000a")
+    try write(FaultyFiles { $0.operation == .lock ? .failure(.unsupported) : nil })
+    #expect(directory.bytes(of: "out") == new && directory.names() == [".out.packer-000000000000000a", "out"])
+  }
+
   @Test("a directory or a pipe is not replaced")
   func notAFile() throws {
     try directory.makeDirectory("out")
@@ -271,9 +292,21 @@ struct OutputFileTests {
     "if a file system has no nameless files, a hidden file is readable by its owner only until it is complete",
     arguments: [FileFailure.unsupported, .isDirectory])
   func hiddenByPermissions(_ failure: FileFailure) throws {
-    let files = FaultyFiles(mask: 0o027) { $0.operation == .open && $0.name == "." ? .failure(failure) : nil }
+    // Another user who opens what may be opened keeps it open.
+    let others = Monitor<[OpenFile]>([])
+    let files = FaultyFiles(mask: 0o027) { [path = directory.path] call in
+      let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+      for name in names {
+        guard let file = try? SystemFiles().open("\(path)/\(name)", .read, in: nil), let status = try? SystemFiles().status(of: file),
+          status.mode & 0o077 != 0
+        else { continue }
+        others.withLock { $0.append(file) }
+      }
+      return call.operation == .open && call.name == "." ? .failure(failure) : nil
+    }
     let output = try OutputFile(directory("out"), isHidden: true, files: files)
     try output.write(new.byteSpan, at: 0, of: UInt64(new.count))
+    for file in others.withLock({ $0 }) { #expect(try SystemFiles().status(of: file).size == 0) }
     let temporary = try #require(directory.names().first)
     #expect(try files.status(of: directory(temporary), in: nil, following: .asThemselves).mode == 0o600)
     try output.commit()

@@ -56,8 +56,27 @@ struct ReplacementTests {
     try FileManager.default.removeItem(atPath: directory("out"))
     try directory.write([1], to: "elsewhere/file")
     try FileManager.default.createSymbolicLink(atPath: directory("out"), withDestinationPath: "elsewhere")
+    try replace(FaultyFiles())
+    #expect(directory.names(in: "elsewhere") == ["new"] && directory.names() == ["elsewhere", "out"])
+    try FileManager.default.removeItem(atPath: directory("elsewhere"))
     #expect(failure { () throws(PackError) in try replace(FaultyFiles()) }?.code == .outputExists)
-    #expect(directory.bytes(of: "elsewhere/file") == [1])
+  }
+
+  @Test("is filled itself if it cannot be renamed: the manifest comes last, and only then what was there goes")
+  func immovable() throws {
+    try reset()
+    try directory.write([1], to: "out/manifest.json")
+    try directory.makeDirectory("out/lost+found")
+    let files = FaultyFiles { $0.operation == .exchange ? .failure(.acrossVolumes) : nil }
+    let output = try OutputDirectory(directory("out"), place: .replaceable, files: files)
+    for name in ["manifest.json", "z"] { try output.write([2], to: name) }
+    try output.commit()
+    #expect(directory.names(in: "out") == ["lost+found", "manifest.json", "z"] && directory.names() == ["out"])
+    #expect(directory.bytes(of: "out/manifest.json") == [2])
+    let calls = files.calls.filter { [.rename, .remove].contains($0.operation) }
+    let last = try #require(calls.firstIndex { $0.operation == .rename && $0.name.hasSuffix("manifest.json") })
+    #expect(last == calls.lastIndex { $0.operation == .rename })
+    #expect(calls[..<last].allSatisfy { $0.operation == .rename })
   }
 
   @Test("leaves the earlier one as it was, whatever operation fails", arguments: [true, false])

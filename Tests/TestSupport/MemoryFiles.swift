@@ -135,7 +135,7 @@ package final class MemoryFiles: FileSystem {
         _ = try volume.find(name, from: start(directory))
         return opened(volume.makeNameless(mode: mode))
       }
-    case .read, .readUnlinked, .directory, .directoryUnlinked, .writeUnlinked:
+    case .read, .readUnlinked, .directory, .directoryUnlinked, .writeUnlinked, .rewriteUnlinked:
       return try call("open", name) { (volume) throws(FileFailure) in
         let node = try volume.find(name, from: start(directory))
         let kind = volume.nodes[node].kind

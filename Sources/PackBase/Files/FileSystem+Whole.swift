@@ -172,9 +172,13 @@ extension FileSystem {
     return (file, status)
   }
 
-  /// Returns the path of the file that an output under this name replaces: the target of a symbolic link, or the path itself.
+  /// Returns the path that an output of this name replaces: the target of a symbolic link to a file or directory, or the path itself.
   package func target(of path: String) throws(PackError) -> String {
-    try reading(path, ifPresent(canonicalPath(of: path))) ?? path
+    guard (try? status(of: path, in: nil, following: .asThemselves))?.kind == .symbolicLink, PathParts(path)?.directory != "/dev",
+      // Refused by the system if another user made the link in a directory of all.
+      let kind = (try? status(of: path, in: nil, following: .followed))?.kind, kind == .file || kind == .directory
+    else { return path }
+    return try reading(path, canonicalPath(of: path))
   }
 
   /// Reads a whole file. Throws an error with `code` if it is larger than `limit` bytes.

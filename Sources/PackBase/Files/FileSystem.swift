@@ -54,8 +54,11 @@ package protocol FileSystem: Sendable {
   ///
   /// - Returns: nil if the process is about to be suspended.
   func beginActivity() -> ProcessActivity?
-  /// Tries to lock a file exclusively without waiting, and returns whether it did. The lock ends when the file is closed.
+  /// Tries to lock a file exclusively without waiting, and returns whether it did. The lock ends when the file is closed. Not every file system has
+  /// locks (``FileFailure/isLockless``).
   func tryLock(_ file: OpenFile) throws(FileFailure) -> Bool
+  /// Whether something is mounted at a path, so that it cannot be renamed.
+  func isMountPoint(_ path: String) -> Bool
   /// Returns the absolute path without symbolic links.
   func canonicalPath(of name: String) throws(FileFailure) -> String
 }
@@ -65,6 +68,12 @@ extension FileSystem {
   package func order(_ file: OpenFile) throws(FileFailure) { try sync(file) }
   package func beginActivity() -> ProcessActivity? { ProcessActivity() }
   package func map(_ file: OpenFile, _ size: Int) -> FileContent? { nil }
+  package func isMountPoint(_ path: String) -> Bool {
+    guard let own = try? status(of: path, in: nil, following: .asThemselves).device,
+      let outer = try? status(of: PathParts(path)?.directory ?? "\(path)/..", in: nil, following: .followed).device
+    else { return false }
+    return own != outer
+  }
 }
 
 /// How a file is opened. Child processes inherit no open file, and opening never waits for the other end of a pipe.
@@ -79,6 +88,8 @@ package enum FileAccess: Hashable, Sendable {
   case directoryUnlinked
   /// Writes to a file that exists, and refuses a symbolic link as the last component.
   case writeUnlinked
+  /// Empties a file that exists, to write to it, and refuses a symbolic link as the last component.
+  case rewriteUnlinked
   /// Makes a new file to read and write. It must not exist yet, not even as a symbolic link.
   case create(mode: UInt32)
   /// Makes a new nameless file to read and write in the given directory. Until it is linked to a name, no other process can open it, and it is

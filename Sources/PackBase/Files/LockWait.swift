@@ -12,13 +12,13 @@ package struct LockWait: Sendable {
     self.isCancelled = isCancelled
   }
 
-  /// Locks a directory that has no lock file. The lock ends when the directory is released.
+  /// Locks a directory that has no lock file. The lock ends when the directory is released. Where the file system has no locks, it is not locked.
   ///
   /// - Parameter subject: the path that errors name.
   /// - Returns: nil if another process or task holds the lock for too long.
   /// - Throws: ``PackError/Code/cancelled``, or an error of the file system.
   package func lock(directory: String, for subject: String, files: any FileSystem) throws(PackError) -> OpenFile? {
-    try lock(subject, files: files) { () throws(FileFailure) in
+    try lock(subject, isNeeded: false, files: files) { () throws(FileFailure) in
       try files.open(directory, .directory, in: nil)
     } named: { () throws(FileFailure) in
       try files.status(of: directory, in: nil, following: .followed)
@@ -26,30 +26,39 @@ package struct LockWait: Sendable {
   }
 
   /// - Parameters:
+  ///   - isNeeded: whether it is an error if the file system has no locks.
   ///   - open: opens what is locked.
   ///   - named: returns the status of what has its name now.
   func lock(
-    _ path: String, files: any FileSystem, open: () throws(FileFailure) -> OpenFile, named: () throws(FileFailure) -> FileStatus
+    _ path: String, isNeeded: Bool = true, files: any FileSystem, open: () throws(FileFailure) -> OpenFile,
+    named: () throws(FileFailure) -> FileStatus
   ) throws(PackError) -> OpenFile? {
     let limit = limit.microseconds
     var waited: UInt64 = 0
     var pause: UInt64 = 250
     while true {
-      do throws(FileFailure) {
-        let file = try open()
-        if try files.tryLock(file) {
-          // It may have been removed and created again between the two calls. Then other processes do not see this lock.
-          if try isStillThere(file, files, named) { return file }
-          continue
-        }
-      } catch {
-        throw error.writing(path)
+      let file = try writing(path, open())
+      if try tryLock(file, path, isNeeded: isNeeded, files: files) {
+        // It may have been removed and created again between the two calls. Then other processes do not see this lock.
+        if try writing(path, isStillThere(file, files, named)) { return file }
+        continue
       }
       guard waited < limit else { return nil }
       guard !isCancelled() else { throw PackError(.cancelled, "cancelled") }
       clock.pause(for: .microseconds(Int64(pause)))
       waited += pause
       pause = min(pause * 2, 8000)
+    }
+  }
+
+  private func tryLock(_ file: OpenFile, _ path: String, isNeeded: Bool, files: any FileSystem) throws(PackError) -> Bool {
+    do throws(FileFailure) {
+      return try files.tryLock(file)
+    } catch {
+      guard error.isLockless else { throw error.writing(path) }
+      guard isNeeded else { return true }
+      throw PackError(
+        .cannotWrite, of: path, "cannot be locked: \(error.text)", advice: .developer("use a volume that has locks, as flock makes them"))
     }
   }
 

@@ -1,7 +1,8 @@
 /// A directory that appears under its name whole or not at all.
 ///
 /// It is filled under a temporary name in the same directory, readable by its owner only, and gets its name by one rename. If this object is released
-/// before ``commit(mode:)``, the directory is removed.
+/// before ``commit(mode:)``, the directory is removed. A directory that something is mounted at, or that is named as `.`, keeps its place: the temporary
+/// one is inside it, and its files are moved one after the other.
 package final class OutputDirectory: Sendable {
   /// The directory to fill.
   package let root: OpenFile
@@ -12,6 +13,8 @@ package final class OutputDirectory: Sendable {
   /// Nil if the caller gives the directory its final name.
   private let staging: StagedName?
   private let place: Place
+  /// Whether the temporary directory is inside the final one.
+  private let isInside: Bool
   /// The permissions of the finished directory: those that the process gives to new directories.
   private let finalMode: UInt32
 
@@ -28,17 +31,20 @@ package final class OutputDirectory: Sendable {
     self.path = path
     self.files = files
     self.place = place
-    try Self.check(path, place, files: files)
-    let staging = try StagedName(for: path, files: files)
+    let target = try files.target(of: path)
+    let isNamed = PathParts(target) != nil
+    isInside = isNamed ? files.isMountPoint(target) : (try? files.status(of: target, in: nil, following: .asThemselves)) != nil
+    try Self.check(path, at: target, place, isInside: isInside, files: files)
+    let staging = try StagedName(for: isInside ? "\(target)/new" : target, files: files)
     self.staging = staging
-    var mode: UInt32 = 0o755
+    var mode: UInt32 = 0o777
     root = try staging.make(.directory) { (name, directory) throws(FileFailure) in
-      try files.makeDirectory(name, mode: 0o755, in: directory)
+      try files.makeDirectory(name, mode: 0o777, in: directory)
       do throws(FileFailure) {
         let made = try files.open(name, .directoryUnlinked, in: directory)
-        // After the process's mask. Nothing is in the directory yet that others could read.
-        mode = try files.status(of: made).mode & 0o777
-        try files.setMode(0o700, of: made)
+        // After the process's mask, with the bit that gives files the group. Nothing is in the directory yet that others could read.
+        mode = try files.status(of: made).mode
+        try files.setMode(mode & 0o7000 | 0o700, of: made)
         return made
       } catch {
         // No file handles left, for example. The directory must not stay.
@@ -60,6 +66,7 @@ package final class OutputDirectory: Sendable {
     self.path = path
     self.files = files
     place = .free
+    isInside = false
     staging = nil
     finalMode = 0o755
     try writing(path, files.makeDirectory(name, mode: 0o700, in: directory))
@@ -75,7 +82,7 @@ package final class OutputDirectory: Sendable {
   }
 
   /// Writes a whole new file in the directory.
-  package func write(_ bytes: [UInt8], to name: String, mode: UInt32 = 0o644) throws(PackError) {
+  package func write(_ bytes: [UInt8], to name: String, mode: UInt32 = 0o666) throws(PackError) {
     let file = try writing("\(path)/\(name)", files.open(name, .create(mode: mode), in: root))
     try writing("\(path)/\(name)", files.writeAll(file, at: 0, bytes.byteSpan))
     if !files.syncsWholeVolumes { try writing("\(path)/\(name)", files.sync(file)) }
@@ -83,17 +90,21 @@ package final class OutputDirectory: Sendable {
 
   /// Makes a new directory in the directory.
   package func makeDirectory(_ name: String) throws(PackError) {
-    try writing("\(path)/\(name)", files.makeDirectory(name, mode: 0o755, in: root))
+    try writing("\(path)/\(name)", files.makeDirectory(name, mode: 0o777, in: root))
   }
 
   /// Syncs everything to the disk and gives the directory its final name, unless the caller does that.
   ///
   /// - Parameter mode: the permissions of the directory. If nil, those that the process gives to new directories.
   package func commit(mode: UInt32? = nil) throws(PackError) {
-    try writing(path, files.setMode(mode ?? finalMode, of: root))
+    try writing(path, files.setMode(mode.map { finalMode & 0o7000 | $0 } ?? finalMode, of: root))
     try writing(path, files.syncVolume(of: root))
     try writing(path, files.syncsWholeVolumes ? files.sync(root) : syncDirectories(root))
     guard let staging else { return }
+    guard !isInside else {
+      try Self.check(path, at: files.target(of: path), place, isInside: true, files: files)
+      return try staging.commitInside()
+    }
     switch place {
     case .free: try staging.commit()
     case .replaceable: try staging.commitReplacing()
@@ -115,16 +126,19 @@ package final class OutputDirectory: Sendable {
     return path
   }
 
-  private static func check(_ path: String, _ place: Place, files: any FileSystem) throws(PackError) {
-    guard let status = try writing(path, ifPresent(files.status(of: path, in: nil, following: .asThemselves))) else { return }
+  /// Throws if something is there that the directory does not replace.
+  private static func check(
+    _ path: String, at target: String, _ place: Place, isInside: Bool, files: any FileSystem
+  ) throws(PackError) {
+    guard let status = try writing(path, ifPresent(files.status(of: target, in: nil, following: .asThemselves))) else { return }
     guard status.kind == .directory else {
       let isLink = status.kind == .symbolicLink
-      let what = isLink ? "is a symbolic link, which a new directory does not replace" : "exists and is not a directory"
+      let what = isLink ? "is a symbolic link to no directory" : "exists and is not a directory"
       throw PackError(.outputExists, of: path, what, advice: .chooseDirectory)
     }
     guard place == .free else { return }
-    let names = try writing(path, files.names(in: files.open(path, .directoryUnlinked, in: nil)))
-    guard names.isEmpty else {
+    let names = try writing(path, files.names(in: files.open(target, .directoryUnlinked, in: nil)))
+    guard names.allSatisfy({ isInside && StagedName.isOfVolume($0.text) }) else {
       throw PackError(
         .outputExists, of: path, "is not empty",
         advice: .chooseDirectory)

@@ -10,7 +10,7 @@ package final class OutputFile: Sendable {
 
   private let files: any FileSystem
   private let staging: StagedName
-  /// The permissions to set when the file gets its name, if it was made with other permissions.
+  /// The permissions to set when the file gets its name, if it was made with others.
   private let finalMode: UInt32?
   private let durability: Durability
 
@@ -31,7 +31,7 @@ package final class OutputFile: Sendable {
   ///     nameless files, it has a temporary name and no permissions for others.
   ///   - durability: which operation syncs the file to the disk.
   package init(
-    _ path: String, mode: UInt32 = 0o644, isHidden: Bool = false, durability: Durability = .synced, files: any FileSystem
+    _ path: String, mode: UInt32 = 0o666, isHidden: Bool = false, durability: Durability = .synced, files: any FileSystem
   ) throws(PackError) {
     self.path = path
     self.files = files
@@ -43,17 +43,16 @@ package final class OutputFile: Sendable {
       finalMode = nil
       return
     }
-    let made = try staging.make { (name, directory) throws(FileFailure) in
-      try files.open(name, .create(mode: mode), in: directory)
+    var finalMode: UInt32?
+    file = try staging.make { (name, directory) throws(FileFailure) in
+      let made = try files.open(name, .create(mode: mode), in: directory)
+      guard isHidden else { return made }
+      // The permissions after the process's mask. Others may have opened this file, so it stays empty, and another one is written.
+      finalMode = try files.status(of: made).mode & 0o777
+      try files.remove(name, .file, in: directory)
+      return try files.open(name, .create(mode: 0o600), in: directory)
     }
-    file = made
-    guard isHidden else {
-      finalMode = nil
-      return
-    }
-    // The permissions after the process's mask.
-    finalMode = try writing(path, files.status(of: made).mode & 0o777)
-    try writing(path, files.setMode(0o600, of: made))
+    self.finalMode = finalMode
   }
 
   /// Writes a whole file, and replaces an earlier one atomically.
@@ -140,10 +139,17 @@ package final class StagedName: @unchecked Sendable {
 
   /// Opens the directory, and removes what killed processes left there of the output.
   ///
+  /// Where the file system has no locks, what they left stays, because another process may be using it.
+  ///
   /// - Parameter isNew: whether only the caller writes into the directory, which is new. Then it is not searched.
   package init(for path: String, inNewDirectory isNew: Bool = false, files: any FileSystem) throws(PackError) {
     guard let parts = PathParts(path) else {
       throw PackError(.usage, "'\(path)' does not name a file or directory", advice: .chooseFile)
+    }
+    guard path != "-" else {
+      throw PackError(
+        .usage, "'-' would be a name, and this is not written to standard output",
+        advice: .developer("name a file or directory; with the name '-' it is ./-"))
     }
     self.parts = parts
     self.path = path
@@ -176,7 +182,7 @@ package final class StagedName: @unchecked Sendable {
         temporaryName = name
         self.kind = kind
         // Another process that removes stale files may have locked it first. Then it is removed, and this loop tries another name.
-        if try files.tryLock(file), try files.status(of: file).linkCount > 0 { return file }
+        if try files.lockIfPossible(file), try files.status(of: file).linkCount > 0 { return file }
         temporaryName = nil
       } catch {
         guard error.isExisting else { throw error.writing(path) }
@@ -189,12 +195,7 @@ package final class StagedName: @unchecked Sendable {
   package func makeNameless(mode: UInt32) throws(PackError) -> OpenFile? {
     // Locked for the moment between its temporary and its final name.
     guard let file = try writing(path, files.nameless(mode: mode, in: directory)) else { return nil }
-    do throws(FileFailure) {
-      guard try files.tryLock(file) else { return nil }
-    } catch {
-      guard error.isUnsupported else { throw error.writing(path) }
-      return nil
-    }
+    guard try writing(path, files.lockIfPossible(file)) else { return nil }
     nameless = file
     return file
   }
@@ -211,12 +212,26 @@ package final class StagedName: @unchecked Sendable {
     do {
       try files.rename(name, to: parts.name, in: directory)
     } catch {
+      if error.isImmovable, kind == .file { return try rewrite(from: name) }
       throw error.isNotEmpty && kind == .directory
         ? PackError(.outputExists, of: path, "is no longer empty") : error.writing(path)
     }
     temporaryName = nil
     guard durability == .synced else { return }
     try writing(path, files.sync(directory))
+  }
+
+  /// Writes a file that is mounted under the final name in place, because no other can get the name.
+  private func rewrite(from name: String) throws(PackError) {
+    let source = try writing(path, files.open(name, .readUnlinked, in: directory))
+    let target = try writing(path, files.open(parts.name, .rewriteUnlinked, in: directory))
+    let size = try writing(path, files.status(of: source).size)
+    try files.forEachPiece(of: source, 0..<size, name: path) { (piece, offset) throws(PackError) in
+      try files.filling(path, with: size - offset, at: directory, files.writeAll(target, at: offset, piece))
+    }
+    try writing(path, files.sync(target))
+    temporaryName = nil
+    try? files.remove(name, .file, in: directory)
   }
 
   /// Gives the temporary directory its final name, and removes the directory that had it.
@@ -230,6 +245,11 @@ package final class StagedName: @unchecked Sendable {
       do throws(FileFailure) {
         try files.exchange(name, with: parts.name, in: directory)
       } catch {
+        guard !error.isImmovable else {
+          try move(from: name, to: parts.name)
+          temporaryName = nil
+          return
+        }
         guard error.isUnsupported else { throw error }
         temporaryName = try replaceInTwoSteps(name)
       }
@@ -242,6 +262,45 @@ package final class StagedName: @unchecked Sendable {
     try writing(path, files.sync(directory))
     if let old = temporaryName.take() { try? files.removeTree(old, in: directory) }
   }
+
+  /// Moves what is in the temporary directory into the one in which that was made, and removes what was there.
+  package func commitInside() throws(PackError) {
+    guard let name = temporaryName, kind == .directory else { preconditionFailure("committed twice, or not a directory") }
+    try writing(path, move(from: name, to: "."))
+    temporaryName = nil
+  }
+
+  /// Replaces the content of a directory that cannot be renamed by that of another one, file after file. The manifest of a release comes last, and only
+  /// then what was there before goes.
+  private func move(from name: String, to target: String) throws(FileFailure) {
+    let (source, place) = (
+      try files.open(name, .directoryUnlinked, in: directory), try files.open(target, .directoryUnlinked, in: directory)
+    )
+    let names = try files.names(in: source).map(\.text).sorted { ($0 == Self.last ? 1 : 0, $0) < ($1 == Self.last ? 1 : 0, $1) }
+    for item in names {
+      if try ifPresent(files.status(of: item, in: place, following: .asThemselves))?.kind == .directory {
+        try files.removeTree(item, in: place)
+      }
+      try files.rename("\(name)/\(item)", to: "\(target)/\(item)", in: directory)
+    }
+    try files.sync(place)
+    for old in try files.names(in: place) where old.isUTF8 && !names.contains(old.text) && !Self.isOfVolume(old.text) {
+      let kind = try files.status(of: old.text, in: place, following: .asThemselves).kind
+      try kind == .directory ? files.removeTree(old.text, in: place) : files.remove(old.text, kind, in: place)
+    }
+    // A file that both have, as links to one file, is not renamed.
+    try files.removeTree(name, in: directory)
+    try files.sync(place)
+  }
+
+  /// The file of a release that says what the others are.
+  private static let last = "manifest.json"
+
+  /// A directory that a file system keeps at its root.
+  package static let volumeFolder = "lost+found"
+
+  /// Whether a name in a directory is none of its content: that directory, or an output that is being made.
+  package static func isOfVolume(_ name: String) -> Bool { name == volumeFolder || isTemporary(name) }
 
   /// Returns the name that the earlier directory has now.
   private func replaceInTwoSteps(_ name: String) throws(FileFailure) -> String {
@@ -290,6 +349,18 @@ package final class StagedName: @unchecked Sendable {
       } else {
         try? files.remove(name.text, status.kind, in: directory)
       }
+    }
+  }
+}
+
+extension FileSystem {
+  /// Locks a file, so that no other process takes it for one of a process that was killed, and returns whether no other had locked it.
+  fileprivate func lockIfPossible(_ file: OpenFile) throws(FileFailure) -> Bool {
+    do throws(FileFailure) {
+      return try tryLock(file)
+    } catch {
+      guard error.isLockless else { throw error }
+      return true
     }
   }
 }

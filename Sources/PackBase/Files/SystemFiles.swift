@@ -21,6 +21,7 @@ package struct SystemFiles: FileSystem {
     case .directory: flags |= O_RDONLY | O_DIRECTORY
     case .directoryUnlinked: flags |= O_RDONLY | O_DIRECTORY | O_NOFOLLOW
     case .writeUnlinked: flags |= O_WRONLY | O_NONBLOCK | O_NOFOLLOW
+    case .rewriteUnlinked: flags |= O_WRONLY | O_NONBLOCK | O_NOFOLLOW | O_TRUNC
     case .create(let permissions):
       flags |= O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW
       mode = mode_t(permissions)
@@ -289,6 +290,10 @@ package struct SystemFiles: FileSystem {
     }
   }
 
+  #if !canImport(Darwin)
+    package func isMountPoint(_ path: String) -> Bool { unsafe packer_is_mount_point(path) }
+  #endif
+
   package func canonicalPath(of name: String) throws(FileFailure) -> String {
     guard let path = unsafe realpath(name, nil) else { throw FileFailure(number: errno) }
     defer { unsafe free(path) }
@@ -364,6 +369,10 @@ extension FileFailure {
   package var isUnclonable: Bool { isUnsupported || number == EXDEV || number == ENOTTY || number == EPERM || number == EACCES }
   /// Whether the operation would cross volumes.
   package var isAcrossVolumes: Bool { number == EXDEV }
+  /// Whether a name cannot be given to something else: something is mounted there, or it is in a lower layer of an overlay.
+  package var isImmovable: Bool { number == EXDEV || number == EBUSY }
+  /// Whether the file system, or a sandbox, has no locks.
+  package var isLockless: Bool { isUnsupported || isDenied || number == ENOLCK }
   /// Whether a directory is not empty but must be.
   package var isNotEmpty: Bool { number == ENOTEMPTY || number == EEXIST }
   /// Whether the other end of a pipe is closed.

@@ -25,7 +25,7 @@ final class PackDraft: @unchecked Sendable {
     // The final header has the same length, because the salt does not change it.
     bodyOffset = UInt64(try HeaderAuthentication.seal(header, key: key, backend: backend).count - SegmentLayout.tinkHeaderSize)
     salt = try SaltDerivation(key: key, header: header, backend: backend)
-    output = try OutputFile(path, isHidden: true, durability: durability, files: files)
+    output = try OutputFile(files.target(of: path), isHidden: true, durability: durability, files: files)
   }
 
   /// Appends to the payload, and writes the bytes at the places of their segments.

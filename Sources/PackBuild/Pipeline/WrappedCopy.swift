@@ -30,7 +30,7 @@ package struct WrappedCopy: Sendable {
     let layout = pack.layout
     let bodySize = layout.packSize - UInt64(start.bytes.count)
     let size = UInt64(header.count) + bodySize
-    let file = try OutputFile(output, files: files)
+    let file = try OutputFile(files.target(of: output), files: files)
     try file.reserve(size)
     let counter = ProgressCounter(.sealing, total: size, handler: progress)
     let sha256 = try await WorkerPool.value { (pool) throws(PackError) -> [UInt8] in

@@ -77,6 +77,7 @@ struct ForeignFilesSearch {
     for name in names {
       let path = place.path(name)
       let kind = kind(of: path)
+      if name == StagedName.volumeFolder, kind == .directory { continue }
       let isWritten = Self.known.contains(name) && (name == BuildRecord.fileName || written?.contains(name) ?? true)
       if isWritten || published.contains(name) || path == place.manifest, kind != .directory {
         if kind == .symbolicLink { result.links.append(path) }

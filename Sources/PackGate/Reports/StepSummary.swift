@@ -10,7 +10,7 @@ package enum StepSummary {
 
   package static func append(to path: String, files: any FileSystem, _ text: (_ limit: Int) -> String) throws(PackError) {
     let found = try writing(path, ifPresent(files.open(path, .writeUnlinked, in: nil)))
-    let file = if let found { found } else { try writing(path, files.open(path, .create(mode: 0o644), in: nil)) }
+    let file = if let found { found } else { try writing(path, files.open(path, .create(mode: 0o666), in: nil)) }
     let size = try writing(path, files.status(of: file).size)
     let room = size >= UInt64(GitHubReport.largestSummary) ? 0 : GitHubReport.largestSummary - Int(size)
     try writing(path, files.writeAll(file, at: size, Array(text(room).utf8).byteSpan))

@@ -222,7 +222,7 @@ package struct ConfigurationProposal: Sendable {
   /// Writes the configuration. An existing file is never replaced.
   package func write(files: any FileSystem = SystemFiles()) throws(PackError) {
     guard let parts = PathParts(path) else { throw Self.noName(path) }
-    let made: Void? = try writing(path, unlessExisting(files.makeNew(parts.name, mode: 0o644, in: parts.directory, Array(text.utf8))))
+    let made: Void? = try writing(path, unlessExisting(files.makeNew(parts.name, mode: 0o666, in: parts.directory, Array(text.utf8))))
     guard made != nil else { throw Self.exists(path) }
   }
 
@@ -237,7 +237,7 @@ package struct ConfigurationProposal: Sendable {
     guard let parts = PathParts(path) else { return (nil, []) }
     let place = parts.directory == "." ? ".gitignore" : "\(parts.directory)/.gitignore"
     let new = (["# Keys and releases of packer"] + ignoredFiles).map { $0 + "\n" }.joined()
-    let made: Void? = try writing(place, unlessExisting(files.makeNew(".gitignore", mode: 0o644, in: parts.directory, Array(new.utf8))))
+    let made: Void? = try writing(place, unlessExisting(files.makeNew(".gitignore", mode: 0o666, in: parts.directory, Array(new.utf8))))
     guard made == nil else { return (place, []) }
     let bytes = (try? files.contents(of: place, limit: Self.largestSettings)) ?? []
     let lines = Set(

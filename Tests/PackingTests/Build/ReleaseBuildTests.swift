@@ -239,9 +239,10 @@ struct ReleaseBuildTests {
     #expect(await project.refusal()?.code == .outputExists)
     try project.remove("dist")
     try project.directory.makeDirectory("elsewhere")
+    try project.directory.write([1], to: "elsewhere/mine")
     try FileManager.default.createSymbolicLink(atPath: project.directory("dist"), withDestinationPath: "elsewhere")
     #expect(await project.refusal()?.code == .outputExists)
-    #expect(project.directory.names(in: "elsewhere") == [])
+    #expect(project.directory.names(in: "elsewhere") == ["mine"])
   }
 
   @Test("reports all sources that cannot be packed before anything is made, in the words of the configuration")

@@ -83,7 +83,7 @@ final class StagedRelease {
     let (path, newPath) = ("\(sourcePath)/\(name)", "\(directory.path)/\(newName)")
     let from = try reading(path, files.open(name, .readUnlinked, in: source))
     let size = try reading(path, files.status(of: from)).size
-    let to = try writing(newPath, files.open(newName, .create(mode: 0o644), in: directory.root))
+    let to = try writing(newPath, files.open(newName, .create(mode: 0o666), in: directory.root))
     try FileCopy.read(from, size: size, name: path, files: files) { (piece, offset) throws(PackError) in
       try writing(newPath, files.writeAll(to, at: offset, piece))
     }

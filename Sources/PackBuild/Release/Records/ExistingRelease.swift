@@ -9,13 +9,13 @@ struct ExistingRelease: Sendable {
   /// - Returns: nil if nothing is there, or only an empty directory.
   /// - Throws: ``PackError/Code/outputExists`` if the build would remove anything that packer did not make.
   static func look(at path: String, files: any FileSystem) throws(PackError) -> ExistingRelease? {
-    guard let status = try reading(path, ifPresent(files.status(of: path, in: nil, following: .asThemselves))) else { return nil }
+    guard let status = try reading(path, ifPresent(files.status(of: path, in: nil, following: .followed))) else { return nil }
     guard status.kind == .directory else {
       throw PackError(
         .outputExists, of: path, "exists and is not a directory", hint: "choose another directory with -o, or move it away")
     }
-    guard let directory = try reading(path, ifPresent(files.open(path, .directoryUnlinked, in: nil))) else { return nil }
-    let names = try reading(path, files.names(in: directory))
+    guard let directory = try reading(path, ifPresent(files.open(path, .directory, in: nil))) else { return nil }
+    let names = try reading(path, files.names(in: directory)).filter { !StagedName.isOfVolume($0.text) }
     guard !names.isEmpty else { return nil }
     guard names.contains(where: { $0.text == BuildRecord.fileName }) else {
       throw foreign(path, names.map(\.text).sorted())

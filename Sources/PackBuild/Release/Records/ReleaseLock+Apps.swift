@@ -57,7 +57,7 @@ extension ReleaseLock {
   func writeApps(besides path: String, files: any FileSystem) throws(PackError) {
     guard !apps.isEmpty else { return }
     let folder = try Self.appsFolder(besides: path)
-    try writing(folder, unlessExisting(files.makeDirectory(folder, mode: 0o755, in: nil)))
+    try writing(folder, unlessExisting(files.makeDirectory(folder, mode: 0o777, in: nil)))
     for app in apps {
       let file = try files.target(of: "\(folder)/\(app.fileName)")
       let document = app.record.document

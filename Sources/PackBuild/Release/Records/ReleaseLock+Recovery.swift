@@ -5,7 +5,7 @@ extension ReleaseLock {
   package static func createIfMissing(_ path: String) throws(PackError) -> Bool {
     let files = SystemFiles()
     guard let parts = PathParts(path) else { return false }
-    return try writing(path, unlessExisting(files.makeNew(parts.name, mode: 0o644, in: parts.directory, ReleaseLock().document))) != nil
+    return try writing(path, unlessExisting(files.makeNew(parts.name, mode: 0o666, in: parts.directory, ReleaseLock().document))) != nil
   }
 
   /// What to do if the lock file is missing.

@@ -167,7 +167,7 @@ package struct ReleasedPacks: Sendable {
   }
 
   private func makeDirectory() throws(PackError) {
-    let isNew = try writing(directory, unlessExisting(files.makeDirectory(directory, mode: 0o755, in: nil))) != nil
+    let isNew = try writing(directory, unlessExisting(files.makeDirectory(directory, mode: 0o777, in: nil))) != nil
     // Packs are large. Who keeps them in version control empties the file.
     let ignored = "\(directory)/.gitignore"
     guard files.isMissing(ignored, following: .asThemselves) else { return }
