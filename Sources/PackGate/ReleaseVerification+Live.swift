@@ -11,7 +11,6 @@ extension ReleaseVerification {
     }
     (plan.isQuick, plan.seed, plan.statePath, plan.patience) = (isQuick, liveSeed, liveState, livePatience)
     let fetcher = try CurlFetcher(files: files)
-    defer { fetcher.remove() }
     facts.live = try await LiveInspection(plan: plan, fetcher: fetcher, files: files).run(progress: progress)
   }
 

@@ -18,6 +18,8 @@ package struct Shard: Hashable, Sendable {
 
   /// The largest JSON that a reader takes, in bytes (1 MiB).
   package static let largestContentSize: UInt64 = 1 << 20
+  /// The size of the largest file, in bytes.
+  package static let largestSize = Limits.compressBound(Int(largestContentSize))
   /// The largest number of shards is 2 to this power.
   package static let mostBits = 10
   /// The end of the names of published shards.

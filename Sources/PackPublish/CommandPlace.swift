@@ -28,11 +28,11 @@ package struct CommandPlace: PublishingPlace {
 
   /// Fetches a file for a moment. Returns nil if it does not exist.
   private func fetched<Result>(_ name: String, _ body: (String) throws(PackError) -> Result) throws(PackError) -> Result? {
-    let files = SystemFiles()
-    let path = TemporaryName.path("get")
-    defer { try? files.remove(path, .file, in: nil) }
-    _ = try run("get", name, path)
-    return ReleasePlaces.exists(path) ? try body(path) : nil
+    // In a folder that no other user can write to, who could make the file first.
+    try ScratchFolder.withFile { (path) throws(PackError) in
+      _ = try run("get", name, path)
+      return ReleasePlaces.exists(path) ? try body(path) : nil
+    }
   }
 
   package func contents(of name: String, limit: Int) throws(PackError) -> [UInt8]? {
@@ -40,15 +40,15 @@ package struct CommandPlace: PublishingPlace {
   }
 
   package func bring(_ wanted: [(name: String, limit: UInt64)], to directory: String) throws(PackError) -> Brought {
-    var rest = wanted.reduce(0 as UInt64) { $0.adding($1.limit) }
-    for (name, _) in wanted {
+    var brought = Brought()
+    for (name, limit) in wanted {
       let path = ReleaseFolder.path(name, in: directory)
       _ = try run("get", name, path)
-      let size = (try? SystemFiles().status(of: path, in: nil, following: .asThemselves))?.size ?? 0
-      guard size <= rest else { break }
-      rest -= size
+      guard let status = try? SystemFiles().status(of: path, in: nil, following: .asThemselves), status.size > limit else { continue }
+      try? SystemFiles().remove(path, status.kind, in: nil)
+      brought.larger.append(name)
     }
-    return Brought()
+    return brought
   }
 
   package func add(_ names: [String], from directory: String) throws(PackError) {

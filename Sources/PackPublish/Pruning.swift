@@ -52,11 +52,16 @@ package struct Pruning: Sendable {
   package func plan(in scratch: String) throws(PackError) -> Plan {
     let there = try place.sizes()
     let copies = there.keys.filter { ManifestCopy.version($0) != nil }.sorted()
-    let shards = there.keys.filter { Shard.isFileName($0) }
+    if let large = copies.first(where: { there[$0].map { $0 > Manifest.largestSize } ?? false }) {
+      throw unreadable(large, "it has \(there[large] ?? 0) bytes, more than a manifest can have")
+    }
+    // None that is larger belongs to a release.
+    let shards = there.filter { Shard.isFileName($0.key) && $0.value <= Shard.largestSize }.keys
     guard there[ReleaseFile.manifest] != nil else {
       throw PackError(.missingInput, of: place.title, "has no \(ReleaseFile.manifest)", hint: "packer publish makes one")
     }
-    try place.fetch([ReleaseFile.manifest] + copies + shards.sorted(), to: scratch)
+    let manifests = ([ReleaseFile.manifest] + copies).map { ($0, UInt64(Manifest.largestSize)) }
+    try place.fetch(manifests + shards.sorted().map { ($0, UInt64(Shard.largestSize)) }, to: scratch)
     let current = try ReleaseFiles(ReleaseFolder.path(ReleaseFile.manifest, in: scratch))
     guard try own.has(current) else {
       throw PackError(

@@ -74,7 +74,8 @@ package struct Publication: Sendable {
     return Plan(
       missing: missing, present: (release.files.count - missing.count, size.0 - size.1),
       others: (others.count, others.reduce(0 as UInt64) { $0.adding($1.value) }), unsure: unsure,
-      shards: there.keys.filter(Shard.isFileName).sorted(), published: published, publishedVersion: version,
+      shards: there.filter { Shard.isFileName($0.key) && $0.value <= Shard.largestSize }.keys.sorted(), published: published,
+      publishedVersion: version,
       isPublished: isPublished, hasCopy: there[release.copyName] == UInt64(release.manifestBytes.count))
   }
 
@@ -160,13 +161,12 @@ package struct Publication: Sendable {
   private func doubtful(_ plan: Plan) throws(PackError) -> [ReleaseFiles.File] {
     guard !plan.unsure.isEmpty, let published = plan.published, try !place.hasDigests() else { return plan.unsure }
     guard !plan.isPublished else { return [] }
-    let (files, scratch) = (SystemFiles(), TemporaryName.path("shards"))
-    try writing(scratch, files.makeDirectory(scratch, mode: 0o700, in: nil))
-    defer { try? files.removeTree(scratch, in: nil) }
-    try OutputFile.write(published, to: ReleaseFolder.path(ReleaseFile.manifest, in: scratch), files: files)
-    if !plan.shards.isEmpty { try place.fetch(plan.shards, to: scratch) }
+    let scratch = try ScratchFolder()
+    defer { withExtendedLifetime(scratch) {} }
+    try OutputFile.write(published, to: ReleaseFolder.path(ReleaseFile.manifest, in: scratch.path), files: SystemFiles())
+    if !plan.shards.isEmpty { try place.fetch(plan.shards.map { ($0, UInt64(Shard.largestSize)) }, to: scratch.path) }
     // Somebody who replaced the manifest may have replaced packs, too.
-    guard let former = try? ReleaseFiles(scratch), try own.isTrusted(SignedManifest(published)) else { return plan.unsure }
+    guard let former = try? ReleaseFiles(scratch.path), try own.isTrusted(SignedManifest(published)) else { return plan.unsure }
     let named = Set(former.files)
     return plan.unsure.filter { !named.contains($0) }
   }

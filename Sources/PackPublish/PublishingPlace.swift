@@ -37,17 +37,17 @@ package protocol PublishingPlace: StoragePlace {
 }
 
 extension PublishingPlace {
-  /// Copies files of any size from the place into a directory. Those that are not there are no error.
-  func bring(_ names: [String], to directory: String) throws(PackError) {
-    if let failure = try bring(names.map { ($0, UInt64.max) }, to: directory).failures.first { throw failure }
-  }
-
   /// Copies files from the place into a directory, over files of the same names.
   ///
+  /// - Parameter wanted: names, each with the largest size in bytes that it may have.
   /// - Throws: if any of them was not copied.
-  package func fetch(_ names: [String], to directory: String) throws(PackError) {
-    try bring(names, to: directory)
-    for name in names where !ReleasePlaces.exists(ReleaseFolder.path(name, in: directory)) {
+  package func fetch(_ wanted: [(name: String, limit: UInt64)], to directory: String) throws(PackError) {
+    let brought = try bring(wanted, to: directory)
+    if let failure = brought.failures.first { throw failure }
+    if let (name, limit) = wanted.first(where: { brought.larger.contains($0.name) }) {
+      throw PackError(.wrongPack, of: "\(title): \(name)", "has more than \(limit) bytes")
+    }
+    for (name, _) in wanted where !ReleasePlaces.exists(ReleaseFolder.path(name, in: directory)) {
       throw PackError(.missingInput, of: title, "has no file \(name)")
     }
   }

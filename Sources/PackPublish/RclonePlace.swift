@@ -39,14 +39,12 @@ package struct RclonePlace: PublishingPlace {
   ) throws(PackError) -> [UInt8] {
     try Task.checkpoint()
     let files = SystemFiles()
-    let log = TemporaryName.path("log")
-    // rclone could not say that it cannot write there.
-    try OutputFile.write([], to: log, files: files)
-    defer { try? files.remove(log, .file, in: nil) }
+    let scratch = try ScratchFolder()
+    defer { withExtendedLifetime(scratch) {} }
+    let log = "\(scratch.path)/log"
     let failure: PackError?
     do throws(PackError) {
-      let answer = try ProgramOutput.read(
-        ["rclone"] + (logs ? [] : ["--log-file", log]) + haste + words, limit: limit, files: files, allowing: statuses)
+      let answer = try Rclone.run((logs ? [] : ["--log-file", log]) + haste + words, limit: limit, files: files, allowing: statuses)
       if isComplete(answer) { return answer }
       failure = nil
     } catch {
@@ -62,8 +60,8 @@ package struct RclonePlace: PublishingPlace {
         .serverUnreachable, of: title, message, hint: "check the network of this machine, and the address of the remote: \(test)")
     }
     throw PackError(
-      has(Self.unmet) ? .releaseConflict : .cannotRead, of: title, message, hint: "\(test); to install it on Debian: apt-get install rclone"
-    )
+      has(Self.unmet) ? .releaseConflict : .cannotRead, of: title, message,
+      hint: Rclone.isMissing ? "install rclone; on Debian: apt-get install rclone" : test)
   }
 
   /// What rclone says if a service does not answer.
@@ -207,11 +205,9 @@ package struct RclonePlace: PublishingPlace {
   /// the customer.
   private func condition(_ known: [UInt8]?) throws(PackError) -> String {
     guard let known else { return "If-None-Match: *" }
-    let files = SystemFiles()
-    let copy = TemporaryName.path("known")
-    try OutputFile.write(known, to: copy, files: files)
-    defer { try? files.remove(copy, .file, in: nil) }
-    let answer = String(decoding: try run(["md5sum", "--", copy]), as: UTF8.self)
+    let answer = try ScratchFolder.withFile(holding: known) { (copy) throws(PackError) in
+      String(decoding: try run(["md5sum", "--", copy]), as: UTF8.self)
+    }
     return "If-Match: \"\(answer.prefix { $0 != " " })\""
   }
 
@@ -234,10 +230,6 @@ package struct RclonePlace: PublishingPlace {
 
   /// Lends a file with names, one in each line.
   private func withList<Result>(of names: [String], _ body: (String) throws(PackError) -> Result) throws(PackError) -> Result {
-    let files = SystemFiles()
-    let path = TemporaryName.path("names")
-    try OutputFile.write(Array((names.joined(separator: "\n") + "\n").utf8), to: path, files: files)
-    defer { try? files.remove(path, .file, in: nil) }
-    return try body(path)
+    try ScratchFolder.withFile(holding: Array((names.joined(separator: "\n") + "\n").utf8), body)
   }
 }

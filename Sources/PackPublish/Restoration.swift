@@ -124,13 +124,18 @@ package struct Restoration: Sendable {
       !ReleasePlaces.exists(kept.path(of: $0))
     }
     guard !missing.isEmpty else { return }
-    try place.bring(missing.map { ManifestPack.publishedName($0.id, $0.sha256) }, to: scratch)
+    if let failure = try place.bring(missing.map(wanted), to: scratch).failures.first { throw failure }
     for pack in missing {
       let fetched = ReleaseFolder.path(ManifestPack.publishedName(pack.id, pack.sha256), in: scratch)
       guard ReleasePlaces.exists(fetched) else { continue }
       if try isRight(fetched, pack) { try? kept.add(fetched, as: pack) }
       try? SystemFiles().remove(fetched, .file, in: nil)
     }
+  }
+
+  /// The file of a pack, and the largest size that it may have.
+  private static func wanted(_ pack: ReleaseLock.Pack) -> (name: String, limit: UInt64) {
+    (ManifestPack.publishedName(pack.id, pack.sha256), pack.size ?? Limits.packSize)
   }
 
   private static func isRight(_ path: String, _ pack: ReleaseLock.Pack) throws(PackError) -> Bool {
@@ -142,8 +147,8 @@ package struct Restoration: Sendable {
     of pack: ReleaseLock.Pack, keptAt path: String, _ place: any PublishingPlace, _ scratch: String
   ) throws(PackError) -> String {
     if ReleasePlaces.exists(path), try isRight(path, pack) { return path }
-    let name = ManifestPack.publishedName(pack.id, pack.sha256)
-    try place.fetch([name], to: scratch)
+    let (name, limit) = wanted(pack)
+    try place.fetch([(name, limit)], to: scratch)
     let fetched = ReleaseFolder.path(name, in: scratch)
     guard try isRight(fetched, pack) else {
       throw PackError(.wrongPack, of: "\(place.title): \(name)", "is not the pack that was released")

@@ -139,6 +139,10 @@ class Odd(http.server.BaseHTTPRequestHandler):
         path = self.server.folder / self.path.rsplit("/", 1)[1]
         body = path.read_bytes()
         way = self.server.way
+        if way == "endless manifest" and path.name == "manifest.json" or way == "endless parts" and path.name == self.server.core:
+            return self.endless()
+        if way == "drip":
+            return self.drip()
         self.server.counts[path.name] = count = self.server.counts.get(path.name, 0) + 1
         if way == "busy once" and count == 1:
             self.send_response(503)
@@ -170,6 +174,30 @@ class Odd(http.server.BaseHTTPRequestHandler):
             self.close_connection = True
             return
         self.wfile.write(part)
+
+
+    def endless(self):
+        """A body without a length, and without an end."""
+        self.send_response(206 if "Range" in self.headers else 200)
+        self.send_header("Transfer-Encoding", "chunked")
+        self.end_headers()
+        with contextlib.suppress(OSError):
+            for _ in range(ENDLESS >> 20):
+                self.wfile.write(b"100000\r\n" + bytes(1 << 20) + b"\r\n")
+
+    def drip(self):
+        """A little more than the least that curl waits for."""
+        self.send_response(200)
+        self.send_header("Content-Length", "1000000")
+        self.end_headers()
+        with contextlib.suppress(OSError):
+            while True:
+                self.wfile.write(bytes(1100))
+                time.sleep(1)
+
+
+# Where a server that has no end stops, so that it cannot fill the disk of the test.
+ENDLESS = 2 << 30
 
 
 @contextlib.contextmanager
@@ -395,6 +423,45 @@ def check_resumption(place, web, environment):
     return unchanged
 
 
+def check_bounds(place, web, environment):
+    """A body without an end fills no disk."""
+    scratch = place / "bounds"
+    scratch.mkdir()
+    for way, rule in (("endless parts", "has more than the"), ("endless manifest", "PK7001")):
+        with odd(web.packs, way) as address:
+            process = subprocess.Popen(
+                [PACKER, "verify", "dist", "--only", "PK7", "--live-at", address], cwd=place, env={**os.environ, **environment, "TMPDIR": str(scratch)},
+                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+            peak = 0
+            while process.poll() is None:
+                sizes = 0
+                for path in scratch.rglob("*"):
+                    with contextlib.suppress(OSError):
+                        sizes += path.stat().st_size
+                peak = max(peak, sizes)
+                time.sleep(0.01)
+            text = process.stdout.read()
+        expect(process.returncode == 20 and rule in text, f"{way}: {process.returncode}: {text[-600:]}")
+        expect(peak < 400 << 20, f"{way}: {peak >> 20} MiB were on the disk")
+        expect(not list(scratch.iterdir()), f"{way}: it left {list(scratch.iterdir())}")
+
+
+@contextlib.contextmanager
+def dripping(place, web, environment):
+    """A check of a server that sends a little each second ends all the same: in minutes, while the other checks run."""
+    with odd(web.packs, "drip") as address:
+        process = subprocess.Popen(
+            [PACKER, "verify", "dist", "--only", "PK7", "--live-at", address], cwd=place, env={**os.environ, **environment}, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, text=True)
+        yield
+        try:
+            text = process.communicate(timeout=600)[0]
+            expect(process.returncode == 21 and "took more than" in text, f"a server that drips: {process.returncode}: {text[-600:]}")
+        except subprocess.TimeoutExpired:
+            process.kill()
+            expect(False, "a check of a server that drips does not end")
+
+
 def main():
     with tempfile.TemporaryDirectory(prefix="packer-live.") as name:
         place = pathlib.Path(name)
@@ -403,10 +470,12 @@ def main():
         make(place)
         web = Web(place, Certificates(place / "certificates"))
         environment = web.certificates.environment
-        clean = check_clean(place, web, environment)
-        planted = check_faults(place, web, environment)
-        check_unreachable(place, environment)
-        unchanged = check_resumption(place, web, environment)
+        with dripping(place, web, environment):
+            check_bounds(place, web, environment)
+            clean = check_clean(place, web, environment)
+            planted = check_faults(place, web, environment)
+            check_unreachable(place, environment)
+            unchanged = check_resumption(place, web, environment)
     if failures:
         sys.exit(1)
     print(f"a clean release served in {clean} ways: no finding; {planted} planted faults, each found by its rule; a stopped run went on without {unchanged} files that it had read")

@@ -47,7 +47,7 @@ PATIENCE = 60
 # Of so many runs of each verb one is done, where not all are.
 SHARE = 10
 
-TEMPORARY = re.compile(r"(^|/)(\..*\.packer-[0-9a-f]{16}|packer-simulate-[0-9a-z]+)(/|$)|(^|/)phone/(staging|trash|uses)/")
+TEMPORARY = re.compile(r"(^|/)\..*\.packer-[0-9a-f]{16}(/|$)|(^|/)phone/(staging|trash|uses)/")
 
 
 class Wrong(Exception):

@@ -143,6 +143,52 @@ def publish_all(place, remote, folder, isWatched=True):
     expect(whole(folder) == 3, f"{remote}: the last release is not there")
 
 
+# What a person may have set for the rclone of every day: it must not choose among the files of a release, or change what packer reads.
+SETTINGS = {
+    "PROGRESS": "true", "ERROR_ON_NO_TRANSFER": "true", "MIN_SIZE": "1G", "MAX_AGE": "1s", "EXCLUDE": "*.pack", "INCLUDE": "*.txt", "IMMUTABLE": "true", "HUMAN_READABLE": "true",
+    "USE_JSON_LOG": "true", "RECURSIVE": "true", "FORMAT": "pst", "HEAD": "3", "IGNORE_EXISTING": "true", "MAX_TRANSFER": "1", "DIRS_ONLY": "true", "STATS": "1ms", "SYSLOG": "true"}
+
+
+def check_settings(place, remote, folder):
+    for name, value in SETTINGS.items():
+        environment = {f"RCLONE_{name}": value}
+        change(place, 3)
+        run(place, "build", "--quiet")
+        run(place, "publish", "--to", remote, "--quick", "--quiet", environment=environment)
+        run(place, "prune", "--to", remote, environment=environment)
+    expect(whole(folder) == 4 + len(SETTINGS), f"with settings for rclone, the place has manifest {whole(folder)}")
+    done = run(place, "publish", "--to", remote, "--quick", environment={"RCLONE_DRY_RUN": "true", "PATH": str(place)}, status=74)
+    expect("apt-get install rclone" in done.stderr, f"without rclone: {done.stderr}")
+
+
+def check_scratch(place):
+    """What a killed rollback leaves, which is the contents of packs, goes with the next run; a program gets no path that another user could make first."""
+    temporary = place / "tmp"
+    temporary.mkdir(mode=0o1777)
+    environment = {"TMPDIR": str(temporary)}
+    process = subprocess.Popen([PACKER, "release", "rollback", "1", "--to", "www"], cwd=place, env={**os.environ, **environment}, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+
+    def contents():
+        return [name for _, _, names in os.walk(temporary) for name in names if name == "index.html"]
+
+    while process.poll() is None and not contents():
+        pass
+    process.kill()
+    said = process.communicate()[1]
+    expect(contents(), f"the rollback was killed before it had any contents, or after it: {process.returncode}: {said}")
+    run(place, "prune", "--to", "www", environment=environment)
+    expect(not list(temporary.iterdir()), f"what a killed rollback left stays: {[path.name for path in temporary.iterdir()]}")
+    program = place / "program"
+    program.write_text(f"#!/bin/sh\np='{place}/other'\ncase $1 in list) cd $p; stat -c '%s %n' * | tr ' ' '\\t' ;; get) stat -c %a \"$(dirname \"$3\")\" >>'{place}/modes'; [ ! -e $p/$2 ] || cp $p/$2 \"$3\" ;;"
+                       f" add) cp \"$2\" $p/$3 ;; manifest) cp \"$2\" $p/manifest.json ;; esac\n")
+    program.chmod(0o755)
+    shutil.copytree(place / "www", place / "other")
+    run(place, "build", "--renew", "--quiet")
+    run(place, "publish", "--to", f"cmd:{program}", "--quick", "--quiet", environment=environment)
+    modes = set((place / "modes").read_text().split())
+    expect(modes == {"700"}, f"a program is to write into folders with the modes {modes}")
+
+
 def main():
     if not RCLONE:
         sys.exit("rclone is missing: apt-get install rclone")
@@ -162,6 +208,8 @@ def main():
                     publish_all(place, remote, folder, isWatched=False)
                 continue
             publish_all(place, folder if kind == "folder" else f":local:{folder}", folder)
+            if kind == "folder":
+                check_scratch(place)
             if kind == "local":
                 # A publisher that is at work has written its manifest under another name; one that was killed long ago is in nobody's way.
                 change(place, 8)
@@ -189,10 +237,11 @@ def main():
                         expect(done.returncode == 0 and version == 4, f"without a fault: {done.returncode}, manifest {version}: {done.stderr[-300:]}")
                         break
                     expect(done.returncode == 74 and version in (3, 4), f"rclone fails at run {runs}: status {done.returncode}, manifest {version}: {done.stderr[-300:]}")
-                    expect("rclone" in done.stderr and "hint: " in done.stderr, f"rclone fails at run {runs}: {done.stderr[-300:]}")
+                    expect("rclone" in done.stderr and "hint: " in done.stderr and "apt-get" not in done.stderr, f"rclone fails at run {runs}: {done.stderr[-300:]}")
                     run(place, "publish", "--to", remote, "--quick")
                     expect(whole(folder) == 4, f"after a fault at run {runs}, the next run does not complete the release")
                 expect(runs > 5, f"only {runs} runs of rclone")
+                check_settings(place, remote, folder)
     if failures:
         sys.exit(1)
     print(f"9 releases published to a folder, and through rclone to a folder and to an SFTP server; {runs - 1} faults of rclone; clients looked {looks} times, and found a whole release each time")

@@ -36,7 +36,7 @@ EPOCH = str(int(time.time()) - 3600)
 CALLS = "mkdirat,unlinkat,renameat,renameat2,linkat,fchmod,fsync,syncfs,pwrite64,fallocate,write"
 
 # The names of outputs that are being made; in a store, what docs call staging, trash and marks of use; a device that is not kept.
-TEMPORARY = re.compile(r"(^|/)(\..*\.packer-[0-9a-f]{16}|packer-simulate-[0-9a-z]+)(/|$)|^phone/(staging|trash|uses)/")
+TEMPORARY = re.compile(r"(^|/)\..*\.packer-[0-9a-f]{16}(/|$)|^phone/(staging|trash|uses)/")
 
 # In the records of a store: which process, which trial, when.
 SESSION = re.compile(rb'"session":"[0-9a-f]{16}-[0-9]+-[0-9a-f]+-[0-9a-f]+"')
@@ -203,8 +203,7 @@ class Case:
         if not is_after or self.is_repeatable:
             packer(place, *self.arguments, statuses=(self.status,))
             state = self.state(place)
-            # A device that was not to be kept has another name each time, below where the system clears up.
-            left = [] if self.mends_late else [name for name in temporary(state) if not name.startswith("tmp/packer-simulate-")]
+            left = [] if self.mends_late else temporary(state)
             if left:
                 raise Wrong(f"it ran again, and left {left}")
             if (kept := durable(state)) != self.after:

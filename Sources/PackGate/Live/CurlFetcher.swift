@@ -2,33 +2,31 @@
 /// open. Bodies are in a folder of its own until they were hashed.
 struct CurlFetcher: LiveFetcher {
   let files: any FileSystem
-  private let folder: String
+  private let scratch: ScratchFolder
+  private var folder: String { scratch.path }
 
   /// The largest number of requests at a time.
   private static let most = 4
 
-  /// Makes the folder. ``remove()`` removes it.
+  /// Makes the folder.
   init(files: any FileSystem) throws(PackError) {
     self.files = files
-    folder = TemporaryName.path("live")
-    try writing(folder, files.makeDirectory(folder, mode: 0o700, in: nil))
-  }
-
-  func remove() {
-    if let directory = try? files.open(folder, .directory, in: nil), let names = try? files.names(in: directory) {
-      for name in names { try? files.remove(name.text, .file, in: directory) }
-    }
-    try? files.remove(folder, .directory, in: nil)
+    scratch = try ScratchFolder(files: files)
   }
 
   func fetch(_ requests: [LiveRequest]) async throws(PackError) -> [LiveAnswer] {
     var answers = requests.map { LiveAnswer(url: $0.url, failure: -1, failureText: "no answer") }
     var open = Array(requests.indices)
-    // A connection that broke is no finding; one that breaks again is.
+    // A connection that broke is no finding; one that breaks again is. Curl itself tries again after a timeout.
     for attempt in 0..<3 where !open.isEmpty {
       if attempt > 0 { try await LiveInspection.pause(.seconds(attempt)) }
-      try await run(open.map { (number: $0, request: requests[$0]) }, &answers)
-      open = open.filter { [5, 7, 16, 18, 28, 35, 52, 55, 56, 92, 95].contains(answers[$0].failure) }
+      var rest = open
+      while !rest.isEmpty {
+        let begun = try await run(rest.map { (number: $0, request: requests[$0]) }, &answers)
+        // A body without end stops all. The others are asked for again.
+        rest.removeAll { begun.contains($0) }
+      }
+      open = open.filter { [5, 7, 16, 18, 35, 52, 55, 56, 92, 95].contains(answers[$0].failure) }
     }
     return answers
   }
@@ -36,7 +34,9 @@ struct CurlFetcher: LiveFetcher {
   private func path(_ kind: String, _ number: Int) -> String { "\(folder)/\(kind)\(number)" }
 
   /// Runs `curl`, and fills in the answers.
-  private func run(_ requests: [(number: Int, request: LiveRequest)], _ answers: inout [LiveAnswer]) async throws(PackError) {
+  ///
+  /// - Returns: the numbers of those that are decided. The others were cut short by an answer that is too large.
+  private func run(_ requests: [(number: Int, request: LiveRequest)], _ answers: inout [LiveAnswer]) async throws(PackError) -> Set<Int> {
     let (configuration, results, complaints) = ("\(folder)/requests", "\(folder)/results", "\(folder)/errors")
     let text = requests.map { configured($0.request, $0.number) }.joined(separator: "next\n")
     try OutputFile.write(Array(text.utf8), to: configuration, files: files)
@@ -52,21 +52,31 @@ struct CurlFetcher: LiveFetcher {
       throw PackError(
         .cannotRead, "'curl' could not be started: \(FileFailure(number: number).text)", hint: "install curl, which asks the server")
     }
+    let size = requests.reduce(0 as UInt64) { $0.adding($1.request.limit) }
+    let patience = Self.patience + requests.count / 2 + Int(clamping: size / Self.slowest)
+    let deadline = ContinuousClock.now + .seconds(patience)
+    var large: Int?
     do throws(PackError) {
-      while !ProgramEnd.hasEnded(process) { try await LiveInspection.pause(.milliseconds(10)) }
+      while !ProgramEnd.hasEnded(process), large == nil, ContinuousClock.now < deadline {
+        try await LiveInspection.pause(.milliseconds(10))
+        large = requests.first { isTooLarge($0.request, $0.number) }?.number
+      }
     } catch {
       ProgramEnd.stopGroup(process, patience: .seconds(1))
       throw error
     }
     ProgramEnd.stopGroup(process, patience: .zero)
     let lines = String(decoding: try files.contents(of: results, limit: 64 << 20), as: UTF8.self).split(separator: "\n")
-    guard lines.contains(where: { CurlResult($0) != nil }) else {
+    let isOverdue = large == nil && ContinuousClock.now >= deadline
+    guard large != nil || isOverdue || lines.contains(where: { CurlResult($0) != nil }) else {
       let said = try files.contents(of: complaints, limit: 1 << 20).split(separator: UInt8(ascii: "\n")).first
       throw PackError(
         .cannotRead, "'curl' sent no requests: \(said.map { printable($0) } ?? "it printed nothing")",
         hint: "'curl --version' must be 7.75 or newer")
     }
-    for (number, request) in requests { answers[number] = LiveAnswer(url: request.url, failure: -1, failureText: "no answer") }
+    let missing = isOverdue ? (28, "\(requests.count) answers took more than \(patience) seconds") : (-1, "no answer")
+    for (number, request) in requests { answers[number] = LiveAnswer(url: request.url, failure: missing.0, failureText: missing.1) }
+    var decided = Set(large == nil ? requests.map(\.number) : [])
     var last: Int?
     for line in lines {
       guard let result = CurlResult(line) else {
@@ -76,10 +86,32 @@ struct CurlFetcher: LiveFetcher {
         }
         continue
       }
-      guard answers.indices.contains(result.number) else { continue }
+      guard answers.indices.contains(result.number), result.number != large else { continue }
       last = result.number
+      decided.insert(result.number)
       try take(result, &answers[result.number], requests.first { $0.number == result.number }?.request)
     }
+    if let large {
+      let head = (try? files.contents(of: path("head", large), limit: 1 << 20)) ?? []
+      (answers[large].failure, answers[large].failureText) = (LiveAnswer.tooLarge, "the answer has no end")
+      (answers[large].status, answers[large].fields) = (CurlResult.status(head), CurlResult.fields(head))
+      decided.insert(large)
+    }
+    for (number, _) in requests {
+      for kind in ["head", "body"] { try? files.remove(path(kind, number), .file, in: nil) }
+    }
+    return decided
+  }
+
+  /// How long the first answer may take, in seconds: curl may wait a minute where the server asks for that. And the least bytes in a second.
+  private static let (patience, slowest): (Int, UInt64) = (90, 100_000)
+  /// The bytes of a body that are taken in any case: of an error or a redirect.
+  private static let room: UInt64 = 64 << 10
+
+  /// Whether an answer has become larger than it may be. Curl before 8.4 compares only the length that the server says.
+  private func isTooLarge(_ request: LiveRequest, _ number: Int) -> Bool {
+    func size(_ kind: String) -> UInt64 { (try? files.status(of: path(kind, number), in: nil, following: .asThemselves))?.size ?? 0 }
+    return size("body") > max(request.limit, Self.room) || size("head") > 1 << 20
   }
 
   /// The exit statuses that are faults of this machine: certificates and engines.
@@ -95,8 +127,6 @@ struct CurlFetcher: LiveFetcher {
     }
     let (head, body) = (path("head", result.number), path("body", result.number))
     if let bytes = try? files.contents(of: head, limit: 1 << 20) { answer.fields = CurlResult.fields(bytes) }
-    try? files.remove(head, .file, in: nil)
-    defer { try? files.remove(body, .file, in: nil) }
     guard answer.failure == 0, let request else { return }
     // There is no file of an empty body.
     answer.received = (try? files.status(of: body, in: nil, following: .asThemselves))?.size ?? 0
@@ -126,8 +156,8 @@ struct CurlFetcher: LiveFetcher {
     var options = [
       ("url", request.url), ("output", path("body", number)), ("dump-header", path("head", number)), ("user-agent", "packer"),
       ("proto", request.url.hasPrefix("http:") && address?.isLocal == true ? "=http" : "=https"),
-      // Room for the body of an error or a redirect. The limit itself is checked later.
-      ("max-filesize", "\(max(request.limit, 64 << 10))"),
+      // The limit itself is checked later.
+      ("max-filesize", "\(max(request.limit, Self.room))"),
       ("write-out", "\(number)\\t%{exitcode}\\t%{response_code}\\t%{size_download}\\t%{redirect_url}\\t%{errormsg}\\n%{certs}\\n"),
     ]
     // Curl waits as long as the server asks for, if it is within the time.
@@ -161,6 +191,12 @@ struct CurlResult: Hashable {
     (self.number, self.failure, self.status, self.received) = (number, failure, status, received)
     redirect = parts[4].isEmpty ? nil : String(parts[4])
     text = String(parts[5])
+  }
+
+  /// Returns the status of the last answer in a file that `curl` dumped; 0 if it has none.
+  static func status(_ bytes: [UInt8]) -> Int {
+    let lines = bytes.split(whereSeparator: { $0 == 10 || $0 == 13 }).filter { $0.starts(with: "HTTP/".utf8) }
+    return lines.last.flatMap { Int(String(decoding: $0.drop { $0 != 32 }.dropFirst().prefix(3), as: UTF8.self)) } ?? 0
   }
 
   /// Returns the header fields of the last answer in a file that `curl` dumped, which may have those of a proxy or of earlier attempts before it.

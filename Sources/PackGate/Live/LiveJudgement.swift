@@ -56,7 +56,7 @@ enum LiveJudgement {
     var isSound = false
     if let whole = answers.whole, whole.status == 200, faults.isEmpty {
       let length = LiveHeaders(whole).length
-      size(length ?? whole.received)
+      if let length { size(length) } else if whole.failure != LiveAnswer.tooLarge { size(whole.received) }
       // Then no more of it was fetched.
       if faults.isEmpty, whole.failure == LiveAnswer.tooLarge { add(.size, "has more than the \(file.size ?? 0) bytes of the manifest") }
       if faults.isEmpty, let digest = whole.sha256 {

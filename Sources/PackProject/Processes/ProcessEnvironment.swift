@@ -35,12 +35,14 @@ package enum ProcessEnvironment {
   }
 
   /// Lends the variables for a program that this process starts. Leaves out variables that concern keys by their names, and those that contain the text of a
-  /// key, such as the one of an `env:NAME` that is read later. Nothing is copied.
-  static func lendWithoutKeys<Result>(_ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Result) -> Result {
+  /// key, such as the one of an `env:NAME` that is read later, and those that start with one of some texts. Nothing is copied.
+  static func lendWithoutKeys<Result>(
+    and withheld: [String] = [], _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Result
+  ) -> Result {
     var entries: [UnsafeMutablePointer<CChar>?] = unsafe []
     if var next = unsafe list {
       while let entry = unsafe next.pointee {
-        if unsafe !concernsKeys(entry) { unsafe entries.append(entry) }
+        if unsafe !starts(entry, withheld), unsafe !concernsKeys(entry) { unsafe entries.append(entry) }
         unsafe next += 1
       }
     }
@@ -49,8 +51,12 @@ package enum ProcessEnvironment {
 
   private static let keyVariables = [KeyKind.content.variable, KeyKind.signing.variable, KeyKind.root.variable]
 
+  private static func starts(_ entry: UnsafePointer<CChar>, _ texts: [String]) -> Bool {
+    texts.contains { unsafe strncmp(entry, $0, $0.utf8.count) == 0 }
+  }
+
   private static func concernsKeys(_ entry: UnsafePointer<CChar>) -> Bool {
-    if keyVariables.contains(where: { unsafe strncmp(entry, $0, $0.utf8.count) == 0 }) { return true }
+    if unsafe starts(entry, keyVariables) { return true }
     guard let sign = unsafe strchr(entry, CInt(UInt8(ascii: "="))) else { return false }
     let value = unsafe UnsafeBufferPointer(start: sign + 1, count: strlen(sign + 1))
     // Digits without a prefix may be anything, such as a token that the program needs.

@@ -11,13 +11,15 @@ package enum ProgramOutput {
   /// - Parameters:
   ///   - limit: the largest number of bytes that are read.
   ///   - statuses: the statuses besides 0 with which it may end.
+  ///   - variables: the starts of variables that it does not inherit.
   /// - Returns: its output, one byte more than the limit if it is longer.
   /// - Throws: ``PackError/Code/cannotRead`` if it could not be started, or ended with another status.
-  package static func read(_ words: [String], limit: Int, files: any FileSystem, allowing statuses: [CInt] = []) throws(PackError)
-    -> [UInt8]
-  {
+  package static func read(
+    _ words: [String], limit: Int, files: any FileSystem, allowing statuses: [CInt] = [], without variables: [String] = []
+  ) throws(PackError) -> [UInt8] {
     let name = "'\(words[0])'"
     var start = ProgramStart(words)
+    start.withheld = variables
     start.streams[0] = .nothing
     var program = try start.runPiped(name, failing: .cannotRead)
     var output: [UInt8] = []

@@ -18,6 +18,8 @@ package struct ProgramStart: Sendable {
   package var words: [String]
   /// The standard streams that it does not inherit, by their numbers.
   package var streams: [CInt: Stream] = [:]
+  /// The starts of variables that it does not inherit, besides those that concern keys.
+  package var withheld: [String] = []
   /// Whether it has its own process group, so that a Ctrl-C that ends this process does not end it.
   package var hasOwnGroup = false
 
@@ -79,7 +81,7 @@ package struct ProgramStart: Sendable {
       if attempts > 0 { usleep(10_000) }
       attempts += 1
       number = unsafe withCStrings(words) { arguments in
-        unsafe ProcessEnvironment.lendWithoutKeys { environment in
+        unsafe ProcessEnvironment.lendWithoutKeys(and: withheld) { environment in
           unsafe posix_spawnp(&process, words[0], &actions, &attributes, arguments, environment)
         }
       }

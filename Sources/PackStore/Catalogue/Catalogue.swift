@@ -177,7 +177,7 @@ package final class Catalogue: Sendable {
     let path = "\(path)/\(name.text)"
     guard try reading(path, ifPresent(files.status(of: path, in: nil, following: .asThemselves)))?.kind == .file else { return nil }
     return try unless(
-      .missingInput, or: .limitExceeded, files.contents(of: path, limit: Limits.compressBound(Int(Shard.largestContentSize))))
+      .missingInput, or: .limitExceeded, files.contents(of: path, limit: Shard.largestSize))
   }
 
   private func fileNames() throws(PackError) -> [FileName] {

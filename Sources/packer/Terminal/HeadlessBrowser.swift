@@ -16,8 +16,9 @@ struct HeadlessBrowser {
   /// - Throws: ``PackError/Code/missingInput`` if the program cannot be started, ends before the time is over, or asks for nothing within a minute,
   ///   ``PackError/Code/cannotWrite`` if its profile cannot be made.
   func show(_ address: String, for time: Duration, since hasBegun: () -> Bool) async throws(PackError) {
-    let profile = try ScratchFolder.make("browser")
-    defer { Self.remove(profile) }
+    let folder = try ScratchFolder()
+    let profile = folder.path
+    defer { withExtendedLifetime(folder) { Self.remove(profile) } }
     var words = [
       program, "--headless=new", "--user-data-dir=\(profile)", "--no-first-run", "--no-default-browser-check", "--disable-sync",
       "--disable-background-networking", "--disable-component-update", "--disable-extensions", "--mute-audio",

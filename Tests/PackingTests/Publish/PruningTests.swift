@@ -50,6 +50,18 @@ struct PruningTests {
     return Set(names[(numbers.lowerBound - 1)..<numbers.upperBound].joined()).subtracting(others)
   }
 
+  @Test("copies no file that is larger than a manifest or a shard can be")
+  func large() throws {
+    let before = try plan(pruning(day: 182)).removed
+    try project.directory.write([UInt8](repeating: 0, count: 3 << 20), to: "www/catalogue-0123456789abcdef.shard")
+    #expect(try plan(pruning(day: 182)).removed == before)
+    #expect(!project.directory.names(in: "scratch").contains("catalogue-0123456789abcdef.shard"))
+    try project.directory.write([UInt8](repeating: 0, count: 1 << 20 + 1), to: "www/manifest-7-0123456789abcdef.json")
+    let error = #expect(throws: PackError.self) { try plan(pruning()) }
+    #expect(error?.code == .damagedManifest && error?.message.contains("manifest-7-0123456789abcdef.json") == true)
+    #expect(project.directory.names(in: "scratch").isEmpty)
+  }
+
   @Test("removes nothing of releases whose manifests are valid, and then all but the newest")
   func expiry() throws {
     let plan = try plan(pruning())

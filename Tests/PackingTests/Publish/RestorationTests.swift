@@ -57,6 +57,20 @@ struct RestorationTests {
     #expect(try project.pack("movie")?.version == 4 && project.pack("voices-de")?.version == 1)
   }
 
+  @Test("copies no more of a pack than was recorded")
+  func large() async throws {
+    try project.remove("released")
+    let lock = try #require(try project.lock().released)
+    let pack = try #require(lock.packs.first { $0.id == "movie" })
+    let name = ManifestPack.publishedName(pack.id, pack.sha256)
+    try project.directory.write([UInt8](repeating: 0, count: 1 << 20), to: "www/\(name)")
+    let place = FolderPlace(project.directory("www"))
+    try project.directory.makeDirectory("copies")
+    let error = #expect(throws: PackError.self) { try place.fetch([(name, pack.size ?? 0)], to: project.directory("copies")) }
+    #expect(error?.code == .wrongPack && error?.message.contains("more than \(pack.size ?? 0) bytes") == true)
+    #expect(project.directory.names(in: "copies").isEmpty)
+  }
+
   @Test("over a change of the key takes both keys, and is refused with the earlier one, or without it")
   func keyChange() async throws {
     try await project.build(on: 4, key: 5)

@@ -55,9 +55,9 @@ struct Advise: OutputVerb {
   ) async throws(PackError) -> Adviser.Result {
     var build = ReleaseBuild(configuration, time: try BuildTime.fromEnvironment())
     build.jobs = jobs
-    let scratch = try ScratchFolder.make("advise")
-    defer { try? SystemFiles().removeTree(scratch, in: nil) }
-    var adviser = Adviser(build, scratch: scratch)
+    let scratch = try ScratchFolder()
+    defer { withExtendedLifetime(scratch) {} }
+    var adviser = Adviser(build, scratch: scratch.path)
     (adviser.run, adviser.only) = (run, only)
     let result = try await session.withProgress { [adviser] (progress) async throws(PackError) in try await adviser.run(progress: progress)
     }

@@ -49,14 +49,14 @@ struct Prune: OutputVerb {
       pruning.needed = try kept(configuration, place)
       return !pruning.needed.isEmpty
     }
-    let scratch = try ScratchFolder.make("prune")
-    defer { try? SystemFiles().removeTree(scratch, in: nil) }
+    let scratch = try ScratchFolder()
     let plan: Pruning.Plan
     do throws(PackError) {
-      plan = try pruning.plan(in: scratch)
+      plan = try pruning.plan(in: scratch.path)
     } catch {
-      throw error.rewording { $0.replacing(scratch, with: place.title) }
+      throw error.rewording { $0.replacing(scratch.path, with: place.title) }
     }
+    withExtendedLifetime(scratch) {}
     tell(plan, at: place.title, on: session.console)
     var local: [(name: String, size: UInt64)] = []
     if let configuration, let lock, isSame == false {

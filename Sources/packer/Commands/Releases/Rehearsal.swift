@@ -212,6 +212,7 @@ struct SimulatedDevice {
   let path: String
   /// The output directory, or nil if the device is removed afterwards.
   private let kept: OutputDirectory?
+  private var scratch: ScratchFolder?
 
   /// Creates the directory.
   ///
@@ -220,7 +221,8 @@ struct SimulatedDevice {
     guard kept != "" else { throw PackError(.usage, "--keep names no directory", hint: "name a directory that does not exist") }
     guard let kept else {
       self.kept = nil
-      path = try ScratchFolder.make("simulate")
+      let folder = try ScratchFolder()
+      (scratch, path) = (folder, folder.path)
       return
     }
     // An empty directory is refused too: another program may use it.
@@ -243,11 +245,8 @@ struct SimulatedDevice {
     return error.rewording { $0.replacing(path, with: kept.path) }
   }
 
-  func remove() {
-    // An output directory that was not committed is removed when its owner is released, and not before.
-    withExtendedLifetime(kept) {}
-    if kept == nil { try? SystemFiles().removeTree(path, in: nil) }
-  }
+  /// Removes it unless it is kept, when its owners are released, and not before.
+  func remove() { withExtendedLifetime((kept, scratch)) {} }
 }
 
 /// Formats a simulation as lines of text.

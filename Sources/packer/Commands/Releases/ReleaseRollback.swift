@@ -40,14 +40,14 @@ struct ReleaseRollback: Verb {
       throw PackError(.missingInput, of: PackerConfiguration.defaultPath, "does not exist", hint: "name it with -c")
     }
     let place = try options.place(for: nil, configuration, in: session)
-    let scratch = try ScratchFolder.make("rollback")
-    defer { try? SystemFiles().removeTree(scratch, in: nil) }
+    let scratch = try ScratchFolder()
     var gate = try options.releaseGate()
-    (gate.knownKey, gate.configuration) = try await restore(configuration, from: place, scratch, in: session)
+    (gate.knownKey, gate.configuration) = try await restore(configuration, from: place, scratch.path, in: session)
     guard !isTrial else { return .done }
     let outcome = try await gate.run(nil, in: session)
     // It has the contents of packs, and the upload may take long.
-    try? SystemFiles().removeTree(scratch, in: nil)
+    try? SystemFiles().removeTree(scratch.path, in: nil)
+    withExtendedLifetime(scratch) {}
     guard case .done = outcome else { return outcome }
     return try await options.publish(nil, configuration, to: place, .whole, checkedBy: gate, in: session)
   }
