@@ -124,6 +124,7 @@ final class ConnectionHandler: ChannelInboundHandler {
   private func begin(_ head: HTTPRequestHead, _ request: PackRequest, body: [UInt8]? = nil, _ context: ChannelHandlerContext) {
     guard exchange == nil else { return }
     deadline?.cancel()
+    serverState.begin(context.channel)
     let hasBody =
       head.headers.contains(name: "Transfer-Encoding") || (head.headers.first(name: "Content-Length").map { $0 != "0" } ?? false)
     // HTTP/1.0 and lower versions.

@@ -5,6 +5,8 @@ import NIOPosix
 final class ServerState: Sendable {
   private struct State {
     var connections: [ObjectIdentifier: any Channel] = [:]
+    /// Those that have not sent a whole request, in their order.
+    var silent: [any Channel] = []
     var prefetchedBytes = 0
     var isDraining = false
     var whenEmpty: CheckedContinuation<Void, Never>?
@@ -48,20 +50,36 @@ final class ServerState: Sendable {
     submit { observeFailure(failure) }
   }
 
-  /// Registers a connection.
+  /// Registers a connection. If there are too many, the oldest one on which no request came is closed, such as a handshake that is not completed.
   ///
-  /// - Returns: false if there are too many connections, or if the server is being stopped.
+  /// - Returns: false if there are too many connections with requests, or if the server is being stopped.
   func admit(_ channel: any Channel) -> Bool {
-    state.withLock { state in
-      guard state.connections.count < limits.connections, !state.isDraining else { return false }
+    let (isAdmitted, closed) = state.withLock { state -> (Bool, (any Channel)?) in
+      guard !state.isDraining else { return (false, nil) }
+      var closed: (any Channel)?
+      if state.connections.count >= limits.connections {
+        guard !state.silent.isEmpty else { return (false, nil) }
+        let oldest = state.silent.removeFirst()
+        state.connections[ObjectIdentifier(oldest)] = nil
+        closed = oldest
+      }
       state.connections[ObjectIdentifier(channel)] = channel
-      return true
+      state.silent.append(channel)
+      return (true, closed)
     }
+    closed?.close(promise: nil)
+    return isAdmitted
+  }
+
+  /// Notes that a request came on a connection.
+  func begin(_ channel: any Channel) {
+    state.withLock { $0.silent.removeAll { $0 === channel } }
   }
 
   func dismiss(_ channel: any Channel) {
     let waiting = state.withLock { state -> CheckedContinuation<Void, Never>? in
       state.connections[ObjectIdentifier(channel)] = nil
+      state.silent.removeAll { $0 === channel }
       guard state.connections.isEmpty else { return nil }
       defer { state.whenEmpty = nil }
       return state.whenEmpty
