@@ -373,7 +373,7 @@ def drip(link):
 def many_encrypted(port, context):
     """Handshakes that nobody completes keep no client out, and there is room again when others go."""
     links = [socket.create_connection(("127.0.0.1", port)) for _ in range(300)]
-    with urllib.request.urlopen(f"https://localhost:{port}/manifest.json", context=context, timeout=20) as answer:
+    with urllib.request.urlopen(f"https://localhost:{port}/manifest.json", context=context, timeout=PATIENCE) as answer:
         expect(answer.status == 200, "300 handshakes that nobody completes keep others out")
     deadline = time.monotonic() + PATIENCE
     ended = closed(links)

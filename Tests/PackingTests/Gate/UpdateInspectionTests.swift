@@ -183,6 +183,9 @@ struct UpdateInspectionTests {
     let findings = try await sample.report().findings.filter { $0.rule.id == "PK6012" }
     let words = ["the changed archive 'levels.zip'", "'atlas.png', 100 kB, has the size of before", "40 files differ in a few bytes each"]
     #expect(findings.count == 1 && findings[0].message.contains(words[fault - 1]), "\(findings.map(\.message))")
+    // What is out cannot be mended any more.
+    try sample.record()
+    #expect(try await sample.report().findings.allSatisfy { $0.rule.id != "PK6012" })
   }
 
   @Test("do not take an honest change for a burden")

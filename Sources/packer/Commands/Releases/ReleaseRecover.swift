@@ -27,15 +27,15 @@ struct ReleaseRecover: OutputVerb {
     }
     let place = try place.place(configuration, starting: session.programs, showsProgress: false)
     let path = configuration.path(of: ReleaseFile.lock)
-    let scratch = try ScratchFolder.make("recover")
-    defer { try? SystemFiles().removeTree(scratch, in: nil) }
-    var history = try PlaceHistory(of: place, trusting: try trust.keys(configuration, in: session), in: scratch)
+    let scratch = try ScratchFolder()
+    defer { withExtendedLifetime(scratch) {} }
+    var history = try PlaceHistory(of: place, trusting: try trust.keys(configuration, in: session), in: scratch.path)
     let kept = ReleasedPacks(of: configuration)
     var recovery = try ReleaseRecovery(path, kept)
     try history.visit { (manifest) throws(PackError) in try recovery.add(manifest) }
     for fault in history.faults { session.console.warning("\(place.title): \(fault)", hint: nil) }
     let report = try recovery.finish()
-    try Restoration.bringBases(of: configuration, report.lock, kept, from: place, scratch)
+    try Restoration.bringBases(of: configuration, report.lock, kept, from: place, scratch.path)
     tell(report, path, at: place.title, on: session.console)
     return .done
   }
