@@ -355,6 +355,9 @@ def faults(dist):
     with packer_serve(PACKER, "--cdn", dist, "--status", "503", "--times", "1", "--only", "manifest.json") as served:
         expect([get(served.url + "manifest.json")[0] for _ in range(2)] == [503, 200], "the fault does not end after one time")
     expect(any(record.get("fault") == "status 503" for record in served.records), "the fault is not told")
+    with packer_serve(PACKER, "--cdn", dist, "--corrupt", "--only", "Manifest*", "--only", "manifest.*") as served:
+        pass
+    expect(served.errors.count("matches --only") == 1 and "matches --only 'Manifest*'" in served.errors, f"a pattern for no file is not told: {served.errors}")
     with packer_serve(PACKER, "--cdn", dist, "--no-ranges", "--chance", "0.5") as served:
         pass
     expect("--seed" in served.errors, "the seed is not told")

@@ -76,4 +76,14 @@ package final class PublishedFolder: Site {
     }
     return keys
   }
+
+  /// Returns the patterns of faults that the name of no file matches. Looks at some thousand names.
+  package func unmatched(_ patterns: [String]) -> [String] {
+    var unmatched = patterns
+    folder.forEachFile(below: 16, most: Self.mostNames) { path, _ in
+      let name = path.split(separator: "/").last.map(String.init) ?? path
+      unmatched.removeAll { Glob.matches($0, name: name) }
+    }
+    return unmatched
+  }
 }

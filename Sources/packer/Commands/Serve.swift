@@ -302,6 +302,10 @@ struct Serve: OutputVerb {
       ], [addresses[0]])
     for warning in folder?.warnings ?? [] { console.warning(warning.message, hint: warning.hint) }
     warn(ofKeys: site.keys(), on: console)
+    for pattern in site.unmatched(plan.patterns) {
+      console.warning(
+        "the name of no file matches --only \(ShellWord.quoted(pattern))", hint: "names are without directories, as in manifest.json")
+    }
     if let folder { tell(folder, on: console) }
     console.flushOutput()
     if plan.chance != nil, !isSeedChosen { console.note("repeat these faults with --seed \(plan.seed)") }
