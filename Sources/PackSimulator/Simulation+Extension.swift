@@ -280,7 +280,8 @@ extension Simulation {
       world.transfer(part, of: pack)
       _ = daemon.charge(part, to: download)
       return try fail(
-        download, .plain("the connection is cut"), .other, "the connection is cut after \(part) bytes", isInjected: true, toApp: toApp)
+        download, .plain("the connection is cut"), .other,
+        "the connection is cut at byte \(min(size, download.received) + part) of \(size)", isInjected: true, toApp: toApp)
     }
     let injected = world.servedSize(of: pack, declared: download.size)
     let served = injected ?? size
