@@ -132,7 +132,9 @@ package struct Adviser: Sendable {
       { rest in
         "the first \(Self.start / 1000) seconds of the recorded run load \(first.count) of \(all.count) files, "
           + "\(ByteCount(rest)) as a pack of their own"
-      }, "if players wait for this game, make these files a pack that comes first, and the rest another one")
+      },
+      "if players wait for this game, make the other files a pack, and mount it in a directory of the game: SERVING.md, Several packs on one page"
+    )
     guard unused != all.subtracting(first) else { return }
     try await add(
       .unused, without: unused, { _ in "the recorded run did not load \(unused.count) of \(all.count) files" },
@@ -174,7 +176,8 @@ package struct Adviser: Sendable {
     let key = try PackKey.random()
     guard let first = group.members.first else { return nil }
     let shared = "\(scratch)/shared.pack"
-    var after = try await build.trial(of: first.pack, to: shared, without: first.others, key: key, progress: progress).packSize
+    let sharedSize = try await build.trial(of: first.pack, to: shared, without: first.others, key: key, progress: progress).packSize
+    var after = sharedSize
     let base = try Pack.open(shared, key: key)
     for member in group.members {
       _ = try await build.trial(of: member.pack, to: path, key: key, progress: progress)
@@ -191,7 +194,10 @@ package struct Adviser: Sendable {
       kind: .shared, packs: group.members.map(\.pack.id.text),
       text:
         "\(Self.files(group.contentCount)) \(group.contentCount == 1 ? "is" : "are") in each of \(group.members.count) packs, such as '\(paths[0])'",
-      remedy: "make a pack of these files, and name it as the 'base' of the others\(essential)", bytes: before - after, size: before,
+      remedy:
+        "copy them into a pack of their own, such as 'shared', and set 'base: shared' for the others, which keep them: "
+        + "players download less, allowances and devices need \(ByteCount(sharedSize)) more\(essential)",
+      bytes: before - after, size: before,
       files: paths)
   }
 }

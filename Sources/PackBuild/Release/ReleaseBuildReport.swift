@@ -145,6 +145,13 @@ package struct ReleaseBuildReport: Sendable {
   package let remarks: [Remark]
 }
 
+extension ReleaseBuildReport {
+  /// What a player who has nothing downloads without asking. Nil in a trial run.
+  package var firstDownload: ReleaseUpdate? {
+    release.map { _ in ReleaseUpdate(from: 0, having: [], to: items.compactMap(\.entry)) }
+  }
+}
+
 // MARK: Records
 
 extension ReleaseBuildReport {
@@ -159,7 +166,8 @@ extension ReleaseBuildReport {
       "manifestVersion": .number(release.manifest.version), "manifestSize": .number(release.manifestSize),
       "isManifestUnchanged": .flag(release.isManifestUnchanged), "changed": .number(change?.changed), "added": .number(change?.added),
       "removed": .number(change?.removed), "repacked": .number(change?.repacked), "signers": .texts(release.signers),
-      "expires": .text(release.manifest.expires.description), "budget": release.budget.install.record,
+      "expires": .text(release.manifest.expires.description), "firstDownload": .number(firstDownload?.sizeWithApp),
+      "budget": release.budget.install.record,
       "peakDisk": .number(release.budget.peakDisk),
     ]
   }

@@ -58,6 +58,7 @@ package struct HTMLReport: Sendable {
       "issued": .text(release.offer?.issued?.description), "expires": .text(release.offer?.expires.description),
       "files": .number(files),
       "packSize": .number(entries.reduce(0) { $0.adding($1.size) }),
+      "firstSize": .number(ReleaseUpdate(from: 0, having: [], to: entries).sizeWithApp),
       "contentSize": .number(entries.reduce(0) { $0.adding($1.contentSize) }),
     ])
   }

@@ -118,7 +118,7 @@ enum ContentRules {
       Finding(
         "\(SizeText.short(total)) of files are duplicates of files in other packs, such as '\(largest?.path ?? "")' of \(SizeText.short(largest?.size ?? 0)) in \(largest?.packs.joined(separator: " and ") ?? "")",
         file: document.path, actual: total, details: Array(lines),
-        hint: "move them into a shared pack that the app requests together with the others")
+        hint: "copy them into a pack of their own, such as 'shared', and set 'base: shared' for the others, which keep them")
     ]
   }
 

@@ -818,7 +818,7 @@ struct Violation: Sendable, CustomTestStringConvertible {
     Violation("PK6008", "an empty directory", .note, hint: "exclude it") { sample in
       sample.release.contents[1].emptyDirectories = ["'levels'"]
     },
-    Violation("PK6006", "the same files in two packs", .warning, hint: "a shared pack") { sample in
+    Violation("PK6006", "the same files in two packs", .warning, hint: "base: shared") { sample in
       sample.release.shared = [SharedContent(packs: ["core", "game-kart"], path: "lib/phaser.js", size: 1 << 20)]
     },
     Violation("PK6007", "two managed packs whose ids differ only in case", hint: "another id", also: ["PK2013", "PK2014", "PK5013"]) {

@@ -192,6 +192,12 @@ struct Build: Verb {
     return Table.columns(rows, numbers: [2])
   }
 
+  /// Returns what a new player downloads, if that is less than the packs.
+  private static func firstLines(_ report: ReleaseBuildReport) -> [String] {
+    guard let first = report.firstDownload, first.sizeWithApp < first.packSize else { return [] }
+    return ["  a new player downloads \(ByteCount(first.sizeWithApp)) instead of \(ByteCount(first.packSize)), because packs name a base"]
+  }
+
   /// The largest number of earlier releases that the summary names.
   private static let mostDownloads = 3
 
@@ -266,7 +272,8 @@ struct Build: Verb {
     return Table.columns(cells, numbers: [1, 2, 3, 4]) + [
       "\(report.output): \(counts)",
       "  manifest \(manifest.version), \(release.manifestSize) of \(release.manifestCeiling) bytes\(shards), \(state), valid until \(manifest.expires)",
-      "  at most \(ByteCount(budget.peakDisk)) on the device, while all packs are updated (\(StorePolicy().keepVersions) earlier versions of each are kept)",
+    ] + firstLines(report) + [
+      "  at most \(ByteCount(budget.peakDisk)) on the device, while all packs are updated (\(StorePolicy().keepVersions) earlier versions of each are kept)"
     ]
   }
 }
