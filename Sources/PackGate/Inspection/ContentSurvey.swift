@@ -11,7 +11,7 @@ final class ContentSurvey: Sendable {
     var count = TreeCount()
     var junk: [String] = []
     var developers = UnneededFiles.Search()
-    var pages = WebPages()
+    var (pages, media) = (WebPages(), MediaSurvey())
     var sampled = 0
     var contents: [(digest: [UInt8], size: UInt64, path: String)] = []
     let stride = max(1, pack.entryCount / Self.mostPaths)
@@ -29,6 +29,7 @@ final class ContentSurvey: Sendable {
       if entry.kind == .directory { found.emptyDirectories.append("'\(printable(entry.path.utf8))'") }
       if entry.kind == .file {
         pages.add(entry.path)
+        media.add(entry.path)
         if let plain = SourceRules.precompressed(entry.path), try pack.find(plain)?.kind != .file { found.precompressed.append(entry.path) }
         if entry.size == 0, UnfitContent.nothing.isUnfit(for: entry.path) {
           found.emptyFiles.append("'\(printable(entry.path.utf8))'")
@@ -47,8 +48,15 @@ final class ContentSurvey: Sendable {
     }
     for path in toFind { search.add(path: path) }
     found.lostPage = pages.lost
-    // The app itself may decompress what it reads of a pack without pages.
-    if !pages.hasAny { found.precompressed = [] }
+    // The app itself may decompress and play what it reads of a pack without pages.
+    if pages.hasAny {
+      for (path, version) in media.all {
+        let name = "'\(printable(path.utf8))'"
+        if let version { found.newerMedia.append("\(name) (iOS \(version))") } else { found.unplayable.append(name) }
+      }
+    } else {
+      found.precompressed = []
+    }
     found.installSize = count.installSize
     found.junk = junk
     self.contents.withLock { shared in

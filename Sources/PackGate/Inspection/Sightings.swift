@@ -129,6 +129,9 @@ struct PackContents: Sendable {
   var references = WebFaults()
   /// The paths of files beside pages that a build compressed, so that a browser would have to decompress them.
   var precompressed: [String] = []
+  /// The sounds and films beside pages that no web view plays, and those that only newer systems play, with their version.
+  var unplayable: [String] = []
+  var newerMedia: [String] = []
   /// A page of a pack that has pages, but no `index.html` at its root.
   var lostPage: String?
   /// Whether its source directory has an `index.html` that the configuration excludes.

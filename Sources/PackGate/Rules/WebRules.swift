@@ -2,7 +2,7 @@
 enum WebRules {
   static let all: [ReleaseRule] = [
     misspelledReference, missingAtRun, foreignHost, otherRun, missingReference, foreignReference, doubtfulReference, serviceWorker,
-    precompressed, encoding, problemAtRun,
+    precompressed, encoding, problemAtRun, media,
   ]
 
   static let misspelledReference = ReleaseRule(
@@ -114,6 +114,15 @@ enum WebRules {
         guard let first = lines.first else { return nil }
         return Finding(first + lines.andMore, level: isHint ? .note : .warning, pack: entry.id, details: Array(lines.prefix(20)))
       }
+    }
+  }
+
+  static let media = ReleaseRule(
+    "PK6023", "a sound or a film is in a format that web views do not play", .warning
+  ) { (files: Files, payload: Payload) -> [Finding] in
+    files.with(payload).flatMap { entry, file, contents in
+      sentences(contents.unplayable.map { "no web view plays \($0)" }, entry, file, hint: "convert it, for example to MP3, AAC or H.264")
+        + sentences(contents.newerMedia.map { "older systems do not play \($0)" }, entry, file, level: .note)
     }
   }
 

@@ -20,7 +20,7 @@
   /// The C library calls the functions in this section before `main`, with the same arguments.
   @section(".init_array") @used
   private let saveArguments: @convention(c) (CInt, Texts?) -> Void = { count, texts in
-    argumentCount = count
+    unsafe argumentCount = count
     unsafe argumentTexts = texts
   }
 #endif

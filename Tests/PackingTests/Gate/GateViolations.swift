@@ -815,6 +815,12 @@ struct Violation: Sendable, CustomTestStringConvertible {
     Violation("PK6022", "an error that a page wrote to the console", .note, hint: nil) { sample in
       sample.recordRun { $0.problems = [LoadRun.Problem("cannot play", place: LoadRun.Problem.console)] }
     },
+    Violation("PK6023", "a film that no web view plays", .warning, hint: "convert it") { sample in
+      sample.release.contents[1].unplayable = ["'intro.ogv'"]
+    },
+    Violation("PK6023", "a sound that older systems do not play", .note, hint: nil) { sample in
+      sample.release.contents[1].newerMedia = ["'jump.ogg' (iOS 18.4)"]
+    },
     Violation("PK6008", "an empty directory", .note, hint: "exclude it") { sample in
       sample.release.contents[1].emptyDirectories = ["'levels'"]
     },
