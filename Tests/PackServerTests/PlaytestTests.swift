@@ -280,6 +280,25 @@ struct PlainGamesTests {
     #expect(other.status == 200 && String(decoding: other.bytes, as: UTF8.self).contains("url=/sub/"))
   }
 
+  @Test("a file that another game has is named, and not one of the game itself that is called alike")
+  func elsewhere() throws {
+    try directory.write(Array("<img src=games/kart/img/a.png>".utf8), to: "games/hub/index.html")
+    try directory.write([1], to: "games/hub/img/a.png")
+    try directory.write(Array("<p>".utf8), to: "games/game-kart/index.html")
+    try directory.write([1], to: "games/game-kart/img/a.png")
+    let site = try site()
+    func text(_ target: String) throws -> String {
+      String(decoding: try Answer(site, target, ["Host": "hub.localhost"]).bytes, as: UTF8.self)
+    }
+    let other = try text("/games/kart/img/a.png")
+    #expect(other.contains("'img/a.png' is in 'game-kart', an origin of its own") && !other.contains("Did you mean"))
+    #expect(try text("/game-kart/index.html").contains("'index.html' is in 'game-kart'"))
+    for target in ["/games/kart/img/none.png", "/games/art/img/a.png", "/img/A.png", "/kart", "/hub/img/a.png"] {
+      #expect(try !text(target).contains("an origin of its own"), "\(target)")
+    }
+    #expect(try text("/img/A.png").contains("Did you mean /img/a.png?"))
+  }
+
   @Test("pages of other origins can neither switch the bad day nor read what games load, also not by a form")
   func others() throws {
     let site = try site()

@@ -242,11 +242,14 @@ package final class GameSite: Site {
     let headers = HeaderFields(reply.headers.fields.filter { !["Content-Length", "Content-Type"].contains($0.name) })
     let place = game.folder == nil ? "pack '\(game.id)'" : "the folder of '\(game.id)'"
     let isLink = nearest.path == wanted
-    let near = isLink ? nil : nearest.path
+    let other = elsewhere(wanted, than: game)
+    let near = isLink || other != nil ? nil : nearest.path
     let text =
       isLink
       ? "'\(printable(wanted.utf8))' is a link out of \(place), so it is not served."
       : "There is no file '\(printable(wanted.utf8))' in \(place)."
+        + (other.map { " '\(printable($0.path.utf8))' is in '\($0.game.id)', an origin of its own, which other pages cannot load from." }
+          ?? "")
     reply = SiteReply.missing(text, near: near, headers: headers, isHead: isHead)
     if PlaytestPages.isPage(request) {
       let note = reply.note
@@ -289,6 +292,18 @@ package final class GameSite: Site {
         game.folder == nil ? "If it should be there, see what was packed: packer ls PACK" : "If it should be there, look at the folder.")
     }
     return advice
+  }
+
+  /// Returns the other game that probably has a file, and its path there: the end of the path, after the folder that the other game was made of.
+  private func elsewhere(_ path: String, than game: Game) -> (game: Game, path: String)? {
+    var names = path.split(separator: "/")[...]
+    while names.count > 1, let name = names.popFirst()?.lowercased() {
+      let rest = names.joined(separator: "/")
+      for other in games where other !== game && (other.id.lowercased() == name || other.id.lowercased().hasSuffix("-\(name)")) {
+        if (try? hasFile(rest, in: other)) == true { return (other, rest) }
+      }
+    }
+    return nil
   }
 
   /// The note for the log about the game that answers, if there are several.
