@@ -316,4 +316,30 @@ struct PlainGamesTests {
       try Answer(site, "/.well-known/packer/day?bad", ["Host": "localhost", "Origin": "http://localhost"], method: "POST").status == 204)
     #expect(try isBad())
   }
+
+  @Test("a game switches only its own bad day, the list that of all, and no page frames the view of a phone")
+  func days() throws {
+    let site = try site()
+    let hosts = site.games.map { "\($0.id).localhost" }
+    func turn(_ host: String, _ query: String) throws {
+      let origin: HeaderFields = ["Host": host, "Origin": "http://\(host)"]
+      #expect(try Answer(site, "/.well-known/packer/day\(query)", origin, method: "POST").status == 204)
+    }
+    func bad() throws -> [Bool] {
+      try (hosts + ["localhost"]).map { host in
+        String(decoding: try Answer(site, "/.well-known/packer/live", ["Host": host]).bytes, as: UTF8.self).contains(#""badDay": true"#)
+      }
+    }
+    try turn(hosts[0], "?bad")
+    #expect(try bad() == [true, false, false, false])
+    try turn("localhost", "?bad")
+    #expect(try bad() == [true, true, true, true])
+    try turn(hosts[1], "")
+    #expect(try bad() == [true, false, true, true])
+    try turn("localhost", "")
+    #expect(try bad() == [false, false, false, false])
+    #expect(
+      try Answer(site, "/.well-known/packer/phone", ["Host": hosts[0]])["Content-Security-Policy"]?.contains("frame-ancestors 'none'")
+        == true)
+  }
 }

@@ -135,7 +135,7 @@ package final class GameSite: Site {
       if try WatchedPage.watch(&reply, allowsWorkers: allowsServiceWorkers) { recorder?.noteWatching(game.id, isReporting: false) }
       if recorder == nil, let host { reply.headers.append("Content-Security-Policy-Report-Only", Self.reportPolicy(host)) }
     }
-    let fault = playtest.badDay.change(&reply, isPage: isPage)
+    let fault = playtest.day(of: game).change(&reply, isPage: isPage)
     note(request, &reply, near: near, fault: fault, in: game)
     return reply
   }

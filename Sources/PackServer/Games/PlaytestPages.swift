@@ -4,7 +4,9 @@ final class PlaytestPages: Sendable {
   static let prefix = ".well-known/packer/"
 
   let log = PlaytestLog()
-  let badDay = BadDay()
+  /// The bad day of all games, and those of games that have one of their own.
+  private let badDay = BadDay()
+  private let ownDays = Monitor<[String: BadDay]>([:])
   /// Whether there is only one game, and no list.
   private let isSingle: Bool
   private let options: PackResponder.Options
@@ -19,6 +21,20 @@ final class PlaytestPages: Sendable {
   private static let ownPolicy =
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'none'"
 
+  /// Returns the bad day of a game; that of all for the list.
+  func day(of game: Game?) -> BadDay { game.flatMap { game in ownDays.withLock { $0[game.id] } } ?? badDay }
+
+  /// A page of a game can send that request, so it is only about that game.
+  private func turnDay(on: Bool, for game: Game?) {
+    guard let game else {
+      ownDays.withLock { $0 = [:] }
+      return badDay.turn(on: on)
+    }
+    let day = BadDay()
+    day.turn(on: on)
+    ownDays.withLock { $0[game.id] = day }
+  }
+
   // MARK: On every origin
 
   /// Returns the reply to a request below ``prefix``; nil if nothing is there.
@@ -31,7 +47,7 @@ final class PlaytestPages: Sendable {
     let isHead = request.method == "HEAD"
     if request.method == "POST" {
       guard name == "day" else { return nil }
-      badDay.turn(on: RequestTarget(request.target)?.query == "?bad")
+      turnDay(on: RequestTarget(request.target)?.query == "?bad", for: game)
       return .text(204, "", isHead: true)
     }
     guard isHead || request.method == "GET" else { return .text(405, "", headers: ["Allow": "GET, HEAD"], isHead: isHead) }
@@ -49,7 +65,7 @@ final class PlaytestPages: Sendable {
     case "live": return live(request, game, port: port)
     case "phone" where game != nil:
       var reply = resource(PackageResources.phone_html, "text/html; charset=utf-8")
-      reply.headers.append("Content-Security-Policy", Self.ownPolicy)
+      reply.headers.append("Content-Security-Policy", "\(Self.ownPolicy); frame-ancestors 'none'")
       return reply
     default: return nil
     }
@@ -57,7 +73,7 @@ final class PlaytestPages: Sendable {
 
   private func live(_ request: PackRequest, _ game: Game?, port: String) -> SiteReply {
     var members: [String: JSON?] = [
-      "badDay": .flag(badDay.isOn), "rate": .number(BadDay.bytesPerSecond),
+      "badDay": .flag(day(of: game).isOn), "rate": .number(BadDay.bytesPerSecond),
     ]
     if let game {
       let since = RequestTarget(request.target)?.query.flatMap { $0.hasPrefix("?since=") ? Int($0.dropFirst(7)) : nil }
