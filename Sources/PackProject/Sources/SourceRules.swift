@@ -42,6 +42,8 @@ package enum SourceRules {
   /// Returns the path without its last ending, if a build compressed the file so that a server has to say so, as Unity does: its loader expects the
   /// browser to decompress `.js.br`, `.wasm.gz` and the like, and no web view does. Files of other kinds are decompressed by the game.
   package static func precompressed(_ path: String) -> String? {
+    // Excludes most paths without an allocation.
+    guard let last = path.utf8.last, [UInt8(ascii: "r"), UInt8(ascii: "z")].contains(last | 0x20) else { return nil }
     let lower = path.lowercased()
     if lower.hasSuffix(".svgz") { return String(path.dropLast()) }
     guard lower.hasSuffix(".br") || lower.hasSuffix(".gz") else { return nil }

@@ -6,6 +6,7 @@
   ///
   /// The main frame does not leave the pack. Sound and video play in the page, without a touch. If the system ends the web view's process, for example
   /// because memory is short, the page is loaded again; if that happens while it loads, it fails.
+  /// Dialogs of scripts (`alert`, `confirm`, `prompt`) and new windows show nothing, unless the app sets the `uiDelegate` of the web view.
   @MainActor
   public final class PackWebPage: NSObject, WKNavigationDelegate {
     /// The web view. It uses this object, but does not retain it.
