@@ -319,7 +319,7 @@ extension Simulation {
     removeFile(path)
     let input = try files.open(source, .read)
     let output = try writing(path, files.open(path, .create(mode: 0o600), in: nil))
-    try files.forEachPiece(of: input, 0..<size, name: source) { (piece, offset) throws(PackError) in
+    try files.forEachPiece(of: input, 0..<size, name: source, checkpoint: Task.checkpoint) { (piece, offset) throws(PackError) in
       try writing(path, files.writeAll(output, at: offset, piece))
     }
   }

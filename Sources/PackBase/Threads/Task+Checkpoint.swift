@@ -1,6 +1,6 @@
 extension Task where Success == Never, Failure == Never {
-  /// Throws if the task is cancelled.
+  /// Throws if the task is cancelled, or the pool of the current thread was stopped.
   package static func checkpoint() throws(PackError) {
-    if isCancelled { throw PackError(.cancelled, "cancelled") }
+    if WorkerPool.endsEarly { throw PackError(.cancelled, "cancelled") }
   }
 }

@@ -19,10 +19,16 @@ package final class WorkerPool: Sendable {
   /// The pool of the current thread; nil on other threads.
   @TaskLocal private static var current: WorkerPool?
 
-  private init() {}
+  /// Whether its work goes to its end after a stop.
+  private let isSettled: Bool
+
+  private init(isSettled: Bool = false) { self.isSettled = isSettled }
 
   /// Whether the work of the current thread is over, because its task was cancelled or its pool was stopped. For waits that block the thread.
   package static var isCancelled: Bool { current?.isStopped ?? Task.isCancelled }
+
+  /// Whether the current thread is to end its work at its next checkpoint.
+  static var endsEarly: Bool { current.map { !$0.isSettled && $0.isStopped } ?? Task.isCancelled }
 
   /// The default number of threads of a job: the number of online processors.
   package static var defaultSize: Int { max(1, sysconf(CInt(_SC_NPROCESSORS_ONLN))) }
@@ -116,7 +122,7 @@ package final class WorkerPool: Sendable {
     _ body: @escaping @Sendable () throws(Failure) -> Result
   ) async throws(Failure) -> Result {
     let made = Monitor<Swift.Result<Result, Failure>?>(nil)
-    let pool = WorkerPool()
+    let pool = WorkerPool(isSettled: true)
     await withTaskCancellationHandler {
       await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
         let thread = DetachedThread {

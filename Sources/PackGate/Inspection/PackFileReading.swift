@@ -55,6 +55,7 @@ final class PackFileReading {
     swap(&buffer, &self.buffer)
     defer { swap(&buffer, &self.buffer) }
     while true {
+      try Task.checkpoint()
       var target = buffer.mutableByteSpan
       let count = try files.read(file, at: offset, filling: &target, name: path)
       guard count > 0 else { break }

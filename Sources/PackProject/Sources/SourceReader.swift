@@ -64,13 +64,15 @@ package struct SourceReader: Sendable {
     checkSecrets(entry, file, found: scanner.matches)
   }
 
-  /// Calls `body` with the bytes of a file before `end`, piece by piece, each with its offset. Returns false if they cannot all be read.
+  /// Calls `body` with the bytes of a file before `end`, piece by piece, each with its offset. Returns false if they cannot all be read, or the work is
+  /// over.
   private func forEachPiece(
     of file: OpenFile, _ entry: SourceEntry, upTo end: UInt64, _ body: (Span<UInt8>, UInt64) -> Void
   ) -> Bool {
     var buffer = [UInt8](repeating: 0, count: Int(min(end, UInt64(Self.pieceSize))))
     var offset: UInt64 = 0
     while offset < end {
+      guard !WorkerPool.isCancelled else { return false }
       let count = Int(min(end - offset, UInt64(buffer.count)))
       var whole = buffer.mutableByteSpan
       var target = whole._mutatingExtracting(first: count)

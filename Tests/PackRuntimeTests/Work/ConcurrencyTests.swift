@@ -51,6 +51,25 @@ struct CrewTests {
     #expect(await task.value?.code == .cancelled)
   }
 
+  @Test("work on a thread of a pool notices the cancellation itself, unless it is to be settled", arguments: [true, false])
+  func checkpoints(isSettled: Bool) async {
+    let running = Monitor<Task<PackError?, Never>?>(nil)
+    let work: @Sendable () throws(PackError) -> Void = { () throws(PackError) in
+      let task = running.wait { $0 }
+      task.cancel()
+      // The handler of the cancellation runs in 'cancel', so that the pool is stopped by now.
+      #expect(WorkerPool.isCancelled)
+      try Task.checkpoint()
+    }
+    let task = Task {
+      await failure { () throws(PackError) in
+        if isSettled { try await WorkerPool.settled(work) } else { try await WorkerPool.value { _ throws(PackError) in try work() } }
+      }
+    }
+    running.update { $0 = task }
+    #expect(await task.value?.code == (isSettled ? nil : .cancelled))
+  }
+
   @Test("objects held by members are released before the pool returns")
   func released() async throws {
     final class Token: Sendable {
