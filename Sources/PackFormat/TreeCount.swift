@@ -27,6 +27,9 @@ package struct TreeCount: Sendable {
 
   package init() {}
 
+  /// The number of files and directories.
+  package var itemCount: UInt64 { files.adding(directories) }
+
   /// The size of the tree on a device in bytes, as a manifest says it: each file rounded up to 4 KiB, and 4 KiB for each directory.
   package var installSize: UInt64 { (fileBlocks.adding(directories)).times(Self.blockSize) }
 

@@ -110,6 +110,11 @@ package struct FolderPlace: PublishingPlace {
     }
   }
 
+  package var isPrivate: Bool {
+    func lacks(_ bits: UInt32, _ path: String) -> Bool { (try? files.status(of: path).mode).map { $0 & bits == 0 } ?? false }
+    return lacks(0o011, title) || lacks(0o044, path(ReleaseFile.manifest))
+  }
+
   package func exclusively<Result>(_ work: () throws(PackError) -> Result) throws(PackError) -> Result {
     try makeFolder()
     let turn = try RecordingTurn(path(ReleaseFile.manifest), files: files)

@@ -32,6 +32,9 @@ package protocol PublishingPlace: StoragePlace {
   /// Removes files. Those that are not there are no error.
   func remove(_ names: [String]) throws(PackError)
 
+  /// Whether other users of this machine, such as a web server, cannot read what is there.
+  var isPrivate: Bool { get }
+
   /// Runs work during which no other process of packer changes the manifest or removes files, if the place has locks.
   func exclusively<Result>(_ work: () throws(PackError) -> Result) throws(PackError) -> Result
 }
@@ -53,6 +56,8 @@ extension PublishingPlace {
   }
 
   package func checkRoom(for size: UInt64) throws(PackError) {}
+
+  package var isPrivate: Bool { false }
 
   package func exclusively<Result>(_ work: () throws(PackError) -> Result) throws(PackError) -> Result { try work() }
 

@@ -83,7 +83,7 @@ package final class TreeWalk: Sendable {
         let table = try ContentTable(pack, reader: reader, pool: pool)
         try Self.authenticateRest(of: pack, strictness, by: reader)
         // Otherwise the caller has checked it.
-        if skipped == nil { try output?.checkSpace(table.count.diskSize) }
+        if skipped == nil { try output?.checkSpace(table.count.diskSize, files: table.count.itemCount) }
         return table
       }
       let counter = ProgressCounter(phase, total: pack.contentSize, handler: progress)

@@ -23,8 +23,9 @@ struct Packer: ParsableCommand {
       the type result.
 
       Exit status: 0 done, 1 findings, 2 only budgets of the team exceeded, 3 would not fit an app version already released, 10 no key, \
-      11 wrong key, 12 damaged or tampered, 13 truncated, 14 signature not trusted, 20 and 21 the published release is not right or cannot be reached, 64 usage, 65 bad input: not a pack, an unknown \
-      format, or a wrong configuration, 66 input missing, 69 cannot serve, 70 internal error (please report), 73 cannot write, 74 read error, 130 interrupted, \
+      11 wrong key, 12 damaged or tampered, 13 truncated, 14 signature not trusted, 15 over a limit, 20 and 21 the published release \
+      is not right or cannot be reached, 64 usage, 65 bad input: not a pack, an unknown format, or a wrong configuration, \
+      66 input missing, 69 cannot serve, 70 internal error (please report), 73 cannot write, 74 read error, 130 interrupted, \
       143 terminated.
 
       This is not HashiCorp Packer.

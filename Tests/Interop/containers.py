@@ -119,6 +119,12 @@ def mounts(own):
             cp core.pack other.pack; mount --bind other.pack other.pack; "$packer" pack content/kart -o other.pack --key game.key -q
             "$packer" ls other.pack --key game.key | grep -q new.txt""")
         expect("BAManifestURL" in (place.path / "Info.plist").read_text(), "the mounted plist did not change")
+    with line("a volume without inodes") as place:
+        text = inside(place, """mkdir many; for i in $(seq 60); do echo $i > many/$i; done; "$packer" pack many -o many.pack --key game.key -q
+            mkdir out; mount -t tmpfs -o nr_inodes=40 tmpfs out; "$packer" unpack core.pack -C out/core --key game.key -q
+            "$packer" unpack many.pack -C out/many --key game.key && exit 1; ls -A out""")
+        expect("62 files and directories are too many for the volume" in text or "61 files and directories are too many" in text, f"without inodes: {text}")
+        expect("\ncore\n" in text and "\nmany" not in text.split("content root")[-1], f"without inodes it leaves something: {text}")
     with line("a release in a lower layer of an overlay") as place:
         inside(place, """mkdir /tmp/o; mount -t tmpfs tmpfs /tmp/o; mkdir /tmp/o/lower /tmp/o/upper /tmp/o/work /tmp/o/top; cp -r . /tmp/o/lower
             mount -t overlay overlay -o lowerdir=/tmp/o/lower,upperdir=/tmp/o/upper,workdir=/tmp/o/work /tmp/o/top; cd /tmp/o/top
@@ -149,6 +155,9 @@ def everywhere(built):
         place.run('mkdir disk/tree; ln -s disk/tree tree; "$packer" unpack core.pack -C tree --key game.key -q; test -h tree; test -f disk/tree/deep/data.bin')
         place.run('mv core.pack disk; ln -s disk/core.pack core.pack; "$packer" pack content/kart -o core.pack --key game.key -q; test -h core.pack; cmp core.pack disk/core.pack')
         place.run('ln -s nowhere gone; "$packer" unpack core.pack -C gone --key game.key', 73)
+    with line("a sparse file of more than a pack may hold") as place:
+        text = place.run('mkdir large; truncate -s 69793218561 large/a.bin; exec "$packer" pack large -o large.pack --key game.key', 15)
+        expect("more than the 68719476736 that a pack may hold" in text and not (place.path / "large.pack").exists(), f"65 GiB: {text}")
     with line("a folder that a group shares") as place:
         (place.path / "content/kart/new.txt").write_text("new")
         if os.geteuid() == 0:
@@ -162,6 +171,14 @@ def everywhere(built):
             expect(status.st_gid == group, f"{name} has another group than its folder")
             expect(name.startswith("tree") or status.st_mode & stat.S_IWGRP, f"{name} has the mode {status.st_mode:o}, and the group cannot write")
             expect(not (place.path / name).is_dir() or status.st_mode & stat.S_ISGID, f"{name} has lost the bit that gives files the group")
+        text = place.run('umask 077; "$packer" publish --to secret -q') + place.run('umask 077; "$packer" publish --to place -q')
+        expect(text.count("a web server of another user serves nothing") == 1, f"published with umask 077: {text}")
+    with line("files of another user, as root") as place:
+        if os.geteuid() == 0:
+            place.run('"$packer" release record -q; cp packer.lock.json other.json; chown 65534 Info.plist packer.lock.json; echo new > content/kart/new.txt')
+            place.run('"$packer" build -q; "$packer" plist merge Info.plist -q; "$packer" release record -q; ! cmp -s packer.lock.json other.json')
+            for name in ("Info.plist", "packer.lock.json"):
+                expect((place.path / name).stat().st_uid == 65534, f"{name} has another owner")
 
 
 def main():

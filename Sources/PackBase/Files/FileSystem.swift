@@ -48,6 +48,10 @@ package protocol FileSystem: Sendable {
   func syncVolume(of directory: OpenFile) throws(FileFailure)
   /// Returns the number of bytes that an ordinary user can write to the volume now. For errors of a full disk.
   func freeSpace(at file: OpenFile) throws(FileFailure) -> UInt64
+  /// Returns the number of files that can be made on the volume; the largest number if it has no limit.
+  func freeFiles(at file: OpenFile) -> UInt64
+  /// Gives an open file the owner and group of another one, if the process may do that, as only root may.
+  func setOwner(of file: OpenFile, asOf name: String)
   /// Returns the number of bytes that are free, or that the system can free when they are needed. For checks before something is written.
   func availableSpace(at file: OpenFile) throws(FileFailure) -> UInt64
   /// Keeps the system from suspending the process. Does nothing where the system suspends none.
@@ -67,6 +71,8 @@ extension FileSystem {
   package func protectUntilFirstUnlock(_ directory: String) {}
   package func order(_ file: OpenFile) throws(FileFailure) { try sync(file) }
   package func beginActivity() -> ProcessActivity? { ProcessActivity() }
+  package func freeFiles(at file: OpenFile) -> UInt64 { .max }
+  package func setOwner(of file: OpenFile, asOf name: String) {}
   package func map(_ file: OpenFile, _ size: Int) -> FileContent? { nil }
   package func isMountPoint(_ path: String) -> Bool {
     guard let own = try? status(of: path, in: nil, following: .asThemselves).device,

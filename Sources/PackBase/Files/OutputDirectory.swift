@@ -73,8 +73,14 @@ package final class OutputDirectory: Sendable {
     root = try writing(path, files.open(name, .directoryUnlinked, in: directory))
   }
 
-  /// Throws if fewer than `size` bytes are available on the volume.
-  package func checkSpace(_ size: UInt64) throws(PackError) {
+  /// Throws if fewer than `size` bytes are available on the volume, or fewer files can be made.
+  package func checkSpace(_ size: UInt64, files count: UInt64 = 0) throws(PackError) {
+    let room = files.freeFiles(at: root)
+    guard count <= room else {
+      throw PackError(
+        .noSpace, of: path, "cannot be written: \(count) files and directories are too many for the volume, which has \(room) inodes left",
+        advice: .developer("write to another volume, or remove files there"))
+    }
     let available = try writing(path, files.availableSpace(at: root))
     guard size <= available else {
       throw FileFailure.fullDisk.writing(path, missingBytes: size - available)

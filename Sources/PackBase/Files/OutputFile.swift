@@ -62,14 +62,20 @@ package final class OutputFile: Sendable {
     try output.commit()
   }
 
-  /// Writes a whole file unless it holds the same bytes. In either case, temporary files of this output that killed processes left are removed.
+  /// Writes a whole file, which belongs to whom the earlier one belongs, unless it holds the same bytes. In either case, temporary files of this output that killed processes left are removed.
   package static func update(_ path: String, to bytes: [UInt8], files: any FileSystem) throws(PackError) {
     if let old = try? files.contents(of: path, limit: bytes.count), old == bytes {
       _ = try StagedName(for: path, files: files)
     } else {
-      try write(bytes, to: path, files: files)
+      let output = try OutputFile(path, files: files)
+      try output.write(bytes.byteSpan, at: 0, of: UInt64(bytes.count))
+      output.keepOwner()
+      try output.commit()
     }
   }
+
+  /// Gives the file the owner of the one that it replaces: one of a user that root edits stays that user's. Not for content that the owner might not know.
+  package func keepOwner() { files.setOwner(of: file, asOf: path) }
 
   /// Throws if the path exists and is neither a file nor a link to something else than a device or pipe. A rename by a privileged user would remove
   /// the device `/dev/null` or the link `/dev/stdout`, and a rename onto a directory would fail only after all the work.

@@ -268,6 +268,19 @@ package struct SystemFiles: FileSystem {
     return UInt64(raw.f_bavail) * UInt64(raw.f_frsize)
   }
 
+  package func freeFiles(at file: OpenFile) -> UInt64 {
+    var raw = statvfs()
+    // A volume that makes room for files when they come says 0 of both.
+    guard unsafe fstatvfs(file.descriptor, &raw) == 0, raw.f_files > 0 else { return .max }
+    return UInt64(raw.f_favail)
+  }
+
+  package func setOwner(of file: OpenFile, asOf name: String) {
+    var raw = stat()
+    guard geteuid() == 0, unsafe stat(name, &raw) == 0 else { return }
+    _ = fchown(file.descriptor, raw.st_uid, raw.st_gid)
+  }
+
   package func availableSpace(at file: OpenFile) throws(FileFailure) -> UInt64 {
     let free = try freeSpace(at: file)
     #if canImport(Darwin)

@@ -83,7 +83,7 @@ final class TarLayout: Sendable {
     contentSize = order.entries.reduce(0) { $0.adding($1.size) }
     guard contentSize <= Limits.contentSize else {
       throw PackError(
-        .unsuitableSource, "the files are \(contentSize) bytes together, more than the \(Limits.contentSize) that a pack may hold",
+        .limitExceeded, "the files are \(contentSize) bytes together, more than the \(Limits.contentSize) that a pack may hold",
         hint: "divide them among several packs")
     }
     self.items = items
@@ -126,7 +126,7 @@ final class TarLayout: Sendable {
     // Index and seek table need three more entries of the table.
     guard frameCount <= Limits.frames - 3 else {
       throw PackError(
-        .unsuitableSource, "the tree needs \(frameCount) frames, more than \(Limits.frames)",
+        .limitExceeded, "the tree needs \(frameCount) frames, more than \(Limits.frames)",
         hint: words.fewerFrames)
     }
   }

@@ -40,7 +40,7 @@ package struct PackPart {
   ) async throws(PackError) {
     try check(allowsUnportablePaths)
     try await pack.fill(directory, progress: progress) { (output) async throws(PackError) in
-      try attributing(to: pack.source.path) { () throws(PackError) in try output.checkSpace(tree.diskSize) }
+      try attributing(to: pack.source.path) { () throws(PackError) in try output.checkSpace(tree.diskSize, files: tree.itemCount) }
       try await TreeWalk.run(pack, into: output, jobs: jobs, phase: .unpacking, skipped: others, progress: progress)
     }
   }

@@ -32,7 +32,7 @@ package enum PackUnpacking {
     let made = try await unpacking.run(contentLimit: Limits.contentSize) { (target, tree) throws(PackError) in
       if !allowsUnportablePaths { try PortabilityCheck.run(target, delta.source.path) }
       let output = try OutputDirectory(directory, files: delta.source.files)
-      try output.checkSpace(tree.diskSize)
+      try output.checkSpace(tree.diskSize, files: tree.itemCount)
       return output
     }
     try made.output.commit(mode: 0o755)

@@ -38,6 +38,7 @@ package struct PlistMerge: Sendable {
     let output = try OutputFile(place, files: files)
     try output.write(bytes.byteSpan, at: 0, of: UInt64(bytes.count))
     try writing(output.path, files.setMode(source.mode & 0o777, of: output.file))
+    output.keepOwner()
     try output.commit()
   }
 

@@ -95,6 +95,11 @@ struct PublicationOptions: ParsableArguments {
     }
     console.note(
       plan.isPublished ? "manifest \(files.manifest.version) is published already" : "published manifest \(files.manifest.version)")
+    if place.isPrivate {
+      console.warning(
+        "only its owner can read what is in \(place.title), so that a web server of another user serves nothing",
+        hint: "chmod -R go+rX \(ShellWord.path(place.title)), and publish with umask 022")
+    }
     console.result(json(isPublished: true))
     guard live.asks else { return .done }
     var gate = gate
