@@ -24,7 +24,7 @@ package struct PlaceHistory {
       throw PackError(.missingInput, of: place.title, "has no manifest", hint: "name the place to which releases were published, with --to")
     }
     let wanted =
-      (current + copies).map { ($0, UInt64(Manifest.largestSize)) } + names.filter(Shard.isFileName).map { ($0, Shard.largestContentSize) }
+      (current + copies).map { ($0, UInt64(Manifest.largestSize)) } + names.filter(Shard.isFileName).map { ($0, UInt64(Shard.largestSize)) }
     let brought = try place.bring(wanted, to: scratch)
     if let failure = brought.failures.first { throw failure }
     faults = brought.larger.map { "\($0) is larger than any manifest or shard" }

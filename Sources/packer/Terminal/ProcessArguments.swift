@@ -7,7 +7,7 @@
   ///
   /// Swift itself would search for them near `environ`, with the help of `/proc`. A library that was loaded first may have moved the one, and a
   /// container may lack the other.
-  let processArguments = (0..<Int(argumentCount)).compactMap { index in
+  let processArguments = unsafe (0..<Int(argumentCount)).compactMap { index in
     unsafe argumentTexts?[index].map { unsafe String(cString: $0) }
   }
 
