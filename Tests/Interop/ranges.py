@@ -32,6 +32,9 @@ DIFFERENCES = {
     "HEAD at the end": (200, 416, "the same"),
     "HEAD two": (200, 206, "the same"),
     "a host of somebody else": (421, 200, "a page of a stranger whose name resolves to this machine gets nothing (DNS rebinding)"),
+    "directory without a slash": (200, 301, "WebKit follows no redirect of an app's own scheme, so a page leads there, here as on a device"),
+    "directory without a slash and a query": (200, 301, "the same"),
+    "range of a redirect": (200, 301, "the same"),
     "seventeen ranges": (200, 206, "more than 16 ranges are nobody's who means well"),
 }
 
