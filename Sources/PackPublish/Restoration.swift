@@ -8,6 +8,8 @@ package struct Restoration: Sendable {
   package let unreleased: [String]
   /// The settings of packs that are those of the earlier release, and not of the configuration: a line for each pack.
   package let changes: [String]
+  /// The version of the last manifest, which the next one replaces.
+  package let replaced: UInt64
 
   /// Unpacks the packs of an earlier release, and of those that it did not have the last edition.
   ///
@@ -47,7 +49,7 @@ package struct Restoration: Sendable {
     }
     let others = restored.packs.map(\.id.text).filter { !ids.contains($0) }
     for pack in earlier { packs[pack.id] = pack }
-    try checkFiles(of: restored.packs.compactMap { packs[$0.id.text] }, of: old, kept, place)
+    try checkFiles(of: restored.packs.compactMap { packs[$0.id.text] }, of: old, before: last.manifestVersion, kept, place)
     // All in one run of the program that copies, and most of those below are among them.
     if !isTrial { try bringBases(of: restored, lock, kept, from: place, scratch) }
     for index in restored.packs.indices {
@@ -65,7 +67,7 @@ package struct Restoration: Sendable {
       // What was left out then is not there.
       restored.packs[index].settings.excludes = []
     }
-    return Restoration(configuration: restored, others: others, unreleased: unreleased, changes: changes)
+    return Restoration(configuration: restored, others: others, unreleased: unreleased, changes: changes, replaced: last.manifestVersion)
   }
 
   /// Throws if a release would be made with a key that was replaced, perhaps because it leaked.
@@ -81,7 +83,7 @@ package struct Restoration: Sendable {
 
   /// Throws before anything is unpacked if a file is neither kept nor at the place.
   private static func checkFiles(
-    of packs: [ReleaseLock.Pack], of release: ReleaseLock.Release, _ kept: ReleasedPacks, _ place: any PublishingPlace
+    of packs: [ReleaseLock.Pack], of release: ReleaseLock.Release, before last: UInt64, _ kept: ReleasedPacks, _ place: any PublishingPlace
   ) throws(PackError) {
     let there = try place.sizes()
     func exists(_ pack: ReleaseLock.Pack) -> Bool {
@@ -90,7 +92,7 @@ package struct Restoration: Sendable {
     guard let missing = packs.first(where: { !exists($0) }) else { return }
     var others: [String] = []
     try kept.forEachRelease { other in
-      if other.packs.allSatisfy({ $0.isRemoved || exists($0) }) { others.append("\(other.manifestVersion)") }
+      if other.manifestVersion < last, other.packs.allSatisfy({ $0.isRemoved || exists($0) }) { others.append("\(other.manifestVersion)") }
     }
     throw PackError(
       .missingInput,
@@ -119,10 +121,8 @@ package struct Restoration: Sendable {
     of configuration: PackerConfiguration, _ lock: ReleaseLock, _ kept: ReleasedPacks, from place: any PublishingPlace, _ scratch: String
   ) throws(PackError) {
     guard let history = ReleaseHistory(lock, configuration) else { return }
-    let editions = try history.editions(besides: configuration.packs.map { ($0.id.text, []) })
-    let missing = editions.values.flatMap { $0.prefix(ReleaseBuild.mostDeltas) }.map(\.pack).filter {
-      !ReleasePlaces.exists(kept.path(of: $0))
-    }
+    let bases = try history.bases(of: configuration.packs.map(\.id.text), most: ReleaseBuild.mostDeltas)
+    let missing = bases.filter { !ReleasePlaces.exists(kept.path(of: $0)) }
     guard !missing.isEmpty else { return }
     if let failure = try place.bring(missing.map(wanted), to: scratch).failures.first { throw failure }
     for pack in missing {

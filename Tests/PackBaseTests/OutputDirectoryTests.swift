@@ -22,6 +22,21 @@ struct OutputDirectoryTests {
     try output.commit()
   }
 
+  @Test("is made under another name if a process that removes what others left took it for such a directory before it was locked")
+  func swept() throws {
+    let files = SystemFiles()
+    let staging = try StagedName(for: directory("out"), files: files)
+    var names: [String] = []
+    let made = try staging.make(.directory) { (name, parent) throws(FileFailure) in
+      names.append(name)
+      try files.makeDirectory(name, mode: 0o700, in: parent)
+      if names.count == 1 { try files.remove(name, .directory, in: parent) }
+      return try files.open(name, .directoryUnlinked, in: parent)
+    }
+    #expect(names.count == 2 && directory.names(in: "") == [names[1]])
+    withExtendedLifetime(made) {}
+  }
+
   @Test("a path that does not end in a name is refused", arguments: namelessPaths)
   func nameless(path: String) throws {
     try directory.makeDirectory("a")

@@ -181,6 +181,7 @@ package final class StagedName: @unchecked Sendable {
     _ kind: FileStatus.Kind = .file,
     _ body: (String, OpenFile) throws(FileFailure) -> OpenFile
   ) throws(PackError) -> OpenFile {
+    var failure: FileFailure?
     for _ in 0..<100 {
       let name = Self.temporaryName(for: parts.name)
       do throws(FileFailure) {
@@ -191,9 +192,12 @@ package final class StagedName: @unchecked Sendable {
         if try files.lockIfPossible(file), try files.status(of: file).linkCount > 0 { return file }
         temporaryName = nil
       } catch {
-        guard error.isExisting else { throw error.writing(path) }
+        // Such a process may also have removed a directory before it was opened.
+        guard error.isExisting || error.isMissing && kind == .directory else { throw error.writing(path) }
+        failure = error
       }
     }
+    if let failure, failure.isMissing { throw failure.writing(path) }
     throw PackError(.cannotWrite, of: path, "cannot be written: no temporary name is free beside it")
   }
 

@@ -66,9 +66,11 @@ extension ReleaseBuild {
       last.map { last in
         edition.recorded != nil
           ? "not in \(output)"
-          : last.contentRoot != census.contentRoot
-            ? "changed since the last release"
-            : last.keyID != keyed.keyID ? "another key than the last release" : "other settings than the last release"
+          : last.isRemoved
+            ? "the last release does not have it"
+            : last.contentRoot != census.contentRoot
+              ? "changed since the last release"
+              : last.keyID != keyed.keyID ? "another key than the last release" : "other settings than the last release"
       } ?? "new"
     return .make(DuePack(source: source, reason: absence))
   }

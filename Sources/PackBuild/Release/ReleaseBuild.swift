@@ -74,10 +74,11 @@ package struct ReleaseBuild: Sendable {
     if let history, let settings = configuration.updates, let last = lock.released, try !history.isRecorded() {
       remarks.append(
         .warning(
-          "\(settings.packs) has no record of manifest \(last.manifestVersion), the last release: players download changed packs whole",
+          "\(settings.packs) has no record of manifest \(last.manifestVersion), the last release: players with earlier releases download changed packs whole",
           hint: "bring the folder back, and keep it from one build to the next; 'updates: none' in \(configuration.path) turns deltas off"))
     }
     var editions = try history?.editions(besides: decisions.map { ($0.id, $0.planned.sha256) }) ?? [:]
+    if let remark = returned(decisions, to: editions, lock) { remarks.append(remark) }
     guard let trust else {
       let updates = plannedUpdates(to: decisions, from: editions, existing: existing)
       // A cache may have them.
@@ -198,6 +199,22 @@ package struct ReleaseBuild: Sendable {
     return .warning(
       "no pack of the last release is in \(configuration.path), neither '\(first)' nor any other",
       hint: "if \(lockPath) is that of another configuration, give each its own directory")
+  }
+
+  /// Returns a remark about a pack that has an earlier content again: perhaps a rollback replaced that, and its sources were not mended.
+  private func returned(
+    _ decisions: [PackDecision], to editions: [String: [ReleaseHistory.Edition]], _ lock: ReleaseLock
+  ) -> ReleaseBuildReport.Remark? {
+    let last = Dictionary((lock.released?.packs ?? []).map { ($0.id, $0.contentRoot) }) { first, _ in first }
+    for decision in decisions where last[decision.id].map({ $0 != decision.planned.contentRoot }) ?? false {
+      guard let edition = (editions[decision.id] ?? []).first(where: { $0.pack.contentRoot == decision.planned.contentRoot }) else {
+        continue
+      }
+      return .note(
+        "pack '\(decision.id)' has the content of manifest \(edition.manifest) again",
+        hint: "after a rollback, mend the sources before they are published")
+    }
+    return nil
   }
 
   /// Returns the warning that patterns exclude nothing from any pack. Those that keep packer's own files out may come before the files.

@@ -144,7 +144,7 @@ enum ContentRules {
       if let page = contents.lostPage {
         add(
           "it has pages such as '\(printable(page.utf8))', but no index.html at its root", .warning,
-          hint: "correct its root in packer.yml, \(rebuild)")
+          hint: "correct its root in packer.yml, or name the page index.html, \(rebuild)")
       }
       if contents.excludesPage { add("its index.html is excluded", .warning, hint: "correct 'exclude' in packer.yml, \(rebuild)") }
       add(contents.emptyDirectories, .note, hint: "exclude it in packer.yml if it is not needed") { "the directory \($0) is empty" }

@@ -363,13 +363,16 @@ package struct ConfigurationProposal: Sendable {
     unassigned = found.values.sorted { ($1.contentSize, $0.path) < ($0.contentSize, $1.path) }
   }
 
-  /// Excludes each secret from the pack that would contain it.
+  /// Excludes each secret from the pack that would contain it, and what no pack needs from packs that would contain it.
   private mutating func excludeSecrets(_ layout: ProposalLayout, _ place: ProjectPlace) {
     for secret in omitted where secret.isSecret || secret.isSingle {
       guard let owner = layout.owner(of: secret.path) else { continue }
       // A leading slash anchors the pattern at the root of the pack.
       packs[owner.entry].excludes.append("/" + String(decoding: secret.path.utf8.dropFirst(owner.front.utf8.count), as: UTF8.self))
     }
+    // A pattern for what no pack would contain anyway would match nothing.
+    let needed = Set(omitted.filter { layout.owner(of: $0.path) != nil }.compactMap(\.pattern))
+    for index in omitted.indices where omitted[index].pattern.map({ !needed.contains($0) }) ?? false { omitted[index].pattern = nil }
     for index in packs.indices {
       packs[index].excludes = packs[index].excludes.map(Glob.writable).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
     }

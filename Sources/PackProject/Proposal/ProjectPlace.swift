@@ -34,7 +34,7 @@ struct ProjectPlace: Sendable {
       exists(ReleaseFile.folder)
       && ![ReleaseFile.manifest, ReleaseFile.packages].allSatisfy { exists("\(ReleaseFile.folder)/\($0)") }
     own =
-      [parts.name, ReleaseFile.lock, ReleaseFile.apps + "/", "\(title).key", "\(title).sign.key"]
+      [parts.name, ReleaseFile.lock, ReleaseFile.apps + "/", ReleaseFile.released + "/", "\(title).key", "\(title).sign.key"]
       + (exists(".gitignore") ? [] : [".gitignore"]) + (hasOtherFolder ? [] : [ReleaseFile.folder + "/"])
   }
 

@@ -23,6 +23,8 @@ final class Console: Sendable {
     var hasBar = false
     var isQuiet = false
     var isFinished = false
+    /// Warnings that are not repeated.
+    var warned: Set<String> = []
   }
 
   /// The number of bytes collected before they are written.
@@ -137,7 +139,10 @@ final class Console: Sendable {
   }
 
   /// Prints a warning, which does not stop the work.
-  func warning(_ message: String, hint: String?) {
+  ///
+  /// - Parameter once: whether it is not repeated: one about a file that is read several times.
+  func warning(_ message: String, hint: String?, once: Bool = false) {
+    guard !once || state.withLock({ $0.warned.insert(message).inserted }) else { return }
     if isJSON {
       result(["type": "warning", "message": .text(message), "hint": .text(hint)])
     }

@@ -56,7 +56,7 @@ struct Session: Sendable {
     try signals.whileAbandonable { () throws(PackError) in try reference.resolveRootSigningKey(warn: warn) }
   }
 
-  private func warn(_ warning: KeyWarning) { console.warning(warning.message, hint: warning.hint) }
+  private func warn(_ warning: KeyWarning) { console.warning(warning.message, hint: warning.hint, once: true) }
 
   /// Reads the key that the options, the environment or the configuration name.
   ///
@@ -89,7 +89,7 @@ struct Session: Sendable {
       }
     } catch {
       // Verifying needs no signing key. The caller uses other trusted keys, or reports that there are none.
-      guard error.code == .noKey || error.code == .missingInput else { throw error }
+      guard error.code == .noKey || error.code == .missingInput || error.code == .cannotRead else { throw error }
     }
     return keys
   }

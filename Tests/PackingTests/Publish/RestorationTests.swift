@@ -173,7 +173,7 @@ struct RestorationTests {
     try project.remove("www/\(name)")
     try project.remove("released/\(name)")
     let error = await #expect(throws: PackError.self) { try await restore(1) }
-    #expect(error?.code == .missingInput && error?.advice?.description == "these can: 3, 2")
+    #expect(error?.code == .missingInput && error?.advice?.description == "these can: 2")
   }
 
   @Test("needs the packs of the newest releases, and those from which deltas are made; others that are kept may go")

@@ -54,6 +54,18 @@ package struct ReleaseHistory: Sendable {
     package let pack: ReleaseLock.Pack
   }
 
+  /// Returns the packs from which the next build may make deltas, whether it changes a pack or not: after a rollback, two editions have one content.
+  ///
+  /// - Parameter most: from how many editions of a pack.
+  package func bases(of ids: [String], most: Int) throws(PackError) -> Set<ReleaseLock.Pack> {
+    let now = Dictionary(last.packs.map { ($0.id, $0.sha256) }) { first, _ in first }
+    var bases: Set<ReleaseLock.Pack> = []
+    for known in [ids.map { ($0, []) }, ids.map { ($0, now[$0] ?? []) }] {
+      for editions in try editions(besides: known).values { bases.formUnion(editions.prefix(most).map(\.pack)) }
+    }
+    return bases
+  }
+
   /// Returns the editions of packs with other bytes than now, newest first, each content once. One may have the content of now, as after a rollback.
   ///
   /// - Parameter packs: the ids of packs, each with its SHA-256 now; empty if a pack is not made yet. Other packs are left out.

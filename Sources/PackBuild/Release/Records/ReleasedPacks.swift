@@ -88,7 +88,7 @@ package struct ReleasedPacks: Sendable {
       let known = records.prefix(20).map { "\($0.version)" }.joined(separator: ", ")
       throw PackError(
         .missingInput, of: directory, "has no record of manifest \(version)",
-        hint: known.isEmpty ? "bring the folder back, or name both sides" : "recorded are \(known)")
+        hint: known.isEmpty ? "bring the folder back, or make it again from the place: packer release recover" : "recorded are \(known)")
     }
     return try release(record)
   }
@@ -114,8 +114,7 @@ package struct ReleasedPacks: Sendable {
       }
     }
     if let history = ReleaseHistory(lock, configuration, files: files) {
-      let editions = try history.editions(besides: configuration.packs.map { ($0.id.text, []) })
-      for edition in editions.values.flatMap({ $0.prefix(most) }) { needed.insert(name(edition.pack)) }
+      for pack in try history.bases(of: configuration.packs.map(\.id.text), most: most) { needed.insert(name(pack)) }
     }
     return known.subtracting(needed).sorted().compactMap { name in
       (try? files.status(of: "\(directory)/\(name)", in: nil, following: .asThemselves)).map { (name, $0.size) }

@@ -63,6 +63,11 @@ struct PublicationOptions: ParsableArguments {
     let publication = Publication(files, at: place, own: own, replacing: replace)
     let plan = try publication.plan()
     let console = session.console
+    if plan.publishedVersion == nil, files.manifest.version > 1 {
+      console.warning(
+        "\(place.title) has no manifest, and earlier releases than manifest \(files.manifest.version) were published somewhere",
+        hint: "see that it is the right place")
+    }
     let changed = extent == .plan ? try publication.changed(plan) : []
     tell(plan, files, changed, at: place.title, isTrial: extent == .plan, on: console)
     // It follows when it is known whether the release was published.
@@ -85,8 +90,14 @@ struct PublicationOptions: ParsableArguments {
       return .done
     }
     try Task.checkpoint()
-    let recording = extent == .whole ? try self.record(files, configuration, in: session) : nil
+    var recording: (recording: ReleaseRecording, report: ReleaseRecording.Report)?
     var isReplaced = false
+    do throws(PackError) {
+      recording = extent == .whole ? try self.record(files, configuration, in: session) : nil
+    } catch {
+      console.note("\(place.title) has the files of this release, and the manifest there is as before")
+      throw error
+    }
     do throws(PackError) {
       try publication.publish(plan) { isReplaced = true }
     } catch {

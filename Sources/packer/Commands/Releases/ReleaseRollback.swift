@@ -85,6 +85,9 @@ struct ReleaseRollback: Verb {
     }
     if isTrial {
       Build.show(report, on: session.console)
+      session.console.note(
+        "manifest \(restoration.replaced + 1), with the contents of manifest \(version), would replace manifest \(restoration.replaced) at \(place.title)"
+      )
     } else {
       for remark in report.remarks where remark.isWarning { session.console.warning(remark.message, hint: remark.hint) }
       session.console.note(
