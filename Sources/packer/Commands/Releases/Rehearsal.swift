@@ -246,7 +246,11 @@ struct SimulatedDevice {
   }
 
   /// Removes it unless it is kept, when its owners are released, and not before.
-  func remove() { withExtendedLifetime((kept, scratch)) {} }
+  func remove() {
+    // Work that a signal stopped may hold the folder a little longer than the process lives.
+    if let scratch { try? SystemFiles().removeTree(scratch.path, in: nil) }
+    withExtendedLifetime((kept, scratch)) {}
+  }
 }
 
 /// Formats a simulation as lines of text.
