@@ -4,18 +4,22 @@ struct EarlierSettings {
 
   /// Reads the copy of the manifest at a place. If it was pruned, nothing is known.
   ///
-  /// - Parameter scratch: gets its files.
-  init(of release: ReleaseLock.Release, at place: any PublishingPlace, in scratch: String) throws(PackError) {
-    let names = try place.sizes().keys.filter { ManifestCopy.version($0) == release.manifestVersion }.sorted()
+  /// - Parameters:
+  ///   - there: the names of the files at the place.
+  ///   - scratch: gets its files.
+  init(
+    of release: ReleaseLock.Release, at place: any PublishingPlace, among there: some Sequence<String>, in scratch: String
+  ) throws(PackError) {
+    let names = there.filter { ManifestCopy.version($0) == release.manifestVersion }.sorted()
     _ = try place.bring(names.map { ($0, UInt64(Manifest.largestSize)) }, to: scratch)
     var entries: [String: ManifestPack] = [:]
     for name in names {
       guard let bytes = try? SystemFiles().contents(of: ReleaseFolder.path(name, in: scratch), limit: Manifest.largestSize),
         let signed = try? SignedManifest(bytes),
         // The record says that it is the one that was released.
-        try CryptoBackends.standard.digest(of: signed.bytes.byteSpan.extracting(signed.signedBytes)) == release.signedDigest
+        try signed.signedDigest() == release.signedDigest
       else { continue }
-      let manifest = try Manifest(parsing: signed.bytes.byteSpan, signed.signedBytes)
+      let manifest = try signed.parsed()
       _ = try place.bring(manifest.catalogue.map { ($0.fileName, $0.size) }, to: scratch)
       for pack in try ReleaseCatalogue(manifest, in: scratch).packs { entries[pack.id] = pack }
     }
@@ -27,10 +31,11 @@ struct EarlierSettings {
   /// - Returns: a line for each pack whose settings are others than in the configuration.
   func apply(to configuration: inout PackerConfiguration) throws(PackError) -> [String] {
     var changes: [String] = []
+    let indices = Dictionary(configuration.packs.enumerated().map { ($1.id.text, $0) }) { first, _ in first }
     for (id, entry) in entries.sorted(by: { $0.key < $1.key }) {
-      let isGone = !configuration.packs.contains { $0.id.text == id }
+      let isGone = indices[id] == nil
       if isGone { configuration.packs.append(.released(try PackName(id))) }
-      guard let index = configuration.packs.firstIndex(where: { $0.id.text == id }) else { continue }
+      let index = indices[id] ?? configuration.packs.count - 1
       let before = configuration.packs[index]
       var pack = before
       (pack.delivery, pack.install, pack.tags) = (entry.delivery, entry.install, entry.tags)

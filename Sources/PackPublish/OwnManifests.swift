@@ -17,7 +17,7 @@ package struct OwnManifests: Sendable {
 
   /// Whether a manifest was released here, perhaps with keys that devices do not trust any more.
   func isRecorded(_ manifest: SignedManifest, version: UInt64) throws(PackError) -> Bool {
-    let digest = try Self.digest(manifest)
+    let digest = try manifest.signedDigest()
     guard last?.signedDigest != digest else { return true }
     return try records.hasRelease(version, signedDigest: digest)
   }
@@ -30,14 +30,20 @@ package struct OwnManifests: Sendable {
 
   /// Throws ``PackError/Code/releaseConflict`` unless a release is the last one in the lock file: then the next build takes a version after it.
   package func checkLast(_ release: ReleaseFiles, in lockPath: String) throws(PackError) {
-    guard try last?.signedDigest != Self.digest(SignedManifest(release.manifestBytes)) else { return }
+    guard try last?.signedDigest != SignedManifest(release.manifestBytes).signedDigest() else { return }
     throw PackError(
       .releaseConflict, of: lockPath,
       "does not have this manifest \(release.manifest.version) as the last release, so nothing was published",
       hint: "packer release record --dist \(ShellWord.path(release.directory)), then push \(ReleaseFile.lock)")
   }
+}
 
-  private static func digest(_ manifest: SignedManifest) throws(PackError) -> [UInt8] {
-    try CryptoBackends.standard.digest(of: manifest.bytes.byteSpan.extracting(manifest.signedBytes))
+extension SignedManifest {
+  /// Returns the SHA-256 of the signed part, 32 bytes, by which records know it.
+  func signedDigest() throws(PackError) -> [UInt8] {
+    try CryptoBackends.standard.digest(of: bytes.byteSpan.extracting(signedBytes))
   }
+
+  /// Reads the signed part. The signatures are not checked.
+  func parsed() throws(PackError) -> Manifest { try Manifest(parsing: bytes.byteSpan, signedBytes) }
 }

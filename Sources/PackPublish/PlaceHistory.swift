@@ -28,7 +28,10 @@ package struct PlaceHistory {
     let brought = try place.bring(wanted, to: scratch)
     if let failure = brought.failures.first { throw failure }
     faults = brought.larger.map { "\($0) is larger than any manifest or shard" }
-    var found = copies.compactMap { name in ManifestCopy.version(name).map { File(name: name, version: $0) } }
+    // The others are here whole, or not at all.
+    var found = copies.filter { !brought.larger.contains($0) }.compactMap { name in
+      ManifestCopy.version(name).map { File(name: name, version: $0) }
+    }
     if let name = current.first, let manifest = try? ReleaseFiles(ReleaseFolder.path(name, in: scratch)),
       !copies.contains(manifest.copyName)
     {
@@ -42,7 +45,7 @@ package struct PlaceHistory {
   /// - Throws: ``PackError/Code/missingInput`` if none can be used.
   package mutating func visit(_ body: (PublishedManifest) throws(PackError) -> Void) throws(PackError) {
     var count = 0
-    for file in manifests where !faults.contains(where: { $0.hasPrefix(file.name) }) {
+    for file in manifests {
       try Task.checkpoint()
       let manifest: PublishedManifest
       do throws(PackError) {

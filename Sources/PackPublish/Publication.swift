@@ -116,10 +116,7 @@ package struct Publication: Sendable {
   }
 
   /// Reads a manifest, whose signature is not checked.
-  static func manifest(_ bytes: [UInt8]) -> Manifest? {
-    guard let signed = try? SignedManifest(bytes) else { return nil }
-    return try? Manifest(parsing: signed.bytes.byteSpan, signed.signedBytes)
-  }
+  static func manifest(_ bytes: [UInt8]) -> Manifest? { try? SignedManifest(bytes).parsed() }
 
   /// Uploads the files that are missing, and compares them with those of the release. Files that an upload that was stopped may have left are
   /// compared, too, and replaced if they are others.
@@ -171,8 +168,7 @@ package struct Publication: Sendable {
     return plan.unsure.filter { !named.contains($0) }
   }
 
-  /// Returns the names of files there that are not those of the release, though they have their sizes. Nothing is compared at a place where that needs
-  /// a download.
+  /// Returns the names of files at the place that have the right size and other bytes. A place where comparing needs a download is not asked.
   package func changed(_ plan: Plan) throws(PackError) -> [String] {
     guard !plan.unsure.isEmpty, try place.hasDigests() else { return [] }
     return try place.different(plan.unsure, from: release.directory).map(\.name)

@@ -32,8 +32,7 @@ package struct ReleaseFiles: Sendable {
     let bytes = try files.contents(of: manifestPath, limit: Manifest.largestSize, code: .damagedManifest)
     manifestBytes = bytes
     manifest = try attributing(to: manifestPath) { () throws(PackError) in
-      let signed = try SignedManifest(bytes)
-      return try Manifest(parsing: signed.bytes.byteSpan, signed.signedBytes)
+      try SignedManifest(bytes).parsed()
     }
     copyName = ManifestCopy.name(manifest.version, try CryptoBackends.standard.digest(of: bytes.byteSpan))
     let catalogue = try ReleaseCatalogue(manifest, in: directory, files: files)

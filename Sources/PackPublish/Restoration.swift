@@ -21,8 +21,8 @@ package struct Restoration: Sendable {
   ///   - scratch: an empty directory, which gets a directory for each pack.
   ///   - isTrial: whether packs that are fetched are not kept, so that there are no deltas from them.
   /// - Throws: ``PackError/Code/missingInput`` if there is no record of the release, or no file of a pack; ``PackError/Code/usage`` if it had a pack
-  ///   that the configuration does not have, and the place has no copy of its manifest; ``PackError/Code/wrongKey`` if no key opens a pack, or the key is that of the earlier release and was
-  ///   replaced since.
+  ///   that the configuration does not have, and the place has no copy of its manifest; ``PackError/Code/wrongKey`` if no key opens a pack, or the key
+  ///   is that of the earlier release and was replaced since.
   package static func run(
     _ version: UInt64, of configuration: PackerConfiguration, lockPath: String, from place: any PublishingPlace, key: Shared<PackKey>,
     earlierKeys: [Shared<PackKey>] = [], in scratch: String, isTrial: Bool, jobs: Int?
@@ -38,9 +38,11 @@ package struct Restoration: Sendable {
     var packs = Dictionary(last.packs.filter { !$0.isRemoved }.map { ($0.id, $0) }) { first, _ in first }
     let ids = Set(earlier.map(\.id))
     var restored = configuration
-    let unreleased = configuration.packs.map(\.id.text).filter { !ids.contains($0) && packs[$0] == nil }
-    restored.packs.removeAll { unreleased.contains($0.id.text) }
-    let changes = try EarlierSettings(of: old, at: place, in: scratch).apply(to: &restored)
+    func isReleased(_ id: String) -> Bool { ids.contains(id) || packs[id] != nil }
+    let unreleased = configuration.packs.map(\.id.text).filter { !isReleased($0) }
+    restored.packs.removeAll { !isReleased($0.id.text) }
+    let there = try place.sizes()
+    let changes = try EarlierSettings(of: old, at: place, among: there.keys, in: scratch).apply(to: &restored)
     let known = Set(restored.packs.map(\.id.text))
     if let pack = earlier.first(where: { !known.contains($0.id) }) {
       throw PackError(
@@ -49,7 +51,7 @@ package struct Restoration: Sendable {
     }
     let others = restored.packs.map(\.id.text).filter { !ids.contains($0) }
     for pack in earlier { packs[pack.id] = pack }
-    try checkFiles(of: restored.packs.compactMap { packs[$0.id.text] }, of: old, before: last.manifestVersion, kept, place)
+    try checkFiles(of: restored.packs.compactMap { packs[$0.id.text] }, of: old, before: last.manifestVersion, kept, there, at: place.title)
     // All in one run of the program that copies, and most of those below are among them.
     if !isTrial { try bringBases(of: restored, lock, kept, from: place, scratch) }
     for index in restored.packs.indices {
@@ -83,9 +85,9 @@ package struct Restoration: Sendable {
 
   /// Throws before anything is unpacked if a file is neither kept nor at the place.
   private static func checkFiles(
-    of packs: [ReleaseLock.Pack], of release: ReleaseLock.Release, before last: UInt64, _ kept: ReleasedPacks, _ place: any PublishingPlace
+    of packs: [ReleaseLock.Pack], of release: ReleaseLock.Release, before last: UInt64, _ kept: ReleasedPacks, _ there: [String: UInt64],
+    at place: String
   ) throws(PackError) {
-    let there = try place.sizes()
     func exists(_ pack: ReleaseLock.Pack) -> Bool {
       there[ManifestPack.publishedName(pack.id, pack.sha256)] != nil || ReleasePlaces.exists(kept.path(of: pack))
     }
@@ -96,7 +98,7 @@ package struct Restoration: Sendable {
     }
     throw PackError(
       .missingInput,
-      "manifest \(release.manifestVersion) cannot be brought back: neither \(kept.directory) nor \(place.title) has "
+      "manifest \(release.manifestVersion) cannot be brought back: neither \(kept.directory) nor \(place) has "
         + ManifestPack.publishedName(missing.id, missing.sha256),
       hint: others.isEmpty ? "bring its packs back from a backup" : "these can: \(others.prefix(20).joined(separator: ", "))")
   }

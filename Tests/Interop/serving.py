@@ -206,17 +206,22 @@ def closed(links):
     return ended
 
 
-def too_many(port):
-    """Beyond the limit, the oldest connections on which no request came are closed; if one came on each, new ones are told so. Room comes when others go."""
-    links = [socket.create_connection(("127.0.0.1", port)) for _ in range(300)]
-    expect(statuses(talk(port, request("GET", "/a.txt", "Connection: close"))[0]) == [200], "300 connections on which nothing comes keep others out")
+def expect_oldest_closed(links):
+    """The server ends so many of 300 connections that its limit is kept. Then all are closed."""
     deadline = time.monotonic() + PATIENCE
     ended = closed(links)
     while ended < 30 and time.monotonic() < deadline:
         ended = closed(links)
-    expect(30 <= ended <= 60, f"{ended} of 300 connections were closed, and 256 are the limit")
+    expect(30 <= ended <= 60, f"{ended} of {len(links)} connections were closed, and 256 are the limit")
     for link in links:
         link.close()
+
+
+def too_many(port):
+    """Beyond the limit, the oldest connections on which no request came are closed; if one came on each, new ones are told so. Room comes when others go."""
+    links = [socket.create_connection(("127.0.0.1", port)) for _ in range(300)]
+    expect(statuses(talk(port, request("GET", "/a.txt", "Connection: close"))[0]) == [200], "300 connections on which nothing comes keep others out")
+    expect_oldest_closed(links)
     links, answers = [], 0
     for _ in range(300):
         links.append(socket.create_connection(("127.0.0.1", port)))
@@ -385,13 +390,7 @@ def many_encrypted(port, context):
     links = [socket.create_connection(("127.0.0.1", port)) for _ in range(300)]
     with urllib.request.urlopen(f"https://localhost:{port}/manifest.json", context=context, timeout=PATIENCE) as answer:
         expect(answer.status == 200, "300 handshakes that nobody completes keep others out")
-    deadline = time.monotonic() + PATIENCE
-    ended = closed(links)
-    while ended < 30 and time.monotonic() < deadline:
-        ended = closed(links)
-    expect(30 <= ended <= 60, f"{ended} of 300 connections of HTTPS were closed, and 256 are the limit")
-    for link in links:
-        link.close()
+    expect_oldest_closed(links)
     deadline = time.monotonic() + PATIENCE
     while True:
         try:

@@ -13,6 +13,9 @@ package struct ReleaseRecovery {
   private var history = ReleaseLock()
   /// The packs of the lock file and of records, by their digests: a manifest does not say their settings.
   private var known: [[UInt8]: ReleaseLock.Pack] = [:]
+  /// The signed digests of the manifests that have a record.
+  private var digests: Set<[UInt8]> = []
+  private let rootKeyID: String?
   /// The manifests of which records were written, in ascending order.
   private var recorded: [UInt64] = []
 
@@ -46,12 +49,11 @@ package struct ReleaseRecovery {
       // One that cannot be read is written again, or is in the way of nothing.
       guard let release = try? folder.release(record) else { continue }
       rootKeyID = rootKeyID ?? release.rootKeyID
+      digests.insert(release.signedDigest)
       for pack in release.packs where known[pack.sha256] == nil { known[pack.sha256] = pack }
     }
     self.rootKeyID = rootKeyID
   }
-
-  private let rootKeyID: String?
 
   /// Adds a manifest, whose signature was checked.
   ///
@@ -61,8 +63,9 @@ package struct ReleaseRecovery {
     complete(&history)
     lock.raise(to: manifest)
     complete(&lock)
-    guard let release = history.released, release.manifestVersion == manifest.version else { return }
-    guard try !folder.hasRelease(manifest.version, signedDigest: manifest.verified.signedDigest) else { return }
+    guard let release = history.released, release.manifestVersion == manifest.version,
+      digests.insert(manifest.verified.signedDigest).inserted
+    else { return }
     try folder.record(release)
     recorded.append(manifest.version)
   }

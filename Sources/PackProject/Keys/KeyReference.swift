@@ -18,7 +18,7 @@ package struct KeyReference: Hashable, Sendable {
 
   /// The forms of references, for messages and help.
   package static let forms = "file:PATH, env:NAME, fd:N, stdin or cmd:'PROGRAM ARG…'"
-  /// What a hint begins with that advises to make a key: wrong where there are packs already.
+  /// The start of a hint that advises to make a key. Packs that exist need the key that they were made with.
   package static let ifNone = "if there is none yet: "
   /// The form of a reference to a program that signs.
   package static let signerForm = "signer:'pkp1-… PROGRAM ARG…'"
