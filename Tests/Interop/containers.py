@@ -104,14 +104,19 @@ def mounts(own):
         text = inside(place, 'mount -t tmpfs tmpfs /proc; "$packer" ls core.pack --key game.key')
         expect("deep/data.bin" in text, f"without /proc: {text}")
     with line("unpack into a volume, in a container that is read-only") as place:
-        inside(place, """mkdir out; mount -t tmpfs tmpfs out; mkdir out/lost+found; mount --bind . .; mount -o remount,ro,bind .
+        inside(place, """mkdir out; mount --bind . .; cd "$PWD"; mount -t tmpfs tmpfs out; mkdir out/lost+found; mount -o remount,ro,bind "$PWD"; touch new 2> /dev/null && exit 1
             TMPDIR=/nowhere "$packer" unpack core.pack -C out --key game.key; test -f out/deep/data.bin; test -d out/lost+found
-            ! "$packer" unpack core.pack -C out --key game.key; ls -A out | grep -c . | grep -qx 3""")
+            "$packer" unpack core.pack -C out --key game.key && exit 1; ls -A out | grep -c . | grep -qx 3""")
     with line("build and record in a volume") as place:
         inside(place, """rm -r dist; mkdir dist; mount -t tmpfs tmpfs dist; mkdir dist/lost+found
             "$packer" build -q; ls dist/*.pack | grep -c . | grep -qx 2; "$packer" verify -q
             echo new > content/kart/new.txt; "$packer" build -q; "$packer" verify -q; ls dist/*.pack | grep -c . | grep -qx 2; test -d dist/lost+found
-            touch dist/mine; ! "$packer" build -q; test -f dist/mine; rm dist/mine; "$packer" release record -q""")
+            touch dist/mine; "$packer" build -q && exit 1; test -f dist/mine; rm dist/mine; "$packer" release record -q""")
+    with line("publish from a project that is read-only") as place:
+        text = inside(place, """mkdir place; mount --bind . .; cd "$PWD"; mount -t tmpfs tmpfs place; mount -t tmpfs tmpfs /mnt
+            mount -o remount,ro,bind "$PWD"; touch new 2> /dev/null && exit 1
+            TMPDIR=/mnt "$packer" publish --to place -q && exit 1; ls -A place | grep -c . | grep -qx 0""")
+        expect("packer.lock.json" in text and "read-only" in text.lower(), f"publish from a project that is read-only: {text}")
     with line("files that are mounted") as place:
         inside(place, """mount --bind Info.plist Info.plist; "$packer" plist merge Info.plist; grep -q BAManifestURL Info.plist
             "$packer" release record -q; mount --bind packer.lock.json packer.lock.json

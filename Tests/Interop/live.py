@@ -63,7 +63,9 @@ class Certificates:
         for name in ("ca", "other-ca"):
             self._openssl("req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", f"{name}.key", "-out", f"{name}.crt", "-days", "3650", "-subj", f"/CN={name}")
         self.good = self.make("good")
-        self.environment = {"CURL_CA_BUNDLE": str(folder / "ca.crt")}
+        # What the user has set for curl must not count.
+        (folder / ".curlrc").write_text(f'insecure\noutput = "{folder}/stolen"\nwrite-out = "%{{http_code}}"\n')
+        self.environment = {"CURL_CA_BUNDLE": str(folder / "ca.crt"), "CURL_HOME": str(folder), "HOME": str(folder)}
 
     def _openssl(self, *words):
         subprocess.run(["openssl", *words], cwd=self.folder, check=True, capture_output=True)
@@ -356,6 +358,11 @@ def check_faults(place, web, environment):
         # All that is printed depends on the answers only, not on their order.
         texts = {look(place, address, "--live-seed", 7, environment=environment)[1].stdout for _ in range(3)}
         expect(len(texts) == 1, "three runs with the same seed print different findings")
+        # The certificate is for localhost.
+        elsewhere = f"{address.replace('localhost', 'packs.localhost')}manifest.json"
+        done = run(place, "build", "--dry-run", "--published", elsewhere, environment=environment, status=74)
+        expect("certificate" in done.stderr, f"a manifest from a server with the certificate of another: {done.stderr}")
+        expect(not (web.certificates.folder / "stolen").exists(), "curl obeyed the user's .curlrc")
         formats = {"text": "error PK7005", "github": "::error title=PK7005", "junit": "packer.verify.PK7005"}
         for form, part in formats.items():
             done = run(place, "verify", "dist", "--only", "PK7", "--live-at", address, "--format", form, environment=environment, status=20)

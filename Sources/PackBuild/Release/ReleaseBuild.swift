@@ -25,6 +25,8 @@ package struct ReleaseBuild: Sendable {
   package var isTrial = false
   /// Whether the key of a trial run is not that of the packs: it is taken to be the one that they were made with before.
   package var assumesKeys = false
+  /// Whether the sources are those of an earlier release, whose contents are meant to come back.
+  package var bringsBack = false
   /// The number of threads. Nil means the number of processors that are online.
   package var jobs: Int?
   /// The time to write into the release.
@@ -78,7 +80,7 @@ package struct ReleaseBuild: Sendable {
           hint: "bring the folder back, and keep it from one build to the next; 'updates: none' in \(configuration.path) turns deltas off"))
     }
     var editions = try history?.editions(besides: decisions.map { ($0.id, $0.planned.sha256) }) ?? [:]
-    if let remark = returned(decisions, to: editions, lock) { remarks.append(remark) }
+    if !bringsBack, let remark = returned(decisions, to: editions, lock) { remarks.append(remark) }
     guard let trust else {
       let updates = plannedUpdates(to: decisions, from: editions, existing: existing)
       // A cache may have them.

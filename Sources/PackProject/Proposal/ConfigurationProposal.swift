@@ -22,8 +22,10 @@ package struct ConfigurationProposal: Sendable {
   package internal(set) var precompressed: [String] = []
   /// The folders of games that are in the pack of the page around them, because it refers to them.
   package internal(set) var hubs: [String] = []
-  /// A folder of packages that a page loads from, although it is excluded; nil if there is none.
+  /// The page that loads from a folder of packages, although that is excluded; nil if there is none.
   package internal(set) var loadsExcluded: String?
+  /// The page of a game without an index.html; nil if there is none.
+  package internal(set) var unnamedPage: String?
   /// The canonical path of the directory, if a build takes no roots there unless the environment allows it.
   package internal(set) var outside: String?
   /// The paths that cannot be packed, in order.
@@ -179,7 +181,7 @@ package struct ConfigurationProposal: Sendable {
     ) { path in
       (try? files.contents(of: "\(directory)/\(path)", limit: Self.largestSettings)).map { String(decoding: $0, as: UTF8.self) }
     }
-    (proposal.unbuilt, proposal.hubs) = (layout.unbuilt, layout.hubs)
+    (proposal.unbuilt, proposal.hubs, proposal.unnamedPage) = (layout.unbuilt, layout.hubs, layout.unnamedPage)
     if let parts = PathParts(path), let scanned = try? files.canonicalPath(of: directory),
       !AllowedRoots(around: parts.directory, files: files).contains(scanned)
     {
@@ -188,7 +190,8 @@ package struct ConfigurationProposal: Sendable {
     if proposal.omitted.contains(where: { $0.pattern == "node_modules/" }) {
       proposal.loadsExcluded = kept.map(\.path).first { path in
         guard path == "index.html" || path.hasSuffix("/index.html"), layout.owner(of: path) != nil else { return false }
-        return (try? files.contents(of: "\(directory)/\(path)", limit: Self.largestSettings))?.firstRange(of: "node_modules/".utf8) != nil
+        guard let bytes = try? files.contents(of: "\(directory)/\(path)", limit: Self.largestSettings) else { return false }
+        return String(decoding: bytes, as: UTF8.self).replacing(/<!--.*?-->/.dotMatchesNewlines(), with: "").contains("node_modules/")
       }
     }
     guard !layout.folders.isEmpty else {

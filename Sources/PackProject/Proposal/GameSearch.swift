@@ -70,6 +70,8 @@ struct GameSearch {
   private(set) var unbuilt: [ConfigurationProposal.Unbuilt] = []
   /// The folders of games that the page of the folder around them refers to, so that they are in its pack.
   private(set) var hubs: [String] = []
+  /// The page of a game without an index.html.
+  private(set) var unnamedPage: String?
   /// The directories with a game at any depth below them.
   private var aboveGames: Set<String> = []
   private var considersAll = false
@@ -203,7 +205,8 @@ struct GameSearch {
       guard ProposalLayout.delivery(ofFolder: only) == nil else { break }
       directory = Self.join(directory, only)
     }
-    let all = inner(directory)
+    unnamedPage = script(in: directory)
+    let all = unnamedPage == nil ? inner(directory) : []
     let names =
       all.contains { !Self.otherNames.contains($0.lowercased()) } ? all.filter { !Self.otherNames.contains($0.lowercased()) } : all
     guard !names.isEmpty else {
@@ -211,6 +214,12 @@ struct GameSearch {
     }
     for name in names { folders.append(Folder(path: Self.join(directory, name), kind: .content, name: name)) }
     if !(packedFiles[directory] ?? []).isEmpty { folders.append(Folder(path: directory, kind: .files, name: "core")) }
+  }
+
+  /// Returns the first page in a directory that runs a script, so that the folders beside it are probably its own.
+  private func script(in directory: String) -> String? {
+    (packedFiles[directory] ?? []).filter { $0.hasSuffix(".html") || $0.hasSuffix(".htm") }.sorted().map { Self.join(directory, $0) }
+      .first { read($0)?.utf8.firstRange(of: "<script".utf8) != nil }
   }
 
   private mutating func addPage(_ directory: String, titled title: String) {

@@ -6,6 +6,8 @@ struct ProposalLayout {
   let unbuilt: [ConfigurationProposal.Unbuilt]
   /// The folders of games that are in the pack of the page around them, because it refers to them.
   let hubs: [String]
+  /// The page of a game without an index.html.
+  let unnamedPage: String?
 
   /// The number of the entry of each directory, and that of its loose files.
   private let places: [String: Int]
@@ -85,7 +87,7 @@ struct ProposalLayout {
     var taken: Set<String> = []
     folders = search.folders.sorted { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
       .filter { taken.insert($0.kind == .files ? $0.path + "/" : $0.path).inserted }
-    (unbuilt, hubs) = (search.unbuilt, search.hubs)
+    (unbuilt, hubs, unnamedPage) = (search.unbuilt, search.hubs, search.unnamedPage)
     self.pages = pages
     var places: [String: Int] = [:]
     var loose: [String: Int] = [:]

@@ -79,6 +79,10 @@ struct PublicationOptions: ParsableArguments {
       return .done
     }
     if extent == .unrecorded, let configuration { try own.checkLast(files, in: lockPath(configuration)) }
+    // Otherwise it would be noticed after everything is uploaded.
+    if extent == .whole, let configuration, (try? own.checkLast(files, in: lockPath(configuration))) == nil {
+      _ = try OutputFile(SystemFiles().target(of: lockPath(configuration)), files: SystemFiles())
+    }
     let uploaded = try publication.upload(plan, isAnnounced: extent != .files) { names in
       console.warning(
         "\(place.title) has other bytes in \(names.listed()), and they are replaced",

@@ -75,7 +75,7 @@ struct ReleaseRollback: Verb {
       session.console.note("as in manifest \(version), and not as packer.yml says now: \(change)")
     }
     var build = ReleaseBuild(restoration.configuration, time: try .fromEnvironment())
-    (build.lockPath, build.jobs, build.isTrial) = (lockPath, jobs, isTrial)
+    (build.lockPath, build.jobs, build.isTrial, build.bringsBack) = (lockPath, jobs, isTrial, true)
     if !isTrial { build.cache = try PackCache(configuration, starting: programs) }
     build.keysFile = try configuration.keysFile.map { (path) throws(PackError) in try KeysFile(reading: path) }
     let signers = isTrial ? [] : try session.signers(signKey, configured: configuration)
