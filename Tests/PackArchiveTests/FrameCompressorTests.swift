@@ -50,7 +50,7 @@ struct FrameCompressorTests {
     }
   }
 
-  @Test("a frame that does not shrink is compressed at a cheap level", arguments: [(3, 1), (9, 1), (10, 6), (19, 6)])
+  @Test("a frame that does not shrink is compressed at a cheap level", arguments: [(3, 3), (4, 1), (9, 1), (10, 6), (19, 6)])
   mutating func incompressible(_ level: Int, _ expected: Int) throws {
     #expect(try isCompressed(random.bytes(1 << 20), at: level, as: expected))
   }

@@ -6,12 +6,14 @@ enum CompressionTrial: Hashable {
   /// The whole frame is compressed with `FrameCompressor.trialStrength` first.
   case frame
 
+  /// Up to this level, a frame that does not shrink takes little longer than at the level of samples, which misses what shrinks in few of its parts.
+  static let quickLevel = 3
+
   /// The more expensive a level is, the more a trial may cost.
-  init(before level: Int) {
-    switch level {
-    // At negative levels samples find the text, which gets a higher level.
-    case ..<0: self = .samples
-    case ...2: self = .none
+  init(before strengths: FrameStrengths) {
+    switch strengths.usual.level {
+    // Samples only find the text.
+    case ...Self.quickLevel: self = strengths.text == strengths.usual ? .none : .samples
     case ...9: self = .samples
     default: self = .frame
     }
@@ -60,7 +62,7 @@ package final class FrameCompressor {
 
   package init(_ strengths: FrameStrengths) throws(PackError) {
     self.strengths = strengths
-    trial = CompressionTrial(before: strengths.usual.level)
+    trial = CompressionTrial(before: strengths)
     context = try CompressionContext(strengths.usual)
   }
 
@@ -86,7 +88,7 @@ package final class FrameCompressor {
         chosen = strengths.text
       case .some(.small), nil:
         break
-      case .some(.none) where strengths.usual.level < Self.sampleStrength.level:
+      case .some(.none) where strengths.usual.level <= CompressionTrial.quickLevel:
         break
       case .some(.none):
         let size = try context.compress(content, into: &frame)

@@ -25,9 +25,8 @@ extension FrameStrengths {
     case .balanced:
       // zstd's default tables for large inputs are larger than a frame needs, and do not fit in a core's cache.
       self.init(
-        usual: CompressionStrength(level: number, hashLog: 16, chainLog: 13),
-        text: CompressionStrength(level: number, hashLog: 17, chainLog: 14),
-        joined: CompressionStrength(level: number, hashLog: 18, chainLog: 14, windowLog: Self.joinedWindow),
+        usual: CompressionStrength(level: number, hashLog: 17, chainLog: 15),
+        joined: CompressionStrength(level: number, hashLog: 18, chainLog: 15, windowLog: Self.joinedWindow, findsLongMatches: true),
         index: index)
     case .fast:
       // Compressing literals pays off only for text.

@@ -5,9 +5,9 @@ package enum PackLevel: Hashable, Sendable {
   /// For frequent builds: zstd level 1 for frames that shrink a lot, and level -1, which does not compress literals, for all others. Takes about an
   /// eighth less CPU time than ``balanced``, a quarter less for media. Packs are 3 % (games) to 7 % (texts) larger.
   case fast
-  /// For releases: zstd level 3 with tables that fit into a core's cache, and larger tables for frames that shrink a lot. Takes a few percent less
-  /// time than plain level 3, and packs are hardly larger. Level 6 for trees up to 3 MiB, and for the text of trees of small files up to 16 MB, whose
-  /// index weighs more. Faster than a solid archive at level 3, and hardly ever larger.
+  /// For releases: zstd level 3 with tables that fit into a core's cache, and long matches where content repeats at a distance. Takes a few percent
+  /// less time than plain level 3, and packs are hardly larger. Level 6 for trees up to 3 MiB, and for the text of trees of small files up to 16 MB,
+  /// whose index weighs more. Faster than a solid archive at level 3, and hardly ever larger.
   case balanced
   /// For releases with many downloads: zstd level 19 in frames of 8 MiB. A client needs up to 9 MiB for each thread instead of up to 3 MiB, and
   /// decompresses up to four times as much for a single small file. At other levels that is so where content repeats at a distance.

@@ -250,10 +250,12 @@ struct Initialize: OutputVerb {
       fields.append(("note", "\(hub)/ is in the pack of the page that refers to it, because each pack is an origin of its own"))
     }
     if let page = proposal.loadsExcluded {
-      fields.append(("note", "\(page) loads from node_modules/, which is excluded: bundle the game, or copy what it loads to another folder"))
+      fields.append(
+        ("note", "\(page) loads from node_modules/, which is excluded: bundle the game, or copy what it loads to another folder"))
     }
     if let page = proposal.unnamedPage {
-      fields.append(("note", "\(page) is a page, and there is no index.html, with which a game starts: rename it, or add one that leads to it"))
+      fields.append(
+        ("note", "\(page) is a page, and there is no index.html, with which a game starts: rename it, or add one that leads to it"))
     }
     if !proposal.precompressed.isEmpty {
       let files = proposal.precompressed.listed(most: Self.mostNamed)
