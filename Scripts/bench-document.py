@@ -14,6 +14,7 @@ import json
 import os
 import pathlib
 import re
+import statistics
 import subprocess
 import sys
 
@@ -250,6 +251,10 @@ def full_table(records):
             for verb in ("pack", "unpack"):
                 amounts(tree, verb, [("time", seconds(record[verb]["wall"])), ("memory", amount(record[verb]["memory"], "MiB"))])
             amounts(tree, "verify", [("memory", amount(record["verify"]["memory"], "MiB"))])
+        elif record["type"] == "games":
+            for tree in record["trees"]:
+                for name in filter(tree.__contains__, GAMES):
+                    lines.writerow([f"{tree['name']} {tree['version']}", name, "age", "", "", f"{tree[name]:.3f}", "", "", "", ""])
         elif record["type"] == "catalogue":
             for find in ("byID", "list"):
                 amounts(f"{record['packs']} packs, {record['deltas']} deltas", find, [
@@ -356,6 +361,32 @@ def part_growth(records, picture):
     return "\n\n".join(parts + [figures] if figures else parts)
 
 
+# The limits of the mean and of each tree, by figure.
+GAMES = {"size": (0.985, 1), "pack": (0.75, 1), "unpack": (0.65, 0.9), "check": (0.8, None), "size at 19": (None, 1)}
+
+
+def games(records):
+    return next((record["trees"] for record in records if record["type"] == "games"), [])
+
+
+def part_games(records):
+    trees = [tree for tree in games(records) if tree["bytes"] > 1e6]
+    if not trees:
+        return ""
+
+    def within(value, most):
+        return ratio(value) if most is None else f"{ratio(value)} ≤ {most:g}" if value <= most else f"{ratio(value)} **≤ {most:g}**"
+
+    rows = []
+    for name, (mean, each) in GAMES.items():
+        values = {tree["name"]: tree[name] for tree in trees if name in tree}
+        worst = max(values, key=values.get)
+        rows.append([
+            name if "size" in name else f"{name}, CPU", within(statistics.geometric_mean(values.values()), mean), within(values[worst], each), worst,
+            f"{sum(value > (each or 1) for value in values.values())} of {len(values)}"])
+    return table(["against age", "mean", "worst", "", "above the limit"], rows, ["---", "--:", "--:", "---", "--:"])
+
+
 def serving(records):
     """Returns rows of: what is served, packer's figure, nginx's figure, their ratio or packer's figure, its range, its limit, and whether it is within it."""
     found = [record for record in records if record["type"] == "serve"]
@@ -424,6 +455,7 @@ def write(records_path, document_path, only=None):
         "machine": part_machine(records), "summary": part_summary(records), "figures": part_figures(records), "peers": part_peers(records),
         "levels": part_levels(records), "growth": part_growth(records, picture.name), "kernels": part_kernels(records),
         "serving": part_serving(records), "store": part_store(records), "catalogue": part_catalogue(records),
+        "games": part_games(records),
     }
     for name, content in parts.items():
         if only not in (None, name):
@@ -434,7 +466,7 @@ def write(records_path, document_path, only=None):
         body = content or "Not measured in this run."
         text = pattern.sub(lambda match: f"{match.group(1)}\n{body}\n\n{match.group(2)}", text)
     document.write_text(text, encoding="utf-8")
-    if only is None and any(record["type"] in ("figure", "peer", "level", "growth") for record in records):
+    if only is None and any(record["type"] in ("figure", "peer", "level", "growth", "games") for record in records):
         document.with_name("benchmarks.csv").write_text(full_table(records), encoding="utf-8")
     if growth(records, "bytes") or growth(records, "files"):
         picture.write_text(draw(records), encoding="utf-8")
