@@ -4,8 +4,8 @@
 /// before anything is decrypted. All data that the pack returns later is authenticated first.
 ///
 /// Memory use is bounded, whatever the pack's size. An open pack takes 8 bytes per frame (at most 1 MiB) and the directory of the index (at most 2
-/// MiB). Each concurrent operation takes one frame, a block of 128 KiB, and 128 KiB of segments. ``unpack(to:jobs:contentLimit:progress:)`` and
-/// ``verify(jobs:contentLimit:progress:)`` additionally take 2 MiB and 16 bytes per entry.
+/// MiB). Each concurrent operation takes one frame, a block of 128 KiB, 128 KiB of segments, and two decoders of 96 KiB.
+/// ``unpack(to:jobs:contentLimit:progress:)`` and ``verify(jobs:contentLimit:progress:)`` additionally take 2 MiB and 16 bytes per entry.
 ///
 /// A pack may be used by any number of tasks at once. Calls block their thread while they read. Between calls, only the buffers of finished calls are
 /// cached, four at most, with the frames in them: one task that reads many files fills all four. The key can be released once the pack is open. The
@@ -137,8 +137,8 @@ public final class Pack: Sendable {
 
   /// Returns the content of the file at `path`, or a part of it.
   ///
-  /// Reads only the segments and frames that the range touches. The digest is checked if the whole file is read. A part is authenticated by the tags
-  /// of its segments only.
+  /// Reads the frames that the range touches no further than to its end: what follows is not checked. The digest is checked if the whole file is read.
+  /// A part is authenticated by the tags of its segments only.
   ///
   /// - Parameters:
   ///   - path: the path of a file.
@@ -193,19 +193,17 @@ public final class Pack: Sendable {
     let number = table.frame(holding: entry.offset + range.lowerBound)
     return try withReader(holding: number) { (reader) throws(PackError) in
       let before = reader.decryptedBytes
-      let place = try reader.load(number)
-      decryptedBytes += reader.decryptedBytes - before
-      let start = Int(entry.offset + range.lowerBound - place.lowerBound)
-      let count = Int(min(place.upperBound - entry.offset, range.upperBound) - range.lowerBound)
-      reader.isSpent = entry.offset + range.lowerBound + UInt64(count) == place.upperBound
-      return try reader.withFrame { (content) throws(PackError) in try body(content.extracting(start..<start + count)) }
+      return try reader.withPiece(of: entry, range) { (piece) throws(PackError) in
+        decryptedBytes += reader.decryptedBytes - before
+        return try body(piece)
+      }
     }
   }
 
   /// Calls `body` with a reader for exclusive use.
   ///
-  /// - Parameter frame: the frame that will be read. If a file is read in small parts, the frame is still decompressed in memory, as long as at most
-  ///   four files are read at the same time.
+  /// - Parameter frame: the frame that will be read. If a file is read in small parts, the frame is still in memory as far as it was decompressed, as
+  ///   long as at most four files are read at the same time.
   package func withReader<Result>(
     holding frame: Int? = nil, _ body: (PackReader) throws(PackError) -> Result
   ) throws(PackError) -> Result {

@@ -5,11 +5,8 @@ package final class PackReader {
   private let segments: SegmentReader
   private let frames: FrameReader
   private let digest: any DigestContext
-  private var frame: [UInt8] = []
-  /// The frame whose content is in `frame`.
-  private var frameNumber: Int?
-  /// The number of the frame that is in memory and need not be read again.
-  package var heldFrame: Int? { frameNumber }
+  /// The number of the frame that is in memory, as a whole or in part.
+  package var heldFrame: Int? { frames.number }
   /// Whether the frame was read to its end, so it is unlikely to be needed again soon.
   var isSpent = true
   private let blocks: IndexCache
@@ -27,15 +24,6 @@ package final class PackReader {
     self.segments = segments
     frames = try FrameReader(source: segments, table: pack.table)
     digest = try pack.source.backend.makeDigest()
-  }
-
-  deinit {
-    wipe(&frame)
-  }
-
-  /// Makes room for the largest frame at once. Call it before reading all frames.
-  func reserve() {
-    frame = [UInt8](repeating: 0, count: FrameReader.room(for: table.largestFrame))
   }
 
   /// Returns block `number` of the index.
@@ -69,6 +57,8 @@ package final class PackReader {
 
   /// The number of bytes of plaintext decrypted so far.
   package var decryptedBytes: UInt64 { segments.decryptedBytes }
+  /// The number of bytes of frames decoded so far.
+  package var decodedBytes: UInt64 { frames.decodedBytes }
 
   package func entry(at path: String) throws(PackError) -> Entry {
     let bytes = Array(path.utf8)
@@ -105,17 +95,11 @@ package final class PackReader {
     if checksDigest { _ = try digest.finish() }
     var position = wanted.lowerBound
     while position < wanted.upperBound {
-      let number = table.frame(holding: entry.offset + position)
-      let place = try load(number)
-      let start = Int(entry.offset + position - place.lowerBound)
-      let count = Int(min(place.upperBound - entry.offset, wanted.upperBound) - position)
-      try withFrame { (content) throws(PackError) in
-        let piece = content.extracting(start..<start + count)
+      try withPiece(of: entry, position..<wanted.upperBound) { (piece) throws(PackError) in
         if checksDigest { try digest.update(piece) }
         try body(piece)
+        position += UInt64(piece.count)
       }
-      position += UInt64(count)
-      isSpent = entry.offset + position == place.upperBound
     }
     guard checksDigest else { return }
     guard try digest.finish() == entry.sha256 else {
@@ -123,32 +107,32 @@ package final class PackReader {
     }
   }
 
-  /// Makes frame `number` the current one and returns the bytes of the tar that it holds.
-  package func load(_ number: Int) throws(PackError) -> Range<UInt64> {
-    let place = table[number]
-    guard frameNumber != number else { return place.tarRange }
-    frameNumber = nil
-    var buffer: [UInt8] = []
-    swap(&buffer, &frame)
-    defer { swap(&buffer, &frame) }
-    let room = FrameReader.room(for: place.size)
-    if buffer.count < room { buffer = [UInt8](repeating: 0, count: room) }
-    do {
-      var whole = buffer.mutableByteSpan
-      try frames.read(number, into: &whole)
-    }
-    frameNumber = number
+  /// Calls `body` with the first piece of a range of a file: as much of it as is in one frame, which is not decoded further than that.
+  func withPiece<Result>(
+    of entry: Entry, _ range: Range<UInt64>, _ body: (Span<UInt8>) throws(PackError) -> Result
+  ) throws(PackError) -> Result {
+    let number = table.frame(holding: entry.offset + range.lowerBound)
+    let place = table[number].tarRange
+    let piece = (entry.offset + range.lowerBound..<entry.offset + range.upperBound).clamped(to: place)
+    let part = Int(piece.lowerBound - place.lowerBound)..<Int(piece.upperBound - place.lowerBound)
     isSpent = true
-    return place.tarRange
+    try frames.load(number, part)
+    isSpent = piece.upperBound == place.upperBound
+    return try frames.withContent(part, body)
+  }
+
+  /// Makes frame `number` the current one, whole, and returns the bytes of the tar that it holds.
+  package func load(_ number: Int) throws(PackError) -> Range<UInt64> {
+    try frames.load(number, 0..<Int(table[number].size))
+    return table[number].tarRange
   }
 
   /// Calls `body` with the content of the current frame.
   package func withFrame<Result>(
     _ body: (Span<UInt8>) throws(PackError) -> Result
   ) throws(PackError) -> Result {
-    guard let frameNumber else { preconditionFailure("no frame was loaded") }
-    let bytes = frame
-    return try body(bytes.byteSpan.extracting(first: Int(table[frameNumber].size)))
+    guard let number = frames.number else { preconditionFailure("no frame was loaded") }
+    return try frames.withContent(0..<Int(table[number].size), body)
   }
 
   /// Reads and discards bytes of the payload to check their tags.

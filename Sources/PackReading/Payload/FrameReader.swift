@@ -1,40 +1,142 @@
-/// Reads the data frames of a payload. It belongs to one worker and reuses one decoder.
+/// Reads the data frames of a payload into memory of its own, one at a time. It belongs to one worker.
+///
+/// A frame is decoded as far as it is wanted, block by block, and further when more of it is wanted. What is not decoded is not checked, either.
 package final class FrameReader {
   private let source: any ByteSource
   private let table: SeekTable
-  /// The decoder, which the worker may use for other frames between two calls.
+  /// The decoder of whole frames, which the worker may use for other frames between two calls.
   package let decoder: DecompressionContext
+  private var memory: FrameMemory
+  private var current: Current?
+  /// The number of content bytes decoded so far.
+  package private(set) var decodedBytes: UInt64 = 0
+
+  /// A frame that is in memory, as a whole or in part.
+  private struct Current {
+    let number: Int
+    /// The bytes of its content that are in memory.
+    var held: Range<Int>
+    /// Where the decoder has paused; nil if it is not in this frame.
+    var pause: Pause?
+  }
+
+  /// A place between two blocks.
+  private struct Pause {
+    let header: FrameHeader
+    /// The header of the next block, and where what follows it starts in the compressed frame.
+    var next: BlockHeader
+    var position: Int
+  }
 
   package init(source: any ByteSource, table: SeekTable) throws(PackError) {
     self.source = source
     self.table = table
     decoder = try DecompressionContext()
+    memory = FrameMemory(size: DecompressionContext.room(for: Int(table.largestFrame)))
   }
 
-  /// Returns the buffer size that ``read(_:into:)`` needs for a frame of `size` bytes. The compressed and the decompressed frame share the buffer.
-  package static func room(for size: UInt32) -> Int {
-    DecompressionContext.room(for: Int(size))
+  /// The number of the frame in memory.
+  package var number: Int? { current?.number }
+
+  /// Reads frame `number` as far as a part of its content needs it.
+  ///
+  /// After an error no frame is in memory.
+  package func load(_ number: Int, _ part: Range<Int>) throws(PackError) {
+    let known = current?.number == number ? current : nil
+    if let known, part.clamped(to: known.held) == part { return }
+    current = nil
+    current = try read(table[number], part, after: known)
   }
 
-  /// Reads frame `index` to the beginning of `buffer`, which must have at least ``room(for:)`` bytes.
+  /// Calls `body` with a part of the frame in memory that was read.
+  package func withContent<Result>(_ part: Range<Int>, _ body: (Span<UInt8>) throws(PackError) -> Result) throws(PackError) -> Result {
+    precondition(current.map { part.clamped(to: $0.held) == part } ?? false, "that part of the frame was not read")
+    return try memory.withContent(part, body)
+  }
+
+  private func read(_ frame: SeekTable.Frame, _ part: Range<Int>, after known: Current?) throws(PackError) -> Current {
+    if known?.pause != nil || part.upperBound < frame.size {
+      do throws(PackError) {
+        return try decode(frame, upTo: part.upperBound, after: known)
+      } catch {
+        // Whether a frame is valid is decided in one way only.
+        guard error.code == .damagedPayload else { throw error }
+      }
+    }
+    try readWhole(frame)
+    return Current(number: frame.index, held: 0..<Int(frame.size), pause: nil)
+  }
+
+  /// Reads the compressed frame to the end of the memory, and decompresses it to the beginning.
   ///
   /// If a frame cannot be decompressed in place, it is read again into extra memory of its compressed size. Usual encoders make no such frames.
-  package func read(_ index: Int, into buffer: inout MutableSpan<UInt8>) throws(PackError) {
-    let frame = table[index]
-    precondition(buffer.count >= Self.room(for: frame.size))
-    let size = Int(frame.compressedSize)
-    let name = "frame \(index)"
-    if size <= buffer.count {
-      do {
-        var compressed = buffer._mutatingExtracting(last: size)
-        try source.read(at: frame.offset, into: &compressed)
+  private func readWhole(_ frame: SeekTable.Frame) throws(PackError) {
+    let (size, contentSize) = (Int(frame.compressedSize), Int(frame.size))
+    let name = "frame \(frame.index)"
+    try memory.withBytes(first: DecompressionContext.room(for: contentSize)) { (buffer) throws(PackError) in
+      decodedBytes += UInt64(contentSize)
+      if size <= buffer.count {
+        do {
+          var compressed = buffer._mutatingExtracting(last: size)
+          try source.read(at: frame.offset, into: &compressed)
+        }
+        if (try? decoder.decompress(last: size, of: &buffer, toFirst: contentSize, name: name)) != nil { return }
       }
-      if (try? decoder.decompress(last: size, of: &buffer, toFirst: Int(frame.size), name: name)) != nil { return }
+      var compressed = [UInt8](repeating: 0, count: size)
+      var target = compressed.mutableByteSpan
+      try source.read(at: frame.offset, into: &target)
+      var content = buffer._mutatingExtracting(first: contentSize)
+      try decoder.decompress(compressed.byteSpan, into: &content, name: name)
     }
-    var compressed = [UInt8](repeating: 0, count: size)
-    var target = compressed.mutableByteSpan
-    try source.read(at: frame.offset, into: &target)
-    var content = buffer._mutatingExtracting(first: Int(frame.size))
-    try decoder.decompress(compressed.byteSpan, into: &content, name: name)
+  }
+
+  /// Decodes the blocks of a frame up to the one that has the byte before `end`.
+  private func decode(_ frame: SeekTable.Frame, upTo end: Int, after known: Current?) throws(PackError) -> Current {
+    let name = "frame \(frame.index)"
+    var pause = if let pause = known?.pause { pause } else { try begin(frame, name: name) }
+    var size = known?.pause == nil ? 0 : known?.held.upperBound ?? 0
+    // Blocks after the last byte have no content, but they belong to the frame.
+    while size < end || size == frame.size {
+      let block = pause.next
+      try pause.header.check(block, name: name)
+      // Together with the header of the block after it.
+      let count = block.storedSize + (block.isLast ? 0 : BlockHeader.length)
+      let place = pause.position..<pause.position + count
+      guard block.isLast ? place.upperBound == frame.compressedSize : place.upperBound <= frame.compressedSize else {
+        throw PackError(.damagedPayload, "\(name) is not one zstd frame of \(frame.compressedSize) bytes")
+      }
+      let next = try memory.withInput(count) { (input) throws(PackError) -> BlockHeader? in
+        try source.read(at: frame.offset + UInt64(place.lowerBound), into: &input)
+        return block.isLast ? nil : BlockHeader(input.span, at: block.storedSize)
+      }
+      // An empty last block is over with its header.
+      let (decoded, isOver) = count == 0 ? (size, true) : try memory.decode(count, name: name)
+      decodedBytes += UInt64(decoded - size)
+      size = decoded
+      guard let next else {
+        guard isOver, size == frame.size else {
+          throw PackError(.damagedPayload, "\(name) expands to \(size) bytes, not \(frame.size)")
+        }
+        return Current(number: frame.index, held: 0..<size, pause: nil)
+      }
+      pause = Pause(header: pause.header, next: next, position: place.upperBound)
+    }
+    return Current(number: frame.index, held: 0..<size, pause: pause)
+  }
+
+  /// Checks the header of a frame, and gives it to the decoder with that of the first block.
+  private func begin(_ frame: SeekTable.Frame, name: String) throws(PackError) -> Pause {
+    try memory.begin(contentSize: Int(frame.size))
+    let count = min(Int(frame.compressedSize), FrameHeader.largestSize + BlockHeader.length)
+    let pause = try memory.withInput(count) { (input) throws(PackError) in
+      try source.read(at: frame.offset, into: &input)
+      let header = try FrameHeader.parse(input.span, name: name)
+      try header.check(contentSize: Int(frame.size), compressedSize: Int(frame.compressedSize), name: name)
+      let position = header.size + BlockHeader.length
+      guard position <= count else { throw PackError(.damagedPayload, "\(name) ends inside the header of a block") }
+      return Pause(header: header, next: BlockHeader(input.span, at: header.size), position: position)
+    }
+    _ = try memory.decode(pause.position, name: name)
+    return pause
   }
 }

@@ -61,7 +61,7 @@ private final class PackContentReader: BaseReader {
   private let pack: Pack
   private let reader: PackReader
   private let visit: Pack.FrameVisitor?
-  private(set) var decompressedBytes: UInt64 = 0
+  var decompressedBytes: UInt64 { reader.decodedBytes }
 
   init(_ pack: Pack, _ reader: PackReader, _ visit: Pack.FrameVisitor?) {
     self.pack = pack
@@ -76,10 +76,7 @@ private final class PackContentReader: BaseReader {
         let number = pack.table.frame(holding: position)
         let isHeld = number == reader.heldFrame
         let place = try reader.load(number)
-        if !isHeld {
-          decompressedBytes += UInt64(pack.table[number].size)
-          if let visit { try reader.withFrame { (content) throws(PackError) in visit(place, content) } }
-        }
+        if !isHeld, let visit { try reader.withFrame { (content) throws(PackError) in visit(place, content) } }
         let part = position..<min(range.upperBound, place.upperBound)
         try reader.withFrame { (content) throws(PackError) in
           var whole = buffer.mutableByteSpan

@@ -24,24 +24,6 @@ struct OverlapTests {
     return isDone ? Array(bytes[guarded..<guarded + size]) : nil
   }
 
-  private func compress(_ content: [UInt8], level: Int) throws -> [UInt8] {
-    var frame = [UInt8](repeating: 0, count: Limits.compressBound(content.count))
-    var target = frame.mutableByteSpan
-    let count = try CompressionContext(level: level).compress(content.byteSpan, into: &target)
-    return Array(frame[..<count])
-  }
-
-  /// Returns a frame of a header for `size` bytes and the given blocks.
-  private func frame(_ size: Int, _ blocks: [(type: Int, size: Int, bytes: [UInt8])]) -> [UInt8] {
-    var frame: [UInt8] = [0x28, 0xB5, 0x2F, 0xFD, 0xA0]
-    frame.append(littleEndian: UInt32(size))
-    for (number, block) in blocks.enumerated() {
-      let header = block.size << 3 | block.type << 1 | (number == blocks.count - 1 ? 1 : 0)
-      frame += [UInt8(header & 0xFF), UInt8(header >> 8 & 0xFF), UInt8(header >> 16)] + block.bytes
-    }
-    return frame
-  }
-
   @Test(
     "have the same content as in a separate buffer",
     arguments: [1, 2, 100, 255, 256, 4096, 65_536, 131_071, 131_072, 131_073, 300_000, 2 << 20]
@@ -55,7 +37,7 @@ struct OverlapTests {
     // Noise is stored, zeros are runs, and content that compresses well comes both before and after content that does not.
     for content in [noise, [UInt8](repeating: 7, count: size), half + zeros, zeros + half, noise.map { $0 & 3 }] {
       for level in size > 2 << 20 ? [1] : [1, 3, 19] {
-        let frame = try compress(content, level: level)
+        let frame = try FrameSamples.compress(content, level: level)
         let isSame = decompress(frame, content.count, by: decoder) == content
         #expect(isSame, "level \(level)")
       }
@@ -75,27 +57,15 @@ struct OverlapTests {
     let size = 17 * block
     let expected = [UInt8](repeating: 9, count: 16 * block) + tail
     for blocks in [runs + [raw], runs + empty + [raw], [raw] + empty + runs] {
-      let bytes = frame(size, blocks)
+      let bytes = FrameSamples.frame(size, blocks)
       for room in [DecompressionContext.room(for: size), size, size + 100, size + block, size + 2 * block] {
         if let content = decompress(bytes, size, room: room, by: decoder) {
           #expect(content == expected || content == tail + expected[..<(16 * block)])
         }
       }
     }
-    #expect(decompress(frame(size, runs + [raw]), size, by: decoder) == expected)
-    #expect(decompress(frame(size, runs + [raw]), size, room: size, by: decoder) == nil)
-  }
-
-  /// A payload in memory.
-  private final class Memory: ByteSource {
-    let bytes: [UInt8]
-
-    init(_ bytes: [UInt8]) { self.bytes = bytes }
-
-    func read(at offset: UInt64, into buffer: inout MutableSpan<UInt8>) throws(PackError) {
-      let bytes = bytes
-      copy(bytes.byteSpan.extracting(Int(offset)..<Int(offset) + buffer.count), to: &buffer)
-    }
+    #expect(decompress(FrameSamples.frame(size, runs + [raw]), size, by: decoder) == expected)
+    #expect(decompress(FrameSamples.frame(size, runs + [raw]), size, room: size, by: decoder) == nil)
   }
 
   @Test("a valid frame that cannot be decompressed over itself is read anyway, and a damaged one is not")
@@ -107,31 +77,25 @@ struct OverlapTests {
     // Between the runs and the end there are more headers than fit into the margin.
     let empty = Array(repeating: (type: 0, size: 0, bytes: [] as [UInt8]), count: 50_000)
     let size = 17 * block
-    let strange = frame(size, runs + empty + [(type: 0, size: block, bytes: tail)])
-    let usual = try compress(tail, level: 3)
+    let strange = FrameSamples.frame(size, runs + empty + [(type: 0, size: block, bytes: tail)])
+    let usual = try FrameSamples.compress(tail, level: 3)
     #expect(decompress(strange, size, by: try DecompressionContext()) == nil)
 
     var damaged = strange
     damaged[9] |= 0b110
     for (first, isSound) in [(strange, true), (damaged, false)] {
-      let sizes = [(first.count, size), (usual.count, block), (8, 0), (8, 0)]
-      let table = SeekTable.bytes(for: sizes.map { (compressed: UInt32($0.0), content: UInt32($0.1)) })
-      let payload = first + usual + [UInt8](repeating: 0, count: 16) + table
-      let reader = try FrameReader(
-        source: Memory(payload), table: try SeekTable(parsing: table.byteSpan, payloadSize: UInt64(payload.count)))
-      var buffer = [UInt8](repeating: 0, count: FrameReader.room(for: UInt32(size)))
+      let (reader, _) = try FrameSamples.reader(of: [(first, size), (usual, block)])
       for number in [0, 1, 0] {
         var code: PackError.Code?
         do throws(PackError) {
-          var target = buffer.mutableByteSpan
-          try reader.read(number, into: &target)
+          try reader.load(number, 0..<(number == 1 ? block : size))
         } catch {
           code = error.code
         }
         #expect(code == (number == 1 || isSound ? nil : .damagedPayload))
         guard code == nil else { continue }
-        let isSame = number == 1 ? buffer.starts(with: tail) : buffer.starts(with: [UInt8](repeating: 9, count: 16 * block) + tail)
-        #expect(isSame)
+        let expected = number == 1 ? tail : [UInt8](repeating: 9, count: 16 * block) + tail
+        #expect(try reader.withContent(0..<expected.count) { [UInt8](copying: $0) } == expected)
       }
     }
   }
@@ -141,7 +105,7 @@ struct OverlapTests {
     let decoder = try DecompressionContext()
     var random = SeededGenerator()
     let content = random.bytes(70_000).map { $0 & 15 }
-    let good = try compress(content, level: 3)
+    let good = try FrameSamples.compress(content, level: 3)
     for size in [0, 1, 69_999, 70_001, 140_000] {
       #expect(decompress(good, size, room: 300_000, by: decoder) == nil)
     }

@@ -109,16 +109,24 @@ extension FuzzTarget {
       let table = SeekTable.bytes(for: [(UInt32(bytes.count), claim), (8, 0), (8, 0)])
       let payload = bytes + Sealing.skippable([]) + Sealing.skippable([]) + table
       guard bytes.count <= Limits.compressBound(Int(claim)), !bytes.isEmpty else { return }
-      let reader = try required("a reader of frames") { () throws(PackError) in
-        try FrameReader(source: MemorySource(payload), table: try SeekTable(parsing: table.byteSpan, payloadSize: UInt64(payload.count)))
-      }
-      var buffer = [UInt8](repeating: 0, count: FrameReader.room(for: claim))
-      let isRead =
-        try isAccepted { () throws(PackError) in
-          var target = buffer.mutableByteSpan
-          try reader.read(0, into: &target)
+      for isInParts in [false, true] {
+        let reader = try required("a reader of frames") { () throws(PackError) in
+          try FrameReader(source: MemorySource(payload), table: try SeekTable(parsing: table.byteSpan, payloadSize: UInt64(payload.count)))
         }
-      try hold(isRead == (isSound && size == Int(claim)), "a frame is \(isRead ? "accepted" : "refused") by the frame reader only")
-      if isRead { try hold(Array(buffer.prefix(size)) == content, "the frame reader returns other content") }
+        let part = Int(claim) / 3..<Int(claim) / 2
+        var start: [UInt8]?
+        if isInParts {
+          start = try accepted { () throws(PackError) in
+            try reader.load(0, part)
+            return try reader.withContent(part) { [UInt8](copying: $0) }
+          }
+        }
+        let isRead = try isAccepted { () throws(PackError) in try reader.load(0, 0..<Int(claim)) }
+        try hold(isRead == (isSound && size == Int(claim)), "a frame is \(isRead ? "accepted" : "refused") by the frame reader only")
+        guard isRead else { continue }
+        let all = try required("the content") { () throws(PackError) in try reader.withContent(0..<size) { [UInt8](copying: $0) } }
+        try hold(all == content, "the frame reader returns other content")
+        try hold(!isInParts || start == Array(content[part]), "a part of a valid frame is refused, or differs")
+      }
     })
 }

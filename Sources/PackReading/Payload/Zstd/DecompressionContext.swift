@@ -93,17 +93,7 @@ package struct DecompressionContext: ~Copyable {
   /// Checks everything that can be checked without decompressing a frame.
   private static func check(_ frame: Span<UInt8>, contentSize: Int, name: String) throws(PackError) {
     let header = try FrameHeader.parse(frame, name: name)
-    guard header.contentSize == UInt64(contentSize) else {
-      throw PackError(
-        .damagedPayload, "\(name) says it expands to \(header.contentSize) bytes, but the pack says \(contentSize)")
-    }
-    guard header.windowSize <= header.contentSize else {
-      throw PackError(
-        .damagedPayload, "\(name) needs a window of \(header.windowSize) bytes for \(header.contentSize)")
-    }
-    guard frame.count <= Limits.compressBound(contentSize) else {
-      throw PackError(.damagedPayload, "\(name) takes \(frame.count) bytes for \(contentSize)")
-    }
+    try header.check(contentSize: contentSize, compressedSize: frame.count, name: name)
     let whole = unsafe frame.withUnsafeBytes { unsafe ZSTD_findFrameCompressedSize($0.baseAddress, $0.count) }
     guard whole == frame.count else {
       throw PackError(.damagedPayload, "\(name) is not one zstd frame of \(frame.count) bytes")
@@ -113,30 +103,30 @@ package struct DecompressionContext: ~Copyable {
 
   /// Checks that no block is larger than a block may be. zstd checks it only where it decodes in pieces, so other readers would refuse the frame.
   private static func checkBlocks(of frame: Span<UInt8>, _ header: FrameHeader, name: String) throws(PackError) {
-    let most = min(header.windowSize, 128 << 10)
     var position = header.size
-    while position + 3 <= frame.count {
-      let block = UInt64(frame[position]) | UInt64(frame[position + 1]) << 8 | UInt64(frame[position + 2]) << 16
-      guard block >> 3 <= most else {
-        throw PackError(.damagedPayload, "\(name) has a block of \(block >> 3) bytes, more than \(most)")
-      }
-      guard block & 1 == 0 else { return }
-      // A run is one byte, repeated.
-      position += 3 + (block >> 1 & 3 == 1 ? 1 : Int(block >> 3))
+    while position + BlockHeader.length <= frame.count {
+      let block = BlockHeader(frame, at: position)
+      try header.check(block, name: name)
+      guard !block.isLast else { return }
+      position += BlockHeader.length + block.storedSize
     }
   }
 
   /// Checks the decoder's result.
   private static func check(_ count: Int, contentSize: Int, name: String) throws(PackError) {
-    guard ZSTD_isError(count) == 0 else {
-      guard ZSTD_getErrorCode(count) != ZSTD_error_memory_allocation else {
-        throw PackError(.internalError, "zstd has no memory to decompress \(name)")
-      }
-      throw PackError(.damagedPayload, "\(name) does not decompress: \(unsafe String(cString: ZSTD_getErrorName(count)))")
-    }
+    try check(count, name: name)
     guard count == contentSize else {
       throw PackError(.damagedPayload, "\(name) expands to \(count) bytes, not \(contentSize)")
     }
+  }
+
+  /// Throws if zstd returned an error.
+  static func check(_ result: Int, name: String) throws(PackError) {
+    guard ZSTD_isError(result) != 0 else { return }
+    guard ZSTD_getErrorCode(result) != ZSTD_error_memory_allocation else {
+      throw PackError(.internalError, "zstd has no memory to decompress \(name)")
+    }
+    throw PackError(.damagedPayload, "\(name) does not decompress: \(unsafe String(cString: ZSTD_getErrorName(result)))")
   }
 }
 
