@@ -3,7 +3,7 @@
 /// Opening reads and checks the header, the last segment, the seek table and the head of the index, a few kilobytes in all. A wrong key is detected
 /// before anything is decrypted. All data that the pack returns later is authenticated first.
 ///
-/// Memory use is bounded, whatever the pack's size. An open pack takes 8 bytes per frame (at most 1 MiB) and the directory of the index (at most 2
+/// Memory use is bounded, whatever the pack's size. An open pack takes 9 bytes per frame (at most 1.2 MiB) and the directory of the index (at most 2
 /// MiB). Each concurrent operation takes one frame, a block of 128 KiB, 128 KiB of segments, and two decoders of 96 KiB.
 /// ``unpack(to:jobs:contentLimit:progress:)`` and ``verify(jobs:contentLimit:progress:)`` additionally take 2 MiB and 16 bytes per entry.
 ///
@@ -14,6 +14,7 @@ public final class Pack: Sendable {
   package let source: PackSource
   package let table: SeekTable
   package let index: IndexReader
+  let rawBlocks: RawBlocks
   /// Readers that wait for their next use; the most recently used one is last.
   private let idle = Monitor<[PackReader]>([])
   private static let idleReaders = 4
@@ -62,6 +63,7 @@ public final class Pack: Sendable {
       try segments.read(at: payloadSize - UInt64(size), into: &target)
       table = try SeekTable(parsing: bytes.byteSpan, payloadSize: payloadSize)
       index = try IndexReader(source: segments, table: table, minor: source.header.minor)
+      rawBlocks = RawBlocks(table)
     } catch {
       throw error.about(source)
     }

@@ -22,7 +22,7 @@ package final class PackReader {
     table = pack.table
     index = pack.index
     self.segments = segments
-    frames = try FrameReader(source: segments, table: pack.table)
+    frames = try FrameReader(source: segments, table: pack.table, rawBlocks: pack.rawBlocks)
     digest = try pack.source.backend.makeDigest()
   }
 

@@ -1,9 +1,11 @@
 /// Reads the data frames of a payload into memory of its own, one at a time. It belongs to one worker.
 ///
-/// A frame is decoded as far as it is wanted, block by block, and further when more of it is wanted. What is not decoded is not checked, either.
+/// A frame is decoded as far as it is wanted, block by block, and further when more of it is wanted. Of a frame in which nothing shrank, only the wanted
+/// bytes are read. What is not read is not checked, either.
 package final class FrameReader {
   private let source: any ByteSource
   private let table: SeekTable
+  private let rawBlocks: RawBlocks
   /// The decoder of whole frames, which the worker may use for other frames between two calls.
   package let decoder: DecompressionContext
   private var memory: FrameMemory
@@ -28,9 +30,11 @@ package final class FrameReader {
     var position: Int
   }
 
-  package init(source: any ByteSource, table: SeekTable) throws(PackError) {
+  /// - Parameter rawBlocks: what the readers of the pack know together.
+  package init(source: any ByteSource, table: SeekTable, rawBlocks: RawBlocks? = nil) throws(PackError) {
     self.source = source
     self.table = table
+    self.rawBlocks = rawBlocks ?? RawBlocks(table)
     decoder = try DecompressionContext()
     memory = FrameMemory(size: DecompressionContext.room(for: Int(table.largestFrame)))
   }
@@ -55,7 +59,9 @@ package final class FrameReader {
   }
 
   private func read(_ frame: SeekTable.Frame, _ part: Range<Int>, after known: Current?) throws(PackError) -> Current {
-    if known?.pause != nil || part.upperBound < frame.size {
+    let isPaused = known?.pause != nil
+    if !isPaused, known != nil || part.count < frame.size, let raw = try readRaw(frame, part, after: known) { return raw }
+    if isPaused || part.upperBound < frame.size {
       do throws(PackError) {
         return try decode(frame, upTo: part.upperBound, after: known)
       } catch {
@@ -88,6 +94,48 @@ package final class FrameReader {
       var content = buffer._mutatingExtracting(first: contentSize)
       try decoder.decompress(compressed.byteSpan, into: &content, name: name)
     }
+  }
+
+  /// Reads a part of a frame in which nothing shrank: its blocks are raw, so each is at a known place. Returns nil if it is another frame.
+  ///
+  /// The total size only suggests that. The headers of all blocks up to the part are checked, once for all readers of the pack.
+  private func readRaw(_ frame: SeekTable.Frame, _ part: Range<Int>, after known: Current?) throws(PackError) -> Current? {
+    let (size, most) = (Int(frame.size), BlockHeader.largestBlock)
+    let blockCount = (size + most - 1) / most
+    let headerSize = Int(frame.compressedSize) - size - blockCount * BlockHeader.length
+    guard (FrameHeader.smallestSize...FrameHeader.largestSize).contains(headerSize) else { return nil }
+    let firstBlock = frame.offset + UInt64(headerSize)
+    var checked = rawBlocks[frame.index]
+    while checked <= (part.upperBound - 1) / most {
+      let before = checked == 0 ? headerSize : 0
+      var bytes = [UInt8](repeating: 0, count: before + BlockHeader.length)
+      var target = bytes.mutableByteSpan
+      try source.read(at: firstBlock + UInt64(checked * (most + BlockHeader.length)) - UInt64(before), into: &target)
+      if checked == 0 {
+        guard let header = try? FrameHeader.parse(bytes.byteSpan, name: ""), header.size == headerSize, header.contentSize == size,
+          (min(size, most)...size).contains(Int(header.windowSize))
+        else { return nil }
+      }
+      let block = BlockHeader(bytes.byteSpan, at: before)
+      guard block.kind == .raw, block.size == min(most, size - checked * most), block.isLast == (checked == blockCount - 1) else {
+        return nil
+      }
+      checked += 1
+    }
+    rawBlocks[frame.index] = checked
+    // What is in memory is kept if the part goes on there.
+    var held = known?.held ?? 0..<0
+    if held.isEmpty || !(held.lowerBound...held.upperBound).contains(part.lowerBound) { held = part.lowerBound..<part.lowerBound }
+    while held.upperBound < part.upperBound {
+      let number = held.upperBound / most
+      let piece = held.upperBound..<min(part.upperBound, (number + 1) * most)
+      try memory.withBytes(first: piece.upperBound) { (buffer) throws(PackError) in
+        var target = buffer._mutatingExtracting(piece)
+        try source.read(at: firstBlock + UInt64((number + 1) * BlockHeader.length + piece.lowerBound), into: &target)
+      }
+      held = held.lowerBound..<piece.upperBound
+    }
+    return Current(number: frame.index, held: held, pause: nil)
   }
 
   /// Decodes the blocks of a frame up to the one that has the byte before `end`.
@@ -138,5 +186,19 @@ package final class FrameReader {
     }
     _ = try memory.decode(pause.position, name: name)
     return pause
+  }
+}
+
+/// For each frame, how many of its first blocks are raw and as large as blocks may be, as far as that was checked. Shared by the readers of a pack.
+package final class RawBlocks: Sendable {
+  private let counts: Monitor<[UInt8]>
+
+  package init(_ table: SeekTable) {
+    counts = Monitor([UInt8](repeating: 0, count: table.dataFrameCount))
+  }
+
+  fileprivate subscript(frame: Int) -> Int {
+    get { counts.withLock { Int($0[frame]) } }
+    set { counts.withLock { $0[frame] = max($0[frame], UInt8(newValue)) } }
   }
 }

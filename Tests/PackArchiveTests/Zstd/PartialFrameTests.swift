@@ -80,7 +80,9 @@ struct PartialFrameTests {
         #expect(try bytes(reader, 0..<middle) == Array(sample.content[..<middle]), "\(sample.name), \(cut)")
         #expect(try bytes(reader, 0..<size) == sample.content, "\(sample.name), \(cut)")
         #expect(reader.decodedBytes <= size, "\(sample.name), \(cut): \(reader.decodedBytes) bytes were decoded")
-        #expect(memory.count <= sample.frame.count + 20, "\(sample.name), \(cut): \(memory.count) bytes were read")
+        // Parts of raw blocks are read again if they are not in order.
+        let times = sample.frame.count > sample.content.count ? 2 : 1
+        #expect(memory.count <= times * sample.frame.count + 40, "\(sample.name), \(cut): \(memory.count) bytes were read")
       }
     }
   }
@@ -100,6 +102,60 @@ struct PartialFrameTests {
         try reader.decoder.decompress(indexFrame.byteSpan, into: &target, name: "index")
         #expect(block == index)
         if Int.random(in: 0..<4, using: &random) == 0 { #expect(try bytes(reader, 10..<500, of: 1) == Array(other[10..<500])) }
+      }
+    }
+  }
+
+  @Test(
+    "of a frame in which nothing shrank, only the headers of its blocks and the wanted bytes are read", arguments: [nil, 0x48] as [UInt8?])
+  func raw(window: UInt8?) throws {
+    var random = SeededGenerator(for: "raw blocks")
+    let content = random.bytes(4 * Self.block + 777)
+    let blocks = stride(from: 0, to: content.count, by: Self.block).map { start in
+      let bytes = Array(content[start...].prefix(Self.block))
+      return (type: 0, size: bytes.count, bytes: bytes)
+    }
+    let sample = Sample(name: "", frame: FrameSamples.frame(content.count, window: window, blocks), content: content)
+    let (reader, memory, other) = try sample.reader()
+    let part = 4 * Self.block - 10..<content.count - 1
+    #expect(try bytes(reader, part) == Array(content[part]))
+    #expect(memory.count < part.count + 40)
+    // Consecutive parts are read once, and what was checked is not checked again.
+    for step in 0..<20 {
+      let before = memory.count
+      let next = 50_000 + 7000 * step..<50_000 + 7000 * (step + 1)
+      #expect(try bytes(reader, next) == Array(content[next]))
+      #expect(memory.count - before == next.count)
+    }
+    #expect(try bytes(reader, 0..<other.count, of: 1) == other)
+    let before = memory.count
+    #expect(try bytes(reader, part) == Array(content[part]))
+    #expect(memory.count - before == part.count)
+    #expect(reader.decodedBytes == other.count)
+    #expect(try bytes(reader, 0..<content.count) == content)
+  }
+
+  @Test("a frame that is as long as one of raw blocks, but is none, is decoded, whatever is at the places of their headers")
+  func almostRaw() throws {
+    var random = SeededGenerator(for: "almost raw")
+    let block = Self.block
+    var noise = random.bytes(2 * block)
+    let run = (type: 1, size: block, bytes: [2] as [UInt8])
+    // As long as the bytes that the run saves.
+    let fill = Array(repeating: (type: 0, size: 0, bytes: [] as [UInt8]), count: (block - 5) / 3) + [(type: 1, size: 0, bytes: [3])]
+    // In the first frame, the content of the second block has what the second header of raw blocks would be, at its place.
+    noise.replaceSubrange(block - 4..<block - 1, with: [0, 0, 0x10])
+    let raw = [noise[..<block], noise[block...]].map { (type: 0, size: block, bytes: Array($0)) }
+    typealias Blocks = [(type: Int, size: Int, bytes: [UInt8])]
+    let all: [Blocks] = [[run] + raw + fill, [run] + fill + raw, [raw[0], run] + fill + [raw[1]], raw + [run] + fill]
+    for blocks in all {
+      let content = blocks.flatMap { $0.type == 1 ? [UInt8](repeating: $0.bytes[0], count: $0.size) : $0.bytes }
+      let frame = FrameSamples.frame(3 * block, blocks)
+      #expect(frame.count == 9 + 3 * (block + 3) && content.count == 3 * block)
+      for part in [block + 100..<block + 200, 10..<20, 2 * block + 7..<2 * block + 900, block - 5..<2 * block + 5] {
+        let (reader, _, _) = try Sample(name: "", frame: frame, content: content).reader()
+        #expect(try bytes(reader, part) == Array(content[part]), "\(part)")
+        #expect(try bytes(reader, 0..<content.count) == content)
       }
     }
   }

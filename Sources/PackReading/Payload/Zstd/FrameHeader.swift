@@ -9,8 +9,8 @@ package struct FrameHeader: Hashable, Sendable {
   /// Whether the window is the whole content.
   package let isSingleSegment: Bool
 
-  /// The longest header in bytes.
-  static let largestSize = 14
+  /// The lengths of the shortest and the longest header in bytes.
+  static let (smallestSize, largestSize) = (6, 14)
 
   /// Reads the header. Throws for what FORMAT.md §4.2 excludes: a dictionary, a checksum, a reserved bit, an unknown content size.
   ///
