@@ -18,24 +18,22 @@ package final class IndexCache: Sendable {
   let remembers: Bool
   private let state: Monitor<State>
 
-  /// The capacity of a cache that all readers of a tree share, in bytes: the records of about 3000 files.
+  /// The capacity of a cache that readers share, in bytes: the records of about 3000 files.
   package static let sharedCapacity = 256 << 10
-  /// The capacity of a cache that one reader uses, in bytes.
-  static let ownCapacity = 96 << 10
 
   /// Returns a cache for all readers of one tree. A block that is read again must have the same content. Otherwise an attacker who has the key and
   /// can write to the file could change records after they were checked against the content root. Takes 32 bytes per block in addition.
   package static func shared(_ pack: Pack) -> IndexCache {
-    IndexCache(pack, capacity: sharedCapacity, remembers: true)
+    IndexCache(pack.index, remembers: true)
   }
 
   /// - Parameters:
   ///   - capacity: the bytes of memory that the blocks may take.
   ///   - remembers: whether a block that is read again must have the same content.
-  init(_ pack: Pack, capacity: Int, remembers: Bool = false) {
+  init(_ index: IndexReader, capacity: Int = sharedCapacity, remembers: Bool = false) {
     self.capacity = capacity
     self.remembers = remembers
-    let count = pack.index.head.blockCount
+    let count = index.head.blockCount
     state = Monitor(
       State(blocks: [IndexBlock?](repeating: nil, count: count), digests: [[UInt8]](repeating: [], count: remembers ? count : 0)))
   }
@@ -74,6 +72,14 @@ package final class IndexCache: Sendable {
       state.blocks[block.number] = block
       state.held.append(block.number)
       state.size += block.memorySize
+    }
+  }
+
+  /// Frees all blocks.
+  func removeAll() {
+    state.withLock { state in
+      for number in state.held { state.blocks[number] = nil }
+      (state.held, state.size) = ([], 0)
     }
   }
 

@@ -9,16 +9,23 @@ package final class PackReader {
   package var heldFrame: Int? { frames.number }
   /// Whether the frame was read to its end, so it is unlikely to be needed again soon.
   var isSpent = true
+  /// Whether what is in memory was decoded, so it costs more to read it again.
+  var holdsDecoded: Bool { frames.holdsDecoded }
+
+  /// The memory that the reader takes in bytes: for the frame and the block behind it, and ``fixedSize``.
+  var memorySize: Int { frames.memorySize + Self.fixedSize }
+  /// The memory that a reader takes besides that of the frame, in bytes: the ciphertext and the plaintext of usual segments, and two decoders.
+  static let fixedSize = 2 * (64 << 10) + 2 * (96 << 10)
   private let blocks: IndexCache
   private var recentBlock: IndexBlock?
 
-  /// - Parameter blocks: the cache for blocks of the index, shared with other readers. If nil, the reader keeps a small cache of its own.
+  /// - Parameter blocks: the cache for blocks of the index; that of the pack if nil.
   package convenience init(_ pack: Pack, blocks: IndexCache? = nil) throws(PackError) {
     try self.init(pack, segments: try SegmentReader(pack.source), blocks: blocks)
   }
 
   init(_ pack: Pack, segments: SegmentReader, blocks: IndexCache? = nil) throws(PackError) {
-    self.blocks = blocks ?? IndexCache(pack, capacity: IndexCache.ownCapacity)
+    self.blocks = blocks ?? pack.blocks
     table = pack.table
     index = pack.index
     self.segments = segments

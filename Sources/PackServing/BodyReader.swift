@@ -1,8 +1,7 @@
 /// Reads a response body from its first byte to its last. Only one thread may read at a time; concurrent reads trap.
 ///
 /// Between two pieces, the reader holds only the state of a digest and no content, however long the caller waits. While a piece is read and passed
-/// on, it takes the memory of one pack reader: one frame, a block of 128 KiB, and 128 KiB of segments. The pack keeps the buffers of up to four
-/// finished readers, with the frames in them.
+/// on, it takes the memory of one concurrent operation of ``Pack``, which also says what a pack keeps.
 public final class BodyReader: Sendable {
   private struct State {
     /// The number of the next part, and how many bytes of it were already passed on.

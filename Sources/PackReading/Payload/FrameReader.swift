@@ -20,6 +20,8 @@ package final class FrameReader {
     var held: Range<Int>
     /// Where the decoder has paused; nil if it is not in this frame.
     var pause: Pause?
+    /// Whether the bytes are from raw blocks, and were not decoded.
+    var isRaw = false
   }
 
   /// A place between two blocks.
@@ -36,11 +38,15 @@ package final class FrameReader {
     self.table = table
     self.rawBlocks = rawBlocks ?? RawBlocks(table)
     decoder = try DecompressionContext()
-    memory = FrameMemory(size: DecompressionContext.room(for: Int(table.largestFrame)))
+    memory = FrameMemory(size: 0)
   }
 
   /// The number of the frame in memory.
   package var number: Int? { current?.number }
+  /// Whether what is in memory was decoded.
+  var holdsDecoded: Bool { current?.isRaw == false }
+  /// The memory for frames in bytes.
+  var memorySize: Int { memory.size }
 
   /// Reads frame `number` as far as a part of its content needs it.
   ///
@@ -59,6 +65,9 @@ package final class FrameReader {
   }
 
   private func read(_ frame: SeekTable.Frame, _ part: Range<Int>, after known: Current?) throws(PackError) -> Current {
+    let room = DecompressionContext.room(for: Int(frame.size))
+    // What a much larger frame needed is not kept.
+    if known == nil, !(room...2 * room).contains(memory.size) { memory = FrameMemory(size: room) }
     let isPaused = known?.pause != nil
     if !isPaused, known != nil || part.count < frame.size, let raw = try readRaw(frame, part, after: known) { return raw }
     if isPaused || part.upperBound < frame.size {
@@ -135,7 +144,7 @@ package final class FrameReader {
       }
       held = held.lowerBound..<piece.upperBound
     }
-    return Current(number: frame.index, held: held, pause: nil)
+    return Current(number: frame.index, held: held, pause: nil, isRaw: true)
   }
 
   /// Decodes the blocks of a frame up to the one that has the byte before `end`.

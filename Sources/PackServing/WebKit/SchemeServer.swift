@@ -1,8 +1,8 @@
 /// Answers the requests of a web view from packs. The host of the address is the name of the pack.
 ///
 /// All callbacks are made on the main actor; all reading runs on other threads. At most four pieces are read or passed on at a time, whatever the
-/// number of requests. After each piece, a request waits behind the others, so a video does not delay the images of a page. Memory: four readers,
-/// each with a frame, a block of 128 KiB and 128 KiB of segments, and four pieces of at most one frame.
+/// number of requests. After each piece, a request waits behind the others, so a video does not delay the images of a page. Memory: what ``Pack``
+/// keeps and takes for four concurrent operations, and four pieces of at most one frame.
 @MainActor
 package final class SchemeServer<Receiver: SchemeReceiver> {
   /// A pack that is open or is being opened.
@@ -17,7 +17,7 @@ package final class SchemeServer<Receiver: SchemeReceiver> {
   private var queue: [SchemeTask<Receiver>] = []
   private var running = 0
 
-  /// The maximum number of concurrent steps: as many as a pack keeps readers for.
+  /// The maximum number of concurrent steps: any pack keeps as many readers.
   package static var mostSteps: Int { 4 }
 
   /// - Parameter open: opens a pack. Called once for each name until the name is forgotten, and again after an error.

@@ -79,6 +79,54 @@ struct PartialReadTests {
     }
   }
 
+  @Test("six players at once, with look-ups and small files between their ranges, decode each frame once")
+  func players() async throws {
+    var random = SeededGenerator(for: "six players")
+    var files: [String: SampleTree.File] = [:]
+    for number in 0..<6 { files["film \(number)"] = .init(random.bytes(700_000).map { $0 & 63 }) }
+    for number in 0..<300 { files["small/\(number)"] = .init([UInt8](repeating: UInt8(number & 0xFF), count: 100)) }
+    let pack = try open(try await makePack(SampleTree(files), in: directory, frameSize: 512 << 10))
+    let compressed = (0..<pack.table.dataFrameCount).reduce(0 as UInt64) { $0 + UInt64(pack.table[$1].compressedSize) }
+    try #require(compressed > 3_000_000)
+    var decrypted: UInt64 = 0
+    for start in stride(from: 0 as UInt64, to: 700_000, by: 64 << 10) {
+      for number in 0..<6 {
+        let (path, range) = ("film \(number)", start..<min(700_000, start + 64 << 10))
+        #expect(
+          try read(pack, path, range, &decrypted) == (files[path]?.bytes).map { Array($0[Int(range.lowerBound)..<Int(range.upperBound)]) })
+        let small = "small/\(Int.random(in: 0..<300, using: &random))"
+        #expect(try read(pack, small, 0..<100, &decrypted) == files[small]?.bytes)
+      }
+    }
+    #expect(decrypted < compressed * 5 / 4, "\(decrypted) bytes were decrypted for \(compressed)")
+  }
+
+  @Test("readers are kept up to the limit, and one that is used beside another is not made anew each time")
+  func kept() async throws {
+    var random = SeededGenerator(for: "kept readers")
+    let pack = try open(
+      try await makePack(SampleTree(["a": .init(random.bytes(200).flatMap { [UInt8](repeating: $0, count: 20_000) })]), in: directory))
+    let most = (16 << 20) / (PackReader.fixedSize + DecompressionContext.room(for: Int(pack.table.largestFrame)))
+    try #require(pack.table.dataFrameCount > most)
+    var seen: [ObjectIdentifier: PackReader] = [:]
+    func read(_ depth: Int) throws(PackError) {
+      let number = Int.random(in: 0..<pack.table.dataFrameCount, using: &random)
+      try pack.withReader(holding: number) { (reader) throws(PackError) in
+        seen[ObjectIdentifier(reader)] = reader
+        _ = try reader.load(number)
+        reader.isSpent = false
+        if depth > 0 { try read(depth - 1) }
+      }
+    }
+    for _ in 0..<100 { try read(2) }
+    // The last frame is smaller than the others.
+    #expect((most...most + 5).contains(seen.count), "\(seen.count) readers for \(most) at a time")
+    pack.dropBuffers()
+    let before = seen
+    try read(0)
+    #expect(seen.count == before.count + 1, "nothing is kept")
+  }
+
   @Test("a file before a damaged segment of its frame is read, one behind it is not, and the pack stays usable")
   func damage() async throws {
     var random = SeededGenerator(for: "a damaged segment")

@@ -84,7 +84,7 @@ struct RecordBatchTests {
   func changed() async throws {
     let directory = try TemporaryDirectory()
     let pack = try await makePack(directory)
-    let (remembering, forgetting) = (IndexCache(pack, capacity: 0, remembers: true), IndexCache(pack, capacity: 0))
+    let (remembering, forgetting) = (IndexCache(pack.index, capacity: 0, remembers: true), IndexCache(pack.index, capacity: 0))
     let table = try await table(pack, blocks: remembering)
     let before = try PackReader(pack, blocks: forgetting).block(0).withDigest(of: 0) { [UInt8](copying: $0) }
     try changeIndex(of: pack, digest: before)
@@ -116,7 +116,7 @@ struct RecordBatchTests {
   func cache(capacity: Int) async throws {
     let directory = try TemporaryDirectory()
     let pack = try await makePack(directory)
-    let cache = IndexCache(pack, capacity: capacity)
+    let cache = IndexCache(pack.index, capacity: capacity)
     let reader = try PackReader(pack, blocks: cache)
     let plain = try PackReader(pack)
     var random = SeededGenerator()

@@ -17,6 +17,9 @@ struct FrameMemory: ~Copyable {
   /// How many of the bytes were lent to be written.
   private var used = 0
 
+  /// The number of bytes.
+  var size: Int { unsafe bytes.count }
+
   init(size: Int) {
     unsafe bytes = .allocate(capacity: size)
   }
