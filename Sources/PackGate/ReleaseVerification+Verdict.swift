@@ -24,6 +24,7 @@ extension ReleaseVerification {
   /// Applies all requested rules to an inspected release.
   func judge(_ facts: Facts) -> ReleaseReport {
     var facts = facts
+    facts.findUnsound()
     if !required.isEmpty { facts.unchecked = unchecked(facts) }
     var findings: [ReleaseFinding] = []
     var outcomes: [ReleaseReport.RuleOutcome] = []

@@ -37,6 +37,13 @@ struct DeltaMaker {
   let staged: StagedRelease
   let cached: CachedFiles?
   let progress: ProgressHandler?
+  /// The deltas of the earlier build, by the ids of their packs.
+  private let known: [String: [BuildRecord.Delta]]
+
+  init(build: ReleaseBuild, existing: ExistingRelease?, staged: StagedRelease, cached: CachedFiles?, progress: ProgressHandler?) {
+    (self.build, self.existing, self.staged, self.cached, self.progress) = (build, existing, staged, cached, progress)
+    known = Dictionary(grouping: existing?.record.deltas ?? [], by: \.id)
+  }
 
   /// The sum of the sizes in bytes of the packs whose deltas are made at the same time, at most.
   private static let largestBatch: UInt64 = 1 << 30
@@ -53,7 +60,7 @@ struct DeltaMaker {
     let shelf = try cached.map { (files) throws(PackError) in
       // The deltas that the earlier build does not have.
       let identities = works.flatMap(\.wanted).filter { $0.obstacle == nil }.map(\.identity)
-      return try DeltaShelf(files, for: identities.filter { existing?.record.deltas.contains(where: $0.isThat) != true })
+      return try DeltaShelf(files, for: identities.filter { known[$0.made.id]?.contains(where: $0.isThat) != true })
     }
     var outcomes: [UpdateOutcome] = []
     var rest = works[...]
@@ -120,7 +127,7 @@ struct DeltaMaker {
 
   /// Takes a delta from the earlier build, or its record that the delta was not worth it. Returns nil if there is none.
   private func reuse(_ wanted: WantedDelta) throws(PackError) -> UpdateOutcome? {
-    guard let existing, let known = existing.record.deltas.first(where: wanted.identity.isThat) else { return nil }
+    guard let existing, let known = known[wanted.identity.made.id]?.first(where: wanted.identity.isThat) else { return nil }
     guard isWorth(known.size, wanted) else { return wanted.unworthy(known, build.worth) }
     guard let file = known.file, try staged.take(file, known.sha256, known.size, from: existing) == nil else { return nil }
     return wanted.outcome(.reused, known)

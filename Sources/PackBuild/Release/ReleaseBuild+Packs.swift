@@ -29,7 +29,7 @@ extension ReleaseBuild {
     let recorded = Dictionary(uniqueKeysWithValues: (lock.released?.packs ?? []).map { ($0.id, $0) })
     let made = existing.map { release in release.record.packs.map { ($0.id, EarlierPack(release: release, record: $0)) } } ?? []
     let earlier = Dictionary(made, uniquingKeysWith: { first, _ in first })
-    let meter = SumMeter(.hashing, handler: progress)
+    let (meter, wanted) = (SumMeter(.hashing, handler: progress), Set(wanted))
     var decisions: [PackDecision] = []
     var failures: [PackError] = []
     for pack in packs {

@@ -186,12 +186,13 @@ package struct ReleaseBuild: Sendable {
   private func removed(_ packs: [PackDecision], _ lock: ReleaseLock) -> ReleaseBuildReport.Remark? {
     let kept = Set(packs.map(\.id))
     let before = (lock.released?.packs ?? []).filter { !$0.isRemoved }
-    let (offered, removed) = (before.map(\.id), before.map(\.id).filter { !kept.contains($0) })
+    let (offered, removed) = (Set(before.map(\.id)), before.map(\.id).filter { !kept.contains($0) })
     guard let first = removed.first else { return nil }
+    let new = Dictionary(packs.filter { !offered.contains($0.id) }.map { ($0.planned.contentRoot, $0.id) }) { first, _ in first }
     for pack in before where !kept.contains(pack.id) {
-      guard let other = packs.first(where: { $0.planned.contentRoot == pack.contentRoot && !offered.contains($0.id) }) else { continue }
+      guard let other = new[pack.contentRoot] else { continue }
       return .warning(
-        "pack '\(other.id)' is what '\(pack.id)' was in the last release: players download it again, and lose what a game has saved",
+        "pack '\(other)' is what '\(pack.id)' was in the last release: players download it again, and lose what a game has saved",
         hint: "keep the id '\(pack.id)'; 'name' is what people read")
     }
     guard removed.count == offered.count else {
@@ -221,29 +222,37 @@ package struct ReleaseBuild: Sendable {
 
   /// Returns the warning that patterns exclude nothing from any pack. Those that keep packer's own files out may come before the files.
   private func unmatched(_ decisions: [PackDecision]) -> ReleaseBuildReport.Remark? {
-    var patterns: [String] = []
-    for pattern in decisions.flatMap({ $0.census?.unmatched ?? [] }) where !patterns.contains(pattern) { patterns.append(pattern) }
+    var (patterns, idle, used): ([String], Set<String>, Set<Place>) = ([], [], [])
+    for decision in decisions {
+      let unmatched = decision.census?.unmatched ?? []
+      patterns += unmatched.filter { idle.insert($0).inserted }
+      used.formUnion(Self.places(in: decision).filter { !unmatched.contains($0.pattern) }.map(\.place))
+    }
     let keys = ([configuration.key].compactMap(\.self) + configuration.signKeys).compactMap { (try? KeyReference(parsing: $0))?.file }
     let folders = [configuration.updates?.packs, configuration.cache].compactMap(\.self)
     let own = [configuration.path, lockPath, output] + [ReleaseFile.apps, ".gitignore"].map(configuration.path(of:)) + keys + folders
-    patterns.removeAll { pattern in
-      decisions.contains { decision in
-        var pack = decision.keyed.pack
-        guard let index = pack.settings.excludes.firstIndex(of: pattern) else { return false }
-        // Packs of one entry have the same patterns, with the names of their directories.
-        let isUsed = decisions.contains { other in
-          let excludes = other.keyed.pack.settings.excludes
-          guard other.keyed.pack.position == pack.position, index < excludes.count else { return false }
-          return !(other.census?.unmatched.contains(excludes[index]) ?? false)
-        }
-        guard !isUsed else { return true }
+    for decision in decisions where !idle.isEmpty {
+      var pack = decision.keyed.pack
+      for (place, pattern) in Self.places(in: decision) where idle.contains(pattern) {
         pack.settings.excludes = [pattern]
-        return own.contains { pack.keepsOut($0, files: files) }
+        if used.contains(place) || own.contains(where: { pack.keepsOut($0, files: files) }) { idle.remove(pattern) }
       }
     }
+    patterns.removeAll { !idle.contains($0) }
     guard !patterns.isEmpty else { return nil }
     let named = patterns.prefix(3).map { "'\($0)'" }.joined(separator: ", ") + (patterns.count > 3 ? " and \(patterns.count - 3) more" : "")
     return .warning("'exclude' in \(configuration.path): nothing to pack matches \(named)", hint: Glob.hint)
+  }
+
+  /// The place of a pattern in packer.yml. Packs of one entry have the same patterns, with the names of their directories.
+  private struct Place: Hashable {
+    let entry: SourcePosition
+    let number: Int
+  }
+
+  private static func places(in decision: PackDecision) -> [(place: Place, pattern: String)] {
+    let pack = decision.keyed.pack
+    return pack.settings.excludes.enumerated().map { (Place(entry: pack.position, number: $0), $1) }
   }
 
   /// The warning that the lock file lacks a release.

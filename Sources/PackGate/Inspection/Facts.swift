@@ -32,8 +32,16 @@ struct Facts: Sendable {
   /// The rules that are required, but cannot be checked.
   var unchecked: [ReleaseReport.RuleOutcome] = []
 
+  /// The ids of the packs that are unsound. Found once, after the packs were inspected, because the remedy for each pack depends on all of them.
+  var unsound: Set<String> = []
+
   /// The entries of the manifest and its catalogue; empty if it could not be read.
   var entries: [ManifestPack] { catalogue.packs ?? manifest.manifest?.packs ?? [] }
+
+  /// Finds the packs that are unsound.
+  mutating func findUnsound() {
+    unsound = Set(zip(entries, zip(packs, contents)).filter { !$1.0.isSound(as: $0, $1.1) }.map(\.0.id))
+  }
 
   /// The downloader extensions of the built app.
   var downloaders: [BuiltApp.Bundle] { app?.downloaders(.init(configuration, plist)) ?? [] }
@@ -217,13 +225,13 @@ extension Beside: Fact {
 struct Files: Fact {
   let entries: [ManifestPack]
   private let packs: [PackSighting]
-  private let contents: [PackContents]
+  private let unsound: Set<String>
   let deltas: [DeltaSighting]
 
   static let source = FactSource(.files) { facts -> Files? in
     let entries = facts.entries
     guard facts.manifest.manifest != nil, facts.packs.count == entries.count else { return nil }
-    return Files(entries: entries, packs: facts.packs, contents: facts.contents, deltas: facts.updates.deltas)
+    return Files(entries: entries, packs: facts.packs, unsound: facts.unsound, deltas: facts.updates.deltas)
   }
 
   /// The entries with their files.
@@ -249,8 +257,7 @@ struct Files: Fact {
   ///
   /// A build of one pack keeps all others and fails if one of them is unsound. In that case the command builds all packs.
   func rebuild(_ id: String) -> String {
-    let isAlone = entries.indices.allSatisfy { entries[$0].id == id || packs[$0].isSound(as: entries[$0], contents[$0]) }
-    return isAlone ? "packer build \(id)" : "packer build"
+    unsound.isSubset(of: [id]) ? "packer build \(id)" : "packer build"
   }
 }
 

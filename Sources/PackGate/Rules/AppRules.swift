@@ -114,8 +114,9 @@ enum AppRules {
   static let embeddedPack = ReleaseRule(
     "PK6010", "a pack of the release is also in the built app", .note
   ) { (listing: Listing, _: PlistSighting, app: BuiltApp) -> [Finding] in
+    let copies = Dictionary(app.packs.map { ($0.sha256, $0) }) { first, _ in first }
     return listing.entries.compactMap { entry in
-      guard let copy = app.packs.first(where: { $0.sha256 == entry.sha256 }) else { return nil }
+      guard let copy = copies[entry.sha256] else { return nil }
       return Finding(
         "\(copy.place) is the same pack: its \(SizeText.short(entry.size)) ship twice", pack: entry.id, file: app.path,
         actual: copy.size, hint: "leave it out of the app")

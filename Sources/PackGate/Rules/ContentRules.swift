@@ -99,7 +99,8 @@ enum ContentRules {
     let bases = Dictionary(files.entries.map { ($0.id, $0.basePack) }) { first, _ in first }
     for content in payload.shared {
       // A pack is a delta over its base, if there is one.
-      let covered = content.packs.filter { id in (bases[id] ?? nil).map(content.packs.contains) ?? false }.count
+      let packs = Set(content.packs)
+      let covered = content.packs.count { id in (bases[id] ?? nil).map(packs.contains) ?? false }
       let copies = content.packs.count - covered
       guard copies > 1 else { continue }
       if largest.map({ ($0.size, content.path) < (content.size, $0.path) }) ?? true { largest = content }

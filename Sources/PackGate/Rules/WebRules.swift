@@ -128,8 +128,9 @@ enum WebRules {
 
   /// Returns the recorded runs of the packs of a release, by their content.
   private static func runs(_ run: LoadRun, _ listing: Listing) -> [(entry: ManifestPack, run: LoadRun.Pack)] {
-    run.packs.compactMap { run in
-      let same = listing.entries.filter { $0.contentRoot == run.contentRoot }
+    let entries = Dictionary(grouping: listing.entries, by: \.contentRoot)
+    return run.packs.compactMap { run in
+      let same = entries[run.contentRoot] ?? []
       return (same.first { $0.id == run.id } ?? same.first).map { ($0, run) }
     }
   }

@@ -41,9 +41,9 @@ package struct StorePeak: Hashable, Sendable {
     let sum = new.reduce(0 as UInt64) { $0.adding(larger($1)) }
     let files = new.reduce(0 as UInt64) { $0.adding(Self.blocks($1.size)) }
     let worst = new.max { during($0).less(larger($0)) < during($1).less(larger($1)) }
-    let growing = new.filter { $0.id != worst?.id && installedSize($0) > Self.blocks($0.size) }
-    let others = new.filter { pack in pack.id != worst?.id && !growing.contains { $0.id == pack.id } }
-    order = (growing + (worst.map { [$0] } ?? []) + others).map(\.id)
+    func isGrowing(_ pack: ManifestPack) -> Bool { installedSize(pack) > Self.blocks(pack.size) }
+    let others = new.filter { $0.id != worst?.id }
+    order = (others.filter(isGrowing) + (worst.map { [$0] } ?? []) + others.filter { !isGrowing($0) }).map(\.id)
 
     // While a pack is installed, and after the last one, the store writes a record anew beside the old one.
     let unpacking = worst.map { sum.less(larger($0)).adding(during($0)) } ?? 0

@@ -15,12 +15,12 @@ package struct SharedContents<Spot> {
 
   package init() {}
 
-  /// Adds a file.
+  /// Adds a file. The files of a pack come one after the other.
   ///
   /// - Parameter place: where it is in the pack. If a pack has a content in several places, the first one is kept.
   package mutating func add(_ sha256: [UInt8], size: UInt64, in pack: Int, at place: @autoclosure () -> Spot) {
     guard size >= Self.smallest else { return }
-    if contents[sha256]?.places.contains(where: { $0.pack == pack }) != true {
+    if contents[sha256]?.places.last?.pack != pack {
       contents[sha256, default: Content(size: size)].places.append((pack, place()))
     }
   }
@@ -32,7 +32,7 @@ package struct SharedContents<Spot> {
     contents.compactMap { sha256, content in
       guard content.places.count > 1 else { return nil }
       var content = content
-      let packs = content.places.map(\.pack)
+      let packs = Set(content.places.map(\.pack))
       content.places.removeAll { place in bases[place.pack].map(packs.contains) ?? false }
       return content.places.count > 1 ? (sha256, content) : nil
     }

@@ -30,13 +30,14 @@ struct ExistingRelease: Sendable {
         advice: error.advice ?? .developer("remove \(path), which can be built again, or choose another directory with -o"))
     }
     let known = Set(record.files + [BuildRecord.fileName])
+    let folders = Set(record.files.compactMap { name in name.firstIndex(of: "/").map { String(name[..<$0]) } })
     var strangers: [String] = []
     for name in names where known.contains(name.text) {
       // What a build makes there are files. Something else with their names is a person's.
       if (try? files.status(of: name.text, in: directory, following: .asThemselves))?.kind == .directory { strangers.append(name.text) }
     }
     for name in names where !known.contains(name.text) && !isJunk(name.text, in: directory, files: files) {
-      guard known.contains(where: { $0.hasPrefix(name.text + "/") }) else {
+      guard folders.contains(name.text) else {
         strangers += Self.names(of: name.text, in: directory, files: files)
         continue
       }
