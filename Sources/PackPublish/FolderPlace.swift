@@ -29,7 +29,7 @@ package struct FolderPlace: PublishingPlace {
       do throws(PackError) {
         guard let size = try size(of: name) else { continue }
         if size <= limit {
-          try FileCopy.run(path(name), to: ReleaseFolder.path(name, in: directory), files: files)
+          try FileCopy.run(path(name), to: ReleaseFolder.path(name, in: directory), isSearched: true, files: files)
         } else {
           brought.larger.append(name)
         }
@@ -72,8 +72,9 @@ package struct FolderPlace: PublishingPlace {
   }
 
   private func copy(_ pairs: [(source: String, place: String)]) throws(PackError) {
+    StagedName.removeStale(of: pairs.map(\.place), files: files)
     do throws(PackError) {
-      for (source, place) in pairs { try FileCopy.run(source, to: place, files: files) }
+      for (source, place) in pairs { try FileCopy.run(source, to: place, isSearched: true, files: files) }
     } catch {
       throw error.code == .noSpace ? Self.full(error) : error
     }

@@ -30,13 +30,15 @@ package final class OutputFile: Sendable {
   ///   - isHidden: whether its content must be hidden from other users at first. Then it has no name before ``commit()``. If the file system has no
   ///     nameless files, it has a temporary name and no permissions for others.
   ///   - durability: which operation syncs the file to the disk.
+  ///   - isSearched: whether the caller has removed what killed processes left of it: ``StagedName/removeStale(of:files:)``.
   package init(
-    _ path: String, mode: UInt32 = 0o666, isHidden: Bool = false, durability: Durability = .synced, files: any FileSystem
+    _ path: String, mode: UInt32 = 0o666, isHidden: Bool = false, durability: Durability = .synced, isSearched: Bool = false,
+    files: any FileSystem
   ) throws(PackError) {
     self.path = path
     self.files = files
     self.durability = files.syncsWholeVolumes ? durability : .synced
-    staging = try StagedName(for: path, inNewDirectory: durability == .leftToDirectory, files: files)
+    staging = try StagedName(for: path, isSearched: isSearched || durability == .leftToDirectory, files: files)
     try Self.checkPlace(path, in: staging, files: files)
     if isHidden, let nameless = try staging.makeNameless(mode: mode) {
       file = nameless
@@ -147,8 +149,8 @@ package final class StagedName: @unchecked Sendable {
   ///
   /// Where the file system has no locks, what they left stays, because another process may be using it.
   ///
-  /// - Parameter isNew: whether only the caller writes into the directory, which is new. Then it is not searched.
-  package init(for path: String, inNewDirectory isNew: Bool = false, files: any FileSystem) throws(PackError) {
+  /// - Parameter isSearched: whether nothing of the output can be left there, because the directory is new, or because the caller has removed it.
+  package init(for path: String, isSearched: Bool = false, files: any FileSystem) throws(PackError) {
     guard let parts = PathParts(path) else {
       throw PackError(.usage, "'\(path)' does not name a file or directory", advice: .chooseFile)
     }
@@ -164,7 +166,7 @@ package final class StagedName: @unchecked Sendable {
       throw PackError(.cannotWrite, of: path, "cannot be written: the directory \(parts.directory) does not exist")
     }
     self.directory = directory
-    if !isNew { removeStale() }
+    if !isSearched { Self.removeStale(of: [parts.name], in: directory, files: files) }
   }
 
   deinit {
@@ -344,11 +346,18 @@ package final class StagedName: @unchecked Sendable {
 
   private static func isRandomPart(_ text: Substring) -> Bool { [UInt8](hex: text, count: 8) != nil }
 
-  /// Removes temporary files of this output that killed processes left. Files in use are locked.
-  private func removeStale() {
-    let front = Self.front(of: parts.name)
+  /// Removes what killed processes left of outputs in one directory, which is listed once. For many files, that takes longer than writing them.
+  package static func removeStale(of paths: [String], files: any FileSystem) {
+    let parts = paths.compactMap(PathParts.init)
+    guard let place = parts.first, let directory = try? files.open(place.directory, .directory, in: nil) else { return }
+    removeStale(of: parts.map(\.name), in: directory, files: files)
+  }
+
+  /// Removes temporary files of outputs that killed processes left. Files in use are locked.
+  private static func removeStale(of outputs: [String], in directory: OpenFile, files: any FileSystem) {
+    let fronts = Set(outputs.map(front))
     guard let names = try? files.names(in: directory) else { return }
-    for name in names where name.text.hasPrefix(front) && Self.isRandomPart(name.text.dropFirst(front.count)) {
+    for name in names where isTemporary(name.text) && fronts.contains(String(name.text.dropLast(16))) {
       guard let status = try? files.status(of: name.text, in: directory, following: .asThemselves) else { continue }
       let access: FileAccess = status.kind == .directory ? .directoryUnlinked : .readUnlinked
       guard let file = try? files.open(name.text, access, in: directory), (try? files.tryLock(file)) == true else {

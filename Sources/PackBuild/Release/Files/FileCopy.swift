@@ -8,9 +8,11 @@ extension FileSystem {
 /// Copies files.
 package enum FileCopy {
   /// Copies a file. The copy appears whole or not at all, over an earlier file.
-  package static func run(_ source: String, to place: String, files: any FileSystem) throws(PackError) {
+  ///
+  /// - Parameter isSearched: as for an ``OutputFile``.
+  package static func run(_ source: String, to place: String, isSearched: Bool = false, files: any FileSystem) throws(PackError) {
     let (file, status) = try files.openFile(source)
-    let output = try OutputFile(place, files: files)
+    let output = try OutputFile(place, isSearched: isSearched, files: files)
     try output.reserve(status.size)
     try read(file, size: status.size, name: source, files: files) { (piece, offset) throws(PackError) in
       try output.write(piece, at: offset, of: status.size)

@@ -137,7 +137,9 @@ package struct ReleasedPacks: Sendable {
   ///   - added: Gets the paths of the packs and records that are added, also if this throws. The folder and its rule for Git stay.
   func keep(_ release: ReleaseLock.Release, from dist: String, adding added: inout [String]) throws(PackError) {
     try makeDirectory()
-    for pack in release.packs where !pack.isRemoved { try keep(pack, from: dist, adding: &added) }
+    let packs = release.packs.filter { !$0.isRemoved }
+    StagedName.removeStale(of: packs.map(path), files: files)
+    for pack in packs { try keep(pack, from: dist, adding: &added) }
     for record in try records() where record.version == release.manifestVersion {
       if (try? self.release(record))?.packs == release.packs { return }
     }
@@ -192,7 +194,7 @@ package struct ReleasedPacks: Sendable {
       try files.link(source, in: nil, as: place, in: nil)
     } catch {
       guard error.isUnlinkable || error.isExisting else { throw error.isMissing ? error.reading(source) : error.writing(place) }
-      try FileCopy.run(source, to: place, files: files)
+      try FileCopy.run(source, to: place, isSearched: true, files: files)
     }
   }
 }
