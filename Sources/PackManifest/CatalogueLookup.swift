@@ -10,10 +10,4 @@ package struct CatalogueLookup: Sendable {
   package var refusal: PackError?
 
   package init() {}
-
-  /// Only what the manifest itself says. Nothing is known of its catalogue.
-  package init(_ ids: Set<String>, withoutCatalogueOf manifest: Manifest) {
-    for pack in manifest.packs where ids.contains(pack.id) { packs[pack.id] = pack }
-    if !manifest.catalogue.isEmpty { unknown = ids.subtracting(packs.keys) }
-  }
 }

@@ -20,6 +20,13 @@ extension AssetStore {
     }
   }
 
+  /// Records at once that packs of the catalogue are going to be installed. Each installation records only what it does not find recorded.
+  package func expect(_ packs: [ManifestPack]) async throws(PackError) {
+    try await WorkerPool.settled { [manifests, directory] () throws(PackError) in
+      try directory.withLock { () throws(PackError) in try manifests.note(packs) }
+    }
+  }
+
   /// Copies the missing shards of the accepted manifest that are in a directory, under the names under which they are published.
   ///
   /// - Throws: as ``lookUp(_:)``, and ``PackError/Code/wrongShard`` if another file is under the name of a shard.

@@ -74,8 +74,8 @@ struct ManifestMemoryTests {
     var memory = ManifestMemory(trusting: try keys(0))
     try memory.accept(catalogued(1))
     #expect(!isRefused(.sample("a", version: 1), by: memory))
-    memory.note(.sample("a", version: 3))
-    memory.note(.sample("a", version: 2))
+    memory.note([.sample("a", version: 3)])
+    memory.note([.sample("a", version: 2)])
     #expect(isRefused(.sample("a", version: 2), by: memory))
     #expect(!isRefused(.sample("a", version: 3), by: memory) && !isRefused(.sample("b", version: 1), by: memory))
     try memory.accept(catalogued(2), keeping: ["a", "b"])
@@ -83,7 +83,7 @@ struct ManifestMemoryTests {
     // A manifest that lists it itself does not change that, and needs no such record of its own packs.
     try memory.accept(catalogued(3, packs: [.sample("a", version: 2)]), keeping: ["a"])
     #expect(isRefused(.sample("a", version: 2), by: memory))
-    memory.note(.sample("a", version: 9))
+    memory.note([.sample("a", version: 9)])
     #expect(!isRefused(.sample("a", version: 8), by: memory))
     try memory.accept(catalogued(4), keeping: ["b"])
     #expect(!isRefused(.sample("a", version: 1), by: memory))
@@ -106,9 +106,9 @@ struct ManifestMemoryTests {
   func vouching() throws {
     var memory = ManifestMemory(trusting: try keys(0, 1))
     try memory.accept(catalogued(1, by: [0]))
-    memory.note(.sample("a", version: 2))
+    memory.note([.sample("a", version: 2)])
     try memory.accept(catalogued(2, by: [1]), keeping: ["a"])
-    memory.note(.sample("a", version: 9))
+    memory.note([.sample("a", version: 9)])
     #expect(
       memory.accepted?.installed.map(\.versions) == [["a": 9], ["a": 2]]
         || memory.accepted?.installed.map(\.versions) == [["a": 2], ["a": 9]])
@@ -128,10 +128,10 @@ struct ManifestMemoryTests {
   func limit() throws {
     var memory = ManifestMemory(trusting: try keys(0))
     try memory.accept(catalogued(1))
-    for number in 0...ManifestMemory.Accepted.installedLimit { memory.note(.sample("p\(number)", version: 2)) }
+    for number in 0...ManifestMemory.Accepted.installedLimit { memory.note([.sample("p\(number)", version: 2)]) }
     #expect(memory.accepted?.installed.first?.versions.count == ManifestMemory.Accepted.installedLimit)
     #expect(isRefused(.sample("p0", version: 1), by: memory))
-    memory.note(.sample("p0", version: 4))
+    memory.note([.sample("p0", version: 4)])
     #expect(isRefused(.sample("p0", version: 3), by: memory))
   }
 

@@ -100,6 +100,8 @@ public struct ManifestMemory: Hashable, Sendable {
         .manifestRollback, "manifest \(version) differs from the manifest \(version) that was accepted before",
         advice: .raiseManifestVersion)
     }
+    // Then the versions are its own.
+    guard candidate.signedDigest != accepted.signedDigest else { return }
     for pack in candidate.manifest.packs {
       guard let known = accepted.packVersions[pack.id], pack.version < known else { continue }
       throw PackError(
@@ -119,23 +121,35 @@ public struct ManifestMemory: Hashable, Sendable {
       advice: .fetchManifestAgain)
   }
 
-  /// Records that the accepted manifest lists a pack in its catalogue, and that it is installed or being installed.
-  package mutating func note(_ pack: ManifestPack) {
-    guard let accepted, accepted.packVersions[pack.id] == nil else { return }
-    note(pack.id, pack.version, accepted.signers)
-    self.accepted?.installed = installed
+  /// Records that the accepted manifest lists packs in its catalogue, and that they are installed or being installed.
+  ///
+  /// - Returns: Whether that changes anything.
+  @discardableResult
+  package mutating func note(_ packs: [ManifestPack]) -> Bool {
+    guard let accepted else { return false }
+    var isChanged = false
+    for pack in packs where accepted.packVersions[pack.id] == nil {
+      if note(pack.id, pack.version, accepted.signers) { isChanged = true }
+    }
+    if isChanged { self.accepted?.installed = installed }
+    return isChanged
   }
 
-  private mutating func note(_ id: String, _ version: UInt64, _ signers: [String]) {
+  @discardableResult
+  private mutating func note(_ id: String, _ version: UInt64, _ signers: [String]) -> Bool {
     let place = installed.firstIndex { $0.signers == signers }
-    let known = place.flatMap { installed[$0].versions[id] }
-    guard known != nil || installed.reduce(0, { $0 + $1.versions.count }) < Accepted.installedLimit else { return }
+    if let known = place.flatMap({ installed[$0].versions[id] }) {
+      guard known < version else { return false }
+    } else {
+      guard installed.reduce(0, { $0 + $1.versions.count }) < Accepted.installedLimit else { return false }
+    }
     if let place {
-      installed[place].versions[id] = max(known ?? 0, version)
+      installed[place].versions[id] = version
     } else {
       installed.append(Installed(signers: signers, versions: [id: version]))
       installed.sort { $0.signers.lexicographicallyPrecedes($1.signers) }
     }
+    return true
   }
 
   /// Checks a manifest and records it as accepted.

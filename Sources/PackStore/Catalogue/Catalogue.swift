@@ -14,12 +14,26 @@ package final class Catalogue: Sendable {
   private struct Known {
     var catalogue: [Shard] = []
     var defaults = ManifestDefaults()
-    var listed: [String] = []
+    var packs: [ManifestPack] = []
+    /// The places of the packs in the manifest, by id.
+    var places: [String: Int] = [:]
     var shards: [Int: [ManifestPack]] = [:]
     var count = 0
 
+    init() {}
+
+    init(_ manifest: Manifest) {
+      (catalogue, defaults, packs) = (manifest.catalogue, manifest.defaults, manifest.packs)
+      places = Dictionary(packs.enumerated().map { ($1.id, $0) }) { $1 }
+    }
+
     /// The most entries that are kept, about 1 KB each. Most devices have fewer; with more, shards are opened again.
     static let limit = 4096
+
+    /// Whether it is of this manifest.
+    func isOf(_ manifest: Manifest) -> Bool {
+      catalogue == manifest.catalogue && defaults == manifest.defaults && packs == manifest.packs
+    }
   }
 
   /// - Parameter path: The directory. It is made for the first shard.
@@ -35,7 +49,15 @@ package final class Catalogue: Sendable {
   ///
   /// - Throws: ``PackError/Code/cannotRead``. A shard that breaks a rule does not throw: its ids are unknown.
   package func lookUp(_ ids: Set<String>, in manifest: Manifest) throws(PackError) -> CatalogueLookup {
-    var lookup = CatalogueLookup(ids, withoutCatalogueOf: manifest)
+    var lookup = CatalogueLookup()
+    let places = withKnown(of: manifest) { $0.places }
+    for id in ids {
+      if let place = places[id] {
+        lookup.packs[id] = manifest.packs[place]
+      } else if !manifest.catalogue.isEmpty {
+        lookup.unknown.insert(id)
+      }
+    }
     guard !lookup.unknown.isEmpty else { return lookup }
     var wanted: [Int: Set<String>] = [:]
     for id in lookup.unknown {
@@ -47,7 +69,10 @@ package final class Catalogue: Sendable {
           lookup.missing.append(number)
           continue
         }
-        for pack in packs where ids.contains(pack.id) { lookup.packs[pack.id] = pack }
+        for id in ids {
+          let place = packs.partitioningIndex { !$0.id.precedes(id) }
+          if place < packs.count, packs[place].id == id { lookup.packs[id] = packs[place] }
+        }
         lookup.unknown.subtract(ids)
       } catch {
         guard error.code == .damagedManifest else { throw error }
@@ -106,26 +131,25 @@ package final class Catalogue: Sendable {
   ///
   /// - Throws: ``PackError/Code/damagedManifest`` if it breaks a rule.
   private func packs(_ number: Int, of manifest: Manifest) throws(PackError) -> [ManifestPack]? {
-    let listed = manifest.packs.map(\.id)
-    let found = known.withLock { known -> [ManifestPack]? in
-      if known.catalogue != manifest.catalogue || known.defaults != manifest.defaults || known.listed != listed {
-        known = Known(catalogue: manifest.catalogue, defaults: manifest.defaults, listed: listed)
-      }
-      return known.shards[number]
-    }
-    if let found { return found }
+    if let found = withKnown(of: manifest, { $0.shards[number] }) { return found }
     // A wrong one is fetched again, and replaced.
     guard let bytes = try read(FileName(number, of: manifest)),
       let packs = try unless(.wrongShard, ShardFile.packs(bytes.byteSpan, number, of: manifest, backend: backend))
     else { return nil }
     known.withLock { known in
-      guard known.catalogue == manifest.catalogue, known.defaults == manifest.defaults, known.listed == listed,
-        known.count + packs.count <= Known.limit, known.shards[number] == nil
-      else { return }
+      guard known.isOf(manifest), known.count + packs.count <= Known.limit, known.shards[number] == nil else { return }
       known.shards[number] = packs
       known.count += packs.count
     }
     return packs
+  }
+
+  private func withKnown<Result>(of manifest: Manifest, _ body: (Known) -> Result) -> Result {
+    known.withLock { known in
+      // Lists that are the same in memory are not compared again.
+      if known.isOf(manifest) { known.packs = manifest.packs } else { known = Known(manifest) }
+      return body(known)
+    }
   }
 
   /// Returns the entries of the shard with the same number of an earlier manifest, as long as its successor is not at hand. None if it cannot be read.

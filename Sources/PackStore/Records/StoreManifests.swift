@@ -16,6 +16,7 @@ final class StoreManifests: Sendable {
   private let lowestVersion: UInt64
   private let known = Monitor<Known?>(nil)
   private let knownKeys = Monitor<KnownKeys?>(nil)
+  private let knownMemory = Monitor<(status: FileStatus, accepted: ManifestMemory.Accepted)?>(nil)
 
   private struct Known {
     let status: FileStatus
@@ -209,12 +210,16 @@ final class StoreManifests: Sendable {
     Set(try directory.names(in: .state).compactMap { PackName(fileName: $0)?.text })
   }
 
-  /// Returns the memory of accepted manifests, or nil if there is none.
+  /// Returns the memory of accepted manifests, or nil if there is none. The file is read again only if it changed since the last call.
   ///
   /// - Throws: ``PackError/Code/damagedStore``
   func memory() throws(PackError) -> ManifestMemory? {
+    guard let status = try directory.status(Self.memoryName) else { return nil }
+    let known = knownMemory.withLock { $0 }
+    if let known, known.status == status { return ManifestMemory(known.accepted, lowestVersion: lowestVersion, trusting: try keys()) }
     guard let bytes = try directory.contents(of: Self.memoryName, limit: ManifestMemory.Accepted.largestSize) else { return nil }
     let accepted = try ManifestMemory.Accepted(parsing: bytes)
+    knownMemory.withLock { $0 = (status, accepted) }
     return ManifestMemory(accepted, lowestVersion: lowestVersion, trusting: try keys())
   }
 
@@ -242,9 +247,7 @@ final class StoreManifests: Sendable {
   /// Returns the memory with packs in the catalogue that are installed, or nil if it has them.
   private func noted(_ packs: [ManifestPack]) throws(PackError) -> ManifestMemory.Accepted? {
     var memory = try rememberedOrNothing()
-    let before = memory.accepted
-    for pack in packs { memory.note(pack) }
-    return memory.accepted == before ? nil : memory.accepted
+    return memory.note(packs) ? memory.accepted : nil
   }
 
   /// Rebuilds the memory from the stored manifest, under the store's lock.

@@ -161,9 +161,8 @@ struct DeliveryRun {
       || files.contains { $0.identifier.id == Self.onDemand }
     guard isWanted else { return (root, CatalogueLookup()) }
     // As in an extension.
-    guard isShardHere else { return (root, CatalogueLookup([Self.onDemand], withoutCatalogueOf: root)) }
     var lookup = CatalogueLookup()
-    for pack in listed { lookup.packs[pack.id] = pack }
+    if isShardHere { for pack in listed { lookup.packs[pack.id] = pack } } else { lookup.unknown = [Self.onDemand] }
     return (root, lookup)
   }
 

@@ -88,7 +88,7 @@ package struct ReleaseInstallation: Sendable {
     let before = try await store.installed()
     var installed: [Arrival] = []
     for pack in wanted {
-      if let folder, let entry = pack.entry, let delta = try await store.deltas(to: [entry])[pack.id] {
+      if let folder, let entry = pack.entry, !entry.deltas.isEmpty, let delta = try await store.deltas(to: [entry])[pack.id] {
         let path = folder.path(of: delta, to: pack.id)
         do throws(PackError) {
           let installedPack = try await perform(path) { (progress) async throws(PackError) in
@@ -110,11 +110,11 @@ package struct ReleaseInstallation: Sendable {
       installed.append(Arrival(pack: installedPack, isDelta: isDelta, size: size, fullSize: pack.entry?.size))
     }
     let after = try await store.installed()
-    let isGone = { (pack: InstalledPack) in !after.contains { $0.id == pack.id && $0.version == pack.version } }
+    let versions = Dictionary(grouping: after, by: \.id)
+    let isGone = { (pack: InstalledPack) in versions[pack.id]?.contains { $0.version == pack.version } != true }
     outcome.removed = (before + installed.map(\.pack)).filter(isGone)
     outcome.installed = installed.filter { !isGone($0.pack) }
-    let ids = Set(after.map(\.id))
-    outcome.displaced = Set(wanted.map(\.id) + listed).subtracting(ids).intersection(outcome.removed.map(\.id)).sorted()
+    outcome.displaced = Set(wanted.map(\.id) + listed).subtracting(versions.keys).intersection(outcome.removed.map(\.id)).sorted()
     return outcome
   }
 
@@ -144,6 +144,7 @@ package struct ReleaseInstallation: Sendable {
         if let refusal = listing.refusal { throw refusal }
         guard listing.missing.isEmpty else { throw .missing(listing.missing, of: manifest, for: folder.manifestPath) }
         plan = try await store.plan(wanting: Set(listing.packs.map(\.id)))
+        try await store.expect(plan.downloads)
       }
       outcome.failed = plan.failed
       listed = plan.installed
