@@ -39,9 +39,9 @@ package struct DirectoryScan: Sendable {
     _ source: String, _ settings: PackSettings, files: any FileSystem, sourceProblems: SourceProblems, jobs: Int
   ) async throws(PackError) -> DirectoryScan {
     let scanner = try DirectoryScanner(source, settings, files: files, sourceProblems: sourceProblems)
-    try await WorkerPool.run(jobs) { (pool, _) throws(PackError) in
-      try scanner.work(pool)
-    }
+    // Most small trees have one directory, for which more threads take longer to start than the work.
+    try await WorkerPool.run(1) { (pool, _) throws(PackError) in try scanner.work(pool, most: 1) }
+    if scanner.hasMore { try await WorkerPool.run(jobs) { (pool, _) throws(PackError) in try scanner.work(pool) } }
     var scan = DirectoryScan()
     scan.entries.reserveCapacity(scanner.found)
     scan.collect(scanner.root)
@@ -207,6 +207,7 @@ private final class DirectoryScanner: @unchecked Sendable {
   private let state = Monitor(State())
 
   var found: Int { state.withLock { $0.found } }
+  var hasMore: Bool { state.withLock { $0.unfinished > 0 } }
 
   init(
     _ source: String, _ settings: PackSettings, files: any FileSystem, sourceProblems: SourceProblems
@@ -224,10 +225,12 @@ private final class DirectoryScanner: @unchecked Sendable {
     state.withLock { $0 = State(waiting: [root], unfinished: 1, found: 0) }
   }
 
-  /// Visits directories until none is left.
-  func work(_ pool: WorkerPool) throws(PackError) {
+  /// Visits directories until none is left, or a number of them.
+  func work(_ pool: WorkerPool, most: Int = .max) throws(PackError) {
     pool.onStop { [state] in state.wake() }
-    while let directory = take(pool) {
+    var count = 0
+    while count < most, let directory = take(pool) {
+      count += 1
       try pool.checkpoint()
       let inner = visit(directory)
       let found = directory.entryCount

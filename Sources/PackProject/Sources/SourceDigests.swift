@@ -1,5 +1,7 @@
 /// Digests of source files.
 package enum SourceDigests {
+  private static let bufferSize: UInt64 = 256 << 10
+
   /// Computes the digests of the first `limit` bytes of the entries with these numbers, on several threads.
   ///
   /// - Parameter checkingSecrets: whether a file is a problem if it contains a secret.
@@ -13,9 +15,12 @@ package enum SourceDigests {
     let counter = ProgressCounter(.hashing, total: total, handler: progress)
     let next = Monitor(0)
     let results = Monitor<[Int32: [UInt8]]>([:])
-    try await WorkerPool.run(min(jobs, numbers.count)) { (pool, _) throws(PackError) in
+    // For little content, starting a thread and clearing a whole buffer take longer than the work.
+    let largest = numbers.reduce(0 as UInt64) { max($0, entries[Int($1)].size) }
+    let size = Int(min(max(largest, 1), bufferSize))
+    try await WorkerPool.run(min(jobs, numbers.count, 1 + Int(total / bufferSize))) { (pool, _) throws(PackError) in
       let digest = try backend.makeDigest()
-      var buffer = [UInt8](repeating: 0, count: 256 << 10)
+      var buffer = [UInt8](repeating: 0, count: size)
       while let position = next.count(below: numbers.count) {
         let number = numbers[position]
         let entry = entries[Int(number)]
