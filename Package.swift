@@ -240,7 +240,11 @@ let package = Package(
       name: "PackArchiveTests", dependencies: ["CLibArchive", "PackBuild", "TestSupport", zstd],
       swiftSettings: leafSettings),
     .testTarget(
-      name: "PackingTests", dependencies: ["PackGate", "PackPublish", "TestSupport"],
+      name: "PackingTests",
+      dependencies: [
+        "PackGate", "PackPublish", "TestSupport",
+        .target(name: "CMalloc", condition: .when(platforms: [.linux])),
+      ],
       swiftSettings: leafSettings),
     .testTarget(
       name: "PackerBenchTests", dependencies: ["packer-bench", "PackStore", "TestSupport"],
