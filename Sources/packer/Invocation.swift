@@ -29,7 +29,7 @@ enum Invocation: Sendable {
         self = .text(Packer.helpMessage(for: type))
       } else if let type = type as? any Verb.Type {
         // Half the time of parsing with the tree of all commands.
-        self = .verb(try type.parse(rest))
+        self = .verb(try type.parsed(rest))
       } else {
         var command = try Packer.parseAsRoot(arguments)
         // A request for help is a command too.

@@ -14,6 +14,21 @@ extension Verb {
   static var leavesNothingBehind: Bool { false }
   var isQuiet: Bool { false }
   var programs: ProgramUse { .none }
+
+  /// Parses the arguments of the verb.
+  static func parsed(_ arguments: [String]) throws -> Self { try Parsed<Self>.parse(arguments).verb }
+}
+
+/// A verb as part of another command, so that the argument parser does not look for its option `--generate-completion-script`, which takes as long as the
+/// rest: `packer completions` prints the script.
+private struct Parsed<V: Verb>: ParsableCommand {
+  static var configuration: CommandConfiguration {
+    var configuration = V.configuration
+    configuration._superCommandName = "packer"
+    return configuration
+  }
+
+  @OptionGroup var verb: V
 }
 
 /// A command that only reads and prints, so that a signal may end it anywhere.
