@@ -175,8 +175,9 @@ public actor AssetStore {
   /// A delta is applied to the installed version that it was made for: a new tree is made, which shares the files that are the same if the volume can, or
   /// a new pack file. If the delta cannot be used, the full pack can be installed instead.
   ///
-  /// Everything is checked before anything is written: the manifest's date, the file's header and SHA-256, free space, quota. If there is not
-  /// enough space, packs that may be purged are purged, but only if that frees enough. The running version is never affected.
+  /// Everything is checked before the version is there and any other goes for it: the manifest's date, the file's header and SHA-256, free space, quota. A
+  /// file that is copied is checked while it is copied. If there is not enough space, packs that may be purged are purged, but only if that frees enough.
+  /// The running version is never affected.
   ///
   /// - Parameters:
   ///   - file: The path of the pack file. If the file is to be moved, it must not be a symbolic link.

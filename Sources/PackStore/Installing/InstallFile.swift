@@ -53,21 +53,24 @@ struct InstallFile: Sendable {
     try writing(path, directory.files.sync(open))
   }
 
-  /// Copies the file to a name in the store, and checks the digest of the bytes written, because the file may change during the copy.
-  func copy(_ open: OpenFile, size: UInt64, sha256: [UInt8], to name: String, pool: WorkerPool) throws(PackError) {
+  /// Copies the file to a name in the store.
+  ///
+  /// - Parameter each: receives the number of bytes written so far. If it throws, the work ends.
+  /// - Returns: the SHA-256 of the bytes that were written, which have reached the disk.
+  func copy(_ open: OpenFile, size: UInt64, to name: String, each: (UInt64) throws(PackError) -> Void) throws(PackError) -> [UInt8] {
     let files = directory.files
     let path = directory.path(name)
     let digest = try directory.backend.makeDigest()
     let output = try files.filling(path, with: size, at: directory.handle, files.open(name, .create(mode: 0o644), in: directory.handle))
     try files.filling(path, with: size, at: output, files.reserve(size, for: output))
-    try files.forEachPiece(of: open, 0..<size, name: self.path, checkpoint: pool.checkpoint) { (piece, offset) throws(PackError) in
+    try files.forEachPiece(of: open, 0..<size, atOnce: 256 << 10, name: self.path) { (piece, offset) throws(PackError) in
+      try each(offset)
       try digest.update(piece)
       try files.filling(path, with: size - offset, at: output, files.writeAll(output, at: offset, piece))
     }
-    guard try digest.finish() == sha256 else {
-      throw PackError(.sourceChanged, of: self.path, "changed while it was being installed", advice: .tryAgain)
-    }
+    try each(size)
     try writing(path, files.sync(output))
+    return try digest.finish()
   }
 
   /// Removes the file. Ignores errors, because it is not part of the store.

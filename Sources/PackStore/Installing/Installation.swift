@@ -16,6 +16,16 @@ struct Installation: Sendable {
 
   var file: InstallFile { InstallFile(directory: directory, path: path, taking: taking) }
 
+  /// What was found out about the file before anything was written.
+  private struct Examination: Sendable {
+    /// Whether it may be renamed into the store.
+    var isMovable: Bool
+    /// What it makes if it is unpacked.
+    var tree: TreeCount?
+    /// Whether its digest was compared, and room was made for it. Otherwise its copy is compared while it is written.
+    var isChecked = true
+  }
+
   /// Content that is ready to be moved into place.
   private struct Candidate: Sendable {
     /// Its name in `staging`. Nil if the caller's file itself is to be renamed.
@@ -47,26 +57,36 @@ struct Installation: Sendable {
 
   private func install(_ order: InstallOrder, keys: any KeyProvider) async throws(PackError) -> InstalledPack {
     let pack = try await open(order.entry, keys: keys)
-    let (isMovable, tree) = try await WorkerPool.value { (pool) throws(PackError) in
-      try pack.check(against: order.entry)
-      let isMovable = try file.isMovable(pack.source.file)
-      try self.checkDigest(of: pack, order, pool: pool)
-      let tree = order.mode == .unpacked ? try pack.measureTree(against: order.entry) : nil
-      try makeRoom(for: Self.needs(order.entry, order.mode, isMovable: isMovable, tree: tree), order)
-      if order.mode == .packed, isMovable { try file.sync(pack.source.file) }
-      return (isMovable, tree)
-    }
-    var candidate = try await prepare(pack, order, isMovable: isMovable)
-    var result = try await place(candidate, order, pack, tree)
+    var found = try await WorkerPool.value { (pool) throws(PackError) in try examine(pack, order, pool) }
+    var candidate = try await prepare(pack, order, found)
+    var result = try await place(candidate, order, pack, found.tree)
     if result == nil {
       // The file is on another volume, although its device number is the same.
-      candidate = try await prepare(pack, order, isMovable: false)
-      result = try await place(candidate, order, pack, tree)
+      found.isMovable = false
+      candidate = try await prepare(pack, order, found)
+      result = try await place(candidate, order, pack, found.tree)
     }
     guard let result else { throw PackError(.internalError, of: file.path, "was copied into the store, but could not be moved into place") }
     if taking == .moving, candidate.staged != nil { await WorkerPool.settled { file.remove() } }
     finish(result, candidate.cost)
     return result
+  }
+
+  /// Checks the file, and makes room. Its digest is not compared yet if it is copied and no other version has to go for it.
+  private func examine(_ pack: Pack, _ order: InstallOrder, _ pool: WorkerPool) throws(PackError) -> Examination {
+    try pack.check(against: order.entry)
+    var found = Examination(isMovable: try file.isMovable(pack.source.file))
+    if order.mode == .packed, !found.isMovable {
+      let shortage = try StoreSpace(directory, manifests).shortage(Self.needs(order.entry, order.mode, isMovable: false))
+      let hasSurplus = try StoreTrials(directory).hasSurplus(before: order.entry.bytes, of: id)
+      found.isChecked = shortage.largest > 0 || hasSurplus
+    }
+    guard found.isChecked else { return found }
+    try checkDigest(of: pack, order, pool: pool)
+    if order.mode == .unpacked { found.tree = try pack.measureTree(against: order.entry) }
+    try makeRoom(for: Self.needs(order.entry, order.mode, isMovable: found.isMovable, tree: found.tree), order)
+    if order.mode == .packed, found.isMovable { try file.sync(pack.source.file) }
+    return found
   }
 
   /// Removes the versions that the new one makes superfluous, and others if there is not enough space.
@@ -162,6 +182,19 @@ struct Installation: Sendable {
     progress?(PackProgress(phase: .verifying, done: size, total: size))
   }
 
+  /// Copies the file to a name in the store, and compares the SHA-256 of what was written with the manifest: the file may change during the copy.
+  private func copy(_ pack: Pack, _ order: InstallOrder, _ found: Examination, to name: String, pool: WorkerPool) throws(PackError) {
+    let entry = order.entry
+    let handler = found.isChecked ? nil : progress
+    let digest = try file.copy(pack.source.file, size: entry.size, to: name) { (done) throws(PackError) in
+      try pool.checkpoint()
+      handler?(PackProgress(phase: .verifying, done: done, total: entry.size))
+    }
+    guard digest != entry.sha256 else { return }
+    guard found.isChecked else { throw PackError.digestMismatch(digest, entry).about(file.path) }
+    throw PackError(.sourceChanged, of: file.path, "changed while it was being installed", advice: .tryAgain)
+  }
+
   /// Returns the number of bytes needed on the volume and in the store.
   ///
   /// - Parameter tree: what the pack makes if it is unpacked. Nil before the pack was opened: then the manifest says it.
@@ -176,11 +209,11 @@ struct Installation: Sendable {
 
   // MARK: Writing
 
-  private func prepare(_ pack: Pack, _ order: InstallOrder, isMovable: Bool) async throws(PackError) -> Candidate {
+  private func prepare(_ pack: Pack, _ order: InstallOrder, _ found: Examination) async throws(PackError) -> Candidate {
     let entry = order.entry
     var content = PackRecord.Content(
       bytes: entry.bytes, mode: order.mode, size: entry.size, sizeOnDevice: 0, contentRoot: entry.contentRoot, isProven: false)
-    if order.mode == .packed, isMovable {
+    if order.mode == .packed, found.isMovable {
       content.sizeOnDevice = try await WorkerPool.value { (_) throws(PackError) in try file.status(of: pack.source.file).allocatedSize }
       return Candidate(staged: nil, content: content)
     }
@@ -188,9 +221,7 @@ struct Installation: Sendable {
     do throws(PackError) {
       switch order.mode {
       case .packed:
-        try await WorkerPool.value { (pool) throws(PackError) in
-          try file.copy(pack.source.file, size: entry.size, sha256: entry.sha256, to: name, pool: pool)
-        }
+        try await WorkerPool.value { (pool) throws(PackError) in try copy(pack, order, found, to: name, pool: pool) }
       case .unpacked:
         try pack.checkContentSize(entry.contentSize)
         let path = directory.path(directory.place(order.itemName))

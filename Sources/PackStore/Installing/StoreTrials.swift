@@ -145,10 +145,13 @@ struct StoreTrials {
 
   /// Removes the versions of a pack that are no longer needed when a newer one is installed, so that they and the newer one are never on the device together.
   func makeWay(for successor: PackRecord.Bytes, of id: String) throws(PackError) -> [StoreEvent] {
-    guard let record = try directory.record(id), !record.surplus(keeping: directory.policy.keepVersions, before: successor).isEmpty else {
-      return []
-    }
+    guard try hasSurplus(before: successor, of: id) else { return [] }
     return try directory.change(id) { (record) throws(PackError) in try dropSurplus(of: &record, before: successor) }
+  }
+
+  /// Whether versions of a pack are no longer needed when a newer one is installed.
+  func hasSurplus(before successor: PackRecord.Bytes, of id: String) throws(PackError) -> Bool {
+    try directory.record(id)?.surplus(keeping: directory.policy.keepVersions, before: successor).isEmpty == false
   }
 
   /// Removes failed versions, and versions beyond the number to keep, from a record, unless they are in use.

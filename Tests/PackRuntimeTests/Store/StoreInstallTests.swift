@@ -34,8 +34,9 @@ struct StoreInstallTests {
     #expect(stage.directory.names(in: "store/packs") == [])
   }
 
-  @Test("a file that does not match the manifest is refused before anything is written, and stays in place")
-  func wrongFiles() async throws {
+  @Test(
+    "a file that does not match the manifest is refused before anything is in the store, and stays in place", arguments: Taking.allCases)
+  func wrongFiles(taking: Taking) async throws {
     let store = try await stage.open()
     let offer = try await stage.offer(size: 20_000)
     try await store.adopt(stage.manifest(1, [offer]))
@@ -61,12 +62,48 @@ struct StoreInstallTests {
     for (path, code) in files {
       for mode in InstallMode.allCases {
         let existed = FileManager.default.fileExists(atPath: path)
-        let error = await failure { () async throws(PackError) in _ = try await store.install(path, as: "core", mode: mode) }
+        let error = await failure { () async throws(PackError) in _ = try await store.install(path, as: "core", taking: taking, mode: mode)
+        }
         #expect(error?.code == code, "\(path): \(error?.code.rawValue ?? "no error")")
         #expect(FileManager.default.fileExists(atPath: path) == existed)
       }
     }
     #expect(try stage.snapshot() == before)
+  }
+
+  @Test("no version goes for a wrong file, also if the right one would displace it", arguments: Taking.allCases)
+  func nothingGoesForWrongFile(taking: Taking) async throws {
+    let policy = StorePolicy(keepVersions: 1, lockTimeout: .seconds(1000), freeSpaceMargin: 0)
+    let (store, _, new) = try await stage.updatable(policy)
+    try await store.install(new.path, as: "core", taking: .copying)
+    let (last, other) = (try await stage.offer("core", 3), try await stage.offer("other", delivery: .onDemand))
+    try await store.adopt(stage.manifest(3, [last, other]))
+    try await store.install(other.path, as: "other", taking: .copying)
+    let before = try stage.snapshot()
+    var wrong = try #require(stage.directory.bytes(of: "core-3-0.pack"))
+    wrong[wrong.count / 2] ^= 1
+    let path = try stage.directory.write(wrong, to: "wrong")
+    let full = try await stage.open(
+      as: "two", StorePolicy(keepVersions: 1, quota: stage.sizeOnDevice() + 100, lockTimeout: .seconds(1000), freeSpaceMargin: 0))
+    for store in [store, full] {
+      let error = await failure { () async throws(PackError) in _ = try await store.install(path, as: "core", taking: taking) }
+      #expect(error?.code == .digestMismatch)
+      #expect(try stage.snapshot() == before)
+    }
+    try await full.install(last.path, as: "core", taking: .copying)
+    #expect(try await full.installed("core").map(\.version) == [1, 3])
+  }
+
+  @Test("a file is read once, with what tells what it is, and a copy is written once", arguments: Taking.allCases)
+  func readOnce(taking: Taking) async throws {
+    let offer = try await stage.offer(size: 3 << 20)
+    let files = FaultyFiles()
+    let store = try await stage.open(files: files)
+    try await store.adopt(stage.manifest(1, [offer]))
+    let before = files.bytesRead
+    try await store.install(offer.path, as: "core", taking: taking)
+    #expect(files.bytesRead - before >= offer.entry.size)
+    #expect(files.bytesRead - before < offer.entry.size + offer.entry.size / 4)
   }
 
   @Test("if any byte of the header differs, the error is about the file, not about its key or version", arguments: InstallMode.allCases)

@@ -54,7 +54,7 @@ struct StoreInstall: OutputVerb {
     discussion: """
       For a release (a directory), the manifest is adopted first, then every pack that is not installed yet is installed. A pack file is found in \
       the manifest by its file name, or by --as; a file may be a delta to a pack. Of a release, deltas are taken over installed versions where \
-      they are smaller. A pack's digest is checked before anything is written. Files are copied unless --move is \
+      they are smaller. A pack's digest is checked before it is in the store. Files are copied unless --move is \
       given. Installed packs are not used until 'packer store activate'.
 
       Examples:
