@@ -113,7 +113,8 @@ public final class Pack: Sendable {
   ///
   /// - Throws: ``PackError/Code/noSuchEntry`` if the pack has no such entry.
   public func entry(at path: String) throws(PackError) -> Entry {
-    try withReader { (reader) throws(PackError) in
+    if let entry = try find(path) { return entry }
+    return try withReader { (reader) throws(PackError) in
       try reader.entry(at: path)
     }
   }
@@ -121,6 +122,10 @@ public final class Pack: Sendable {
   /// Returns the entry at `path`. Returns nil if the pack has no such entry.
   package func find(_ path: String) throws(PackError) -> Entry? {
     let bytes = Array(path.utf8)
+    // A block in memory needs no reader, which others may want because of its frame.
+    if let number = index.block(holding: bytes.byteSpan), let block = blocks.block(number) {
+      return block.row(of: bytes.byteSpan).map { block.entry($0) }
+    }
     return try withReader { (reader) throws(PackError) in
       try reader.find(bytes.byteSpan).map { $0.block.entry($0.row) }
     }

@@ -33,6 +33,9 @@ package final class PackReader {
     digest = try pack.source.backend.makeDigest()
   }
 
+  /// Keeps memory for the largest frame. Call it before reading all frames.
+  func reserve() { frames.reserve() }
+
   /// Returns block `number` of the index.
   ///
   /// - Parameter isKept: whether the block is put into the cache.

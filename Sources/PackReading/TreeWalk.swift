@@ -130,6 +130,7 @@ package final class TreeWalk: Sendable {
 
   private func work() throws(PackError) {
     let reader = try PackReader(pack, blocks: blocks)
+    reader.reserve()
     let digest = try pack.source.backend.makeDigest()
     let writer = output.map { StagingWriter($0, files: pack.source.files) }
     let observer = makeObserver?()

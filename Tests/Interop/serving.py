@@ -30,7 +30,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 PACKER = os.environ.get("PACKER", str(ROOT / ".build/debug/packer"))
 SECONDS = float(os.environ.get("SERVE_SECONDS", "4"))
 CLIENTS = int(os.environ.get("SERVE_CLIENTS", "64"))
-# What the process may take while 64 clients read: pieces on their way, and four readers' buffers.
+# What the process may take while 64 clients read: pieces on their way, and what a pack keeps.
 MEMORY = 250_000_000
 
 failures = []

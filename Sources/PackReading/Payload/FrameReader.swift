@@ -9,6 +9,8 @@ package final class FrameReader {
   /// The decoder of whole frames, which the worker may use for other frames between two calls.
   package let decoder: DecompressionContext
   private var memory: FrameMemory
+  /// The least size of the memory.
+  private var reservedSize = 0
   private var current: Current?
   /// The number of content bytes decoded so far.
   package private(set) var decodedBytes: UInt64 = 0
@@ -41,6 +43,11 @@ package final class FrameReader {
     memory = FrameMemory(size: 0)
   }
 
+  /// Keeps memory for the largest frame. Call it before reading all frames.
+  func reserve() {
+    reservedSize = DecompressionContext.room(for: Int(table.largestFrame))
+  }
+
   /// The number of the frame in memory.
   package var number: Int? { current?.number }
   /// Whether what is in memory was decoded.
@@ -65,7 +72,7 @@ package final class FrameReader {
   }
 
   private func read(_ frame: SeekTable.Frame, _ part: Range<Int>, after known: Current?) throws(PackError) -> Current {
-    let room = DecompressionContext.room(for: Int(frame.size))
+    let room = max(reservedSize, DecompressionContext.room(for: Int(frame.size)))
     // What a much larger frame needed is not kept.
     if known == nil, !(room...2 * room).contains(memory.size) { memory = FrameMemory(size: room) }
     let isPaused = known?.pause != nil
