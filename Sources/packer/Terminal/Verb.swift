@@ -19,16 +19,25 @@ extension Verb {
   static func parsed(_ arguments: [String]) throws -> Self { try Parsed<Self>.parse(arguments).verb }
 }
 
-/// A verb as part of another command, so that the argument parser does not look for its option `--generate-completion-script`, which takes as long as the
+/// A verb under a name for which the argument parser does not first look for its own option `--generate-completion-script`, which takes as long as the
 /// rest: `packer completions` prints the script.
-private struct Parsed<V: Verb>: ParsableCommand {
+private struct Parsed<V: Verb>: ParsableCommand, CustomReflectable {
   static var configuration: CommandConfiguration {
     var configuration = V.configuration
     configuration._superCommandName = "packer"
     return configuration
   }
 
-  @OptionGroup var verb: V
+  var verb = V()
+
+  init() {}
+
+  init(from decoder: any Decoder) throws { verb = try V(from: decoder) }
+
+  /// The parser finds the arguments by reflection.
+  var customMirror: Mirror { Mirror(reflecting: verb) }
+
+  mutating func validate() throws { try verb.validate() }
 }
 
 /// A command that only reads and prints, so that a signal may end it anywhere.
