@@ -137,7 +137,8 @@ package final class Catalogue: Sendable {
       let packs = try unless(.wrongShard, ShardFile.packs(bytes.byteSpan, number, of: manifest, backend: backend))
     else { return nil }
     known.withLock { known in
-      guard known.isOf(manifest), known.count + packs.count <= Known.limit, known.shards[number] == nil else { return }
+      guard known.isOf(manifest), packs.count <= Known.limit, known.shards[number] == nil else { return }
+      if known.count + packs.count > Known.limit { (known.shards, known.count) = ([:], 0) }
       known.shards[number] = packs
       known.count += packs.count
     }

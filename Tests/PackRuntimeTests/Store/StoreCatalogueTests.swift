@@ -507,6 +507,31 @@ struct StoreCatalogueTests {
     #expect((outcome.displaced + outcome.installed.map(\.pack.id)).sorted() == ["core", "level", "other"])
   }
 
+  @Test("a release folder is installed shard by shard, after the packs of the manifest itself")
+  func shardByShard() async throws {
+    var offers: [StoreStage.Offer] = []
+    for id in ["zoo", "a", "b", "c", "d", "e", "f"] {
+      var offer = try await level(1, id)
+      offer.entry.url = StoreStage.base + ManifestPack.publishedName(id, offer.entry.sha256)
+      offers.append(offer)
+    }
+    let release = try CatalogueRelease(1, [offers[0]], catalogue: Array(offers[1...]), count: 4)
+    try stage.directory.write(release.document.bytes, to: "dist/manifest.json")
+    for (name, file) in zip(release.fileNames, release.files) { try stage.directory.write(file.bytes, to: "dist/\(name)") }
+    for offer in offers {
+      try FileManager.default.copyItem(atPath: offer.path, toPath: stage.directory("dist/\(offer.entry.fileName)"))
+    }
+    let outcome = try await ReleaseInstallation(release: stage.directory("dist")).run(in: stage.open(), taking: .copying, mode: nil) {
+      (_, install) async throws(PackError) in try await install(nil)
+    }
+    let ids = outcome.installed.map(\.pack.id)
+    let shards = try ids.dropFirst().map { try Shard.number(of: $0, among: 4) }
+    #expect(ids.first == "zoo" && Set(ids).count == 7)
+    #expect(shards == shards.sorted() && Set(shards).count > 1)
+    // By their ids they would not be.
+    #expect(try ids.dropFirst().sorted().map { try Shard.number(of: $0, among: 4) } != shards)
+  }
+
   // MARK: Versions never get lower
 
   @Test("a lower version in a catalogue is not installed while the higher one is on the device, and the next release works")

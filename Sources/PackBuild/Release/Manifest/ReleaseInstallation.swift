@@ -148,7 +148,7 @@ package struct ReleaseInstallation: Sendable {
       }
       outcome.failed = plan.failed
       listed = plan.installed
-      let wanted = plan.downloads.map { Wanted(id: $0.id, file: folder.path(of: $0), entry: $0) }
+      let wanted = try Self.byShard(plan.downloads, of: manifest).map { Wanted(id: $0.id, file: folder.path(of: $0), entry: $0) }
       // A pack may come as a delta over another one, which is installed before it.
       return wanted.filter { $0.entry?.basePack == nil } + wanted.filter { $0.entry?.basePack != nil }
     case .files(let files, let name):
@@ -160,6 +160,17 @@ package struct ReleaseInstallation: Sendable {
       for file in files { wanted.append(Wanted(id: try await id(name, ofFile: file, in: manifest, store), file: file)) }
       return wanted
     }
+  }
+
+  /// Returns packs in another order: first those that the manifest lists itself, then those of each shard, which so is opened once.
+  private static func byShard(_ packs: [ManifestPack], of manifest: Manifest) throws(PackError) -> [ManifestPack] {
+    guard manifest.catalogue.count > 1 else { return packs }
+    let own = Set(manifest.packs.map(\.id))
+    var places: [(shard: Int, number: Int)] = []
+    for (number, pack) in packs.enumerated() {
+      places.append((own.contains(pack.id) ? -1 : try Shard.number(of: pack.id, among: manifest.catalogue.count), number))
+    }
+    return places.sorted { $0 < $1 }.map { packs[$0.number] }
   }
 
   /// Returns the id of the pack that a file is, or is a delta to. Shards that are missing in the store are taken from beside the file.
