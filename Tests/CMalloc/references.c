@@ -39,7 +39,7 @@ static void count(void *address) {
   }
 }
 
-static void *counted(void *object, void *address, _Atomic(take_function) *place, const char *name) {
+__attribute__((unused)) static void *counted(void *object, void *address, _Atomic(take_function) *place, const char *name) {
   take_function take = atomic_load_explicit(place, memory_order_relaxed);
   if (!take) {
     take = (take_function)dlsym(RTLD_NEXT, name);
@@ -49,6 +49,7 @@ static void *counted(void *object, void *address, _Atomic(take_function) *place,
   return take(object);
 }
 
+#if !defined(__has_feature) || !__has_feature(address_sanitizer) && !__has_feature(thread_sanitizer)
 // In place of those of the runtime, which they call.
 KEEPS_REGISTERS void *swift_retain(void *object) {
   return counted(object, __builtin_return_address(0), &retain, "swift_retain");
@@ -57,6 +58,7 @@ KEEPS_REGISTERS void *swift_retain(void *object) {
 KEEPS_REGISTERS void *swift_bridgeObjectRetain(void *object) {
   return counted(object, __builtin_return_address(0), &retain_bridged, "swift_bridgeObjectRetain");
 }
+#endif
 
 void packer_start_counting_references(void) {
   for (int place = 0; place < packer_places; place++) atomic_store(&places[place].taken, 0);

@@ -17,7 +17,8 @@ long packer_end_counting(void);
 /// The number of places in the code for which references are counted.
 enum { packer_places = 1 << 16 };
 
-/// Counts all references to Swift objects that code of this program takes from now on. What the standard library does by itself is not counted.
+/// Counts all references to Swift objects that code of this program takes from now on. What the standard library does by itself is not
+/// counted, and nothing is in a build with a sanitizer.
 void packer_start_counting_references(void);
 void packer_end_counting_references(void);
 /// Returns their number at one of the places. A place is the same until the process ends.

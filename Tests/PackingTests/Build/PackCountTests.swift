@@ -136,7 +136,9 @@ import Testing
 
   @Suite("The work for many packs", .bounded)
   struct PackCountTests {
-    @Test("building, checking, publishing and installing is work in proportion to the number of packs")
+    @Test(
+      "building, checking, publishing and installing is work in proportion to the number of packs",
+      .enabled(if: ProcessMemory.isMeasurable, "a sanitizer has functions of its own"))
     func growth() async throws {
       // In a separate process, so that nothing else counts.
       let result = await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) {
