@@ -8,7 +8,7 @@
 /// ``unpack(to:jobs:contentLimit:progress:)`` and ``verify(jobs:contentLimit:progress:)`` additionally take 2 MiB and 16 bytes per entry.
 ///
 /// A pack may be used by any number of tasks at once. Calls block their thread while they read. Between calls, the buffers of finished calls are kept,
-/// with the parts of frames in them, so that neighbouring ranges do not read a frame again: at most 16 MiB, or those of four calls if that is more (33.8
+/// with the parts of frames in them, so that neighbouring ranges do not read a frame again: at most 24 MiB, or those of four calls if that is more (33.8
 /// MiB with frames of 8 MiB). 256 KiB of the index are kept, too. The key can be released once the pack is open. The file is closed when the last
 /// reference to the pack is released.
 public final class Pack: Sendable {
@@ -30,7 +30,7 @@ public final class Pack: Sendable {
   }
 
   /// The memory of readers that is kept between calls, in bytes, unless this number of them takes more.
-  static let (keptSize, keptCount) = (16 << 20, 4)
+  static let (keptSize, keptCount) = (24 << 20, 4)
 
   /// Opens the pack at `path`.
   ///
@@ -235,9 +235,12 @@ public final class Pack: Sendable {
       var place = readers.idle.indices.last
       if let frame {
         place = readers.idle.lastIndex { $0.heldFrame == frame } ?? readers.idle.firstIndex { $0.isSpent }
-        // Only if there is no room for another reader, one loses what it has: what is read again at little cost, or else what was used least recently.
+        // Only if there is no room for another reader, one loses what it has: what is read again at little cost, or else what was used least recently,
+        // in memory of the right size if possible.
         if place == nil, readers.idle.count + readers.busyCount > Self.keptCount, readers.idleSize + readers.busySize > Self.keptSize {
-          place = readers.idle.firstIndex { !$0.holdsDecoded } ?? readers.idle.indices.first
+          place =
+            readers.idle.firstIndex { !$0.holdsDecoded } ?? readers.idle.firstIndex { (size...2 * size).contains($0.memorySize) }
+            ?? readers.idle.indices.first
         }
       }
       return place.map { readers.idle.remove(at: $0) }

@@ -106,7 +106,7 @@ struct PartialReadTests {
     var random = SeededGenerator(for: "kept readers")
     let pack = try open(
       try await makePack(SampleTree(["a": .init(random.bytes(200).flatMap { [UInt8](repeating: $0, count: 20_000) })]), in: directory))
-    let most = (16 << 20) / (PackReader.fixedSize + DecompressionContext.room(for: Int(pack.table.largestFrame)))
+    let most = Pack.keptSize / (PackReader.fixedSize + DecompressionContext.room(for: Int(pack.table.largestFrame)))
     try #require(pack.table.dataFrameCount > most)
     var seen: [ObjectIdentifier: PackReader] = [:]
     func read(_ depth: Int) throws(PackError) {
