@@ -235,12 +235,13 @@ public final class Pack: Sendable {
       var place = readers.idle.indices.last
       if let frame {
         place = readers.idle.lastIndex { $0.heldFrame == frame } ?? readers.idle.firstIndex { $0.isSpent }
-        // Only if there is no room for another reader, one loses what it has: what is read again at little cost, or else what was used least recently,
-        // in memory of the right size if possible.
-        if place == nil, readers.idle.count + readers.busyCount > Self.keptCount, readers.idleSize + readers.busySize > Self.keptSize {
-          place =
-            readers.idle.firstIndex { !$0.holdsDecoded } ?? readers.idle.firstIndex { (size...2 * size).contains($0.memorySize) }
-            ?? readers.idle.indices.first
+        if place == nil, readers.idle.count + readers.busyCount > Self.keptCount {
+          // What was not decoded is read again at little cost.
+          place = readers.idle.firstIndex { !$0.holdsDecoded }
+          if place == nil, readers.idleSize + readers.busySize > Self.keptSize {
+            // What was used least recently, in memory of the right size if possible.
+            place = readers.idle.firstIndex { (size...2 * size).contains($0.memorySize) } ?? readers.idle.indices.first
+          }
         }
       }
       return place.map { readers.idle.remove(at: $0) }
