@@ -97,7 +97,7 @@ package final class FrameReader {
     let name = "frame \(frame.index)"
     try memory.withBytes(first: DecompressionContext.room(for: contentSize)) { (buffer) throws(PackError) in
       decodedBytes += UInt64(contentSize)
-      if size <= buffer.count {
+      if size <= buffer.count, DecompressionContext.canOverlap {
         do {
           var compressed = buffer._mutatingExtracting(last: size)
           try source.read(at: frame.offset, into: &compressed)

@@ -88,7 +88,7 @@ package struct DecompressionContext: ~Copyable {
   }
 
   /// Decoders before 1.5.4 may read overwritten bytes as part of the frame.
-  private static let canOverlap = ZSTD_versionNumber() >= 10_504
+  static let canOverlap = ZSTD_versionNumber() >= 10_504
 
   /// Checks everything that can be checked without decompressing a frame.
   private static func check(_ frame: Span<UInt8>, contentSize: Int, name: String) throws(PackError) {
