@@ -176,11 +176,11 @@ package struct ConfigurationProposal: Sendable {
         .unsuitableSource, of: directory, "holds only an archive, '\(first.path)', and a game is the files in it",
         hint: "unpack it into a new directory, then: packer init DIR")
     }
-    let layout = ProposalLayout(
-      kept, omitted: proposal.omitted.map(\.path), refused: proposal.problems.map(\.path), in: place
-    ) { path in
+    func text(of path: String) -> String? {
       (try? files.contents(of: "\(directory)/\(path)", limit: Self.largestSettings)).map { String(decoding: $0, as: UTF8.self) }
     }
+    let layout = ProposalLayout(
+      kept, omitted: proposal.omitted.map(\.path), refused: proposal.problems.map(\.path), in: place, read: text)
     (proposal.unbuilt, proposal.hubs, proposal.unnamedPage) = (layout.unbuilt, layout.hubs, layout.unnamedPage)
     if let parts = PathParts(path), let scanned = try? files.canonicalPath(of: directory),
       !AllowedRoots(around: parts.directory, files: files).contains(scanned)
@@ -190,8 +190,7 @@ package struct ConfigurationProposal: Sendable {
     if proposal.omitted.contains(where: { $0.pattern == "node_modules/" }) {
       proposal.loadsExcluded = kept.map(\.path).first { path in
         guard path == "index.html" || path.hasSuffix("/index.html"), layout.owner(of: path) != nil else { return false }
-        guard let bytes = try? files.contents(of: "\(directory)/\(path)", limit: Self.largestSettings) else { return false }
-        return String(decoding: bytes, as: UTF8.self).replacing(/<!--.*?-->/.dotMatchesNewlines(), with: "").contains("node_modules/")
+        return text(of: path)?.replacing(/<!--.*?-->/.dotMatchesNewlines(), with: "").contains("node_modules/") ?? false
       }
     }
     guard !layout.folders.isEmpty else {

@@ -205,7 +205,8 @@ struct GameSearch {
       guard ProposalLayout.delivery(ofFolder: only) == nil else { break }
       directory = Self.join(directory, only)
     }
-    unnamedPage = script(in: directory)
+    // The folders beside a page that runs a script are probably its own.
+    unnamedPage = file(in: directory, ending: [".html", ".htm"], with: "<script")
     let all = unnamedPage == nil ? inner(directory) : []
     let names =
       all.contains { !Self.otherNames.contains($0.lowercased()) } ? all.filter { !Self.otherNames.contains($0.lowercased()) } : all
@@ -214,12 +215,6 @@ struct GameSearch {
     }
     for name in names { folders.append(Folder(path: Self.join(directory, name), kind: .content, name: name)) }
     if !(packedFiles[directory] ?? []).isEmpty { folders.append(Folder(path: directory, kind: .files, name: "core")) }
-  }
-
-  /// Returns the first page in a directory that runs a script, so that the folders beside it are probably its own.
-  private func script(in directory: String) -> String? {
-    (packedFiles[directory] ?? []).filter { $0.hasSuffix(".html") || $0.hasSuffix(".htm") }.sorted().map { Self.join(directory, $0) }
-      .first { read($0)?.utf8.firstRange(of: "<script".utf8) != nil }
   }
 
   private mutating func addPage(_ directory: String, titled title: String) {
@@ -235,12 +230,13 @@ struct GameSearch {
   /// games. A pack is an origin of its own, so it would get nothing from other packs.
   private func refers(_ directory: String, to name: String) -> Bool {
     let places = [directory] + inner(directory).filter { !Self.nested.contains($0.lowercased()) }.map { Self.join(directory, $0) }
-    return places.contains { place in
-      (packedFiles[place] ?? []).contains { file in
-        [".html", ".htm", ".js", ".json"].contains { file.lowercased().hasSuffix($0) }
-          && read(Self.join(place, file))?.utf8.firstRange(of: "\(name)/".utf8) != nil
-      }
-    }
+    return places.contains { file(in: $0, ending: [".html", ".htm", ".js", ".json"], with: "\(name)/") != nil }
+  }
+
+  /// Returns the path of the first file in a directory whose name has one of these endings and whose text has a part.
+  private func file(in directory: String, ending endings: [String], with part: String) -> String? {
+    (packedFiles[directory] ?? []).filter { name in endings.contains { name.lowercased().hasSuffix($0) } }.sorted()
+      .map { Self.join(directory, $0) }.first { read($0)?.utf8.firstRange(of: part.utf8) != nil }
   }
 
   /// Returns the topmost folder with a page below a directory; nil if there is none, or another one beside it.
