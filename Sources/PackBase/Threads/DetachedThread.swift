@@ -5,6 +5,8 @@
 #endif
 
 /// A detached thread of the system. Only this type makes threads.
+///
+/// On Linux, a thread whose work is done waits for other work if few others do, because a build of ten thousand packs asks for twenty thousand threads.
 package final class DetachedThread: Sendable {
   private let work: Monitor<(@Sendable () -> Void)?>
   private let completion: @Sendable () -> Void
@@ -22,6 +24,9 @@ package final class DetachedThread: Sendable {
   ///
   /// - Returns: whether the system started a thread. If not, nothing was done.
   package func start() -> Bool {
+    #if !canImport(Darwin)
+      if IdleThreads.shared.give(self) { return true }
+    #endif
     let box = unsafe Unmanaged.passRetained(self)
     // Detached from the start. `pthread_detach` is unsafe: glibc reads the thread's memory after detaching it, when the thread may have ended and its
     // memory be freed (glibc bug 19951; seen with 2.36).
@@ -60,5 +65,37 @@ package final class DetachedThread: Sendable {
 
 private func runThread(_ box: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
   unsafe Unmanaged<DetachedThread>.fromOpaque(box).takeRetainedValue().run()
+  #if !canImport(Darwin)
+    while let next = IdleThreads.shared.wait() { next.run() }
+  #endif
   return nil
 }
+
+#if !canImport(Darwin)
+  /// The threads that wait for work.
+  private final class IdleThreads: Sendable {
+    static let shared = IdleThreads()
+    private static let most = 4
+
+    /// Where each of them waits.
+    private let places = Monitor<[Monitor<DetachedThread?>]>([])
+
+    /// Gives work to a thread that waits. Returns false if there is none.
+    func give(_ work: DetachedThread) -> Bool {
+      guard let place = places.withLock({ $0.popLast() }) else { return false }
+      place.update { $0 = work }
+      return true
+    }
+
+    /// Returns the next work for the calling thread, or nil if enough others wait.
+    func wait() -> DetachedThread? {
+      let place = Monitor<DetachedThread?>(nil)
+      let waits = places.withLock { places in
+        guard places.count < Self.most else { return false }
+        places.append(place)
+        return true
+      }
+      return waits ? place.wait { $0 } : nil
+    }
+  }
+#endif

@@ -4,12 +4,20 @@
   import libzstd
 #endif
 
-/// A zstd decoder, freed when its owner is released. It uses about 96 KiB. Each worker makes one.
+/// A zstd decoder, given back when its owner is released. It uses about 96 KiB. Each worker has one.
 @safe
 package struct DecompressionContext: ~Copyable {
   private let raw: OpaquePointer
 
+  /// The addresses of decoders that have no owner: of a pack with one small frame, making them costs more than what they decode.
+  private static let spares = Monitor<[UInt]>([])
+  private static let mostSpares = 2
+
   package init() throws(PackError) {
+    if let spare = Self.spares.withLock({ $0.popLast() }), let raw = unsafe OpaquePointer(bitPattern: spare) {
+      unsafe self.raw = raw
+      return
+    }
     guard let raw = unsafe ZSTD_createDCtx() else {
       throw PackError(.internalError, "zstd could not allocate a decoder")
     }
@@ -17,7 +25,15 @@ package struct DecompressionContext: ~Copyable {
   }
 
   deinit {
-    unsafe ZSTD_freeDCtx(raw)
+    // Nothing of the last frame counts for the next owner.
+    unsafe ZSTD_DCtx_reset(raw, ZSTD_reset_session_and_parameters)
+    let address = unsafe UInt(bitPattern: raw)
+    let isKept = Self.spares.withLock { spares in
+      guard spares.count < Self.mostSpares else { return false }
+      spares.append(address)
+      return true
+    }
+    if !isKept { unsafe ZSTD_freeDCtx(raw) }
   }
 
   /// Decompresses exactly one frame, which fills both spans exactly (FORMAT.md §4.2).
