@@ -19,12 +19,6 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-SHAPES = {
-    "small": "below 50 MB: process start is part of every figure",
-    "site": "site",
-    "texts": "small texts",
-    "media": "700 MB and more",
-}
 
 
 def said(*command):
@@ -138,30 +132,9 @@ def cell(text):
     return text.replace("|", "\\|")
 
 
-def short(figure):
-    """Returns the name of the other side of a comparison. The pipeline at the same level is called age."""
-    level = re.search(r"-(\d+)$", figure["verb"])
-    return figure["against"].replace(f"tar | zstd -{level.group(1) if level else 3} -T2 | age", "age")
-
-
 def worth(figure):
     """Returns the value of a figure: a ratio, or an amount if there is no other side."""
     return ratio(figure["value"]) if figure["against"] else amount(figure["value"], figure["unit"])
-
-
-def figure_table(figures):
-    rows = []
-    for figure in figures:
-        spread = f" ({ratio(figure['smallest'])}…{ratio(figure['largest'])})" if figure["rounds"] > 1 and figure["against"] else ""
-        rows.append([
-            f"{figure['verb']}, {of(figure)}", cell(figure["against"]) or "–", amount(figure["ours"], figure["unit"]),
-            amount(figure["theirs"], figure["unit"]) if figure["against"] else "–", worth(figure) + spread, bound(figure),
-        ])
-    head, align = ["what", "against", "packer", "other", "figure", "limit"], ["---", "---", "--:", "--:", "--:", "---"]
-    if not any(figure["against"] for figure in figures):
-        rows = [[row[0], row[2], row[5]] for row in rows]
-        head, align = [head[0], head[2], head[5]], [align[0], align[2], align[5]]
-    return table(head, rows, align)
 
 
 # The measured parts.
@@ -176,48 +149,6 @@ def part_machine(records):
     if record["quick"]:
         text = "From a quick run on small trees, which only shows that everything works.\n\n" + text
     return text
-
-
-def part_summary(records):
-    limits = [record["holds"] for record in records if record["type"] == "figure" and record.get("must") is not None]
-    limits += [holds for *_, holds in serving(records)]
-    missed = limits.count(False)
-    lines = [f"{len(limits) - missed} of {len(limits)} figures with a limit are within it" + (f"; the {missed} others have their limit in bold." if missed else ".")]
-    skipped = [item for record in records if record["type"] == "skipped" for item in record["items"]]
-    if skipped:
-        lines += ["", "Skipped, because there was not enough memory:", ""] + [f"* {item}" for item in skipped]
-    return "\n".join(lines)
-
-
-def corpora(records):
-    """Returns the trees with figures, each with its figures by command, quantity and other side."""
-    found = []
-    for corpus in [record for record in records if record["type"] == "corpus"]:
-        figures = [record for record in records if record["type"] == "figure" and record["corpus"] == corpus["corpus"]]
-        if figures:
-            found.append((corpus, {(figure["verb"], of(figure), figure["against"]): figure for figure in figures}))
-    return found
-
-
-def part_figures(records):
-    found = corpora(records)
-    if not found:
-        return ""
-    trees = table(["tree", "files", "size", "kind"], [
-        [corpus["corpus"], f"{corpus['files']:,}", size(corpus["size"]), SHAPES[corpus["shape"]]] for corpus, _ in found], ["---", "--:", "--:", "---"])
-    rows = []
-    for what in dict.fromkeys(key for _, figures in found for key in figures):
-        verb, quantity, _ = what
-        cells = []
-        for _, figures in found:
-            figure = figures.get(what)
-            if figure is None:
-                cells.append("–")
-            else:
-                cells.append(worth(figure) + (f" {bound(figure)}" if figure.get("must") is not None else ""))
-        beside = next(short(figures[what]) for _, figures in found if what in figures)
-        rows.append([f"{verb}, {quantity}" + (f", against {cell(beside)}" if beside else ""), *cells])
-    return trees + "\n\n" + table(["figure and limit", *(corpus["corpus"] for corpus, _ in found)], rows)
 
 
 def full_table(records):
@@ -260,21 +191,6 @@ def full_table(records):
                 amounts(f"{record['packs']} packs, {record['deltas']} deltas", find, [
                     ("size", size(record[find]["bytes"])), ("CPU", seconds(record[find]["cpu"])), ("memory", amount(record[find]["memory"], "MiB"))])
     return text.getvalue()
-
-
-def part_kernels(records):
-    figures = [record for record in records if record["type"] == "figure" and record["corpus"] == "kernels"]
-    return figure_table(figures) if figures else ""
-
-
-def limited(records, corpus):
-    """Returns the figures with a limit. The others are in the full table."""
-    figures = [record for record in records if record["type"] == "figure" and record["corpus"] == corpus and record.get("must") is not None]
-    return figure_table(figures) if figures else ""
-
-
-def part_store(records):
-    return limited(records, "store")
 
 
 def part_peers(records):
@@ -345,7 +261,7 @@ def part_catalogue(records):
         for cost in record["release"].values():
             cells += [seconds(cost["wall"]), seconds(cost["cpu"]), amount(cost["memory"], "MiB")]
         rows.append(cells)
-    head = ["packs"] + [text for what in ("first build", "unchanged", "verify --quick") for text in (f"{what}: time", "CPU", "memory")]
+    head = ["packs"] + [text for what in ("first build", "unchanged", "verify") for text in (f"{what}: time", "CPU", "memory")]
     return text + "\n\n" + table(head, rows, ["--:"] * 10)
 
 
@@ -354,62 +270,115 @@ def growth(records, axis):
 
 
 def part_growth(records, picture):
-    parts = []
-    if growth(records, "bytes") or growth(records, "files"):
-        parts.append(f"![Time per byte and per file, by the size of the tree]({picture})")
-    figures = limited(records, "growth")
-    return "\n\n".join(parts + [figures] if figures else parts)
+    return f"![Time per byte and per file, by the size of the tree]({picture})" if growth(records, "bytes") or growth(records, "files") else ""
 
 
-# The limits of the mean and of each tree, by figure.
-GAMES = {"size": (0.985, 1), "pack": (0.75, 1), "unpack": (0.65, 0.9), "check": (0.8, None), "size at 19": (None, 1)}
+GAMES = ("size", "pack", "unpack", "check", "size at 19")
 
 
-def games(records):
-    return next((record["trees"] for record in records if record["type"] == "games"), [])
+class Figures:
+    """The figures that a user feels, each with its goal. Those that were not measured in this run are left out."""
+
+    def __init__(self, records):
+        self.records = records
+        self.rows = []
+        self.add_games()
+        self.add_trees()
+        self.add_serving()
+        self.add_packs()
+        self.add_rest()
+
+    def of_type(self, kind):
+        return [record for record in self.records if record["type"] == kind]
+
+    def row(self, what, value, goal, text=ratio, more=False):
+        holds = value >= goal if more else value <= goal
+        self.rows.append((what, text(value), f"{'≥' if more else '≤'} {text(goal)}", holds))
+
+    def add_games(self):
+        for record in self.of_type("games"):
+            trees = [tree for tree in record["trees"] if tree["bytes"] > 1e6]
+            for name, title, mean, each in (
+                ("size", "a pack's size", 0.985, 1), ("pack", "CPU to pack", 0.75, 1), ("unpack", "CPU to unpack", 0.65, 0.9),
+                ("check", "CPU to check", 0.8, None), ("size at 19", "size at level 19", None, 1)):
+                values = {tree["name"]: tree[name] for tree in trees if name in tree}
+                if not values:
+                    continue
+                if mean:
+                    self.row(f"{title}, mean of {len(values)} games", statistics.geometric_mean(values.values()), mean)
+                if each:
+                    worst = max(values, key=values.get)
+                    above = sum(value > each for value in values.values())
+                    self.row(f"{title}, worst ({worst}; {above} of {len(values)} miss it)", values[worst], each)
+            if record["start"]:
+                self.row("CPU of `packer --version`", record["start"]["version"], 0.0025, seconds)
+                self.row("CPU of `packer ls`", record["start"]["ls"], 0.005, seconds)
+
+    def add_trees(self):
+        """The first tree that was compared as a whole."""
+        for corpus in self.of_type("corpus")[:1]:
+            for verb, quantity, against, title in (
+                ("pack", "wall", "age", "time to pack"), ("pack", "memory", "age", "memory to pack"), ("unpack", "wall", "age", "time to unpack"),
+                ("unpack", "wall", "tar -x", "time to unpack, against tar -x"), ("unpack", "memory", "", "memory to unpack, besides the start"),
+                ("cat", "wall", "age", "time to read one file"), ("ls", "wall", "age", "time to list")):
+                for figure in self.of_type("figure"):
+                    if (figure["corpus"], figure["verb"], figure["quantity"]) == (corpus["corpus"], verb, quantity) and figure["against"].endswith(against):
+                        if bool(figure["against"]) == bool(against) and figure.get("must") is not None:
+                            text = ratio if figure["against"] else lambda value: amount(value, "MiB")
+                            self.row(f"{title}, {corpus['corpus']}", figure["value"], figure["must"], text)
+
+    def add_serving(self):
+        for record in self.of_type("serve")[-1:]:
+            for item in record["random"]:
+                goal = 0.15 if item["tree"] == "media" else 0.5
+                mine, other = item["packer"], item["nginx"]
+                self.row(
+                    f"CPU to serve a random small file of {item['tree']} ({mine['rate']:,.0f} requests/s, half in {mine['50']:.2f} ms, 99 of 100 in "
+                    f"{mine['99']:.1f} ms, {item['memory']:.0f} MiB; nginx with the plain files {other['cpu']:.3f} ms, {other['rate']:,.0f} requests/s, "
+                    f"{other['50']:.2f} and {other['99']:.1f} ms)", mine["cpu"], goal, lambda value: f"{value:.2f} ms")
+            first = record["firstByte"][0]
+            self.row(
+                f"first byte of a file not read before, pack of {size(record['packSize'])} (nginx {record['firstByte'][1]['median']:.2f} ms)",
+                first["median"], 5, lambda value: f"{value:.2f} ms")
+            self.row("speed of a download, of nginx's", record["downloads"][0]["ratio"][0], 0.5, more=True)
+
+    def add_packs(self):
+        costs = {record["packs"]: record["release"] for record in self.of_type("catalogue") if record.get("release")}
+        for verb, title, goal in (("unchanged", "CPU of `packer build` without a change", 2.5), ("verify", "CPU of `packer verify`", 15)):
+            if 10_000 in costs:
+                self.row(f"{title}, 10,000 packs", costs[10_000][verb]["cpu"], goal, seconds)
+            least, most = min(costs, default=0), max(costs, default=0)
+            if least < most:
+                self.row(f"the same for each pack, {most:,} packs against {least:,}", costs[most][verb]["cpu"] / most * least / costs[least][verb]["cpu"], 1.1)
+
+    def add_rest(self):
+        figures = self.of_type("figure")
+        for axis, title in (("B", "byte"), ("file", "file")):
+            found = [figure for figure in figures if figure["corpus"] == "growth" and figure["unit"].endswith(f"/{axis}") and figure["quantity"] == "wall"]
+            if found:
+                self.row(f"time for each {title}, largest tree against smallest", max(figure["value"] for figure in found), 1.2)
+        for figure in figures:
+            if figure["corpus"] == "growth" and figure["quantity"] == "memory":
+                self.row(f"memory to {figure['verb']} the largest tree, {figure['against']}", figure["value"], figure["must"])
+        kernels = [figure for figure in figures if figure["corpus"] == "kernels" and figure.get("must") is not None]
+        if kernels:
+            least = min(kernels, key=lambda figure: figure["value"])
+            self.row(f"speed of the slowest kernel ({least['verb']}), of the C library's", least["value"], 0.97, more=True)
+        for figure in figures:
+            if figure["corpus"] == "store" and figure["verb"].startswith(("open and reconcile", "content request")) and figure.get("must") is not None:
+                self.row(f"{figure['verb']}, {of(figure)}", figure["value"], figure["must"], seconds)
 
 
-def part_games(records):
-    trees = [tree for tree in games(records) if tree["bytes"] > 1e6]
-    if not trees:
+def part_figures(records):
+    rows = Figures(records).rows
+    if not rows:
         return ""
-
-    def within(value, most):
-        return ratio(value) if most is None else f"{ratio(value)} ≤ {most:g}" if value <= most else f"{ratio(value)} **≤ {most:g}**"
-
-    rows = []
-    for name, (mean, each) in GAMES.items():
-        values = {tree["name"]: tree[name] for tree in trees if name in tree}
-        worst = max(values, key=values.get)
-        rows.append([
-            name if "size" in name else f"{name}, CPU", within(statistics.geometric_mean(values.values()), mean), within(values[worst], each), worst,
-            f"{sum(value > (each or 1) for value in values.values())} of {len(values)}"])
-    return table(["against age", "mean", "worst", "", "above the limit"], rows, ["---", "--:", "--:", "---", "--:"])
-
-
-def serving(records):
-    """Returns rows of: what is served, packer's figure, nginx's figure, their ratio or packer's figure, its range, its limit, and whether it is within it."""
-    found = [record for record in records if record["type"] == "serve"]
-    if not found:
-        return []
-    record = found[-1]
-    rows = []
-    for item in record["downloads"]:
-        value, least, most = item["ratio"]
-        rows.append((
-            f"{size(record['largeSize'])}, {item['kind']}", f"{item['packer'] / 1e6:,.0f} MB/s", f"{item['nginx'] / 1e6:,.0f} MB/s", ratio(value),
-            f"{ratio(least)}…{ratio(most)}", "≥ 0.5", value >= 0.5))
-    mine, theirs = (f"{server['median']:.2f} ms" for server in record["firstByte"])
-    first = record["firstByte"][0]
-    rows.append((
-        f"first byte of a small file, pack of {size(record['packSize'])}", mine, theirs, mine, f"99 of 100 within {first['99']:.1f} ms", "< 5 ms",
-        first["median"] < 5))
-    return rows
-
-
-def part_serving(records):
-    rows = [(*cells, "yes" if holds else "**missed**") for *cells, holds in serving(records)]
-    return table(["", "packer serve", "nginx, plain files", "figure", "range", "limit", "within"], rows, ["---"] + ["--:"] * 4 + ["---", "---"]) if rows else ""
+    lines = [f"{sum(holds for *_, holds in rows)} of {len(rows)} goals are reached; the others are in bold."]
+    skipped = [item for record in records if record["type"] == "skipped" for item in record["items"]]
+    if skipped:
+        lines += ["", "Skipped, because there was not enough memory:", ""] + [f"* {item}" for item in skipped]
+    cells = [[cell(what), value, goal if holds else f"**{goal}**"] for what, value, goal, holds in rows]
+    return "\n".join(lines) + "\n\n" + table(["", "packer", "goal"], cells, ["---", "--:", "--:"])
 
 
 # The curves.
@@ -452,10 +421,8 @@ def write(records_path, document_path, only=None):
     text = document.read_text(encoding="utf-8")
     picture = document.with_name("benchmarks-growth.svg")
     parts = {
-        "machine": part_machine(records), "summary": part_summary(records), "figures": part_figures(records), "peers": part_peers(records),
-        "levels": part_levels(records), "growth": part_growth(records, picture.name), "kernels": part_kernels(records),
-        "serving": part_serving(records), "store": part_store(records), "catalogue": part_catalogue(records),
-        "games": part_games(records),
+        "machine": part_machine(records), "figures": part_figures(records), "peers": part_peers(records), "levels": part_levels(records),
+        "growth": part_growth(records, picture.name), "catalogue": part_catalogue(records),
     }
     for name, content in parts.items():
         if only not in (None, name):

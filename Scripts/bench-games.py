@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compares packer with `tar | zstd | age` on games and web bundles: Scripts/bench-games.py PACKER [--json] [--trees DIR] [--only NAME]…
+"""Compares packer with `tar | zstd | age` on games and web bundles: Scripts/bench-games.py PACKER [--json] [--trees DIR] [--fetch] [--only NAME]…
 
 Scripts/bench-games.txt names them. They are downloaded, checked by their digests, and unpacked without links to DIR, or to a temporary directory. CPU
 time is that of all processes of both sides, in turns; a ratio is the median of its rounds. Sizes at level 19 are measured for trees up to 60 MB.
@@ -88,16 +88,26 @@ def compare(packer, tree, place, identity):
     return size, figures
 
 
+def start(packer, place):
+    """Returns the seconds of CPU time that a start and the list of the last pack take, without the shell's."""
+    def least(command):
+        return statistics.median(cpu(f"exec {command}") for _ in range(31))
+
+    shell = least("true")
+    return {"version": least(f"{packer} --version") - shell, "ls": least(f"{packer} ls {place}/pack --key {place}/key") - shell}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("packer")
     parser.add_argument("--json", action="store_true", help="print a record for Scripts/bench-document.py")
     parser.add_argument("--trees", type=pathlib.Path, help="the directory of the unpacked trees, which stay there")
     parser.add_argument("--only", action="append", help="measure this tree")
+    parser.add_argument("--fetch", action="store_true", help="only fetch the trees")
     options = parser.parse_args()
     packer = shlex.quote(os.path.abspath(options.packer))
     rows = [line.split() for line in LIST.read_text().splitlines() if line and not line.startswith("#")]
-    records = []
+    records, started = [], None
     with tempfile.TemporaryDirectory(prefix="packer-games.", dir=os.environ.get("BENCH_PLACE", "/dev/shm")) as name:
         place = pathlib.Path(name)
         subprocess.run([options.packer, "key", "new", "-o", place / "key"], check=True, stdout=subprocess.DEVNULL)
@@ -108,14 +118,20 @@ def main():
             kept = options.trees or place
             kept.mkdir(exist_ok=True)
             tree = fetch(title, version, digest, kept)
+            if options.fetch:
+                continue
             size, figures = compare(packer, tree, place, place / "identity")
+            if size < 1e6:
+                started = start(packer, place)
             if options.trees is None:
                 shutil.rmtree(tree)
             records.append({"name": title, "version": version.removeprefix("=="), "bytes": size, **figures})
             print(f"{title} {size / 1e6:.1f} MB: " + ", ".join(f"{kind} {value:.3f}" for kind, value in figures.items()), file=sys.stderr, flush=True)
     if options.json:
-        print(json.dumps({"type": "games", "trees": records}))
+        print(json.dumps({"type": "games", "start": started, "trees": records}))
         return
+    if started:
+        print(f"start {started['version'] * 1000:.2f} ms, ls {started['ls'] * 1000:.2f} ms")
     for kind in (*KINDS, "size at 19"):
         values = [record[kind] for record in records if kind in record]
         print(f"{kind:<10} {math.exp(statistics.fmean(map(math.log, values))):.3f}, at most {max(values):.3f}, above 1: {sum(value > 1 for value in values)} of {len(values)}")

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Compares the speed of `packer serve` with that of nginx with the plain files: Scripts/bench-serve.py PACKER [--json] [--quick]
+"""Compares the speed of `packer serve` with that of nginx with the plain files: Scripts/bench-serve.py PACKER [--tree NAME=DIR]… [--json] [--quick]
 
-Measures the download of a large file that does not compress, with curl on one connection, in turns. Also measures the time from a request on an open
-connection to the first byte of a small file, from a pack of 1 GB, at places that were not read before. The files are on a tmpfs (BENCH_PLACE, or
-/dev/shm if it is not set).
+Measures the download of a large file that does not compress, with curl on one connection, in turns, and the time from a request on an open connection
+to the first byte of a small file, from a pack of 1 GB, at places that were not read before. Of each given tree, files below 64 KiB are requested in
+random order over four connections, by wrk in turns. CPU time is that of the server. The files are on a tmpfs (BENCH_PLACE, or /dev/shm if it is not set).
 """
 
 import argparse
@@ -12,6 +12,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import statistics
 import subprocess
 import sys
@@ -21,6 +22,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "Tests" / "Interop"))
 from servers import nginx, packer_serve  # noqa: E402
+from urllib.parse import quote  # noqa: E402
 
 
 def download(url, start=None):
@@ -49,6 +51,57 @@ def first_bytes(port, paths, host="127.0.0.1"):
     return times
 
 
+def cpu(process):
+    """Returns the seconds of CPU time of a process and its children that run."""
+    total = 0
+    for path in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = path.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if process in (int(path.parent.name), int(fields[1])):
+            total += int(fields[11]) + int(fields[12])
+    return total / os.sysconf("SC_CLK_TCK")
+
+
+def storm(url, host, script, process, length):
+    """Returns what wrk says of one server."""
+    before = cpu(process)
+    command = ["wrk", "-t1", "-c4", f"-d{length}s", "--latency", "-s", script, "-H", f"Host: {host}", url]
+    text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert "Non-2xx" not in text, text
+    requests = int(re.search(r"(\d+) requests in", text).group(1))
+
+    def latency(share):
+        value, unit = re.search(rf"{share}%\s+([0-9.]+)(us|ms|s)", text).groups()
+        return float(value) * {"us": 0.001, "ms": 1, "s": 1000}[unit]
+
+    return {"rate": float(re.search(r"Requests/sec:\s+([0-9.]+)", text).group(1)), "cpu": (cpu(process) - before) / requests * 1000,
+            "50": latency(50), "99": latency(99)}
+
+
+def random_reads(packer, key, name, tree, place, length, rounds):
+    """Returns a record of requests for the small files of a tree in random order."""
+    files = sorted(str(path.relative_to(tree)) for path in tree.rglob("*") if path.is_file() and 0 < path.stat().st_size < 65536)
+    paths = [quote(f"/{path}") for path in files]
+    script = place / "paths.lua"
+    script.write_text("local paths = {" + ",".join(json.dumps(path) for path in paths) + "}\nmath.randomseed(5)\n"
+                      "request = function() return wrk.format('GET', paths[math.random(#paths)]) end\n")
+    pack = place / f"{name}.pack"
+    subprocess.run([packer, "pack", tree, "-o", pack, "--key", key, "--quiet", "--allow-secrets", "--allow-unportable-paths"], check=True,
+                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    found = {"packer": [], "nginx": []}
+    with packer_serve(packer, pack, "--key", key, says="--quiet") as served, nginx(tree, place / "nginx-random") as plain:
+        plain_process = int((place / "nginx-random" / "pid").read_text())
+        for _ in range(rounds):
+            found["packer"].append(storm(f"http://127.0.0.1:{served.port}/", f"{served.host}:{served.port}", script, served.process.pid, length))
+            found["nginx"].append(storm(plain, "localhost", script, plain_process, length))
+        status = pathlib.Path(f"/proc/{served.process.pid}/status").read_text()
+        memory = int(re.search(r"VmHWM:\s+(\d+)", status).group(1)) / 1024
+    return {"tree": name, "files": len(files), "memory": memory, **{
+        who: {figure: statistics.median(run[figure] for run in runs) for figure in runs[0]} for who, runs in found.items()}}
+
+
 def ratio(mine, theirs):
     """Returns the median, the smallest and the largest ratio of the single rounds."""
     ratios = sorted(one / other for one, other in zip(mine, theirs))
@@ -58,6 +111,7 @@ def ratio(mine, theirs):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("packer")
+    parser.add_argument("--tree", action="append", default=[], help="NAME=DIR: also measure random reads of this tree")
     parser.add_argument("--json", action="store_true", help="print a record for Scripts/bench-document.py")
     parser.add_argument("--quick", action="store_true", help="use a tenth of the bytes, to check that it works")
     options = parser.parse_args()
@@ -93,8 +147,12 @@ def main():
                             speeds[kind].append(speed)
             times = {
                 "packer": first_bytes(served.port, paths[:400], served.host), "nginx": first_bytes(int(plain.rstrip("/").rsplit(":", 1)[1]), paths[:400])}
+        trees = [tree.split("=", 1) for tree in options.tree]
+        length = 2 if options.quick else 8
         record = {
-            "type": "serve", "packSize": pack.stat().st_size, "largeSize": large,
+            "type": "serve",
+            "random": [random_reads(options.packer, key, name, pathlib.Path(path), place, length, rounds) for name, path in trees],
+            "packSize": pack.stat().st_size, "largeSize": large,
             "downloads": [{
                 "kind": kind, "packer": statistics.median(mine[kind]), "nginx": statistics.median(theirs[kind]), "ratio": ratio(mine[kind], theirs[kind])} for kind in kinds],
             "firstByte": [{"server": who, "median": statistics.median(all_of), "99": sorted(all_of)[int(len(all_of) * 0.99)]} for who, all_of in times.items()],
@@ -105,6 +163,10 @@ def main():
     for item in record["downloads"]:
         median, least, most = item["ratio"]
         print(f"{item['kind']:<15} {item['packer'] / 1e6:6.0f} MB/s, nginx {item['nginx'] / 1e6:6.0f} MB/s: {median:.2f} ({least:.2f}…{most:.2f})")
+    for item in record["random"]:
+        for who in ("packer", "nginx"):
+            print(f"{item['tree']}, {item['files']} files below 64 KiB, {who}: " + ", ".join(f"{name} {value:.3f}" for name, value in item[who].items()))
+        print(f"memory {item['memory']:.1f} MiB")
     for item in record["firstByte"]:
         print(f"first byte, {item['server']:<7} {item['median']:.2f} ms, 99 of 100 within {item['99']:.2f} ms")
 

@@ -103,10 +103,10 @@ class Served:
 
 
 @contextlib.contextmanager
-def packer_serve(packer, *arguments, wrapper=(), port=0, **keywords):
+def packer_serve(packer, *arguments, wrapper=(), port=0, says="-v", **keywords):
     """`packer serve` with the arguments; gives it with its address and, when it has ended, all that it said."""
     process = subprocess.Popen(
-        [*wrapper, str(packer), "serve", *map(str, arguments), "--port", str(port), "--json", "-v"],
+        [*wrapper, str(packer), "serve", *map(str, arguments), "--port", str(port), "--json", says],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **keywords)
     errors = []
     listener = threading.Thread(target=lambda: errors.extend(process.stderr), daemon=True)

@@ -42,8 +42,8 @@ struct ContentCheckTests {
   func files(_ change: String) throws {
     switch change {
     case "length": try directory.write([1, 2], to: "copy/a/one.bin")
-    case "missing": try Disk().remove(directory("copy/a/one.bin"))
-    case "last": try Disk().remove(directory("copy/two.sh"))
+    case "missing": try Disk().removeAll(directory("copy/a/one.bin"))
+    case "last": try Disk().removeAll(directory("copy/two.sh"))
     default: try directory.write([5], to: "copy/zzz")
     }
 

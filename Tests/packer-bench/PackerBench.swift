@@ -11,7 +11,7 @@ struct PackerBench: AsyncParsableCommand {
       single rounds. If the outputs differ in content, they are not compared and the exit status is 1. No exit status depends on a time.
       """,
     subcommands: [
-      CorpusCommand.self, UpdateCommand.self, RunCommand.self, LevelsCommand.self, KernelsCommand.self, GrowthCommand.self,
-      StoreCommand.self, DeliveryCommand.self, CatalogueCommand.self, FindCommand.self,
+      RunCommand.self, LevelsCommand.self, KernelsCommand.self, GrowthCommand.self, StoreCommand.self, DeliveryCommand.self,
+      CatalogueCommand.self, FindCommand.self,
     ])
 }

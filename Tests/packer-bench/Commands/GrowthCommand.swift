@@ -37,7 +37,7 @@ struct GrowthCommand: ParsableCommand {
     try judgeMemory(bytes, arena.recorder)
     var files: [GrowthRecord] = []
     for count in counts {
-      let plan = CorpusPlan(.texts, size: CorpusKind.texts.usualSize, count: count, seed: 1)
+      let plan = CorpusPlan(.texts, size: 90_000_000, count: count, seed: 1)
       if let record = try measure(plan, axis: "files", units: Double(count), arena) { files.append(record) }
     }
     try judge(files, "files", arena.recorder)

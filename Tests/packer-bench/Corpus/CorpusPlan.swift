@@ -3,8 +3,6 @@ struct FileRecipe: Hashable, Sendable {
   enum Content: Hashable, Sendable {
     /// Text of the grammar with this number in ``Grammar/all``.
     case text(Int)
-    /// A minified library: the base is the same for all versions, and each version has its own few hundred changes.
-    case library(version: Int)
     case media(MediaWriter.Format)
   }
 
@@ -23,15 +21,6 @@ struct FileRecipe: Hashable, Sendable {
     case .media(let format):
       var writer = MediaWriter(seed: seed)
       writer.append(format, size: size, to: &bytes)
-    case .library(let version):
-      var writer = TextWriter(seed: seed)
-      writer.append(.minified, size: size, to: &bytes)
-      var noise = Noise(seed: seed &+ UInt64(version))
-      for _ in 0..<(version * 120) {
-        let place = noise.below(max(1, bytes.count - 64))
-        let count = min(noise.within(4...24), bytes.count - place)
-        for index in place..<(place + count) { bytes[index] = UInt8(ascii: "a") + UInt8(noise.below(26)) }
-      }
     }
   }
 }
@@ -51,15 +40,6 @@ struct CorpusPlan: Sendable {
     case .texts:
       addTexts(0, count - count / 40, evenly: true, in: "data")
       addDuplicates(size, atMost: count / 40)
-    case .game:
-      addTexts(fresh / 100 * 35, count / 4, evenly: false, in: "src")
-      addMedia(fresh / 100 * 65, count * 3 / 4, Self.gameFormats, in: "assets")
-      addDuplicates(size - fresh)
-    case .site:
-      addLibraries(fresh / 100 * 8)
-      addTexts(fresh / 100 * 32, count * 55 / 100, evenly: false, in: "examples")
-      addMedia(fresh / 100 * 60, count * 40 / 100, Self.gameFormats, in: "assets")
-      addDuplicates(size - fresh)
     case .media:
       addTexts(fresh / 100 * 2, count / 5, evenly: false, in: "scripts")
       addMedia(fresh / 100 * 98, count * 4 / 5, Self.mediaFormats, in: "media")
@@ -67,7 +47,6 @@ struct CorpusPlan: Sendable {
     }
   }
 
-  private static let gameFormats: [MediaWriter.Format] = [.png, .png, .png, .png, .png, .jpg, .jpg, .ogg, .mp3, .wav]
   private static let mediaFormats: [MediaWriter.Format] = [
     .png, .png, .png, .png, .jpg, .jpg, .ogg, .ogg, .mp3, .wav, .wav, .glb, .glb, .mp4, .mp4, .tga, .tga, .tga,
   ]
@@ -87,21 +66,6 @@ struct CorpusPlan: Sendable {
     for size in spread(total, count, 2_048...(16 << 20)) {
       let format = formats[noise.below(formats.count)]
       add(.media(format), size, folder, format.rawValue)
-    }
-  }
-
-  /// Adds libraries, each in six versions.
-  private mutating func addLibraries(_ total: Int) {
-    var left = total
-    while left > 0 {
-      let size = min(max(left / 6, 1), noise.within(200_000...600_000))
-      let seed = noise.next()
-      let name = "\(name())-\(files.count)"
-      for version in 0..<6 where left > 0 {
-        files.append(
-          FileRecipe(path: "lib/\(name)-3.\(version)/\(name).min.js", content: .library(version: version), size: size, seed: seed))
-        left -= size
-      }
     }
   }
 

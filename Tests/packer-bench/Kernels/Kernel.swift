@@ -16,7 +16,7 @@ struct Kernel {
 
   /// Every kernel.
   static func all() throws(PackError) -> [Kernel] {
-    let text = sample(.site, 4) { if case .text = $0.content { true } else { false } }
+    let text = sample(.texts, 4) { if case .text = $0.content { true } else { false } }
     let media = sample(.media, 4) { if case .media = $0.content { true } else { false } }
     var kernels: [Kernel] = []
     for (name, content) in [("text", text), ("media", media)] {

@@ -131,23 +131,6 @@ struct Disk {
     String(decoding: try read(path), as: UTF8.self)
   }
 
-  func rename(_ path: String, to newPath: String) throws(PackError) {
-    do throws(FileFailure) {
-      if let parts = PathParts(newPath) { try makeAll(parts.directory) }
-      try files.rename(path, to: newPath, in: nil)
-    } catch {
-      throw error.writing(newPath)
-    }
-  }
-
-  func remove(_ path: String) throws(PackError) {
-    do throws(FileFailure) {
-      try files.remove(path, .file, in: nil)
-    } catch {
-      throw error.writing(path)
-    }
-  }
-
   /// Removes a file or a tree, if it exists.
   func removeAll(_ path: String) throws(PackError) {
     do throws(FileFailure) {
