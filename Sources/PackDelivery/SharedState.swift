@@ -7,7 +7,7 @@ public struct SharedState: Sendable {
   /// The policy for timing.
   public let policy: DeliveryPolicy
   let directory: StateDirectory
-  let logger: (any PackLogger)?
+  package let logger: (any PackLogger)?
 
   /// Opens a directory. Creates it if it does not exist.
   ///

@@ -5,6 +5,7 @@ protocol LibraryBackEnd: Actor {
   /// The packs that were made usable in this process, by name.
   nonisolated var opened: Monitor<[String: OpenedPack]> { get }
   nonisolated var exports: FileExports { get }
+  nonisolated var logger: (any PackLogger)? { get }
   func ensure(_ ids: [String]) async throws(PackError)
   func status(of id: String) async -> PackLibrary.Status
   func offers() async -> PackLibrary.Offers
@@ -43,6 +44,8 @@ extension LibraryBackEnd {
 }
 
 extension LibraryLoop: LibraryBackEnd {
+  nonisolated var logger: (any PackLogger)? { delivery.state.logger }
+
   func setLanguages(_ languages: [String]?) async throws(PackError) {
     var device = delivery.store.device
     device.languages = languages

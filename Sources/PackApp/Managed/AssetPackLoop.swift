@@ -15,7 +15,7 @@ actor AssetPackLoop: LibraryBackEnd {
   /// The entries of the manifest in the app, which has names for people.
   private let named: [String: ManifestPack]
   private let openFiles: FileBudget
-  private let logger: (any PackLogger)?
+  let logger: (any PackLogger)?
   /// Waits before another attempt.
   private let sleep: @Sendable (_ seconds: UInt64) async -> Void
 

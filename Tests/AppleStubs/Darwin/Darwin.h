@@ -43,6 +43,7 @@ typedef uint32_t sigset_t;
 #define ENOMEM 12
 #define EACCES 13
 #define EEXIST 17
+#define EBUSY 16
 #define EXDEV 18
 #define ENOTDIR 20
 #define EISDIR 21
@@ -68,6 +69,7 @@ typedef uint32_t sigset_t;
 #define ECONNRESET 54
 #define ETIMEDOUT 60
 #define ECONNREFUSED 61
+#define ENOLCK 77
 #define ELOOP 62
 #define ENAMETOOLONG 63
 #define EHOSTDOWN 64
@@ -137,6 +139,7 @@ int stat(const char *, struct stat *);
 int lstat(const char *, struct stat *);
 int fstatat(int, const char *, struct stat *, int);
 int fchmod(int, mode_t);
+int fchown(int, uid_t, gid_t);
 int chmod(const char *, mode_t);
 int mkdir(const char *, mode_t);
 int mkdirat(int, const char *, mode_t);

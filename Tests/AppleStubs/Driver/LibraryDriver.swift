@@ -1,4 +1,5 @@
 @_spi(Fake) import BackgroundAssets
+@_spi(Fake) import BackgroundTasks
 import Foundation
 import PackApp
 import PackBackground
@@ -34,6 +35,9 @@ struct LibraryDriver {
     try await driver.check("in progress when the app starts", driver.inProgress)
     try await driver.check("in the foreground again", driver.foreground)
     try await driver.check("requests of the app", driver.requests)
+    try await driver.check("continued in the background", driver.continued)
+    try await driver.check("stopped by the user", driver.stopped)
+    try await driver.check("not continued in the background", driver.refused)
     try await driver.check("suspension", driver.suspension)
     print("PackLibrary behaves as expected over Background Assets")
   }
@@ -440,6 +444,54 @@ struct LibraryDriver {
     try handle.close()
     try await suspend()
     withExtendedLifetime(packs) {}
+  }
+
+  private static let permitted = "\(Bundle.main.bundleIdentifier ?? "").packs.*"
+
+  /// A task of the system shows how far a pack is, and ends with it.
+  private func continued() async throws {
+    let (packs, scheduler) = (try await library(), FakeScheduler.shared)
+    scheduler.reset(permitting: Self.permitted)
+    let request = Task { try await packs.ensure(["later"], title: "Later", subtitle: "Downloading") }
+    let later = try await hurried("later")
+    await system.begin(later)
+    await system.progress(later, Int64(system.size(of: later) / 2))
+    try await eventually("half of the download was not shown") { (0.4...0.5).contains(scheduler.last?.done ?? 0) }
+    require(scheduler.last?.title == "Later" && scheduler.last?.subtitle == "Downloading" && scheduler.last?.isCompleted == nil)
+    try await deliver("later")
+    try await request.value
+    try await eventually("the task was not completed") { scheduler.last?.isCompleted == true && scheduler.last?.done == 1 }
+    require(try hello(packs, "later") == "hello\n")
+    try await packs.ensure(["later"], title: "Later", subtitle: "Again")
+    try await eventually("a task for a pack that is here was not completed") {
+      scheduler.last?.subtitle == "Again" && scheduler.last?.isCompleted == true
+    }
+  }
+
+  /// A user who stops the task stops the download.
+  private func stopped() async throws {
+    let (packs, scheduler) = (try await library(), FakeScheduler.shared)
+    scheduler.reset(permitting: Self.permitted)
+    let request = Task { try await packs.ensure(["later"], title: "Later", subtitle: "Downloading") }
+    let later = try await hurried("later")
+    try await eventually("no task was begun") { scheduler.last != nil }
+    scheduler.expire()
+    await first.expect(.cancelled) { try await request.value }
+    require(scheduler.last?.isCompleted == false)
+    try await eventually("the download goes on") { ![.waiting, .downloading].contains(system.download(later)?.state) }
+    try await ensure("later", in: packs)
+  }
+
+  /// Without a permission, or if the system has no room for a task, packs come as otherwise.
+  private func refused() async throws {
+    let (packs, scheduler) = (try await library(), FakeScheduler.shared)
+    for (permitted, id) in [(nil, "later"), (Self.permitted, "game")] as [(String?, String)] {
+      scheduler.reset(permitting: permitted, isBusy: true)
+      let request = Task { try await packs.ensure([id], title: "Later", subtitle: "Downloading") }
+      try await deliver(id)
+      try await request.value
+      require(scheduler.last == nil)
+    }
   }
 
   /// Downloads carry what the app puts into their requests, and keep their addresses.

@@ -370,6 +370,8 @@ open class Progress: NSObject, @unchecked Sendable {
     set {}
   }
   open var fractionCompleted: Double { 0 }
+  @available(macOS 10.11, iOS 9.0, *)
+  open func addChild(_ child: Progress, withPendingUnitCount inUnitCount: Int64) {}
   open var isCancelled: Bool { false }
   open func cancel() {}
   open var kind: ProgressKind? {
@@ -380,6 +382,11 @@ open class Progress: NSObject, @unchecked Sendable {
     get { nil }
     set {}
   }
+}
+
+@available(macOS 10.11, iOS 9.0, *)
+public protocol ProgressReporting: NSObjectProtocol {
+  var progress: Progress { get }
 }
 
 public struct ProgressKind: Hashable, RawRepresentable, Sendable {
