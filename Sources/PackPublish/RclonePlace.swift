@@ -167,38 +167,47 @@ package struct RclonePlace: PublishingPlace {
     }
     guard features.contains("\"Move\": true"), !features.contains("\"DuplicateFiles\": true") else { return try write(path) }
     // Where a file can be renamed, it is often written in place: an upload that is cut would leave no manifest. Another publisher has another name.
-    // Each publisher writes its own before it looks for others, so of two at least one sees the other.
+    // Each publisher writes its own before it looks for others, so of two at least one sees the other. An old one is of a publisher that was killed;
+    // without it, one that only waited cannot rename any more.
     let name = "\(Self.newManifest)\(try ManifestTime.now().secondsSince1970)-\(String(UInt64.random(in: 0 ... .max), radix: 36)).json"
     let new = self.path(name)
+    var isWritten = false
     do throws(PackError) {
       _ = try run(["copyto", "--ignore-times", "--", path, new])
-      if let other = try sizes().keys.first(where: { $0 != name && Self.isFresh($0) }) {
+      isWritten = true
+      let others = try sizes().keys.filter { $0.hasPrefix(Self.newManifest) && $0 != name }
+      if let other = others.first(where: Self.isFresh) {
         throw PackError(
-          .releaseConflict, of: title, "has \(other): another publisher is at work, or was killed in the last ten minutes",
-          hint: "see that one pipeline publishes at a time; if none does now, remove that file, or wait")
+          .releaseConflict, of: title, "has \(other): another publisher is at work, or was killed in the last minute",
+          hint: "see that one pipeline publishes at a time, then run it again")
       }
+      try remove(others)
       guard try isKnown() else { throw conflict("got another manifest at the same time: another publisher is at work") }
       // Over the earlier one, without looking at that.
       _ = try run(["moveto", "--no-check-dest", "--ignore-times", "--", new, self.path(ReleaseFile.manifest)])
     } catch {
+      guard error.code != .cancelled, error.code != .releaseConflict else {
+        Rclone.tidy(["deletefile", "--", new])
+        throw error
+      }
       // If the answer to a rename is lost, rclone renames again, and finds nothing.
-      let bytes = try? SystemFiles().contents(of: path, limit: Manifest.largestSize)
-      if error.code != .cancelled, error.code != .releaseConflict, let bytes,
+      if let bytes = try? SystemFiles().contents(of: path, limit: Manifest.largestSize),
         (try? contents(of: ReleaseFile.manifest, limit: Manifest.largestSize)) == bytes
       {
         return
       }
-      _ = try? run(["deletefile", "--", new])
+      if isWritten, let there = try? sizes(), there[name] == nil { throw conflict("has another publisher at work, which did not wait") }
+      Rclone.tidy(["deletefile", "--", new])
       throw error
     }
   }
 
   private static let newManifest = "manifest-new-"
 
-  /// Whether a name is that of a manifest that a publisher is about to rename: one that is younger than ten minutes.
+  /// Whether a name is that of a manifest that a publisher is about to rename: it takes seconds.
   private static func isFresh(_ name: String) -> Bool {
-    guard name.hasPrefix(newManifest), let time = Int64(name.dropFirst(newManifest.count).prefix { $0 != "-" }) else { return false }
-    return ((try? ManifestTime.now().secondsSince1970) ?? 0) - time < 600
+    guard let time = Int64(name.dropFirst(newManifest.count).prefix { $0 != "-" }) else { return false }
+    return ((try? ManifestTime.now().secondsSince1970) ?? 0) - time < 60
   }
 
   /// Returns the condition that the manifest is still the one that was there, as a header. Its tag is its MD5 unless the service encrypts with keys of

@@ -13,6 +13,7 @@ import json
 import os
 import pathlib
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -126,6 +127,36 @@ def failing(place, number):
     return {"PATH": f"{folder}:{os.environ['PATH']}"}, count
 
 
+def renaming(place, command):
+    """A folder with an rclone that runs a command before it renames."""
+    script = place / "renaming/rclone"
+    script.parent.mkdir(exist_ok=True)
+    script.write_text(f"#!/bin/sh\ncase \" $* \" in *' moveto '*) {command} ;; esac\nexec '{RCLONE}' \"$@\"\n")
+    script.chmod(0o755)
+    return {"PATH": f"{script.parent}:{os.environ['PATH']}"}
+
+
+def check_renaming(place, folder):
+    """One that is stopped before it renames leaves nothing that others wait for, one that takes too long renames nothing any more; and what was killed goes."""
+    publish = ["publish", "--to", f":local:{folder}", "--quick"]
+    change(place, 4)
+    run(place, "build", "--quiet")
+    before = (folder / "manifest.json").read_bytes()
+    said = run(place, *publish, environment=renaming(place, f"rm '{folder}'/manifest-new-*"), status=65).stderr
+    expect("another publisher at work" in said and "as it was before" in said, f"a publisher that took too long: {said[-300:]}")
+    for number, status in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
+        environment = {**os.environ, **renaming(place, f"touch '{place}/moves'; exec sleep 60")}
+        process = subprocess.Popen([PACKER, *publish], cwd=place, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        while process.poll() is None and not (place / "moves").exists():
+            time.sleep(0.01)
+        process.send_signal(number)
+        said = process.communicate()[1]
+        left = [file.name for file in folder.glob("manifest-new-*")]
+        expect(process.returncode == status and not left, f"a publisher that is stopped at {number}: {process.returncode}, {left}: {said[-300:]}")
+        (place / "moves").unlink()
+    expect((folder / "manifest.json").read_bytes() == before, "a publisher that was stopped, or took too long, changed the manifest")
+
+
 def publish_all(place, remote, folder, isWatched=True):
     """Publishes three releases."""
     for number in range(3):
@@ -219,7 +250,7 @@ def main():
                 expect("another publisher is at work" in said and "as it was before" in said, f"two publishers: {said[-300:]}")
                 expect(whole(folder) == 3, "two publishers: the manifest changed")
                 for file in folder.glob("manifest-new-*"):
-                    file.rename(folder / f"manifest-new-{int(time.time()) - 700}-x.json")
+                    file.rename(folder / f"manifest-new-{int(time.time()) - 61}-x.json")
                 # rclone fails at each run in turn.
                 remote, runs = f":local:{folder}", 0
                 change(place, 9)
@@ -241,7 +272,9 @@ def main():
                     run(place, "publish", "--to", remote, "--quick")
                     expect(whole(folder) == 4, f"after a fault at run {runs}, the next run does not complete the release")
                 expect(runs > 5, f"only {runs} runs of rclone")
+                expect(not list(folder.glob("manifest-new-*")), "what a publisher left that was killed a minute ago stays")
                 check_settings(place, remote, folder)
+                check_renaming(place, folder)
     if failures:
         sys.exit(1)
     print(f"9 releases published to a folder, and through rclone to a folder and to an SFTP server; {runs - 1} faults of rclone; clients looked {looks} times, and found a whole release each time")

@@ -1,3 +1,9 @@
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
 /// How packer runs `rclone`.
 package enum Rclone {
   /// Settings of the user that it does not get as variables, because they choose among files or change what it prints and how it ends. Those of
@@ -15,5 +21,16 @@ package enum Rclone {
   /// Runs it, as ``ProgramOutput/read(_:limit:files:allowing:without:)`` does.
   package static func run(_ words: [String], limit: Int, files: any FileSystem, allowing statuses: [CInt]) throws(PackError) -> [UInt8] {
     try ProgramOutput.read(["rclone"] + words, limit: limit, files: files, allowing: statuses, without: withheld)
+  }
+
+  /// Runs it although the task may be cancelled, for two seconds at most. Nothing is said of a failure.
+  package static func tidy(_ words: [String]) {
+    var start = ProgramStart(["rclone", "--log-file", "/dev/null"] + words)
+    start.withheld = withheld
+    start.streams[0] = .nothing
+    guard let program = try? start.runPiped("rclone", failing: .cannotRead) else { return }
+    let deadline = ContinuousClock.now + .seconds(2)
+    while !ProgramEnd.hasEnded(program.process), ContinuousClock.now < deadline { usleep(10_000) }
+    ProgramEnd.kill(program.process)
   }
 }
