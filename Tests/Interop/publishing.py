@@ -127,11 +127,11 @@ def failing(place, number):
     return {"PATH": f"{folder}:{os.environ['PATH']}"}, count
 
 
-def renaming(place, command):
-    """A folder with an rclone that runs a command before it renames."""
+def renaming(place, command, verb="moveto"):
+    """A folder with an rclone that runs a command before it renames, or does what else the verb says."""
     script = place / "renaming/rclone"
     script.parent.mkdir(exist_ok=True)
-    script.write_text(f"#!/bin/sh\ncase \" $* \" in *' moveto '*) {command} ;; esac\nexec '{RCLONE}' \"$@\"\n")
+    script.write_text(f"#!/bin/sh\ncase \" $* \" in *' {verb} '*) {command} ;; esac\nexec '{RCLONE}' \"$@\"\n")
     script.chmod(0o755)
     return {"PATH": f"{script.parent}:{os.environ['PATH']}"}
 
@@ -142,10 +142,8 @@ def check_renaming(place, folder):
     change(place, 4)
     run(place, "build", "--quiet")
     before = (folder / "manifest.json").read_bytes()
-    said = run(place, *publish, environment=renaming(place, f"rm '{folder}'/manifest-new-*"), status=65).stderr
-    expect("another publisher at work" in said and "as it was before" in said, f"a publisher that took too long: {said[-300:]}")
-    for number, status in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
-        environment = {**os.environ, **renaming(place, f"touch '{place}/moves'; exec sleep 60")}
+    for number, status, verb, sight in ((signal.SIGTERM, 143, "copy", "devices see no change"), (signal.SIGINT, 130, "moveto", "or no change"), (signal.SIGTERM, 143, "moveto", "or no change")):
+        environment = {**os.environ, **renaming(place, f"touch '{place}/moves'; exec sleep 60", verb)}
         process = subprocess.Popen([PACKER, *publish], cwd=place, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         while process.poll() is None and not (place / "moves").exists():
             time.sleep(0.01)
@@ -153,7 +151,10 @@ def check_renaming(place, folder):
         said = process.communicate()[1]
         left = [file.name for file in folder.glob("manifest-new-*")]
         expect(process.returncode == status and not left, f"a publisher that is stopped at {number}: {process.returncode}, {left}: {said[-300:]}")
+        expect(sight in said, f"a publisher that is stopped at '{verb}' says {said[-300:]}")
         (place / "moves").unlink()
+    said = run(place, *publish, environment=renaming(place, f"rm '{folder}'/manifest-new-*"), status=65).stderr
+    expect("another publisher at work" in said and "devices" not in said, f"a publisher that took too long: {said[-300:]}")
     expect((folder / "manifest.json").read_bytes() == before, "a publisher that was stopped, or took too long, changed the manifest")
 
 

@@ -78,6 +78,9 @@ struct PublicationOptions: ParsableArguments {
       console.result(json(isPublished: plan.isPublished))
       return .done
     }
+    // What devices see after a signal; nil while the manifest is replaced.
+    var isReplaced: Bool? = plan.isPublished
+    defer { if Task.isCancelled { Self.tellSight(of: files.manifest.version, isReplaced, at: place.title, on: console) } }
     if extent == .unrecorded, let configuration { try own.checkLast(files, in: lockPath(configuration)) }
     // Otherwise it would be noticed after everything is uploaded.
     if extent == .whole, let configuration, (try? own.checkLast(files, in: lockPath(configuration))) == nil {
@@ -95,7 +98,6 @@ struct PublicationOptions: ParsableArguments {
     }
     try Task.checkpoint()
     var recording: (recording: ReleaseRecording, report: ReleaseRecording.Report)?
-    var isReplaced = false
     do throws(PackError) {
       recording = extent == .whole ? try self.record(files, configuration, in: session) : nil
     } catch {
@@ -103,9 +105,10 @@ struct PublicationOptions: ParsableArguments {
       throw error
     }
     do throws(PackError) {
+      if !plan.isPublished { isReplaced = nil }
       try publication.publish(plan) { isReplaced = true }
     } catch {
-      if error.code == .releaseConflict, let recording { try takeBack(recording, isReplaced: isReplaced, on: console) }
+      if error.code == .releaseConflict, let recording { try takeBack(recording, isReplaced: isReplaced == true, on: console) }
       throw error
     }
     console.note(
@@ -120,6 +123,15 @@ struct PublicationOptions: ParsableArguments {
     var gate = gate
     (gate.live, gate.patience, gate.only) = (live, Self.patience, ["PK7"])
     return try await gate.run(release, in: session)
+  }
+
+  private static func tellSight(of version: UInt64, _ isReplaced: Bool?, at place: String, on console: Console) {
+    let rest = "run it again, and it goes on"
+    switch isReplaced {
+    case true?: console.note("devices see manifest \(version) at \(place); \(rest)")
+    case false?: console.note("devices see no change at \(place); \(rest)")
+    case nil: console.note("devices see manifest \(version) at \(place), or no change; \(rest)")
+    }
   }
 
   /// How long to wait for caches, in seconds: they may keep a manifest for one minute, and those of some servers keep it longer.
