@@ -86,9 +86,10 @@ package struct Publication: Sendable {
     guard let bytes, let former else { return nil }
     let signed = try SignedManifest(bytes)
     let isTrusted = own.isTrusted(signed)
-    let isSame = isTrusted && former.defaults.baseURL == release.manifest.defaults.baseURL
-    if isSame { return former }
-    if try own.isRecorded(signed, version: former.version) { return former }
+    let hasAddress = former.defaults.baseURL == release.manifest.defaults.baseURL
+    if isTrusted, hasAddress { return former }
+    // A project that was copied has the records of the first one, too. A product does not change its keys and its address at a time.
+    if isTrusted || hasAddress, try own.isRecorded(signed, version: former.version) { return former }
     guard replaced == nil else { return isTrusted ? former : nil }
     let signers = signed.signatures.map(\.keyID).joined(separator: ", ")
     throw conflict(

@@ -213,6 +213,17 @@ struct PublicationTests {
     #expect(newer?.message.contains("newer than manifest 1") == true)
   }
 
+  @Test("of a project that was copied with its lock file, and has a key and an address of its own, is refused")
+  func copied() async throws {
+    try publish(publication())
+    try project.configure(ReleaseProject.configuration.replacing("cdn.example.com", with: "other.example.com"))
+    try await next()
+    _ = try publication().plan()
+    let error = #expect(throws: PackError.self) { try publication(signer: 9).plan() }
+    #expect(error?.code == .releaseConflict && error?.advice?.description.contains("--replace 1") == true)
+    try publish(publication(signer: 9, replacing: 1))
+  }
+
   @Test("over a manifest of a dropped key needs its record")
   func dropped() async throws {
     try publish(publication())
