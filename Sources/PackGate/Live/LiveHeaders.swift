@@ -53,6 +53,12 @@ struct LiveHeaders {
     return UInt64(max(0, end.secondsSince1970 - now.secondsSince1970))
   }
 
+  /// The times that it may be by the clock of the server, in seconds since 1970: caches keep its date. Nil if it says none.
+  var times: ClosedRange<Int64>? {
+    guard let date = fields["date"].flatMap({ HTTPDate($0) })?.secondsSince1970 else { return nil }
+    return date...date + Int64(min(age ?? 0, 1 << 40))
+  }
+
   /// The time in seconds that the answer spent in caches.
   var age: UInt64? { fields["age"].flatMap { UInt64($0) } }
 }

@@ -173,6 +173,14 @@ enum LiveJudgement {
       add(.longCaching, "does not say how long caches may keep it", isLesser: true)
     }
     if let fault = stale(headers) { add(.stale, fault) }
+    if let times = headers.times {
+      let now = plan.now.secondsSince1970
+      let gap = max(times.lowerBound - now, now - times.upperBound)
+      if gap > Int64(day) {
+        let date = headers.fields["date"] ?? ""
+        add(.clock, "says that it is \(date), and this machine that it is \(plan.now)", isLesser: gap <= BuildTime.tolerance)
+      }
+    }
     if let end = answer.certificateEnd, let last = time(end), last.secondsSince1970 - plan.now.secondsSince1970 < 14 * Int64(day) {
       add(.certificate, "has a certificate that ends at \(last)")
     }

@@ -21,6 +21,7 @@ enum LiveRules {
     rule(.certificate, "PK7018", "the server's certificate ends soon", .warning),
     rule(.refused, "PK7019", "the server refuses to send a file", phone: .notAllowed),
     rule(.busy, "PK7020", "the server says that it cannot send a file now"),
+    rule(.clock, "PK7021", "the clock of this machine differs from the server's"),
   ]
 
   private static func rule(

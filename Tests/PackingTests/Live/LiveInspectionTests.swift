@@ -170,6 +170,12 @@ struct LiveInspectionTests {
     #expect(try await found { $1.fields["content-type"] = "text/html" } == [.type])
     #expect(try await found { $1.fields["age"] = "121" } == [.stale])
     #expect(try await found { $1.fields["age"] = "120" } == [])
+    for (date, age, isFault) in [
+      ("Sun, 22 Nov 2026 12:00:01 GMT", "0", true), ("Sun, 22 Nov 2026 12:00:00 GMT", "120", false),
+      ("Fri, 20 Nov 2026 11:59:59 GMT", "0", true), ("Fri, 20 Nov 2026 11:59:59 GMT", "1", false), ("yesterday", "0", false),
+    ] {
+      #expect(try await found { ($1.fields["date"], $1.fields["age"]) = (date, age) } == (isFault ? [.clock] : []), "\(date) \(age)")
+    }
     #expect(
       try await found { request, answer in
         if request.allowsEncoding { (answer.fields["content-encoding"], answer.bytes) = ("br", [9]) }
