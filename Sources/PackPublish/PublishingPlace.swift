@@ -90,21 +90,25 @@ package enum PlaceName {
     }
     if let name = secret(in: text) {
       throw PackError(
-        .usage, "the place has '\(name)' in its text, which others on this machine can see",
+        .usage, "the place has '\(printable(name.utf8))' in its text, which may be a secret, and which others on this machine can see",
         hint: "put it into the configuration of rclone, or into a variable such as RCLONE_CONFIG_GAMES_\(name.uppercased())")
     }
     return RclonePlace(text, showsProgress: showsProgress, isPatient: isPatient)
   }
 
   private static let command = "cmd:"
-  /// The parts of the names of parameters of rclone whose values are secret.
-  private static let secrets = [
-    "pass", "secret", "token", "key_pem", "credential", "sas_url", "bearer", "private", "access_grant", "connection_string", "headers",
-    "api_key",
-    "customer_key",
-  ]
 
-  /// Returns the name of a parameter whose value is a secret, in a remote such as `:sftp,user=u,pass=…:path`.
+  /// The parameters of rclone whose values are no secrets, besides those that name files and programs, or are true or false. Which others are, not
+  /// even rclone says of all.
+  private static let harmless = Set(
+    """
+    access_key_id access_tier account acl bucket_acl chunk_size concurrency copy_cutoff domain drive_id drive_type encoding endpoint
+    endpoint_type host hostname idle_timeout level list_chunk list_version location location_constraint max_upload_parts namenode object_acl
+    pacer_min_sleep path_override port profile project_number provider region remote root_folder_id server_side_encryption shell_type
+    sse_kms_key_id storage_class storage_policy subsystem team_drive tenant upload_concurrency upload_cutoff url user username vendor version_at
+    """.split(whereSeparator: \.isWhitespace))
+
+  /// Returns the name of a parameter whose value may be a secret, in a remote such as `:sftp,user=u,pass=…:path`.
   private static func secret(in remote: String) -> String? {
     // The parameters end at a colon outside of quotes; a path follows.
     var quote: Character?
@@ -114,10 +118,14 @@ package enum PlaceName {
     }
     for part in remote[..<(end ?? remote.endIndex)].split(separator: ",").dropFirst() {
       let name = part.prefix { $0 != "=" && $0 != ":" }
-      // A user name and a password may also stand in an address.
-      let isSecret = name == "key" || secrets.contains { name.contains($0) } || part.contains("://") && part.contains("@")
-      if isSecret, !name.hasSuffix("_file"), !name.hasSuffix("_command"), part.dropFirst(name.count).first == "=" { return String(name) }
+      guard part.dropFirst(name.count).first == "=" else { continue }
+      let value = part.dropFirst(name.count + 1)
+      let isKnown = harmless.contains(name) || name.hasSuffix("_file") || name.hasSuffix("_command") || value == "true" || value == "false"
+      // An address may have a user name and a password, or a signature.
+      guard isKnown, !value.contains("://") || !value.contains(where: { "@?".contains($0) }) else { return String(name) }
     }
-    return nil
+    // One without quotes ends at its first colon.
+    guard let end, remote[end...].hasPrefix("://"), remote[end...].contains("@") else { return nil }
+    return remote[..<end].split(separator: ",").last.map { String($0.prefix { $0 != "=" }) }
   }
 }

@@ -218,6 +218,9 @@ struct PlaceNameTests {
       ":azureblob,account=a,key=hidden7:c", ":b2,account=a,key=hidden7:c", ":drive,token=hidden7:x", ":sftp,key_pem=hidden7:x",
       ":azureblob,sas_url=hidden7:c", ":gcs,service_account_credentials=hidden7:b", "games,secret_access_key=hidden7:b",
       ":sftp,key_file_pass=hidden7:x", ":webdav,bearer_token=hidden7:x", ":s3,endpoint=\"http://h:9\",secret_access_key=hidden7:b",
+      ":webdav,url=http://u:hidden7@h:9/:x", ":webdav,url=\"http://u:hidden7@h\":x", ":azureblob,url=\"https://h/c?sig=hidden7\":c",
+      ":sftp,PASS=hidden7:x", ":sftp,p\\ass=hidden7:x", ":seafile,2fa=1234567hidden7:x", ":jottacloud,configMagic=hidden7:x",
+      ":hidrive,auth=hidden7:x", ":alias,remote=\":sftp,pass=hidden7:x\":",
     ])
   func secrets(text: String) throws {
     let error = #expect(throws: PackError.self) { try PlaceName.place(text) }
@@ -230,6 +233,8 @@ struct PlaceNameTests {
     arguments: [
       ":s3,access_key_id=a,provider=Other:b", ":sftp,key_file=/k,user=u:x", ":webdav,bearer_token_command=\"a b\":x", "g:a,key=b",
       ":s3,endpoint=\"http://h:9\":b,pass=x",
+      ":s3,env_auth,provider=AWS,region=eu-west-1,no_check_bucket=true,chunk_size=16M:b/packs", ":azureblob,account=a,use_msi=true:c",
+      ":webdav,url=\"https://h/dav\",vendor=other,user=u:x", ":alias,remote=\":sftp,host=h,user=u:x\":",
     ])
   func others(text: String) throws { #expect(try PlaceName.place(text) is RclonePlace) }
 
