@@ -124,6 +124,11 @@ def mounts(own):
             cp core.pack other.pack; mount --bind other.pack other.pack; "$packer" pack content/kart -o other.pack --key game.key -q
             "$packer" ls other.pack --key game.key | grep -q new.txt""")
         expect("BAManifestURL" in (place.path / "Info.plist").read_text(), "the mounted plist did not change")
+    with line("a file that is mounted where all else is read-only") as place:
+        text = inside(place, """mount --bind . .; cd "$PWD"; mount --bind Info.plist Info.plist; mount --bind core.pack core.pack
+            mount -o remount,ro,bind "$PWD"; touch new 2> /dev/null && exit 1; cp Info.plist /tmp/Info.plist.$$; cat /tmp/Info.plist.$$ > Info.plist; rm /tmp/Info.plist.$$
+            for words in "plist merge Info.plist" "pack content/kart -o core.pack --key game.key"; do "$packer" $words -q && exit 1 || test $? = 73; done""")
+        expect(text.count("writable, and not only the file") == 2, f"a mounted file in a read-only root: {text}")
     with line("a volume without inodes") as place:
         text = inside(place, """mkdir many; for i in $(seq 60); do echo $i > many/$i; done; "$packer" pack many -o many.pack --key game.key -q
             mkdir out; mount -t tmpfs -o nr_inodes=40 tmpfs out; "$packer" unpack core.pack -C out/core --key game.key -q

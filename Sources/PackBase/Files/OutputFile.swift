@@ -195,7 +195,7 @@ package final class StagedName: @unchecked Sendable {
         temporaryName = nil
       } catch {
         // Such a process may also have removed a directory before it was opened.
-        guard error.isExisting || error.isMissing && kind == .directory else { throw error.writing(path) }
+        guard error.isExisting || error.isMissing && kind == .directory else { throw refusal(error) }
         failure = error
       }
     }
@@ -206,10 +206,19 @@ package final class StagedName: @unchecked Sendable {
   /// Makes a file that has no name before ``commit()``, or returns nil if the file system has no nameless files.
   package func makeNameless(mode: UInt32) throws(PackError) -> OpenFile? {
     // Locked for the moment between its temporary and its final name.
-    guard let file = try writing(path, files.nameless(mode: mode, in: directory)) else { return nil }
-    guard try writing(path, files.lockIfPossible(file)) else { return nil }
+    let made: OpenFile?
+    do { made = try files.nameless(mode: mode, in: directory) } catch { throw refusal(error) }
+    guard let file = made, try writing(path, files.lockIfPossible(file)) else { return nil }
     nameless = file
     return file
+  }
+
+  /// Returns the error if nothing can be made beside the final name, where a file may be that can be written: one that is mounted.
+  private func refusal(_ failure: FileFailure) -> PackError {
+    let error = failure.writing(path)
+    guard failure == .readOnly, let status = try? files.status(of: parts.name, in: directory, following: .followed), status.kind == .file
+    else { return error }
+    return error.advising(.developer("it is written beside its place first: make \(parts.directory) writable, and not only the file"))
   }
 
   /// Gives the temporary file or directory its final name.
