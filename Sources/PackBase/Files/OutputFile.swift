@@ -292,23 +292,25 @@ package final class StagedName: @unchecked Sendable {
   }
 
   /// Replaces the content of a directory that cannot be renamed by that of another one, file after file. The manifest of a release comes last, and only
-  /// then what was there before goes.
+  /// then what was there before goes. Until that is done, the record of the build is in the temporary directory: ``temporaries(of:files:)``.
   private func move(from name: String, to target: String) throws(FileFailure) {
     let (source, place) = (
       try files.open(name, .directoryUnlinked, in: directory), try files.open(target, .directoryUnlinked, in: directory)
     )
     let names = try files.names(in: source).map(\.text).sorted { ($0 == Self.last ? 1 : 0, $0) < ($1 == Self.last ? 1 : 0, $1) }
-    for item in names {
+    func take(_ item: String) throws(FileFailure) {
       if try ifPresent(files.status(of: item, in: place, following: .asThemselves))?.kind == .directory {
         try files.removeTree(item, in: place)
       }
       try files.rename("\(name)/\(item)", to: "\(target)/\(item)", in: directory)
     }
+    for item in names where item != Self.record { try take(item) }
     try files.sync(place)
     for old in try files.names(in: place) where old.isUTF8 && !names.contains(old.text) && !Self.isOfVolume(old.text) {
       let kind = try files.status(of: old.text, in: place, following: .asThemselves).kind
       try kind == .directory ? files.removeTree(old.text, in: place) : files.remove(old.text, kind, in: place)
     }
+    if names.contains(Self.record) { try take(Self.record) }
     // A file that both have, as links to one file, is not renamed.
     try files.removeTree(name, in: directory)
     try files.sync(place)
@@ -316,6 +318,16 @@ package final class StagedName: @unchecked Sendable {
 
   /// The file of a release that says what the others are.
   private static let last = "manifest.json"
+  /// The file that says which files a build made.
+  private static let record = "build.json"
+
+  /// Returns the paths of the temporary directories of a directory, inside it and beside it. A process that was killed may have left them.
+  package static func temporaries(of path: String, files: any FileSystem) -> [String] {
+    guard let target = try? files.target(of: path), let parts = PathParts(target) else { return [] }
+    func names(_ place: String) -> [String] { ((try? files.names(in: files.open(place, .directory, in: nil))) ?? []).map(\.text) }
+    return names(target).filter(isTemporary).map { "\(target)/\($0)" }
+      + names(parts.directory).filter { output(of: $0) == parts.name }.map(parts.sibling)
+  }
 
   /// A directory that a file system keeps at its root.
   package static let volumeFolder = "lost+found"

@@ -5,6 +5,7 @@ import Testing
 @testable import PackBase
 @testable import PackBuild
 @testable import PackProject
+@testable import PackPublish
 
 @Suite("A release", .bounded)
 struct ReleaseBuildTests {
@@ -450,6 +451,41 @@ struct ReleaseBuildTests {
     try await project.build()
     #expect(project.contents() == after)
     #expect(project.directory.names() == ["build", "dist", "packer.yml"])
+  }
+
+  @Test(
+    "has its manifest and all that this names if a build stops while files move into a directory that cannot be renamed; the next build goes on"
+  )
+  func everyStopInside() async throws {
+    let project = try ReleaseProject()
+    try await project.build()
+    let before = project.contents()
+    try project.add("movie/intro.mp4", [1, 2, 3])
+    let counting = FaultyFiles { $0.operation == .exchange ? .failure(.acrossVolumes) : nil }
+    try await project.build {
+      $0.files = counting
+      $0.jobs = 1
+    }
+    let after = project.contents()
+    let first = try #require(counting.calls.first { $0.operation == .exchange }).number
+    var mixtures = 0
+    for number in first + 1..<counting.calls.count {
+      try project.remove("dist")
+      for (name, bytes) in before { try project.directory.write(bytes, to: "dist/\(name)") }
+      _ = await project.refusal {
+        $0.files = FaultyFiles { call in
+          call.number >= number ? .failure(.inputOutput) : call.operation == .exchange ? .failure(.acrossVolumes) : nil
+        }
+        $0.jobs = 1
+      }
+      let contents = project.contents()
+      if contents != before, contents != after { mixtures += 1 }
+      let release = try ReleaseFiles(project.directory("dist"))
+      #expect(release.files.allSatisfy { contents[$0.name]?.count == Int($0.size) }, "\(counting.calls[number])")
+      try await project.build()
+      #expect(project.contents() == after && project.directory.names() == ["build", "dist", "packer.yml"], "\(counting.calls[number])")
+    }
+    #expect(mixtures > 10)
   }
 
   @Test("is the earlier one or the new one if a build is cancelled, and nothing is left behind")

@@ -17,19 +17,20 @@ struct ExistingRelease: Sendable {
     guard let directory = try reading(path, ifPresent(files.open(path, .directory, in: nil))) else { return nil }
     let names = try reading(path, files.names(in: directory)).filter { !StagedName.isOfVolume($0.text) }
     guard !names.isEmpty else { return nil }
-    guard names.contains(where: { $0.text == BuildRecord.fileName }) else {
-      throw foreign(path, names.map(\.text).sorted())
-    }
+    // Of builds that were killed while their files came into a directory that cannot be renamed.
+    let unfinished = StagedName.temporaries(of: path, files: files).compactMap { try? BuildRecord.read(in: $0, files: files) }
+    let hasRecord = names.contains { $0.text == BuildRecord.fileName }
+    guard hasRecord || !unfinished.isEmpty else { throw foreign(path, names.map(\.text).sorted()) }
     let record: BuildRecord
     do throws(PackError) {
-      record = try BuildRecord.read(in: path, files: files)
+      record = try hasRecord ? BuildRecord.read(in: path, files: files) : unfinished[0]
     } catch {
       guard error.code == .invalidRecord else { throw error }
       throw PackError(
         .outputExists, error.message,
         advice: error.advice ?? .developer("remove \(path), which can be built again, or choose another directory with -o"))
     }
-    let known = Set(record.files + [BuildRecord.fileName])
+    let known = Set(([record] + unfinished).flatMap(\.files) + [BuildRecord.fileName])
     let folders = Set(record.files.compactMap { name in name.firstIndex(of: "/").map { String(name[..<$0]) } })
     var strangers: [String] = []
     for name in names where known.contains(name.text) {
