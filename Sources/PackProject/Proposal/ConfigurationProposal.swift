@@ -22,8 +22,8 @@ package struct ConfigurationProposal: Sendable {
   package internal(set) var precompressed: [String] = []
   /// The folders of games that are in the pack of the page around them, because it refers to them.
   package internal(set) var hubs: [String] = []
-  /// The page that loads from a folder of packages, although that is excluded; nil if there is none.
-  package internal(set) var loadsExcluded: String?
+  /// The pages that load from a folder of packages, although that is excluded.
+  package internal(set) var loadsExcluded: [String] = []
   /// The page of a game without an index.html; nil if there is none.
   package internal(set) var unnamedPage: String?
   /// The canonical path of the directory, if a build takes no roots there unless the environment allows it.
@@ -188,7 +188,7 @@ package struct ConfigurationProposal: Sendable {
       proposal.outside = scanned
     }
     if proposal.omitted.contains(where: { $0.pattern == "node_modules/" }) {
-      proposal.loadsExcluded = kept.map(\.path).first { path in
+      proposal.loadsExcluded = kept.map(\.path).filter { path in
         guard path == "index.html" || path.hasSuffix("/index.html"), layout.owner(of: path) != nil else { return false }
         return text(of: path)?.replacing(/<!--.*?-->/.dotMatchesNewlines(), with: "").contains("node_modules/") ?? false
       }

@@ -249,9 +249,9 @@ struct Initialize: OutputVerb {
     for hub in proposal.hubs.prefix(Self.mostNamed) {
       fields.append(("note", "\(hub)/ is in the pack of the page that refers to it, because each pack is an origin of its own"))
     }
-    if let page = proposal.loadsExcluded {
-      fields.append(
-        ("note", "\(page) loads from node_modules/, which is excluded: bundle the game, or copy what it loads to another folder"))
+    if !proposal.loadsExcluded.isEmpty {
+      let pages = proposal.loadsExcluded.listed(most: Self.mostNamed) + (proposal.loadsExcluded.count == 1 ? " loads" : " load")
+      fields.append(("note", "\(pages) from node_modules/, which is excluded: bundle the game, or copy what it loads to another folder"))
     }
     if let page = proposal.unnamedPage {
       fields.append(
