@@ -128,6 +128,7 @@ struct DeltaMaker {
   /// Takes a delta from the earlier build, or its record that the delta was not worth it. Returns nil if there is none.
   private func reuse(_ wanted: WantedDelta) throws(PackError) -> UpdateOutcome? {
     guard let existing, let known = known[wanted.identity.made.id]?.first(where: wanted.identity.isThat) else { return nil }
+    if let size = known.madeSize { return wanted.isPacked ? wanted.tooLarge(known, size) : nil }
     guard isWorth(known.size, wanted) else { return wanted.unworthy(known, build.worth) }
     guard let file = known.file, try staged.take(file, known.sha256, known.size, from: existing) == nil else { return nil }
     return wanted.outcome(.reused, known)
@@ -163,7 +164,7 @@ struct DeltaMaker {
     var outcomes: [Int: UpdateOutcome] = [:]
     for group in PackingGroup.groups(items, threads: try WorkerPool.size(for: build.jobs)) {
       try await ConcurrentJobs.run(group.packs.count, atOnce: group.atOnce) {
-        [build, progress] (number) async throws(PackError) -> PackError? in
+        [build, progress] (number) async throws(PackError) -> DueDelta.Obstacle? in
         let delta = due[group.packs[number]]
         guard group.atOnce > 1 else { return try await delta.make(build, jobs: group.jobs, progress: progress) }
         return try await meter.measure { (progress) async throws(PackError) in
@@ -171,11 +172,16 @@ struct DeltaMaker {
         }
       } take: { (number, obstacle) throws(PackError) in
         let wanted = due[group.packs[number]].wanted
-        if let obstacle {
-          outcomes[group.packs[number]] = wanted.outcome(.omitted, reason: staged.naming(obstacle).message)
+        if case .fault(let error) = obstacle {
+          outcomes[group.packs[number]] = wanted.outcome(.omitted, reason: staged.naming(error).message)
           return
         }
         let digest = try staged.digest(of: wanted.identity.draft)
+        if case .size(let size) = obstacle {
+          try staged.remove(wanted.identity.draft)
+          outcomes[group.packs[number]] = wanted.tooLarge(wanted.identity.record(nil, digest.size, digest.sha256), size)
+          return
+        }
         if let cached { try cached.keep(wanted.identity.draft, digest.sha256, as: try cached.name(wanted.identity.members)) }
         outcomes[group.packs[number]] = try finish(wanted, .made, digest)
       }
@@ -199,8 +205,16 @@ struct DeltaMaker {
 }
 
 extension DueDelta {
-  /// Makes the delta. Returns why there is none if it cannot be made, or nil.
-  fileprivate func make(_ build: ReleaseBuild, jobs: Int, progress: ProgressHandler?) async throws(PackError) -> PackError? {
+  /// Why there is no delta.
+  fileprivate enum Obstacle {
+    /// It cannot be made.
+    case fault(PackError)
+    /// The file that a device would make has this many bytes.
+    case size(UInt64)
+  }
+
+  /// Makes the delta.
+  fileprivate func make(_ build: ReleaseBuild, jobs: Int, progress: ProgressHandler?) async throws(PackError) -> Obstacle? {
     let base: Pack
     switch wanted.identity.base {
     case .pack: base = try open(basePath, build)
@@ -208,32 +222,27 @@ extension DueDelta {
       do throws(PackError) {
         base = try open(basePath, as: edition.pack, build)
       } catch {
-        return PackError(error.code, "\(basePath) cannot be the base: \(error.message)")
+        return .fault(PackError(error.code, "\(basePath) cannot be the base: \(error.message)"))
       }
     }
     var job = DeltaJob(from: base, to: try open(targetPath, build), output: output)
     (job.jobs, job.files, job.backend, job.durability) = (jobs, build.files, build.backend, .leftToDirectory)
     do throws(PackError) {
       _ = try await job.run(key: wanted.key.key, progress: progress)
-      if wanted.isPacked { try await checkSize(over: base, build, jobs: jobs) }
+      return wanted.isPacked ? try await size(over: base, build, jobs: jobs).map(Obstacle.size) : nil
     } catch {
       try? build.files.remove(output, .file, in: nil)
       guard Self.faultsOfBases.contains(error.code) else { throw error }
-      return error
+      return .fault(error)
     }
-    return nil
   }
 
-  /// Throws if a device would not install the pack from the delta, because the file that it makes would take too much space.
-  private func checkSize(over base: Pack, _ build: ReleaseBuild, jobs: Int) async throws(PackError) {
+  /// Returns the size of the pack that a device would make, if it is too large, so that a device would not install it.
+  private func size(over base: Pack, _ build: ReleaseBuild, jobs: Int) async throws(PackError) -> UInt64? {
     let delta = try DeltaPack.open(output, key: wanted.key.key, files: build.files, backend: build.backend)
     let application = try DeltaApplication(delta, over: [base])
     let size = try await PackRewriter(application).packSize(application, jobs: jobs)
-    let most = PackRewriter.largestSize(for: wanted.identity.made.size)
-    guard size <= most else {
-      throw PackError(
-        .unsuitableSource, "a device would make a pack of \(size) bytes of it, and the full pack has \(wanted.identity.made.size)")
-    }
+    return size <= PackRewriter.largestSize(for: wanted.identity.made.size) ? nil : size
   }
 
   /// The errors of a base, or of a pair of trees that has no delta. The full pack remains.

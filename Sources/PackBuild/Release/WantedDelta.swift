@@ -100,6 +100,15 @@ struct WantedDelta: Sendable {
         ? "it would save only \(saved) bytes" : "it would save \(saved * 100 / whole) %, less than \(Self.percent(worth)) %")
   }
 
+  /// Returns the outcome for a delta that devices would not install, because of the size of the pack that they would make. The next build need not make it
+  /// again.
+  func tooLarge(_ record: BuildRecord.Delta, _ madeSize: UInt64) -> UpdateOutcome {
+    var record = record
+    record.madeSize = madeSize
+    return outcome(
+      .omitted, record, reason: "a device would make a pack of \(madeSize) bytes of it, and the full pack has \(identity.made.size)")
+  }
+
   private static func percent(_ basisPoints: UInt64) -> String {
     let decimals = basisPoints % 100
     return decimals == 0 ? "\(basisPoints / 100)" : "\(basisPoints / 100).\(decimals < 10 ? "0" : "")\(decimals)"

@@ -174,6 +174,50 @@ struct ReleaseUpdateTests {
     #expect(try await sample.project.build(on: 2).updates.first?.reason?.hasSuffix("less than 60.50 %") == true)
   }
 
+  @Test("of which devices would make too large a pack are left out with the reason, and are not made again as long as packs stay encrypted")
+  func tooLarge() async throws {
+    let project = try ReleaseProject()
+    func configure(_ install: String) throws {
+      try project.configure(
+        """
+        serve: {baseURL: "https://cdn.example.com/packs/"}
+        packs:
+          - {id: texts, root: build/texts, install: \(install), level: 19}
+
+        """)
+    }
+    // Text that shrinks much more at level 19 than a device has time for, and a change in each part of it.
+    var random = SeededGenerator(seed: 4)
+    let words = (0..<3000).map { _ in
+      (0..<Int.random(in: 3...9, using: &random)).map { _ in UInt8.random(in: 97...122, using: &random) } + [32]
+    }
+    func change(_ release: UInt8) throws {
+      var random = SeededGenerator(seed: 5)
+      for number in 0..<40 {
+        let text = (0..<12_000).flatMap { _ in words[Int(3000 * pow(Double.random(in: 0..<1, using: &random), 3))] }
+        try project.add("texts/\(number).txt", [48 + release] + text)
+      }
+    }
+    try configure("packed")
+    try change(1)
+    try await project.build(on: 1)
+    try project.record(keepsPacks: true)
+    try change(2)
+    let first = try await project.build(on: 2).updates
+    #expect(first.first?.action == .omitted && first.first?.reason?.hasPrefix("a device would make a pack of ") == true, "\(first)")
+    #expect(try BuildRecord.read(in: project.directory("dist")).deltas.map(\.file) == [nil])
+
+    // Without the base, it could not be made.
+    let base = try #require(project.directory.names(in: "released").first { $0.hasSuffix(".pack") })
+    let kept = try #require(project.directory.bytes(of: "released/\(base)"))
+    try project.remove("released/\(base)")
+    #expect(try await project.build(on: 2).updates == first)
+
+    try project.directory.write(kept, to: "released/\(base)")
+    try configure("unpacked")
+    #expect(try await project.build(on: 2).updates.first?.action == .made)
+  }
+
   @Test("to small packs are not made: their entries in the page would cost as much")
   func small() async throws {
     let sample = try UpdatedProject()

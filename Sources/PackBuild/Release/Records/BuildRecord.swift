@@ -61,7 +61,7 @@ package struct BuildRecord: Hashable, Sendable {
     package var id: String
     /// The version of the pack.
     package var version: UInt64
-    /// The name of its file. Nil if it does not save enough, and is not in the release.
+    /// The name of its file. Nil if it does not save enough, or devices would not install it, and it is not in the release.
     package var file: String?
     /// The size of the file in bytes.
     package var size: UInt64
@@ -75,6 +75,8 @@ package struct BuildRecord: Hashable, Sendable {
     package var keyID: String
     /// The settings that its bytes depend on besides both contents, name, version and key, as one line of text.
     package var settings: String
+    /// The size in bytes of the pack that devices would make of it; nil if that is not too large.
+    package var madeSize: UInt64?
   }
 }
 
@@ -181,6 +183,7 @@ extension BuildRecord.Delta {
       try BuildRecord.checkFile(name, of: "a delta to pack '\(id)'")
       file = name
     }
+    if fields.has("madeSize") { madeSize = try fields.number("madeSize") }
     try fields.finish()
   }
 
@@ -188,6 +191,7 @@ extension BuildRecord.Delta {
     [
       "id": .text(id), "version": .number(version), "base": .text(base.hex), "file": .text(file), "keyID": .text(keyID),
       "settings": .text(settings), "sha256": .text(sha256.hex), "size": .number(size), "target": .text(target.hex),
+      "madeSize": madeSize.map { .number($0) },
     ]
   }
 }

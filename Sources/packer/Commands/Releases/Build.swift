@@ -124,7 +124,10 @@ struct Build: Verb {
     for (update, row) in zip(report.updates, Self.updateRows(report)) {
       console.result(update.json, console.isQuiet || old > Self.mostReused && isOld(update) ? [] : [row])
     }
-    if old > Self.mostReused, !console.isJSON, !console.isQuiet { console.output(lines: ["  \(old) deltas as before"]) }
+    if old > Self.mostReused, !console.isJSON, !console.isQuiet {
+      let none = report.updates.count { isOld($0) && $0.action == .omitted }
+      console.output(lines: ["  \(old - none) deltas as before" + (none > 0 ? ", \(none) left out as before" : "")])
+    }
     if folds, !console.isJSON, !console.isQuiet {
       for (count, place) in [(reused, "reused"), (cached, "from the cache")] where count > 0 {
         console.output(lines: ["  \(Table.count(count, "pack", "packs")) \(place)"])
