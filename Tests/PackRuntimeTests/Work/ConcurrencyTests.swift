@@ -54,12 +54,14 @@ struct CrewTests {
   @Test("work on a thread of a pool notices the cancellation itself, unless it is to be settled", arguments: [true, false])
   func checkpoints(isSettled: Bool) async {
     let running = Monitor<Task<PackError?, Never>?>(nil)
+    let isDone = Monitor(false)
     let work: @Sendable () throws(PackError) -> Void = { () throws(PackError) in
       let task = running.wait { $0 }
       task.cancel()
       // The handler of the cancellation runs in 'cancel', so that the pool is stopped by now.
       #expect(WorkerPool.isCancelled)
       try Task.checkpoint()
+      isDone.update { $0 = true }
     }
     let task = Task {
       await failure { () throws(PackError) in
@@ -68,6 +70,7 @@ struct CrewTests {
     }
     running.update { $0 = task }
     #expect(await task.value?.code == (isSettled ? nil : .cancelled))
+    #expect(isDone.withLock { $0 } == isSettled)
   }
 
   @Test("objects held by members are released before the pool returns")
