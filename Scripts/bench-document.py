@@ -95,6 +95,10 @@ def ratio(value):
     return f"{value:.3f}" if value < 0.1 else f"{value:.2f}"
 
 
+def share(value):
+    return f"{value:.3f}"
+
+
 def limit(value):
     return "" if value is None else f"{value:g}"
 
@@ -293,7 +297,7 @@ class Figures:
 
     def row(self, what, value, goal, text=ratio, more=False):
         holds = value >= goal if more else value <= goal
-        self.rows.append((what, text(value), f"{'≥' if more else '≤'} {text(goal)}", holds))
+        self.rows.append((what, text(value), f"{'≥' if more else '≤'} {f'{goal:g}' if text in (ratio, share) else text(goal)}", holds))
 
     def add_games(self):
         for record in self.of_type("games"):
@@ -302,14 +306,15 @@ class Figures:
                 ("size", "a pack's size", 0.985, 1), ("pack", "CPU to pack", 0.75, 1), ("unpack", "CPU to unpack", 0.65, 0.9),
                 ("check", "CPU to check", 0.8, None), ("size at 19", "size at level 19", None, 1)):
                 values = {tree["name"]: tree[name] for tree in trees if name in tree}
+                text = share if "size" in name else ratio
                 if not values:
                     continue
                 if mean:
-                    self.row(f"{title}, mean of {len(values)} games", statistics.geometric_mean(values.values()), mean)
+                    self.row(f"{title}, mean of {len(values)} games", statistics.geometric_mean(values.values()), mean, text)
                 if each:
                     worst = max(values, key=values.get)
                     above = sum(value > each for value in values.values())
-                    self.row(f"{title}, worst ({worst}; {above} of {len(values)} miss it)", values[worst], each)
+                    self.row(f"{title}, worst ({worst}; {above} of {len(values)} miss it)", values[worst], each, text)
             if record["start"]:
                 self.row("CPU of `packer --version`", record["start"]["version"], 0.0025, seconds)
                 self.row("CPU of `packer ls`", record["start"]["ls"], 0.005, seconds)

@@ -127,6 +127,8 @@ def main():
                 shutil.rmtree(tree)
             records.append({"name": title, "version": version.removeprefix("=="), "bytes": size, **figures})
             print(f"{title} {size / 1e6:.1f} MB: " + ", ".join(f"{kind} {value:.3f}" for kind, value in figures.items()), file=sys.stderr, flush=True)
+    if options.fetch:
+        return
     if options.json:
         print(json.dumps({"type": "games", "start": started, "trees": records}))
         return
