@@ -303,8 +303,8 @@ class Figures:
         for record in self.of_type("games"):
             trees = [tree for tree in record["trees"] if tree["bytes"] > 1e6]
             for name, title, mean, each in (
-                ("size", "a pack's size", 0.985, 1), ("pack", "CPU to pack", 0.75, 1), ("unpack", "CPU to unpack", 0.65, 0.9),
-                ("check", "CPU to check", 0.8, None), ("size at 19", "size at level 19", None, 1)):
+                ("size", "size, against age", 0.985, 1), ("pack", "CPU to pack, against age", 0.75, 1), ("unpack", "CPU to unpack, against age", 0.65, 0.9),
+                ("check", "CPU to check, against age", 0.8, None), ("size at 19", "size at level 19, against age -19", None, 1)):
                 values = {tree["name"]: tree[name] for tree in trees if name in tree}
                 text = share if "size" in name else ratio
                 if not values:
@@ -320,17 +320,18 @@ class Figures:
                 self.row("CPU of `packer ls`", record["start"]["ls"], 0.005, seconds)
 
     def add_trees(self):
-        """The first tree that was compared as a whole."""
-        for corpus in self.of_type("corpus")[:1]:
-            for verb, quantity, against, title in (
-                ("pack", "wall", "age", "time to pack"), ("pack", "memory", "age", "memory to pack"), ("unpack", "wall", "age", "time to unpack"),
-                ("unpack", "wall", "tar -x", "time to unpack, against tar -x"), ("unpack", "memory", "", "memory to unpack, besides the start"),
-                ("cat", "wall", "age", "time to read one file"), ("ls", "wall", "age", "time to list")):
-                for figure in self.of_type("figure"):
-                    if (figure["corpus"], figure["verb"], figure["quantity"]) == (corpus["corpus"], verb, quantity) and figure["against"].endswith(against):
-                        if bool(figure["against"]) == bool(against) and figure.get("must") is not None:
-                            text = ratio if figure["against"] else lambda value: amount(value, "MiB")
-                            self.row(f"{title}, {corpus['corpus']}", figure["value"], figure["must"], text)
+        """The trees that were compared as a whole."""
+        for verb, quantity, against, title in (
+            ("pack", "wall", "age", "time to pack, against age"), ("pack", "memory", "age", "memory to pack, against age"),
+            ("pack -19", "cpu", "age", "CPU to pack at level 19, against age -19"), ("unpack", "wall", "age", "time to unpack, against age"),
+            ("unpack", "wall", "tar -x", "time to unpack, against tar -x"), ("unpack", "memory", "", "memory to unpack"),
+            ("cat", "wall", "age", "time to read one file, against age"), ("ls", "wall", "age", "time to list, against age"),
+            ("verify", "cpu", "data", "CPU to check, against restic")):
+            for figure in self.of_type("figure"):
+                if (figure["verb"], figure["quantity"]) == (verb, quantity) and figure["against"].endswith(against) and figure.get("must") is not None:
+                    if bool(figure["against"]) == bool(against) and figure["corpus"] in ("media", "text"):
+                        text = ratio if figure["against"] else lambda value: amount(value, "MiB")
+                        self.row(f"{title}, {figure['corpus']}", figure["value"], figure["must"], text)
 
     def add_serving(self):
         for record in self.of_type("serve")[-1:]:
@@ -345,7 +346,7 @@ class Figures:
             self.row(
                 f"first byte of a file not read before, pack of {size(record['packSize'])} (nginx {record['firstByte'][1]['median']:.2f} ms)",
                 first["median"], 5, lambda value: f"{value:.2f} ms")
-            self.row("speed of a download, of nginx's", record["downloads"][0]["ratio"][0], 0.5, more=True)
+            self.row("speed of a download, against nginx", record["downloads"][0]["ratio"][0], 0.5, more=True)
 
     def add_packs(self):
         costs = {record["packs"]: record["release"] for record in self.of_type("catalogue") if record.get("release")}
@@ -354,7 +355,7 @@ class Figures:
                 self.row(f"{title}, 10,000 packs", costs[10_000][verb]["cpu"], goal, seconds)
             least, most = min(costs, default=0), max(costs, default=0)
             if least < most:
-                self.row(f"the same for each pack, {most:,} packs against {least:,}", costs[most][verb]["cpu"] / most * least / costs[least][verb]["cpu"], 1.1)
+                self.row(f"{title}, for each pack, {most:,} packs against {least:,}", costs[most][verb]["cpu"] / most * least / costs[least][verb]["cpu"], 1.1)
 
     def add_rest(self):
         figures = self.of_type("figure")
@@ -368,7 +369,7 @@ class Figures:
         kernels = [figure for figure in figures if figure["corpus"] == "kernels" and figure.get("must") is not None]
         if kernels:
             least = min(kernels, key=lambda figure: figure["value"])
-            self.row(f"speed of the slowest kernel ({least['verb']}), of the C library's", least["value"], 0.97, more=True)
+            self.row(f"speed of the slowest kernel ({least['verb']}), against the C library", least["value"], 0.97, more=True)
         for figure in figures:
             if figure["corpus"] == "store" and figure["verb"].startswith(("open and reconcile", "content request")) and figure.get("must") is not None:
                 self.row(f"{figure['verb']}, {of(figure)}", figure["value"], figure["must"], seconds)

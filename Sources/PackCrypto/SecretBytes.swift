@@ -21,6 +21,7 @@ package struct SecretBytes: ~Copyable, @unchecked Sendable {
 
   private let start: UnsafeMutablePointer<UInt8>
   private let mappedSize: Int
+  private let isLocked: Bool
 
   /// Makes `count` zero bytes.
   package init(count: Int) {
@@ -29,13 +30,14 @@ package struct SecretBytes: ~Copyable, @unchecked Sendable {
     mappedSize = max(count, SparePages.size)
     if mappedSize == SparePages.size, let page = unsafe SparePages.shared.take() {
       unsafe start = page
+      isLocked = true
       return
     }
     let pages = unsafe mmap(nil, mappedSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0)
     guard let pages = unsafe pages, unsafe pages != MAP_FAILED else {
       fatalError("out of memory for \(count) secret bytes")
     }
-    unsafe _ = mlock(pages, mappedSize)
+    isLocked = unsafe mlock(pages, mappedSize) == 0
     #if os(Linux)
       unsafe _ = madvise(pages, mappedSize, MADV_DONTDUMP)
     #endif
@@ -52,7 +54,7 @@ package struct SecretBytes: ~Copyable, @unchecked Sendable {
 
   deinit {
     unsafe wipeMemory(UnsafeMutableRawBufferPointer(start: start, count: count))
-    guard mappedSize != SparePages.size || !(unsafe SparePages.shared.keep(start)) else { return }
+    guard mappedSize != SparePages.size || !isLocked || !(unsafe SparePages.shared.keep(start)) else { return }
     unsafe _ = munmap(start, mappedSize)
   }
 

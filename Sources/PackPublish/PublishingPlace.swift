@@ -91,7 +91,8 @@ package enum PlaceName {
     if let name = secret(in: text) {
       throw PackError(
         .usage, "the place has '\(printable(name.utf8))' in its text, which may be a secret, and which others on this machine can see",
-        hint: "put it into the configuration of rclone, or into a variable such as RCLONE_CONFIG_GAMES_\(name.uppercased())")
+        hint: "put it into the configuration of rclone, or into a variable such as RCLONE_CONFIG_GAMES_\(printable(name.utf8).uppercased())"
+      )
     }
     return RclonePlace(text, showsProgress: showsProgress, isPatient: isPatient)
   }
@@ -102,10 +103,12 @@ package enum PlaceName {
   /// even rclone says of all.
   private static let harmless = Set(
     """
-    access_key_id access_tier account acl bucket_acl chunk_size concurrency copy_cutoff domain drive_id drive_type encoding endpoint
-    endpoint_type host hostname idle_timeout level list_chunk list_version location location_constraint max_upload_parts namenode object_acl
-    pacer_min_sleep path_override port profile project_number provider region remote root_folder_id server_side_encryption shell_type
-    sse_kms_key_id storage_class storage_policy subsystem team_drive tenant upload_concurrency upload_cutoff url user username vendor version_at
+    access_key_id access_tier account acl auth_version bucket_acl chunk_size ciphers client_certificate_path client_id concurrency connections
+    copy_cutoff domain download_url drive_id drive_type encoding endpoint endpoint_type host host_key_algorithms hostname idle_timeout key_exchange
+    level lifecycle list_chunk list_version location location_constraint macs max_upload_parts msi_client_id msi_object_id namenode
+    nextcloud_chunk_size object_acl pacer_min_sleep path_override port profile project_number provider pubkey public_access region remote role_arn
+    role_session_name root_folder_id server_side_encryption shell_type sse_kms_key_id ssh storage_class storage_policy subsystem team_drive tenant
+    tenant_domain tenant_id upload_concurrency upload_cutoff url user user_id user_project username vendor version_at
     """.split(whereSeparator: \.isWhitespace))
 
   /// Returns the name of a parameter whose value may be a secret, in a remote such as `:sftp,user=u,pass=…:path`.
@@ -120,12 +123,13 @@ package enum PlaceName {
       let name = part.prefix { $0 != "=" && $0 != ":" }
       guard part.dropFirst(name.count).first == "=" else { continue }
       let value = part.dropFirst(name.count + 1)
-      let isKnown = harmless.contains(name) || name.hasSuffix("_file") || name.hasSuffix("_command") || value == "true" || value == "false"
+      let isKnown =
+        harmless.contains(name) || name.hasSuffix("_file") || name.hasSuffix("_command") || ["true", "false", "unset"].contains(value)
       // An address may have a user name and a password, or a signature.
       guard isKnown, !value.contains("://") || !value.contains(where: { "@?".contains($0) }) else { return String(name) }
     }
     // One without quotes ends at its first colon.
-    guard let end, remote[end...].hasPrefix("://"), remote[end...].contains("@") else { return nil }
+    guard let end, remote[end...].hasPrefix("://"), remote[end...].contains(where: { "@?".contains($0) }) else { return nil }
     return remote[..<end].split(separator: ",").last.map { String($0.prefix { $0 != "=" }) }
   }
 }

@@ -175,13 +175,13 @@ package struct RclonePlace: PublishingPlace {
     do throws(PackError) {
       _ = try run(["copyto", "--ignore-times", "--", path, new])
       isWritten = true
-      let others = try sizes().keys.filter { $0.hasPrefix(Self.newManifest) && $0 != name }
-      if let other = others.first(where: Self.isFresh) {
+      let others = try sizes().keys.filter { $0 != name }.compactMap { other in Self.time(of: other).map { (name: other, time: $0) } }
+      if let other = others.first(where: { Self.isFresh($0.time) })?.name {
         throw PackError(
           .releaseConflict, of: title, "has \(other): another publisher is at work, or was killed in the last minute",
           hint: "see that one pipeline publishes at a time, then run it again")
       }
-      try remove(others)
+      try remove(others.map(\.name))
       guard try isKnown() else { throw conflict("got another manifest at the same time: another publisher is at work") }
       // Over the earlier one, without looking at that.
       _ = try run(["moveto", "--no-check-dest", "--ignore-times", "--", new, self.path(ReleaseFile.manifest)])
@@ -196,7 +196,10 @@ package struct RclonePlace: PublishingPlace {
       {
         return
       }
-      if isWritten, let there = try? sizes(), there[name] == nil { throw conflict("has another publisher at work, which did not wait") }
+      // Ours was removed by another publisher, and not renamed by an answer that was lost: then the manifest would be another one.
+      if isWritten, let there = try? sizes(), there[name] == nil, (try? isKnown()) == true {
+        throw conflict("has another publisher at work, which did not wait")
+      }
       Rclone.tidy(["deletefile", "--", new])
       throw error
     }
@@ -204,11 +207,14 @@ package struct RclonePlace: PublishingPlace {
 
   private static let newManifest = "manifest-new-"
 
-  /// Whether a name is that of a manifest that a publisher is about to rename: it takes seconds.
-  private static func isFresh(_ name: String) -> Bool {
-    guard let time = Int64(name.dropFirst(newManifest.count).prefix { $0 != "-" }) else { return false }
-    return ((try? ManifestTime.now().secondsSince1970) ?? 0) - time < 60
+  /// Returns when a publisher uploaded a manifest of this name, in seconds since 1970; nil for other names.
+  private static func time(of name: String) -> Int64? {
+    guard name.hasPrefix(newManifest), name.contains(".json") else { return nil }
+    return Int64(name.dropFirst(newManifest.count).prefix { $0 != "-" })
   }
+
+  /// Whether a manifest of this time may still be renamed, which takes seconds.
+  private static func isFresh(_ time: Int64) -> Bool { ((try? ManifestTime.now().secondsSince1970) ?? 0) - time < 60 }
 
   /// Returns the condition that the manifest is still the one that was there, as a header. Its tag is its MD5 unless the service encrypts with keys of
   /// the customer.

@@ -13,6 +13,7 @@ package final class OutputDirectory: Sendable {
   /// Nil if the caller gives the directory its final name.
   private let staging: StagedName?
   private let place: Place
+  private let keepsStale: Bool
   /// Whether the temporary directory is inside the final one.
   private let isInside: Bool
   /// The permissions of the finished directory: those that the process gives to new directories.
@@ -27,15 +28,18 @@ package final class OutputDirectory: Sendable {
   }
 
   /// Makes the temporary directory.
-  package init(_ path: String, place: Place = .free, files: any FileSystem) throws(PackError) {
+  ///
+  /// - Parameter keepsStale: whether what killed processes left of it stays until the commit, because it says what is in the place.
+  package init(_ path: String, place: Place = .free, keepsStale: Bool = false, files: any FileSystem) throws(PackError) {
     self.path = path
+    self.keepsStale = keepsStale
     self.files = files
     self.place = place
     let target = try files.target(of: path)
     let isNamed = PathParts(target) != nil
     isInside = isNamed ? files.isMountPoint(target) : (try? files.status(of: target, in: nil, following: .asThemselves)) != nil
     try Self.check(path, at: target, place, isInside: isInside, files: files)
-    let staging = try StagedName(for: isInside ? "\(target)/new" : target, files: files)
+    let staging = try StagedName(for: isInside ? "\(target)/new" : target, isSearched: keepsStale, files: files)
     self.staging = staging
     var mode: UInt32 = 0o777
     root = try staging.make(.directory) { (name, directory) throws(FileFailure) in
@@ -66,6 +70,7 @@ package final class OutputDirectory: Sendable {
     self.path = path
     self.files = files
     place = .free
+    keepsStale = false
     isInside = false
     staging = nil
     finalMode = 0o755
@@ -107,14 +112,15 @@ package final class OutputDirectory: Sendable {
     try writing(path, files.syncVolume(of: root))
     try writing(path, files.syncsWholeVolumes ? files.sync(root) : syncDirectories(root))
     guard let staging else { return }
-    guard !isInside else {
+    if isInside {
       try Self.check(path, at: files.target(of: path), place, isInside: true, files: files)
-      return try staging.commitInside()
+      try staging.commitInside()
+    } else if place == .free {
+      try staging.commit()
+    } else {
+      try staging.commitReplacing()
     }
-    switch place {
-    case .free: try staging.commit()
-    case .replaceable: try staging.commitReplacing()
-    }
+    if keepsStale { staging.removeStale() }
   }
 
   /// Syncs a directory and all directories below it. Otherwise a synced file could lose its name.

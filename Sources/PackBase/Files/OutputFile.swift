@@ -374,6 +374,9 @@ package final class StagedName: @unchecked Sendable {
     removeStale(of: parts.map(\.name), in: directory, files: files)
   }
 
+  /// Removes what killed processes left of this output.
+  func removeStale() { Self.removeStale(of: [parts.name], in: directory, files: files) }
+
   /// Removes temporary files of outputs that killed processes left. Files in use are locked.
   private static func removeStale(of outputs: [String], in directory: OpenFile, files: any FileSystem) {
     let fronts = Set(outputs.map(front))

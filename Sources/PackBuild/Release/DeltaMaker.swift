@@ -125,10 +125,17 @@ struct DeltaMaker {
     build.isWorth(size, insteadOf: wanted.identity.made.size)
   }
 
+  /// Whether a device would not install a pack that it makes with so many bytes.
+  static func isTooLarge(_ size: UInt64, for wanted: WantedDelta) -> Bool {
+    size > PackRewriter.largestSize(for: wanted.identity.made.size)
+  }
+
   /// Takes a delta from the earlier build, or its record that the delta was not worth it. Returns nil if there is none.
   private func reuse(_ wanted: WantedDelta) throws(PackError) -> UpdateOutcome? {
     guard let existing, let known = known[wanted.identity.made.id]?.first(where: wanted.identity.isThat) else { return nil }
-    if let size = known.madeSize { return wanted.isPacked ? wanted.tooLarge(known, size) : nil }
+    if let size = known.madeSize {
+      return wanted.isPacked && Self.isTooLarge(size, for: wanted) ? wanted.tooLarge(known, size) : nil
+    }
     guard isWorth(known.size, wanted) else { return wanted.unworthy(known, build.worth) }
     guard let file = known.file, try staged.take(file, known.sha256, known.size, from: existing) == nil else { return nil }
     return wanted.outcome(.reused, known)
@@ -242,7 +249,7 @@ extension DueDelta {
     let delta = try DeltaPack.open(output, key: wanted.key.key, files: build.files, backend: build.backend)
     let application = try DeltaApplication(delta, over: [base])
     let size = try await PackRewriter(application).packSize(application, jobs: jobs)
-    return size <= PackRewriter.largestSize(for: wanted.identity.made.size) ? nil : size
+    return DeltaMaker.isTooLarge(size, for: wanted) ? size : nil
   }
 
   /// The errors of a base, or of a pair of trees that has no delta. The full pack remains.

@@ -93,7 +93,7 @@ package struct ReleaseBuild: Sendable {
     if decisions.contains(where: \.isDue) {
       for signer in signers { try signer.checkProgram() }
     }
-    let staged = try StagedRelease(output, files: files, backend: backend)
+    let staged = try StagedRelease(output, keepsStale: existing?.isUnfinished ?? false, files: files, backend: backend)
     do throws(PackError) {
       let cached = try CachedFiles(self, staged)
       let made = try await PackMaker(build: self, staged: staged, cached: cached, progress: progress).packs(decisions)

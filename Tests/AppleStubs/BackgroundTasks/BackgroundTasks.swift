@@ -22,6 +22,7 @@ open class BGTask: NSObject {
 @available(macOS, unavailable)
 @available(tvOS, unavailable)
 @available(visionOS, unavailable)
+@available(macCatalyst, unavailable)
 open class BGContinuedProcessingTask: BGTask, ProgressReporting {
   public let progress = Progress(totalUnitCount: 0)
   open private(set) var title: String
@@ -46,6 +47,7 @@ open class BGTaskRequest: NSObject {
 @available(macOS, unavailable)
 @available(tvOS, unavailable)
 @available(visionOS, unavailable)
+@available(macCatalyst, unavailable)
 open class BGContinuedProcessingTaskRequest: BGTaskRequest {
   public enum SubmissionStrategy: Int, Sendable {
     case fail = 0

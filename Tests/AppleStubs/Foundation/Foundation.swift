@@ -370,8 +370,6 @@ open class Progress: NSObject, @unchecked Sendable {
     set {}
   }
   open var fractionCompleted: Double { 0 }
-  @available(macOS 10.11, iOS 9.0, *)
-  open func addChild(_ child: Progress, withPendingUnitCount inUnitCount: Int64) {}
   open var isCancelled: Bool { false }
   open func cancel() {}
   open var kind: ProgressKind? {

@@ -482,6 +482,12 @@ struct ReleaseBuildTests {
       if contents != before, contents != after { mixtures += 1 }
       let release = try ReleaseFiles(project.directory("dist"))
       #expect(release.files.allSatisfy { contents[$0.name]?.count == Int($0.size) }, "\(counting.calls[number])")
+      // Also from other sources, and after a build that fails.
+      try project.add("movie/intro.mp4", [4])
+      #expect(await project.refusal { $0.files = FaultyFiles { $0.operation == .exchange ? .failure(.inputOutput) : nil } } != nil)
+      try await project.build { $0.files = FaultyFiles { $0.operation == .exchange ? .failure(.acrossVolumes) : nil } }
+      #expect(project.directory.names() == ["build", "dist", "packer.yml"], "\(counting.calls[number])")
+      try project.add("movie/intro.mp4", [1, 2, 3])
       try await project.build()
       #expect(project.contents() == after && project.directory.names() == ["build", "dist", "packer.yml"], "\(counting.calls[number])")
     }

@@ -177,12 +177,12 @@ struct ReleaseUpdateTests {
   @Test("of which devices would make too large a pack are left out with the reason, and are not made again as long as packs stay encrypted")
   func tooLarge() async throws {
     let project = try ReleaseProject()
-    func configure(_ install: String) throws {
+    func configure(_ install: String, level: String = "19") throws {
       try project.configure(
         """
         serve: {baseURL: "https://cdn.example.com/packs/"}
         packs:
-          - {id: texts, root: build/texts, install: \(install), level: 19}
+          - {id: texts, root: build/texts, install: \(install), level: \(level)}
 
         """)
     }
@@ -214,6 +214,11 @@ struct ReleaseUpdateTests {
     #expect(try await project.build(on: 2).updates == first)
 
     try project.directory.write(kept, to: "released/\(base)")
+    try configure("packed", level: "3")
+    #expect(try await project.build(on: 2).updates.first?.action == .made)
+    try configure("packed")
+    try project.remove("dist")
+    try await project.build(on: 2)
     try configure("unpacked")
     #expect(try await project.build(on: 2).updates.first?.action == .made)
   }

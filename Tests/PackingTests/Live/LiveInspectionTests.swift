@@ -176,6 +176,12 @@ struct LiveInspectionTests {
     ] {
       #expect(try await found { ($1.fields["date"], $1.fields["age"]) = (date, age) } == (isFault ? [.clock] : []), "\(date) \(age)")
     }
+    for (date, isLesser) in [("Mon, 21 Dec 2026 12:00:00 GMT", true), ("Mon, 21 Dec 2026 12:00:01 GMT", false)] {
+      let found = try await faults { request, answer in
+        if request.url == Self.manifestURL { (answer.fields["date"], answer.fields["age"]) = (date, "0") }
+      }
+      #expect(found.map(\.isLesser) == [isLesser], "\(date)")
+    }
     #expect(
       try await found { request, answer in
         if request.allowsEncoding { (answer.fields["content-encoding"], answer.bytes) = ("br", [9]) }

@@ -243,10 +243,8 @@ struct Comparison {
         ours: results.median(Self.ours, mebibytes), theirs: results.median(peer, mebibytes), unit: "MiB", limit: limit))
   }
 
-  /// Records the memory without that of a start, most of which is the program's own file.
   private func showMemory(_ results: Contest.Results, _ verb: String) throws(PackError) {
-    let start = try arena.stopwatch.run("exec \(arena.packer) --version >/dev/null").peakMemory
-    let values = results[Self.ours].map { Double($0.peakMemory - min(start, $0.peakMemory)) / 1_048_576 }
+    let values = results[Self.ours].map { Double($0.peakMemory) / 1_048_576 }
     try arena.recorder.add(
       Figure(
         corpus: corpus.name, verb: verb, quantity: "memory", against: "", values: values, ours: values.median, theirs: 0, unit: "MiB",

@@ -8,8 +8,9 @@ final class StagedRelease {
   /// The names of the files that were added so far.
   private(set) var names: Set<String> = []
 
-  init(_ path: String, files: any FileSystem, backend: any CryptoBackend) throws(PackError) {
-    directory = try OutputDirectory(path, place: .replaceable, files: files)
+  /// - Parameter keepsStale: whether what killed builds left stays until the commit: ``ExistingRelease/isUnfinished``.
+  init(_ path: String, keepsStale: Bool = false, files: any FileSystem, backend: any CryptoBackend) throws(PackError) {
+    directory = try OutputDirectory(path, place: .replaceable, keepsStale: keepsStale, files: files)
     temporaryPath = directory.temporaryPath
     self.files = files
     self.backend = backend

@@ -3,6 +3,8 @@ struct ExistingRelease: Sendable {
   let record: BuildRecord
   let directory: OpenFile
   let path: String
+  /// Whether a killed build may have left files here that only the record in its temporary directory knows.
+  let isUnfinished: Bool
 
   /// Reads the earlier release at the output path.
   ///
@@ -46,7 +48,7 @@ struct ExistingRelease: Sendable {
       strangers += inner.map { "\(name.text)/\($0.text)" }.filter { !known.contains($0) }
     }
     guard strangers.isEmpty else { throw foreign(path, strangers.sorted()) }
-    return ExistingRelease(record: record, directory: directory, path: path)
+    return ExistingRelease(record: record, directory: directory, path: path, isUnfinished: !unfinished.isEmpty)
   }
 
   /// Returns the name of a stranger. For a directory of the name that a build uses, too, the names of what is in it.
