@@ -30,8 +30,8 @@ package final class WorkerPool: Sendable {
   /// Whether the current thread is to end its work at its next checkpoint.
   static var endsEarly: Bool { current.map { !$0.isSettled && $0.isStopped } ?? Task.isCancelled }
 
-  /// The default number of threads of a job: the number of online processors.
-  package static var defaultSize: Int { max(1, sysconf(CInt(_SC_NPROCESSORS_ONLN))) }
+  /// The default number of threads of a job: the number of processors that were online at first.
+  package static let defaultSize = max(1, sysconf(CInt(_SC_NPROCESSORS_ONLN)))
 
   /// The largest number of threads that a caller may request. Each thread needs its own buffers, and few machines have more processors.
   package static let largestSize = 1024

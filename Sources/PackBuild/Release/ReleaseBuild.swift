@@ -283,36 +283,39 @@ package struct ReleaseBuild: Sendable {
   /// Throws if the output is inside the root of a pack that does not exclude it, or the root inside the output: the release would be packed itself,
   /// and differ with each build.
   func checkPlace(_ packs: [PackerConfiguration.Pack]) throws(PackError) {
-    guard let parts = PathParts(output) else {
+    guard PathParts(output) != nil else {
       throw PackError(.usage, "'\(output)' cannot be the directory of a release", hint: "name a directory, as in -o dist")
     }
     // A directory that does not exist is reported later, when it is used.
-    guard let parent = try? files.canonicalPath(of: parts.directory) else { return }
-    let own = (try? files.canonicalPath(of: output)) ?? "\(parent == "/" ? "" : parent)/\(parts.name)"
-    for pack in packs {
-      guard let root = try? files.canonicalPath(of: pack.root) else { continue }
+    guard let place = CanonicalPlace(output, files: files) else { return }
+    let roots = packs.compactMap { pack in (try? files.canonicalPath(of: pack.root)).map { (pack: pack, root: $0) } }
+    let own = place.path
+    for (pack, root) in roots {
       guard !root.utf8.elementsEqual(own.utf8), !root.utf8.starts(with: "\(own)/".utf8) else {
         throw PackError(
           .usage, of: pack.root, "is the root of pack '\(pack.id)', and is inside \(output), which a build replaces",
           hint: "correct the root in \(configuration.path), or choose another directory with -o")
       }
-      guard let place = pack.place(of: output, files: files) else { continue }
+      guard let inner = pack.place(of: place, inRoot: root) else { continue }
       throw PackError(
         .usage, of: output, "is inside \(pack.root), the root of pack '\(pack.id)', and would be packed",
-        hint: "choose a directory outside it with -o, or exclude it from the pack: exclude: [\(JSON.quoted(Glob.writable("/\(place)/")))]")
+        hint: "choose a directory outside it with -o, or exclude it from the pack: exclude: [\(JSON.quoted(Glob.writable("/\(inner)/")))]")
     }
     let kept = configuration.updates.flatMap { ReleasePlaces.exists($0.packs) ? $0.packs : nil }
     let cache = configuration.cache.flatMap { PackerConfiguration.isDirectory($0) ? $0 : nil }
-    let cachePlace = cache.flatMap(PathParts.init).flatMap { parts in
-      (try? files.canonicalPath(of: parts.directory)).map { "\($0)/\(parts.name)/" }
-    }
-    if let cache, "\(cache)/".utf8.starts(with: "\(output)/".utf8) || cachePlace?.utf8.starts(with: "\(own)/".utf8) ?? false {
+    let keptPlace = kept.flatMap { CanonicalPlace($0, files: files) }
+    let cachePlace = cache.flatMap { CanonicalPlace($0, files: files) }
+    if let cache,
+      "\(cache)/".utf8.starts(with: "\(output)/".utf8) || cachePlace.map({ "\($0.named)/".utf8.starts(with: "\(own)/".utf8) }) ?? false
+    {
       throw PackError(
         .usage, of: cache, "is in \(output), which a build replaces", hint: "name another directory in \(configuration.path): cache: …")
     }
-    for pack in packs {
-      if let kept, let place = pack.place(of: kept, files: files) { throw Self.packed(kept, in: pack, at: place) }
-      if let cache, let place = pack.place(of: cache, files: files) { throw Self.packed(cache, in: pack, at: place, key: "cache: …") }
+    for (pack, root) in roots {
+      if let kept, let inner = keptPlace.flatMap({ pack.place(of: $0, inRoot: root) }) { throw Self.packed(kept, in: pack, at: inner) }
+      if let cache, let inner = cachePlace.flatMap({ pack.place(of: $0, inRoot: root) }) {
+        throw Self.packed(cache, in: pack, at: inner, key: "cache: …")
+      }
     }
   }
 
@@ -339,15 +342,36 @@ extension PackerConfiguration.Pack {
 
   /// Returns the path of a directory in the pack if it would be packed, because it is inside the root and not excluded; otherwise nil.
   func place(of directory: String, files: any FileSystem) -> String? {
-    guard let parts = PathParts(directory), let parent = try? files.canonicalPath(of: parts.directory),
-      let root = try? files.canonicalPath(of: root)
-    else { return nil }
+    guard let place = CanonicalPlace(directory, files: files), let root = try? files.canonicalPath(of: root) else { return nil }
+    return self.place(of: place, inRoot: root)
+  }
+
+  /// Does the same for a directory and a root whose paths are known.
+  fileprivate func place(of place: CanonicalPlace, inRoot root: String) -> String? {
     // The root itself, perhaps by way of a link.
-    if let own = try? files.canonicalPath(of: directory), own.utf8.elementsEqual(root.utf8) { return "." }
+    guard !place.path.utf8.elementsEqual(root.utf8) else { return "." }
     let front = Array("\(root == "/" ? "" : root)/".utf8)
-    guard parent.utf8.elementsEqual(root.utf8) || parent.utf8.starts(with: front) else { return nil }
-    let place = String(decoding: "\(parent == "/" ? "" : parent)/\(parts.name)".utf8.dropFirst(front.count), as: UTF8.self)
-    return DirectoryScan.doesExclude(place, by: settings.excludes) ? nil : place
+    guard place.parent.utf8.elementsEqual(root.utf8) || place.parent.utf8.starts(with: front) else { return nil }
+    let inner = String(decoding: place.named.utf8.dropFirst(front.count), as: UTF8.self)
+    return DirectoryScan.doesExclude(inner, by: settings.excludes) ? nil : inner
+  }
+}
+
+/// Where a directory is, which need not exist.
+private struct CanonicalPlace {
+  /// The canonical path of the directory above it.
+  let parent: String
+  /// Its name in that, as a path.
+  let named: String
+  /// Its own canonical path, if it exists; otherwise its name.
+  let path: String
+
+  /// Returns nil if the directory above it does not exist.
+  init?(_ directory: String, files: any FileSystem) {
+    guard let parts = PathParts(directory), let parent = try? files.canonicalPath(of: parts.directory) else { return nil }
+    self.parent = parent
+    named = "\(parent == "/" ? "" : parent)/\(parts.name)"
+    path = (try? files.canonicalPath(of: directory)) ?? named
   }
 }
 

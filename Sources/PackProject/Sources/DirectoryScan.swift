@@ -203,7 +203,6 @@ private final class DirectoryScanner: @unchecked Sendable {
   private let excludes: [Glob]
   private let files: any FileSystem
   private let sourceProblems: SourceProblems
-  private let canonicalRoot: String
   private let state = Monitor(State())
 
   var found: Int { state.withLock { $0.found } }
@@ -219,7 +218,6 @@ private final class DirectoryScanner: @unchecked Sendable {
     self.sourceProblems = sourceProblems
     let status = try files.status(of: source)
     guard status.kind == .directory else { throw FileFailure.notADirectory.reading(source) }
-    canonicalRoot = try reading(source, files.canonicalPath(of: source))
     rootFile = try files.open(source, .directory)
     root = ScannedDirectory(path: "", name: "", stamp: FileStamp(status), parent: nil)
     state.withLock { $0 = State(waiting: [root], unfinished: 1, found: 0) }
@@ -363,7 +361,7 @@ private final class DirectoryScanner: @unchecked Sendable {
   /// Returns whether a symbolic link may be followed: only if the options allow it, and only inside the tree.
   private func checkLink(_ path: String) throws(FileFailure) -> Bool {
     let exclude = "exclude it with \(sourceProblems.words.exclude)"
-    guard let target = try? files.canonicalPath(of: "\(canonicalRoot)/\(path)") else {
+    guard let root = try? files.canonicalPath(of: source), let target = try? files.canonicalPath(of: "\(root)/\(path)") else {
       sourceProblems.add(
         path, .unsuitableSource, "is a broken symbolic link", hint: "restore what it points to, remove it, or \(exclude)")
       return false
@@ -375,7 +373,7 @@ private final class DirectoryScanner: @unchecked Sendable {
       return false
     }
     // Compared as bytes: strings are equal if they differ only in normalization, but such names are different files.
-    guard target.utf8.elementsEqual(canonicalRoot.utf8) || target.utf8.starts(with: (canonicalRoot + "/").utf8) else {
+    guard target.utf8.elementsEqual(root.utf8) || target.utf8.starts(with: (root + "/").utf8) else {
       sourceProblems.add(
         path, .unsuitableSource, "is a symbolic link that leaves the directory",
         hint: "copy what it points to into the directory, or \(exclude)")
