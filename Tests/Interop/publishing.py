@@ -144,7 +144,10 @@ def check_renaming(place, folder):
     before = (folder / "manifest.json").read_bytes()
     for number, status, verb, sight in ((signal.SIGTERM, 143, "copy", "devices see no change"), (signal.SIGINT, 130, "moveto", "or no change"), (signal.SIGTERM, 143, "moveto", "or no change")):
         environment = {**os.environ, **renaming(place, f"touch '{place}/moves'; exec sleep 60", verb)}
-        process = subprocess.Popen([PACKER, *publish], cwd=place, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        # A shell has processes in the background ignore SIGINT, and packer goes on doing so.
+        process = subprocess.Popen(
+            [PACKER, *publish], cwd=place, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
         while process.poll() is None and not (place / "moves").exists():
             time.sleep(0.01)
         process.send_signal(number)
