@@ -22,7 +22,7 @@ package final class DetachedThread: Sendable {
 
   /// Starts the thread. On Apple platforms, it has the quality of service of the current task if that is a background task.
   ///
-  /// - Returns: whether the system started a thread. If not, nothing was done.
+  /// - Returns: whether a thread does the work. If not, the system starts no more, and nothing was done.
   package func start() -> Bool {
     #if !canImport(Darwin)
       if IdleThreads.shared.give(self) { return true }
