@@ -24,6 +24,8 @@ build_packages+=(zlib1g-dev liblzma-dev libbz2-dev)
 # The packages that swift.org lists for Debian. Installed only if the toolchain does not start without them.
 toolchain_packages=(binutils libcurl4-openssl-dev libedit-dev libncurses-dev libsqlite3-dev libxml2-dev tzdata uuid-dev zlib1g-dev)
 test_packages=(curl libarchive-tools zstd python3 python3-venv strace time nginx-light openssh-client openssl softhsm2 opensc rclone parallel make)
+# What compiles the reader for browsers, and runs it.
+web_packages=(wasi-libc libclang-rt-dev-wasm32 binaryen nodejs)
 # A browser, and Debian's own Python with the driver for it.
 browser_packages=(chromium chromium-driver python3 python3-selenium nginx-light strace)
 

@@ -1,7 +1,7 @@
 /// The cryptographic operations that packs need, implemented with one library.
 ///
 /// A value may be used from any thread. Each context it makes may be used by one worker at a time.
-package protocol CryptoBackend: Sendable {
+package protocol CryptoBackend: AnyObject, Sendable {
   /// The name and version of the library, for people.
   var name: String { get }
 
@@ -102,7 +102,7 @@ extension CipherContext {
 
 /// The back ends of this build.
 package enum CryptoBackends {
-  /// The default back end: OpenSSL on Linux, CryptoKit on Apple platforms.
+  /// The default back end: OpenSSL on Linux, CryptoKit on Apple platforms, WebCrypto in browsers.
   package static var standard: any CryptoBackend { all[0] }
 
   /// Every back end of this build, the standard one first.
@@ -113,6 +113,9 @@ package enum CryptoBackends {
     #endif
     #if canImport(CryptoKit) || SwiftCrypto
       all.append(CryptoKitBackend())
+    #endif
+    #if arch(wasm32)
+      all.append(HostBackend())
     #endif
     return all
   }()

@@ -39,8 +39,8 @@ extension PackError {
   package static func notWrapped(for ids: [KeyID], keyID: KeyID, recipients: [KeyID]) -> PackError {
     let others =
       recipients.isEmpty
-      ? "and for no other recipient" : "only for \(recipients.prefix(8).map(\.description).joined(separator: ", "))"
-    let given = ids.prefix(8).map(\.description).joined(separator: ", ")
+      ? "and for no other recipient" : "only for \(recipients.prefix(8).map { $0.description }.joined(separator: ", "))"
+    let given = ids.prefix(8).map { $0.description }.joined(separator: ", ")
     return PackError(
       .notWrapped, "pack is not wrapped for recipient key \(given), \(others); it was made with key \(keyID)", advice: .askForCopy)
   }

@@ -84,7 +84,7 @@ public struct PackKey: ~Copyable, Sendable {
 
   /// Returns a copy of the key in its own memory, for callers that outlive this one.
   package borrowing func copy() -> PackKey {
-    PackKey(kind, id: id, recipient: recipient, secret: secret.withSpan { SecretBytes(copying: $0) }, checksum: checksum)
+    PackKey(kind, id: id, recipient: recipient, secret: secret.copy(), checksum: checksum)
   }
 
   private init(_ kind: Kind, id: KeyID, recipient: RecipientPublicKey?, secret: consuming SecretBytes, checksum: [UInt8]) {

@@ -58,6 +58,9 @@ package struct SecretBytes: ~Copyable, @unchecked Sendable {
     unsafe _ = munmap(start, mappedSize)
   }
 
+  /// Returns the same bytes in memory of their own.
+  package borrowing func copy() -> SecretBytes { withSpan { SecretBytes(copying: $0) } }
+
   /// Calls `body` with the bytes.
   package borrowing func withSpan<R: ~Copyable, E: Error>(_ body: (Span<UInt8>) throws(E) -> R) throws(E) -> R {
     try unsafe body(Span(_unsafeStart: UnsafePointer(start), count: count))
@@ -123,15 +126,4 @@ private func wipeMemory(_ memory: UnsafeMutableRawBufferPointer) {
   #else
     unsafe explicit_bzero(start, memory.count)
   #endif
-}
-
-/// Whether two spans hold the same bytes, in a time that depends only on their lengths.
-@inline(never)
-package func equalInConstantTime(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
-  guard left.count == right.count else { return false }
-  var difference: UInt8 = 0
-  for index in left.indices {
-    difference |= left[index] ^ right[index]
-  }
-  return difference == 0
 }

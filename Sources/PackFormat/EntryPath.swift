@@ -252,7 +252,10 @@ package enum EntryPath {
     #if canImport(Darwin)
       return Array(text.precomposedStringWithCanonicalMapping.unicodeScalars)
     #else
-      return Array(text._nfc)
+      // Not as a sequence: Embedded Swift does not see that conformance.
+      var (scalars, rest) = ([Unicode.Scalar](), text._nfc.makeIterator())
+      while let scalar = rest.next() { scalars.append(scalar) }
+      return scalars
     #endif
   }
 }

@@ -72,7 +72,7 @@ package struct KeyStanzas: Hashable, Sendable {
   package private(set) var unknown: [Unknown] = []
 
   /// The ids of the keys for which the file key is wrapped, in order.
-  package var recipientIDs: [KeyID] { wraps.map(\.keyID) }
+  package var recipientIDs: [KeyID] { wraps.map { $0.keyID } }
 
   static let derive: UInt16 = 1
 

@@ -167,7 +167,7 @@ package struct IndexDirectory: Sendable {
       guard block == 0 || precedes(bytes.byteSpan.extracting(previous), bytes.byteSpan.extracting(path)) else {
         throw PackError(.damagedPayload, "index blocks are out of order at block \(block)")
       }
-      guard length > 0, Int(length) <= Limits.compressBound(Limits.indexBlockSize) + 32 * head.recordCount(inBlock: block) else {
+      guard length > 0, length <= UInt32(Limits.compressBound(Limits.indexBlockSize) + 32 * head.recordCount(inBlock: block)) else {
         throw PackError(.damagedPayload, "index block \(block) claims \(length) bytes")
       }
       offset += UInt64(length)

@@ -20,7 +20,7 @@ package struct RecordColumns: Sendable {
     }
     for record in records { bytes.append(record.kind.rawValue) }
     var end = ContentEnd()
-    appendPlanes(records.map(\.size), to: &bytes)
+    appendPlanes(records.map { $0.size }, to: &bytes)
     appendPlanes(records.map { end.step(toSize: $0.size, at: $0.offset) }, to: &bytes)
     return bytes
   }

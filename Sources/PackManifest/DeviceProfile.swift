@@ -53,7 +53,7 @@ public struct DeviceProfile: Hashable, Sendable {
 extension DeviceProfile.Platform {
   /// Groups the platforms by the packs that are for them. One group if the packs are the same on all platforms.
   package static func groups(of packs: [ManifestPack]) -> [(platforms: [DeviceProfile.Platform], packs: [ManifestPack])] {
-    guard !packs.allSatisfy(\.platforms.isEmpty) else { return [(allCases, packs)] }
+    guard !packs.allSatisfy({ $0.platforms.isEmpty }) else { return [(allCases, packs)] }
     var groups: [(platforms: [DeviceProfile.Platform], packs: [ManifestPack])] = []
     for platform in allCases {
       let device = DeviceProfile(platform: platform, languages: nil)

@@ -128,7 +128,7 @@ struct ManifestEntryReader {
     let start = cursor.offset
     let text = try cursor.text(what, in: bytes)
     guard let choice = Choice(rawValue: text) else {
-      let known = type.allCases.map(\.rawValue).joined(separator: ", ")
+      let known = type.allCases.map { $0.rawValue }.joined(separator: ", ")
       throw cursor.fault("has \(what) '\(text)', which is not one of \(known)", at: start)
     }
     return choice

@@ -74,7 +74,7 @@ enum ManifestRules {
   /// Returns the faults of the list of languages and of the fallback.
   private static func languageFaults(of pack: ManifestPack) -> [String] {
     var faults: [String] = []
-    let all = pack.languages.isEmpty ? [pack.language].compactMap(\.self) : pack.languages
+    let all = pack.languages.isEmpty ? pack.language.map { [$0] } ?? [] : pack.languages
     func lists(_ tag: String?) -> Bool { all.contains { $0.utf8.elementsEqual((tag ?? "").utf8) } }
     if !pack.languages.isEmpty, all.count == 1 || !lists(pack.language) { faults.append("languages are not its own and others") }
     if !zip(all, all.dropFirst()).allSatisfy({ $0.precedes($1) }) { faults.append("languages do not ascend") }

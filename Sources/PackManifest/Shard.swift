@@ -139,7 +139,7 @@ package enum ShardContent {
     func refuse(_ fault: String) -> PackError { PackError(.damagedManifest, "\(name) breaks its rules: \(fault)") }
     if let fault = faults(of: packs).first { throw refuse(fault) }
     guard packs.count <= shard.maxCount else { throw refuse("it has \(packs.count) entries, more than \(shard.maxCount)") }
-    let listed = Set(manifest.packs.map(\.id))
+    let listed = Set(manifest.packs.map { $0.id })
     for pack in packs {
       guard try Shard.number(of: pack.id, among: manifest.catalogue.count, backend: backend) == number else {
         throw refuse("pack '\(pack.id)' belongs in another shard")

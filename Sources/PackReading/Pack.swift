@@ -32,34 +32,17 @@ public final class Pack: Sendable {
   /// The memory of readers that is kept between calls, in bytes, unless this number of them takes more.
   static let (keptSize, keptCount) = (24 << 20, 4)
 
-  /// Opens the pack at `path`.
-  ///
-  /// - Parameter key: the application key, the pack's own key if the pack was made with one, or a key for which the pack is wrapped.
-  /// - Throws: ``PackError`` with a code that distinguishes a wrong key (``PackError/Code/wrongKey``, ``PackError/Code/notWrapped``) from a damaged header
-  ///   (``PackError/Code/damagedHeader``), a damaged body, a truncated pack, a file that is not a pack, and a pack that needs a newer reader.
-  public static func open(_ path: String, key: borrowing PackKey) throws(PackError) -> Pack {
-    try Pack(path, key: key, files: SystemFiles(), backend: CryptoBackends.standard)
-  }
-
-  package convenience init(
-    _ path: String, key: borrowing PackKey, files: any FileSystem, backend: any CryptoBackend
-  ) throws(PackError) {
-    try self.init(PackStart(path, files: files), path: path, key: key, files: files, backend: backend)
-  }
-
-  /// Opens the pack at `path` whose start was already read.
-  package init(
-    _ start: PackStart, path: String, key: borrowing PackKey, files: any FileSystem, backend: any CryptoBackend
-  ) throws(PackError) {
-    source = try PackSource(start, path: path, key: key, files: files, backend: backend)
+  /// Opens the pack whose header was opened.
+  package init(_ source: PackSource) throws(PackError) {
+    self.source = source
     let segments = try SegmentReader(source)
     do throws(PackError) {
       let payloadSize = source.layout.payloadSize
       // The last segment shows whether the pack is complete, so it is opened before any length is trusted.
       try segments.openLastSegment()
-      guard start.header.kind == .full else {
+      guard source.header.kind == .full else {
         throw PackError(
-          .unsupported, of: path, "is a delta, which has to be applied to the packs that it was made for", advice: .chooseBase)
+          .unsupported, of: source.path, "is a delta, which has to be applied to the packs that it was made for", advice: .chooseBase)
       }
       guard payloadSize >= UInt64(SeekTable.footerSize) else {
         throw PackError(.damagedPayload, "payload is \(payloadSize) bytes, too short for a seek table")
@@ -83,11 +66,6 @@ public final class Pack: Sendable {
     }
     let reader = try PackReader(self, segments: segments)
     readers.withLock { $0.idle.append(reader) }
-  }
-
-  /// Lets a budget close the file while it is not read. Then nothing else is kept, either.
-  package func join(_ budget: FileBudget) throws(PackError) {
-    try source.held.join(budget) { [weak self] in self?.dropBuffers() }
   }
 
   /// The unencrypted start of the pack.

@@ -227,8 +227,12 @@ struct SigningKeyTextTests {
 }
 
 /// A back end that flips one bit of each signature.
-private struct FaultySigner: CryptoBackend {
+private final class FaultySigner: CryptoBackend {
   let base: any CryptoBackend
+
+  init(base: any CryptoBackend) {
+    self.base = base
+  }
 
   var name: String { base.name }
 

@@ -9,7 +9,7 @@
   #endif
 
   /// The operations implemented with CryptoKit, or with swift-crypto on Linux.
-  struct CryptoKitBackend: CryptoBackend {
+  final class CryptoKitBackend: CryptoBackend {
     var name: String {
       #if canImport(CryptoKit)
         "CryptoKit"

@@ -2,7 +2,7 @@
   import COpenSSL
 
   /// The operations implemented with the EVP interface of OpenSSL 3.
-  struct OpenSSLBackend: CryptoBackend {
+  final class OpenSSLBackend: CryptoBackend {
     var name: String { unsafe OpenSSL_version(OPENSSL_VERSION).map { unsafe String(cString: $0) } ?? "OpenSSL" }
 
     func makeDigest() throws(PackError) -> any DigestContext {

@@ -24,7 +24,7 @@ extension KeysDocument.Content {
     if let fault = Self.fault(rootKeys, rootThreshold, "root keys") { return fault }
     if let fault = Self.fault(signingKeys, signingThreshold, "signing keys") { return fault }
     // A root signing key that also signs manifests would lie on a build machine.
-    let roots = Set(rootKeys.map(\.bytes))
+    let roots = Set(rootKeys.map { $0.bytes })
     if let both = signingKeys.first(where: { roots.contains($0.bytes) }) { return "has signing key \(both.id) as a root key too" }
     return nil
   }
@@ -36,7 +36,7 @@ extension KeysDocument.Content {
     for (left, right) in zip(keys, keys.dropFirst()) where !left.bytes.lexicographicallyPrecedes(right.bytes) {
       return left == right ? "has one of its \(noun) twice" : "has \(noun) that are not in ascending order"
     }
-    guard Set(keys.map(\.id)).count == keys.count else { return "has two \(noun) with one id" }
+    guard Set(keys.map { $0.id }).count == keys.count else { return "has two \(noun) with one id" }
     guard (1...keys.count).contains(threshold) else { return "requires \(threshold) of \(keys.count) \(noun)" }
     return nil
   }
@@ -70,8 +70,8 @@ enum KeysReader {
     }
     var content = KeysDocument.Content(
       version: try required(version, "version"), issued: try required(issued, "issued"), expires: try required(expires, "expires"),
-      rootKeys: [], rootThreshold: Int(try required(rootThreshold, "rootThreshold")), signingKeys: [],
-      signingThreshold: Int(try required(signingThreshold, "signingThreshold")))
+      rootKeys: [], rootThreshold: Int(clamping: try required(rootThreshold, "rootThreshold")), signingKeys: [],
+      signingThreshold: Int(clamping: try required(signingThreshold, "signingThreshold")))
     // In the order of the document, which the rules check.
     content.rootKeys = try required(rootKeys, "rootKeys")
     content.signingKeys = try required(signingKeys, "signingKeys")

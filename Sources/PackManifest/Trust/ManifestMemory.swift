@@ -71,7 +71,7 @@ public struct ManifestMemory: Hashable, Sendable {
   ///   - keys: The keys that count now. If too few of them signed `accepted`, it is forgotten: it would not be accepted today.
   public init(_ accepted: Accepted? = nil, lowestVersion: UInt64 = 0, trusting keys: TrustedKeys) {
     self.lowestVersion = lowestVersion
-    let trusted = Set(keys.signingKeys.map(\.id))
+    let trusted = Set(keys.signingKeys.map { $0.id })
     let counts = { (signers: [String]) in trusted.intersection(signers).count >= keys.threshold }
     self.accepted = accepted.flatMap { counts($0.signers) ? $0 : nil }
     installed = accepted?.installed.filter { counts($0.signers) } ?? []

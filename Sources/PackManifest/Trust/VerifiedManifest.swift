@@ -79,8 +79,8 @@ extension SignedManifest {
         .untrustedSignature, "manifest is signed by \(count) trusted \(count == 1 ? "key" : "keys"), but \(needed) are needed",
         advice: .developer("sign it with more of the keys that the keys document lists"))
     }
-    let trusted = keys.map(\.id).joined(separator: ", ")
-    let present = signatures.isEmpty ? "not signed" : "signed by \(signatures.map(\.keyID).joined(separator: ", "))"
+    let trusted = keys.map { $0.id }.joined(separator: ", ")
+    let present = signatures.isEmpty ? "not signed" : "signed by \(signatures.map { $0.keyID }.joined(separator: ", "))"
     return PackError(
       .untrustedSignature, "manifest is \(present); the trusted \(keys.count == 1 ? "key is" : "keys are") \(trusted)",
       advice: .developer("sign it with a key that the app trusts"))

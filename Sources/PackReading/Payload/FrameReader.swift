@@ -129,7 +129,7 @@ package final class FrameReader {
       try source.read(at: firstBlock + UInt64(checked * (most + BlockHeader.length)) - UInt64(before), into: &target)
       if checked == 0 {
         guard let header = try? FrameHeader.parse(bytes.byteSpan, name: ""), header.size == headerSize, header.contentSize == size,
-          (min(size, most)...size).contains(Int(header.windowSize))
+          (UInt64(min(size, most))...UInt64(size)).contains(header.windowSize)
         else { return nil }
       }
       let block = BlockHeader(bytes.byteSpan, at: before)

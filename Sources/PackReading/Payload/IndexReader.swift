@@ -15,12 +15,13 @@ package struct IndexReader: Sendable {
     try Self.checkSkippable(table.indexHead, source: source)
     blocksOffset = table.indexBlocks.offset + UInt64(skip)
 
+    let mostSize = IndexHead.size + Limits.compressBound(Limits.indexDirectorySize)
+    guard table.indexHead.compressedSize <= UInt32(skip + mostSize) else {
+      throw PackError(.limitExceeded, "index head is \(table.indexHead.compressedSize - UInt32(skip)) bytes, more than any directory needs")
+    }
     let size = Int(table.indexHead.compressedSize) - skip
     guard size >= IndexHead.size else {
       throw PackError(.damagedPayload, "index head is \(size) bytes, shorter than \(IndexHead.size)")
-    }
-    guard size <= IndexHead.size + Limits.compressBound(Limits.indexDirectorySize) else {
-      throw PackError(.limitExceeded, "index head is \(size) bytes, more than any directory needs")
     }
     var bytes = [UInt8](repeating: 0, count: size)
     var target = bytes.mutableByteSpan

@@ -1,0 +1,256 @@
+import CWeb
+
+// The functions that packer.js calls. Each returns 0 if it is done, 1 if the host has to bring something first and call it again, and 2 for an error.
+// The result is at ``packer_result`` until the next call: JSON, or the bytes of content. Numbers of bytes are doubles, which hold all sizes of packs.
+
+/// What is kept between two calls. There is one thread.
+private final class Calls: @unchecked Sendable {
+  static let shared = Calls()
+
+  /// What the last call returned.
+  var result: [UInt8] = []
+  /// The open packs, by their numbers.
+  var packs: [Int32: PackSession] = [:]
+  private var count: Int32 = 0
+
+  /// Keeps a pack, and returns its number.
+  func keep(_ pack: PackSession) -> Int32 {
+    count += 1
+    packs[count] = pack
+    return count
+  }
+}
+
+private func pack(_ number: Int32) -> PackSession? { Calls.shared.packs[number] }
+
+private enum Status: Int32 {
+  case done, wanting, failed
+}
+
+/// Runs a call for a conversation, and stores its result.
+private func run(_ conversation: Conversation?, _ body: (inout JSONText) throws(PackError) -> Void) -> Int32 {
+  guard let conversation else { return fail(PackError(.usage, "there is no such pack")) }
+  Conversation.running.conversation = conversation
+  defer { Conversation.running.conversation = nil }
+  var failure: PackError?
+  let text = JSONText { text in
+    do throws(PackError) { try body(&text) } catch { failure = error }
+  }
+  guard let failure else {
+    Calls.shared.result = text.bytes
+    return Status.done.rawValue
+  }
+  guard failure.code == .unread else { return fail(failure) }
+  Calls.shared.result = JSONText { conversation.wants(&$0) }.bytes
+  return Status.wanting.rawValue
+}
+
+private func fail(_ error: PackError) -> Int32 {
+  Calls.shared.result =
+    JSONText { text in
+      text.text("code", error.code.rawValue)
+      text.text("message", error.message)
+      if let subject = error.subject { text.text("subject", subject) }
+      if let advice = error.advice {
+        text.text("advice", advice.id)
+        text.text("hint", advice.description)
+      }
+    }.bytes
+  return Status.failed.rawValue
+}
+
+/// Bytes that the host has written to memory of ``packer_allocate(_:)``.
+@unsafe
+private func bytes(_ start: UnsafePointer<UInt8>?, _ count: Int32) -> [UInt8] {
+  unsafe [UInt8](UnsafeBufferPointer(start: start, count: Int(count)))
+}
+
+private func range(_ start: Double, _ end: Double) -> Range<UInt64>? {
+  start >= 0 && end >= start && end < 0x1p53 ? UInt64(start)..<UInt64(end) : nil
+}
+
+// MARK: Memory
+
+@_cdecl("packer_allocate")
+func packerAllocate(_ count: Int32) -> UnsafeMutablePointer<UInt8> { .allocate(capacity: max(1, Int(count))) }
+
+/// Overwrites and frees memory.
+@_cdecl("packer_free")
+func packerFree(_ start: UnsafeMutablePointer<UInt8>, _ count: Int32) {
+  unsafe packer_wipe(start, Int(count))
+  unsafe start.deallocate()
+}
+
+@_cdecl("packer_result")
+func packerResult() -> UnsafePointer<UInt8>? { unsafe Calls.shared.result.withUnsafeBufferPointer { $0.baseAddress } }
+
+@_cdecl("packer_result_size")
+func packerResultSize() -> Int32 { Int32(Calls.shared.result.count) }
+
+/// Overwrites what the last call returned.
+@_cdecl("packer_forget_result")
+func packerForgetResult() {
+  wipe(&Calls.shared.result)
+  Calls.shared.result = []
+}
+
+// MARK: Keys
+
+/// Reads the text of a key. The result is one byte for its kind, 0 for an application's and 1 for a recipient's, and the 32 bytes of the key.
+@_cdecl("packer_key")
+func packerKey(_ text: UnsafePointer<UInt8>, _ count: Int32) -> Int32 {
+  var text = unsafe bytes(text, count)
+  defer { wipe(&text) }
+  let isRecipient = KeyText.starts(text.byteSpan, as: .recipient)
+  do throws(PackError) {
+    let secret = try KeyText.read(text.byteSpan, isRecipient ? .recipient : .content, backend: CryptoBackends.standard)
+    Calls.shared.result = secret.withSpan { [isRecipient ? 1 : 0] + [UInt8](copying: $0) }
+    return Status.done.rawValue
+  } catch {
+    return fail(error)
+  }
+}
+
+/// Takes the host's answer to the request of a conversation: bytes, a key that stays with the host, or a refusal (-1).
+@_cdecl("packer_answer")
+func packerAnswer(_ session: Int32, _ start: UnsafePointer<UInt8>?, _ count: Int32, _ key: Int32) {
+  let answer: Conversation.Answer = unsafe key == -1 ? .refused : key > 0 ? .key(Int(key)) : .bytes(bytes(start, count))
+  conversation(session)?.take(answer)
+}
+
+private func conversation(_ number: Int32) -> Conversation? { pack(number) }
+
+// MARK: Packs
+
+/// Begins to open a pack, and returns its number. The host's key number 0 is its key.
+@_cdecl("packer_begin")
+func packerBegin(_ path: UnsafePointer<UInt8>, _ count: Int32, _ size: Double, _ isRecipient: Int32) -> Int32 {
+  let path = String(decoding: unsafe bytes(path, count), as: UTF8.self)
+  return Calls.shared.keep(PackSession(path: path, size: UInt64(max(0, size)), kind: isRecipient == 0 ? .application : .recipient))
+}
+
+/// Opens a pack. The result says what is in it.
+@_cdecl("packer_open")
+func packerOpen(_ session: Int32) -> Int32 {
+  let pack = pack(session)
+  return run(pack) { (text) throws(PackError) in
+    try pack?.open()
+    try pack?.describe(&text)
+  }
+}
+
+/// Closes a pack and wipes what is in memory of it.
+@_cdecl("packer_close")
+func packerClose(_ session: Int32) {
+  pack(session)?.segments?.removeAll()
+  Calls.shared.packs[session] = nil
+}
+
+/// Takes the first bytes of a pack.
+@_cdecl("packer_take_start")
+func packerTakeStart(_ session: Int32, _ start: UnsafePointer<UInt8>, _ count: Int32) {
+  pack(session)?.take(start: unsafe bytes(start, count))
+}
+
+/// Takes the plaintext of a segment.
+@_cdecl("packer_take_segment")
+func packerTakeSegment(_ session: Int32, _ number: Double, _ start: UnsafePointer<UInt8>, _ count: Int32) {
+  pack(session)?.segments?.take(UInt64(number), unsafe bytes(start, count))
+}
+
+/// Notes that a segment does not open, or opens as one that others follow.
+@_cdecl("packer_fail_segment")
+func packerFailSegment(_ session: Int32, _ number: Double, _ wasMiddle: Int32) {
+  pack(session)?.segments?.fail(UInt64(number), wasMiddle: wasMiddle != 0)
+}
+
+/// Lists the entries of a block of the index.
+@_cdecl("packer_block")
+func packerBlock(_ session: Int32, _ number: Int32) -> Int32 {
+  let pack = pack(session)
+  return run(pack) { (text) throws(PackError) in try pack?.describe(block: Int(number), &text) }
+}
+
+/// Begins to read a part of a file, or all of it if the end is negative. The result is its entry and the number of the body.
+@_cdecl("packer_read")
+func packerRead(_ session: Int32, _ path: UnsafePointer<UInt8>, _ count: Int32, _ start: Double, _ end: Double) -> Int32 {
+  let pack = pack(session)
+  let path = String(decoding: unsafe bytes(path, count), as: UTF8.self)
+  return run(pack) { (text) throws(PackError) in
+    if end < 0 {
+      try pack?.open(path, nil, &text)
+    } else {
+      guard let range = range(start, end) else { throw PackError(.usage, "\(Int64(start)) to \(Int64(end)) is no range") }
+      try pack?.open(path, range, &text)
+    }
+  }
+}
+
+/// Reads the next piece of a body: the result is its bytes. A piece without bytes is its end.
+@_cdecl("packer_next")
+func packerNext(_ session: Int32, _ body: Int32) -> Int32 {
+  let pack = pack(session)
+  var piece: [UInt8]?
+  let status = run(pack) { (_) throws(PackError) in piece = try pack?.next(Int(body)) }
+  if status == Status.done.rawValue { Calls.shared.result = piece ?? [] }
+  return status
+}
+
+/// Says which segments the next bytes of a body need.
+@_cdecl("packer_ahead")
+func packerAhead(_ session: Int32, _ body: Int32, _ count: Double) -> Int32 {
+  let pack = pack(session)
+  return run(pack) { (text) throws(PackError) in pack?.lookAhead(Int(body), UInt64(count), &text) }
+}
+
+@_cdecl("packer_close_body")
+func packerCloseBody(_ session: Int32, _ body: Int32) { pack(session)?.close(Int(body)) }
+
+/// Checks the next part of a pack. The result says how many bytes of content are done, and whether all of it is.
+@_cdecl("packer_check")
+func packerCheck(_ session: Int32) -> Int32 {
+  let pack = pack(session)
+  return run(pack) { (text) throws(PackError) in
+    if let done = try pack?.checkNext() { text.number("done", done) } else { text.flag("isOver", true) }
+  }
+}
+
+// MARK: Responses
+
+/// Sets the options of responses: index, fallback, isolation, policy and cache, each ended by a zero byte, then the allowed origins.
+@_cdecl("packer_options")
+func packerOptions(_ session: Int32, _ start: UnsafePointer<UInt8>, _ count: Int32) -> Int32 {
+  let fields = unsafe fields(bytes(start, count))
+  let pack = pack(session)
+  return run(pack) { (_) throws(PackError) in
+    guard fields.count >= 5 else { throw PackError(.usage, "options are missing") }
+    var options = PackResponder.Options()
+    if !fields[0].isEmpty { options.indexName = fields[0] }
+    if !fields[1].isEmpty { options.fallback = fields[1] }
+    options.isIsolated = !fields[2].isEmpty
+    if !fields[3].isEmpty { options.contentSecurityPolicy = fields[3] }
+    if !fields[4].isEmpty { options.cacheControl = fields[4] }
+    options.allowedOrigins = Set(fields[5...])
+    try pack?.respond(with: options)
+  }
+}
+
+/// Answers a request: method, target, and names and values of header fields, each ended by a zero byte.
+@_cdecl("packer_respond")
+func packerRespond(_ session: Int32, _ start: UnsafePointer<UInt8>, _ count: Int32) -> Int32 {
+  let fields = unsafe fields(bytes(start, count))
+  let pack = pack(session)
+  return run(pack) { (text) throws(PackError) in
+    guard fields.count >= 2, fields.count % 2 == 0 else { throw PackError(.usage, "the request is cut off") }
+    var headers = HeaderFields()
+    for index in stride(from: 2, to: fields.count, by: 2) { headers.append(fields[index], fields[index + 1]) }
+    try pack?.respond(to: PackRequest(method: fields[0], target: fields[1], headers: headers), &text)
+  }
+}
+
+/// The texts in a list, each of which ends in a zero byte.
+private func fields(_ bytes: [UInt8]) -> [String] {
+  var fields = bytes.split(separator: 0, omittingEmptySubsequences: false).map { String(decoding: $0, as: UTF8.self) }
+  if !fields.isEmpty { fields.removeLast() }
+  return fields
+}

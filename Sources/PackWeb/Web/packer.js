@@ -1,0 +1,539 @@
+// Reads packs of `packer` in browsers, in service workers and in Node. FORMAT.md of packer specifies the bytes, WEB.md explains the use.
+//
+// All that decides is in packer.wasm, which never waits: it answers, or names what it needs. This module fetches it, has WebCrypto open it, and asks again.
+
+/** What is wrong with a pack, a key, a manifest or a server. `code` is stable; `message` and `hint` are for people. */
+export class PackError extends Error {
+  constructor({ code, message, subject, advice, hint }, options) {
+    super(hint ? `${message} (hint: ${hint})` : message, options)
+    this.name = 'PackError'
+    Object.assign(this, { code, subject, advice, hint })
+  }
+}
+
+/** How many bytes of a file are read before its digest is compared; a larger one is passed on as it comes, authenticated by its segments. */
+const digestLimit = 8 << 20
+/** How far ahead of its reader a body is fetched, in bytes. */
+const aheadSize = 4 << 20
+/** What is fetched of the start and of the end of a pack when it is opened: header, seek table and index of usual packs. */
+const startSize = 16 << 10
+const endSize = 128 << 10
+/** The largest request, and the most at a time. */
+const requestSize = 4 << 20
+const requestCount = 4
+
+const encoder = new TextEncoder()
+const decoder = new TextDecoder()
+
+// The core
+
+let core
+
+/**
+ * Loads packer.wasm. Called by everything else, so only a page that keeps it elsewhere needs it.
+ *
+ * @param wasm a URL, the bytes, or a compiled module; by default `packer.wasm` beside this file.
+ */
+export function loadPacker(wasm) {
+  core ??= instantiate(wasm).catch(error => {
+    core = undefined
+    throw error
+  })
+  return core
+}
+
+async function instantiate(wasm) {
+  const source = wasm ?? new URL('packer.wasm', import.meta.url)
+  if (source instanceof WebAssembly.Module) return new Core(await WebAssembly.instantiate(source, imports))
+  const bytes = source instanceof ArrayBuffer || ArrayBuffer.isView(source) ? source : await readWhole(new URL(source, globalThis.location?.href))
+  return new Core((await WebAssembly.instantiate(bytes, imports)).instance)
+}
+
+async function readWhole(url) {
+  if (url.protocol === 'file:') return (await import('node:fs/promises')).readFile(url)
+  const response = await fetch(url)
+  if (!response.ok) throw new PackError({ code: 'cannot-read', message: `${url} answers ${response.status}` })
+  return response.arrayBuffer()
+}
+
+let memory
+const imports = {
+  packer: {
+    // Seeds the hash tables, so that nobody can choose names that meet in one place.
+    random(start, count) { crypto.getRandomValues(new Uint8Array(memory.buffer, start, count)) },
+  },
+}
+
+class Core {
+  constructor(instance) {
+    this.exports = instance.exports
+    memory = instance.exports.memory
+    this.exports._initialize()
+  }
+
+  /** Calls `body` with the place of a copy of the bytes, which is overwritten and freed afterwards. */
+  lend(bytes, body) {
+    const start = this.exports.packer_allocate(bytes.length)
+    new Uint8Array(memory.buffer, start, bytes.length).set(bytes)
+    try {
+      return body(start, bytes.length)
+    } finally {
+      this.exports.packer_free(start, bytes.length)
+    }
+  }
+
+  /** The result of the last call. It is overwritten by the next one. */
+  get result() { return new Uint8Array(memory.buffer, this.exports.packer_result(), this.exports.packer_result_size()) }
+  get json() { return JSON.parse(decoder.decode(this.result)) }
+
+  /** Makes a call until it needs nothing more. `bring` fetches what it needs. Returns what `read` makes of the result. */
+  async ask(call, bring, read = () => this.json) {
+    for (;;) {
+      const status = call(this.exports)
+      if (status === 0) return read()
+      if (status === 2) throw new PackError(this.json)
+      await bring(this.json)
+    }
+  }
+}
+
+// Keys and what WebCrypto does with them
+
+const hexOf = bytes => Array.from(bytes, byte => byte.toString(16).padStart(2, '0')).join('')
+const bytesOf = hex => Uint8Array.from(hex.match(/../g) ?? [], pair => parseInt(pair, 16))
+
+/**
+ * Makes a key that this page can use and nobody can read back: of the text of a pack key (`pkk1-…`) or of a recipient's secret key (`pkx1-…`). Keep the
+ * result in IndexedDB rather than the text.
+ */
+export async function importKey(text) {
+  const core = await loadPacker()
+  const bytes = encoder.encode(text)
+  const status = core.lend(bytes, (start, count) => core.exports.packer_key(start, count))
+  bytes.fill(0)
+  if (status !== 0) throw new PackError(core.json)
+  const secret = core.result.slice(1)
+  const isRecipient = core.result[0] === 1
+  core.exports.packer_forget_result()
+  try {
+    return isRecipient ? await importAgreement(secret) : await importDerivation(secret)
+  } finally {
+    secret.fill(0)
+  }
+}
+
+const importDerivation = bytes => crypto.subtle.importKey('raw', bytes, 'HKDF', false, ['deriveBits', 'deriveKey'])
+
+async function importAgreement(bytes) {
+  // PKCS #8 of RFC 8410, which is the only form of a secret key that every browser takes.
+  const key = new Uint8Array([...bytesOf('302e020100300506032b656e04220420'), ...bytes])
+  try {
+    return await crypto.subtle.importKey('pkcs8', key, 'X25519', false, ['deriveBits', 'deriveKey'])
+  } finally {
+    key.fill(0)
+  }
+}
+
+/** The keys of one pack or release while it is opened. They cannot be exported; the bytes in between are in one function each. */
+class Keys {
+  constructor(first) { this.keys = [first] }
+
+  /** Answers a request of the core: bytes, the number of a key, or undefined if WebCrypto refuses. */
+  async answer(request) {
+    const use = Keys[request.op]
+    return use(request, request.key === undefined ? undefined : await this.key(request), key => this.keys.push(key) - 1)
+  }
+
+  /** The key with a number, or made of bytes that the core has. */
+  async key({ op, key }) {
+    if (key.startsWith('#')) return this.keys[Number(key.slice(1))]
+    const bytes = bytesOf(key)
+    try {
+      switch (op) {
+        case 'open': return await crypto.subtle.importKey('raw', bytes, 'AES-GCM', false, ['decrypt'])
+        case 'hmac': return await crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign'])
+        case 'derive': return await importDerivation(bytes)
+        default: return await importAgreement(bytes)
+      }
+    } finally {
+      bytes.fill(0)
+    }
+  }
+
+  static async derive({ salt, info, count, use }, key, keep) {
+    const algorithm = { name: 'HKDF', hash: 'SHA-256', salt: bytesOf(salt), info: bytesOf(info) }
+    switch (use) {
+      case 'AES-GCM': return keep(await crypto.subtle.deriveKey(algorithm, key, { name: 'AES-GCM', length: 256 }, false, ['decrypt']))
+      case 'HMAC': return keep(await crypto.subtle.deriveKey(algorithm, key, { name: 'HMAC', hash: 'SHA-256', length: 256 }, false, ['sign']))
+    }
+    // WebCrypto derives no key from which others are derived.
+    const bits = new Uint8Array(await crypto.subtle.deriveBits(algorithm, key, 8 * count))
+    if (use === 'bytes') return bits
+    try {
+      return keep(await (use === 'HKDF' ? importDerivation(bits) : importAgreement(bits)))
+    } finally {
+      bits.fill(0)
+    }
+  }
+
+  static async hmac({ message }, key) { return new Uint8Array(await crypto.subtle.sign('HMAC', key, bytesOf(message))) }
+
+  static async open({ nonce, ciphertext }, key) {
+    return crypto.subtle.decrypt({ name: 'AES-GCM', iv: bytesOf(nonce) }, key, bytesOf(ciphertext)).then(bytes => new Uint8Array(bytes), () => undefined)
+  }
+
+  static async public(_, key) {
+    const base = await crypto.subtle.importKey('raw', new Uint8Array(32).fill(9, 0, 1), 'X25519', false, [])
+    return new Uint8Array(await crypto.subtle.deriveBits({ name: 'X25519', public: base }, key, 256))
+  }
+
+  static async agree({ publicKey }, key, keep) {
+    try {
+      const other = await crypto.subtle.importKey('raw', bytesOf(publicKey), 'X25519', false, [])
+      return keep(await crypto.subtle.deriveKey({ name: 'X25519', public: other }, key, 'HKDF', false, ['deriveBits', 'deriveKey']))
+    } catch {
+      return undefined
+    }
+  }
+
+  static async verify({ publicKey, signature, message }) {
+    try {
+      const key = await crypto.subtle.importKey('raw', bytesOf(publicKey), 'Ed25519', false, ['verify'])
+      return await crypto.subtle.verify('Ed25519', key, bytesOf(signature), bytesOf(message)) ? new Uint8Array() : undefined
+    } catch {
+      return undefined
+    }
+  }
+}
+
+// Where the bytes of a pack come from
+
+/** The bytes of a `Blob` or `File`. */
+class BlobSource {
+  constructor(blob) {
+    this.blob = blob
+    this.name = blob.name ?? 'pack'
+  }
+
+  async size() { return this.blob.size }
+  async read(start, end) { return new Uint8Array(await this.blob.slice(start, end).arrayBuffer()) }
+}
+
+/** The bytes of an address, by ranges. */
+class HTTPSource {
+  constructor(url, { size, fetch: fetcher, signal } = {}) {
+    this.url = String(url)
+    this.name = this.url
+    this.expected = size
+    this.fetch = fetcher ?? ((url, options) => fetch(url, options))
+    this.signal = signal
+  }
+
+  async size() {
+    if (this.expected === undefined) this.first = await this.request(0, startSize)
+    return this.expected
+  }
+
+  async read(start, end) {
+    if (this.first && end <= this.first.length) return this.first.subarray(start, end)
+    return this.request(start, Math.min(end, this.expected))
+  }
+
+  async request(start, end) {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.attempt(start, end)
+      } catch (error) {
+        if (!error.isTransient || attempt === 3 || this.signal?.aborted) throw error
+        await new Promise(done => setTimeout(done, 250 * attempt))
+      }
+    }
+  }
+
+  async attempt(start, end) {
+    // No other header, because a browser asks the server before it sends one to another origin.
+    const options = { headers: { Range: `bytes=${start}-${end - 1}` }, cache: 'no-store', credentials: 'omit', signal: this.signal }
+    let response
+    try {
+      response = await this.fetch(this.url, options)
+    } catch (error) {
+      this.signal?.throwIfAborted()
+      throw this.fault('cannot be fetched', 'connect the device; or allow this page at the server (CORS)', { cause: error }, true)
+    }
+    if (response.status === 416 && start === 0) throw this.fault('is empty', 'fetch the file again')
+    if (response.status >= 500 || response.status === 429) throw this.fault(`answers ${response.status}`, 'try again', {}, true)
+    if (response.status === 200) {
+      await response.body?.cancel()
+      throw this.fault('is sent as a whole, although a part was asked for', 'have the server answer ranges, and do not compress packs on the way')
+    }
+    if (response.status !== 206) throw this.fault(`answers ${response.status}`, 'check the address')
+    if (response.headers.get('Content-Encoding')) throw this.fault('is compressed on the way', 'turn compression off for packs at the server')
+    const said = /^bytes (\d+)-(\d+)\/(\d+)$/.exec(response.headers.get('Content-Range') ?? '')
+    const total = said ? Number(said[3]) : this.expected
+    if (total === undefined) throw this.fault('does not say its size', 'expose the header Content-Range at the server (CORS)')
+    if (said && (Number(said[1]) !== start || Number(said[2]) !== Math.min(end, total) - 1)) {
+      throw this.fault(`sends bytes ${said[1]} to ${said[2]}, where ${start} to ${end - 1} were asked for`, 'check the server')
+    }
+    if (this.expected !== undefined && total !== this.expected) {
+      throw this.fault(`is ${total} bytes, not ${this.expected}`, 'fetch the manifest again: the pack was replaced', { code: 'source-changed' })
+    }
+    const tag = response.headers.get('ETag')
+    if (this.tag && tag && tag !== this.tag) throw this.fault('was changed between two requests', 'open the pack again', { code: 'source-changed' })
+    this.tag ??= tag
+    this.expected = total
+    let bytes
+    try {
+      bytes = new Uint8Array(await response.arrayBuffer())
+    } catch (error) {
+      this.signal?.throwIfAborted()
+      throw this.fault('stopped before its end', 'try again', { cause: error }, true)
+    }
+    if (bytes.length !== Math.min(end, total) - start) {
+      throw this.fault(`sends ${bytes.length} bytes, where ${Math.min(end, total) - start} were asked for`, 'check the server and what is in between', {}, true)
+    }
+    return bytes
+  }
+
+  fault(fault, hint, { code = 'cannot-read', cause } = {}, isTransient = false) {
+    return Object.assign(new PackError({ code, message: `${this.url} ${fault}`, subject: this.url, hint }, { cause }), { isTransient })
+  }
+}
+
+// Packs
+
+/**
+ * Opens a pack.
+ *
+ * @param source a URL whose server answers ranges, a `Blob`, or an object with `name`, `size()` and `read(start, end)`.
+ * @param key a result of `importKey`, or the text of a key.
+ * @param options `size` of the pack in bytes, if it is known; `signal` and `fetch` for the requests.
+ */
+export async function openPack(source, key, options = {}) {
+  const core = await loadPacker()
+  const secret = typeof key === 'string' ? await importKey(key) : key
+  const from = source instanceof Blob ? new BlobSource(source) : typeof source === 'string' || source instanceof URL ? new HTTPSource(source, options) : source
+  const pack = new Pack(core, from, secret)
+  try {
+    await pack.open(await from.size())
+    return pack
+  } catch (error) {
+    pack.close()
+    throw error
+  }
+}
+
+/** An open pack. Call `close` when it is not needed any more. */
+export class Pack {
+  #core
+  #source
+  #keys
+  #segmentKey
+  #number
+  #end
+  /** Segments on their way, by their numbers. */
+  #coming = new Map()
+
+  constructor(core, source, key) {
+    this.#core = core
+    this.#source = source
+    this.#keys = new Keys(key)
+    this.isRecipient = key.algorithm.name === 'X25519'
+  }
+
+  async open(size) {
+    const name = encoder.encode(this.#source.name)
+    this.#number = this.#core.lend(name, (start, count) => this.#core.exports.packer_begin(start, count, size, this.isRecipient ? 1 : 0))
+    this.size = size
+    Object.assign(this, await this.#ask(core => core.packer_open(this.#number)))
+    this.#keys = undefined
+    this.#end = undefined
+  }
+
+  /** Closes the pack, and overwrites what is in memory of it. */
+  close() {
+    if (this.#number !== undefined) this.#core.exports.packer_close(this.#number)
+    this.#number = undefined
+  }
+
+  /** All entries, in the order of their paths: `{path, kind, size, sha256}`. */
+  async entries() {
+    const all = []
+    for (let number = 0; number < this.blockCount; number++) {
+      all.push(...(await this.#ask(core => core.packer_block(this.#number, number))).entries)
+    }
+    return all
+  }
+
+  /** The bytes of a file, or those from `start` to before `end`. The digest is compared if it is the whole file. */
+  async read(path, range) {
+    return this.#collect(await this.#body(path, range))
+  }
+
+  /** The same as a stream, in pieces of at most a frame. The digest of a whole file is compared if it has at most 8 MiB. */
+  async stream(path, range) { return this.#stream(await this.#body(path, range)) }
+
+  /** Sets what responses have: `index`, `fallback`, `isolated`, `policy` (Content-Security-Policy), `cache` (Cache-Control), `origins`. */
+  async configure({ index = '', fallback = '', isolated = false, policy = '', cache = '', origins = [] }) {
+    const text = [index, fallback, isolated ? '1' : '', policy, cache, ...origins].map(field => `${field}\0`).join('')
+    await this.#ask(core => this.#core.lend(encoder.encode(text), (start, count) => core.packer_options(this.#number, start, count)))
+  }
+
+  /**
+   * Answers a request with a file of the pack, as `packer serve` and the web view's handler do.
+   *
+   * @param request a `Request`.
+   * @param target the address below the pack, if it is not the path of the request: `/img/a.png?v=3`.
+   */
+  async response(request, target) {
+    const url = new URL(request.url)
+    const fields = [request.method, target ?? url.pathname + url.search]
+    for (const [name, value] of request.headers) fields.push(name, value)
+    const text = encoder.encode(fields.map(field => `${field}\0`).join(''))
+    const answer = await this.#ask(core => this.#core.lend(text, (start, count) => core.packer_respond(this.#number, start, count)))
+    const headers = new Headers(answer.headers.map(({ name, value }) => [name, value]))
+    const init = { status: answer.status, headers }
+    if (answer.body === undefined) return new Response(null, init)
+    if (answer.whole && answer.length <= digestLimit) return new Response(await this.#collect(answer), init)
+    return new Response(this.#stream(answer), init)
+  }
+
+  /** Checks the whole pack as a client does that unpacks it: every tag, every frame, every digest. Calls `progress` with the bytes of content done. */
+  async check(progress) {
+    for (;;) {
+      const { done, isOver } = await this.#ask(core => core.packer_check(this.#number))
+      if (isOver) return
+      progress?.(done)
+    }
+  }
+
+  async #body(path, range) {
+    const name = encoder.encode(path)
+    const { start = 0, end = -1 } = range ?? {}
+    return this.#ask(core => this.#core.lend(name, (place, count) => core.packer_read(this.#number, place, count, start, end)))
+  }
+
+  #next(body) {
+    const piece = this.#ask(core => core.packer_next(this.#number, body), () => this.#core.result.slice())
+    return piece
+  }
+
+  async #collect(answer) {
+    const content = new Uint8Array(answer.length)
+    let done = 0
+    for (let piece; (piece = await this.#next(answer.body)).length > 0; done += piece.length) {
+      this.#goAhead(answer.body)
+      content.set(piece, done)
+    }
+    if (answer.whole) await this.#compare(content, answer)
+    return content
+  }
+
+  async #compare(content, { whole, wholePath }) {
+    if (hexOf(new Uint8Array(await crypto.subtle.digest('SHA-256', content))) === whole) return
+    throw new PackError({
+      code: 'digest-mismatch', message: `${this.#source.name}: the content of '${wholePath}' does not match the index`, subject: this.#source.name,
+      advice: 'fetch-from-trusted-place', hint: 'fetch the file from a trusted place; the program that made it is faulty or hostile',
+    })
+  }
+
+  #stream(answer) {
+    if (answer.whole && answer.length <= digestLimit) {
+      return new ReadableStream({
+        pull: async controller => {
+          const content = await this.#collect(answer)
+          if (content.length > 0) controller.enqueue(content)
+          controller.close()
+        },
+      })
+    }
+    return new ReadableStream({
+      pull: async controller => {
+        const piece = await this.#next(answer.body)
+        if (piece.length === 0) return controller.close()
+        this.#goAhead(answer.body)
+        controller.enqueue(piece)
+      },
+      cancel: () => { if (this.#number !== undefined) this.#core.exports.packer_close_body(this.#number, answer.body) },
+    }, { highWaterMark: 1 })
+  }
+
+  /** Begins to fetch what a body needs next. */
+  #goAhead(body) {
+    if (this.#core.exports.packer_ahead(this.#number, body, aheadSize) !== 0) return
+    const { segments = [] } = this.#core.json
+    this.#fetch(segments).catch(() => {})
+  }
+
+  async #ask(call, read) {
+    if (this.#number === undefined) throw new PackError({ code: 'usage', message: 'the pack is closed' })
+    return this.#core.ask(call, wants => this.#bring(wants), read)
+  }
+
+  async #bring({ crypto: request, start, segments, key }) {
+    if (request) return this.#answer(request)
+    if (key !== undefined) this.#segmentKey ??= this.#keys.keys[key]
+    if (segments) return this.#fetch(segments)
+    const bytes = await this.#source.read(0, Math.min(this.size, Math.max(start, startSize)))
+    this.#core.lend(bytes, (place, count) => this.#core.exports.packer_take_start(this.#number, place, count))
+  }
+
+  async #answer(request) {
+    const answer = await this.#keys.answer(request)
+    const { packer_answer: give } = this.#core.exports
+    if (answer === undefined) give(this.#number, 0, 0, -1)
+    else if (typeof answer === 'number') give(this.#number, 0, 0, answer)
+    else this.#core.lend(answer, (place, count) => give(this.#number, place, count, 0))
+  }
+
+  /** Fetches and opens segments, neighbours together. */
+  async #fetch(segments) {
+    const own = []
+    const all = new Set()
+    for (const segment of segments) {
+      const known = this.#coming.get(segment.number)
+      if (known) { all.add(known); continue }
+      const run = own.at(-1)
+      if (run && run.at(-1).end === segment.start && segment.end - run[0].start <= requestSize) run.push(segment)
+      else own.push([segment])
+    }
+    for (const run of own) {
+      const coming = this.#bringRun(run).finally(() => { for (const { number } of run) this.#coming.delete(number) })
+      for (const { number } of run) this.#coming.set(number, coming)
+      all.add(coming)
+      if (all.size % requestCount === 0) await Promise.all(all)
+    }
+    await Promise.all(all)
+  }
+
+  async #bringRun(run) {
+    const start = run[0].start
+    const bytes = await this.#bytes(start, run.at(-1).end)
+    await Promise.all(run.map(segment => this.#openSegment(segment, bytes.subarray(segment.start - start, segment.end - start))))
+  }
+
+  /** Bytes of the pack. While it is opened, its end is fetched at once. */
+  async #bytes(start, end) {
+    if (this.#keys && end > this.size - endSize) {
+      const from = Math.max(0, Math.min(start, this.size - endSize))
+      this.#end ??= { from, bytes: this.#source.read(from, this.size) }
+      const { from: first, bytes } = this.#end
+      if (start >= first) return (await bytes).subarray(start - first, end - first)
+    }
+    return this.#source.read(start, end)
+  }
+
+  async #openSegment({ number, nonce, middle }, ciphertext) {
+    const exports = this.#core.exports
+    const open = iv => crypto.subtle.decrypt({ name: 'AES-GCM', iv: bytesOf(iv) }, this.#segmentKey, ciphertext)
+    try {
+      const plaintext = new Uint8Array(await open(nonce))
+      if (this.#number === undefined) return
+      this.#core.lend(plaintext, (place, count) => exports.packer_take_segment(this.#number, number, place, count))
+      plaintext.fill(0)
+    } catch {
+      if (this.#number === undefined) return
+      const wasMiddle = middle !== undefined && await open(middle).then(() => true, () => false)
+      exports.packer_fail_segment(this.#number, number, wasMiddle ? 1 : 0)
+    }
+  }
+}
