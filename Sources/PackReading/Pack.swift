@@ -60,7 +60,12 @@ public final class Pack: Sendable {
       table = try SeekTable(parsing: bytes.byteSpan, payloadSize: payloadSize)
       index = try IndexReader(source: segments, table: table, minor: source.header.minor)
       rawBlocks = RawBlocks(table)
-      blocks = IndexCache(index)
+      #if arch(wasm32)
+        // A server may have the key of the pack, and the tree is compared with a manifest only once.
+        blocks = IndexCache(index, remembers: true)
+      #else
+        blocks = IndexCache(index)
+      #endif
     } catch {
       throw error.about(source)
     }

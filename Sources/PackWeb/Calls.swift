@@ -11,17 +11,19 @@ private final class Calls: @unchecked Sendable {
   var result: [UInt8] = []
   /// The open packs, by their numbers.
   var packs: [Int32: PackSession] = [:]
+  /// The releases, by their numbers, which no pack has.
+  var releases: [Int32: ReleaseSession] = [:]
   private var count: Int32 = 0
 
-  /// Keeps a pack, and returns its number.
-  func keep(_ pack: PackSession) -> Int32 {
+  /// Returns a number that nothing has had.
+  func nextNumber() -> Int32 {
     count += 1
-    packs[count] = pack
     return count
   }
 }
 
 private func pack(_ number: Int32) -> PackSession? { Calls.shared.packs[number] }
+private func release(_ number: Int32) -> ReleaseSession? { Calls.shared.releases[number] }
 
 private enum Status: Int32 {
   case done, wanting, failed
@@ -46,16 +48,7 @@ private func run(_ conversation: Conversation?, _ body: (inout JSONText) throws(
 }
 
 private func fail(_ error: PackError) -> Int32 {
-  Calls.shared.result =
-    JSONText { text in
-      text.text("code", error.code.rawValue)
-      text.text("message", error.message)
-      if let subject = error.subject { text.text("subject", subject) }
-      if let advice = error.advice {
-        text.text("advice", advice.id)
-        text.text("hint", advice.description)
-      }
-    }.bytes
+  Calls.shared.result = JSONText { $0.members(of: error) }.bytes
   return Status.failed.rawValue
 }
 
@@ -118,7 +111,7 @@ func packerAnswer(_ session: Int32, _ start: UnsafePointer<UInt8>?, _ count: Int
   conversation(session)?.take(answer)
 }
 
-private func conversation(_ number: Int32) -> Conversation? { pack(number) }
+private func conversation(_ number: Int32) -> Conversation? { pack(number) ?? release(number) }
 
 // MARK: Packs
 
@@ -126,7 +119,9 @@ private func conversation(_ number: Int32) -> Conversation? { pack(number) }
 @_cdecl("packer_begin")
 func packerBegin(_ path: UnsafePointer<UInt8>, _ count: Int32, _ size: Double, _ isRecipient: Int32) -> Int32 {
   let path = String(decoding: unsafe bytes(path, count), as: UTF8.self)
-  return Calls.shared.keep(PackSession(path: path, size: UInt64(max(0, size)), kind: isRecipient == 0 ? .application : .recipient))
+  let number = Calls.shared.nextNumber()
+  Calls.shared.packs[number] = PackSession(path: path, size: UInt64(max(0, size)), kind: isRecipient == 0 ? .application : .recipient)
+  return number
 }
 
 /// Opens a pack. The result says what is in it.
@@ -254,3 +249,74 @@ private func fields(_ bytes: [UInt8]) -> [String] {
   if !fields.isEmpty { fields.removeLast() }
   return fields
 }
+
+// MARK: Releases
+
+/// Begins a release, and returns its number: its address, then the public keys or the keys document that it is trusted by, each ended by a zero byte.
+@_cdecl("packer_trust")
+func packerTrust(_ start: UnsafePointer<UInt8>, _ count: Int32) -> Int32 {
+  let fields = unsafe fields(bytes(start, count))
+  let number = Calls.shared.nextNumber()
+  Calls.shared.releases[number] = ReleaseSession(trust: Array(fields.dropFirst()), path: fields.first ?? "")
+  return number
+}
+
+/// Takes a manifest, the record of keys documents and the memory of what was accepted, end to end. Those that the host does not have are empty.
+@_cdecl("packer_take_manifest")
+func packerTakeManifest(_ number: Int32, _ start: UnsafePointer<UInt8>, _ count: Int32, _ documentSize: Int32, _ recordSize: Int32) {
+  let all = unsafe bytes(start, count)
+  let (document, record) = (Int(documentSize), Int(recordSize))
+  guard document >= 0, record >= 0, document + record <= all.count else { return }
+  release(number)?.take(
+    document: Array(all[..<document]), keysRecord: Array(all[document..<document + record]), accepted: Array(all[(document + record)...]))
+}
+
+/// Follows the keys documents of the manifest.
+@_cdecl("packer_follow")
+func packerFollow(_ number: Int32) -> Int32 {
+  let release = release(number)
+  return run(release) { (text) throws(PackError) in try release?.follow(&text) }
+}
+
+/// Checks the manifest at a time in seconds since 1970. The languages of the user, each ended by a zero byte, say which packs are for him.
+@_cdecl("packer_accept")
+func packerAccept(_ number: Int32, _ seconds: Double, _ wasAccepted: Int32, _ languages: UnsafePointer<UInt8>, _ count: Int32) -> Int32 {
+  let languages = unsafe fields(bytes(languages, count))
+  let release = release(number)
+  return run(release) { (text) throws(PackError) in
+    try release?.accept(at: Int64(seconds), wasAccepted: wasAccepted != 0, languages: languages, &text)
+  }
+}
+
+/// Reads a shard of the catalogue. The languages of the user, each ended by a zero byte, are at the end.
+@_cdecl("packer_shard")
+func packerShard(_ number: Int32, _ shard: Int32, _ start: UnsafePointer<UInt8>, _ count: Int32, _ size: Int32) -> Int32 {
+  let all = unsafe bytes(start, count)
+  let release = release(number)
+  return run(release) { (text) throws(PackError) in
+    guard size >= 0, size <= count else { throw PackError(.usage, "the shard is cut off") }
+    try release?.read(shard: Int(shard), Array(all[..<Int(size)]), languages: fields(Array(all[Int(size)...])), &text)
+  }
+}
+
+/// Begins to use a pack of a release.
+@_cdecl("packer_use")
+func packerUse(_ number: Int32, _ id: UnsafePointer<UInt8>, _ count: Int32) -> Int32 {
+  let id = String(decoding: unsafe bytes(id, count), as: UTF8.self)
+  let release = release(number)
+  return run(release) { (text) throws(PackError) in try release?.use(id, &text) }
+}
+
+/// Checks that an open pack is the one that a release names: its header, and that its index is the tree that the release names.
+@_cdecl("packer_match")
+func packerMatch(_ session: Int32, _ number: Int32, _ id: UnsafePointer<UInt8>, _ count: Int32) -> Int32 {
+  let id = String(decoding: unsafe bytes(id, count), as: UTF8.self)
+  let pack = pack(session)
+  return run(pack) { (_) throws(PackError) in
+    guard let release = release(number) else { throw PackError(.usage, "there is no such release") }
+    try pack?.match(release.pack(id))
+  }
+}
+
+@_cdecl("packer_close_release")
+func packerCloseRelease(_ number: Int32) { Calls.shared.releases[number] = nil }

@@ -39,6 +39,9 @@ class Conversation {
     throw .unread
   }
 
+  /// Whether the host has to answer before anything counts that was found out since.
+  var isWaiting: Bool { request != nil }
+
   /// Takes the answer to ``request``.
   func take(_ answer: Answer) {
     guard let asked = request else { return }
@@ -86,6 +89,12 @@ struct JSONText {
     bytes.append(UInt8(ascii: "{"))
     body(&self)
     bytes.append(UInt8(ascii: "}"))
+  }
+
+  /// A member that is an object.
+  mutating func object(_ name: String, _ body: (inout JSONText) -> Void) {
+    key(name)
+    object(body)
   }
 
   mutating func list<Element>(_ name: String, _ elements: some Sequence<Element>, _ body: (inout JSONText, Element) -> Void) {
@@ -141,5 +150,18 @@ struct JSONText {
   /// Writes a comma unless it is the first of an object or a list.
   private mutating func separate() {
     if let last = bytes.last, last != UInt8(ascii: "{"), last != UInt8(ascii: "[") { bytes.append(UInt8(ascii: ",")) }
+  }
+}
+
+extension JSONText {
+  /// The members of an object for an error.
+  mutating func members(of error: PackError) {
+    text("code", error.code.rawValue)
+    text("message", error.message)
+    if let subject = error.subject { text("subject", subject) }
+    if let advice = error.advice {
+      text("advice", advice.id)
+      text("hint", advice.description)
+    }
   }
 }

@@ -152,6 +152,17 @@ final class PackSession: Conversation {
 
   // MARK: Checking
 
+  /// Checks that this is the pack of a release, and that its index is the tree that the release names.
+  ///
+  /// Reads the whole index. Blocks that are read again later have to be the same.
+  func match(_ entry: ManifestPack) throws(PackError) {
+    let pack = try opened()
+    try pack.check(against: entry)
+    try attributing(to: path) { () throws(PackError) in
+      _ = try ContentTable(pack, reader: PackReader(pack), pool: WorkerPool())
+    }
+  }
+
   /// Checks everything that a client can check, a step at a time. Returns the bytes of content that are done; nil at the end.
   func checkNext() throws(PackError) -> UInt64? {
     let running: PackCheck

@@ -1,12 +1,14 @@
-// Reads every vector of a full pack with the reader for browsers, and compares what it says with the vector. Runs in Node, and in a page.
+// Reads every vector of full packs, manifests, keys documents and shards with the reader for browsers, and compares what it says with the vector. Runs in
+// Node, and in a page.
 
-import { loadPacker, openPack, importKey, PackError } from '../../.build/web/packer.js'
+import { loadPacker, openPack, openRelease, importKey, PackError } from '../../.build/web/packer.js'
 
 /** The classes of FORMAT.md, section 0.4, by the codes of errors. */
 const classes = {
   'not-a-pack': 'not-a-pack', unsupported: 'unsupported', 'no-usable-key': 'no-usable-key', 'wrong-key': 'wrong-key', 'not-wrapped': 'wrong-key',
   truncated: 'truncated', 'limit-exceeded': 'limit', 'damaged-header': 'damaged', 'authentication-failed': 'damaged', 'damaged-payload': 'damaged',
   'damaged-archive': 'damaged', 'digest-mismatch': 'damaged', 'illegal-path': 'damaged',
+  'damaged-manifest': 'damaged', 'untrusted-signature': 'untrusted', 'damaged-keys': 'damaged', 'untrusted-keys': 'untrusted', 'wrong-shard': 'damaged',
 }
 
 /** Reads the header of a vector: its lines, and the bytes behind them. */
@@ -52,6 +54,74 @@ async function outcome({ all, get, content }, key) {
   }
 }
 
+const encoder = new TextEncoder()
+const hexOf = bytes => Array.from(bytes, byte => byte.toString(16).padStart(2, '0')).join('')
+const labelled = async (label, bytes) => hexOf(new Uint8Array(await crypto.subtle.digest('SHA-256', new Uint8Array([...encoder.encode(`${label}\0`), ...bytes]))))
+
+/** The text of a public key. */
+async function publicText(hex) { return `pkp1-${hex}-${(await labelled('pack/v1/sig-public-text', bytesOf(hex))).slice(0, 8)}` }
+
+/** A memory that is gone with the page. */
+class Memory {
+  constructor(value) { this.value = value }
+  async get() { return this.value }
+  async set(value) { this.value = { ...value } }
+}
+
+/** What a page says of a manifest. */
+async function manifestOutcome({ all, get, content }) {
+  // As a page does without a network, for which a manifest may have expired.
+  const open = (trust, memory) => openRelease('https://example.com/manifest.json', {
+    trust, memory, languages: [], fetch: async () => { throw new TypeError('no network') },
+  })
+  const trust = all('embed')
+  for (const hex of all('trust')) {
+    const text = await publicText(hex)
+    // A key that is none counts as not given.
+    const refusal = await open(text, new Memory({ document: new Uint8Array(1) })).catch(error => error)
+    if (refusal.code !== 'malformed-key') trust.push(text)
+  }
+  const memory = new Memory({ document: content })
+  let said = 'ok'
+  try {
+    const release = await open(trust, memory)
+    const packs = release.packs.map(({ id, version, size }) => `${id} ${version} ${size}`)
+    if (packs.join('\n') !== all('pack').join('\n')) said = `lists ${packs}`
+    if (release.signers.join() !== all('signer').join()) said = `names the signers ${release.signers}`
+    if (`${release.version}` !== get('version')) said = `has version ${release.version}`
+    release.close()
+  } catch (error) {
+    said = error instanceof PackError ? classes[error.code] ?? error.code : `throws ${error.stack}`
+  }
+  if (get('embed')) {
+    const followed = memory.value?.keysRecord
+    const newest = followed ? JSON.parse(followed).at(-1) : JSON.parse(get('embed'))
+    if (`${newest.signed.version}` !== get('keys')) said += `, and counts the keys of version ${newest.signed.version}`
+  }
+  return said
+}
+
+/** What a page says of a shard of a manifest that is signed here. */
+async function shardOutcome({ all, get, content }) {
+  const pair = await crypto.subtle.generateKey('Ed25519', true, ['sign', 'verify'])
+  const key = hexOf(new Uint8Array(await crypto.subtle.exportKey('raw', pair.publicKey)))
+  const id = (await labelled('pack/v1/sig-key', bytesOf(key))).slice(0, 16)
+  const signature = await crypto.subtle.sign('Ed25519', pair.privateKey, encoder.encode(`pack/v1/manifest\0${get('signed')}`))
+  const document = `{"signatures":[{"keyid":"${id}","sig":"${hexOf(new Uint8Array(signature))}"}],"signed":${get('signed')}}`
+  try {
+    const release = await openRelease('https://example.com/manifest.json', {
+      trust: await publicText(key), memory: new Memory(), languages: [], clock: () => 0,
+      fetch: async url => new Response(url.endsWith('.json') ? document : content),
+    })
+    const packs = await release.shard(Number(get('shard')))
+    release.close()
+    const ids = packs.map(pack => JSON.stringify(pack.id))
+    return ids.join() === all('id').map(id => JSON.stringify(JSON.parse(id))).join() ? 'ok' : `lists ${ids}`
+  } catch (error) {
+    return error instanceof PackError ? classes[error.code] ?? error.code : `throws ${error.stack}`
+  }
+}
+
 /**
  * Runs the vectors.
  *
@@ -64,15 +134,17 @@ export async function runVectors(names, read) {
   let count = 0
   for (const name of names) {
     const vector = vectorOf(await read(name))
+    const compare = got => {
+      count++
+      const wanted = vector.get('client') ?? vector.get('expect')
+      if (got !== wanted) differences.push(`${name}: ${got}, not ${wanted}`)
+    }
+    if (name.endsWith('.manifest-vector')) compare(await manifestOutcome(vector))
+    if (name.endsWith('.shard-vector')) compare(await shardOutcome(vector))
     const keys = []
     for (const kind of ['key', 'root']) if (vector.get(kind)) keys.push(await importKey(vector.get(kind)))
     if (vector.get('recipient')) keys.push(await recipient(vector.get('recipient')))
-    for (const key of keys) {
-      count++
-      const wanted = vector.get('client') ?? vector.get('expect')
-      const got = await outcome(vector, key)
-      if (got !== wanted) differences.push(`${name}: ${got}, not ${wanted}`)
-    }
+    if (name.endsWith('.vector')) for (const key of keys) compare(await outcome(vector, key))
   }
   return { count, differences }
 }
@@ -81,12 +153,12 @@ if (globalThis.process?.argv) {
   const { readFile, readdir } = await import('node:fs/promises')
   const folder = new URL('../Vectors/', import.meta.url)
   const names = []
-  for (const part of ['valid', 'refused-open', 'hostile', 'others']) {
-    for (const name of (await readdir(new URL(part, folder))).sort()) if (name.endsWith('.vector')) names.push(`${part}/${name}`)
+  for (const part of ['valid', 'refused-open', 'hostile', 'others', 'manifest', 'shards']) {
+    for (const name of (await readdir(new URL(part, folder))).sort()) if (name.endsWith('vector')) names.push(`${part}/${name}`)
   }
   await loadPacker()
   const { count, differences } = await runVectors(names, async name => new Uint8Array(await readFile(new URL(name, folder))))
   for (const difference of differences) console.error(difference)
   console.log(`${count - differences.length} passed, ${differences.length} failed`)
-  if (differences.length > 0 || count < 600) process.exit(1)
+  if (differences.length > 0 || count < 1000) process.exit(1)
 }

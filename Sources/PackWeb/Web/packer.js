@@ -82,6 +82,14 @@ class Core {
     }
   }
 
+  /** Gives the answer to a request of a pack or a release: bytes, the number of a key, or undefined for a refusal. */
+  answer(number, answer) {
+    const give = this.exports.packer_answer
+    if (answer === undefined) give(number, 0, 0, -1)
+    else if (typeof answer === 'number') give(number, 0, 0, answer)
+    else this.lend(answer, (start, count) => give(number, start, count, 0))
+  }
+
   /** The result of the last call. It is overwritten by the next one. */
   get result() { return new Uint8Array(memory.buffer, this.exports.packer_result(), this.exports.packer_result_size()) }
   get json() { return JSON.parse(decoder.decode(this.result)) }
@@ -406,6 +414,11 @@ export class Pack {
     }
   }
 
+  /** Checks that it is the pack of a release. Called by `Release`. */
+  async match(release, id) {
+    await this.#ask(core => this.#core.lend(id, (start, count) => core.packer_match(this.#number, release, start, count)))
+  }
+
   async #body(path, range) {
     const name = encoder.encode(path)
     const { start = 0, end = -1 } = range ?? {}
@@ -470,19 +483,11 @@ export class Pack {
   }
 
   async #bring({ crypto: request, start, segments, key }) {
-    if (request) return this.#answer(request)
+    if (request) return this.#core.answer(this.#number, await this.#keys.answer(request))
     if (key !== undefined) this.#segmentKey ??= this.#keys.keys[key]
     if (segments) return this.#fetch(segments)
     const bytes = await this.#source.read(0, Math.min(this.size, Math.max(start, startSize)))
     this.#core.lend(bytes, (place, count) => this.#core.exports.packer_take_start(this.#number, place, count))
-  }
-
-  async #answer(request) {
-    const answer = await this.#keys.answer(request)
-    const { packer_answer: give } = this.#core.exports
-    if (answer === undefined) give(this.#number, 0, 0, -1)
-    else if (typeof answer === 'number') give(this.#number, 0, 0, answer)
-    else this.#core.lend(answer, (place, count) => give(this.#number, place, count, 0))
   }
 
   /** Fetches and opens segments, neighbours together. */
@@ -535,5 +540,199 @@ export class Pack {
       const wasMiddle = middle !== undefined && await open(middle).then(() => true, () => false)
       exports.packer_fail_segment(this.#number, number, wasMiddle ? 1 : 0)
     }
+  }
+}
+
+// Releases
+
+/** The largest manifest, in bytes. */
+const manifestSize = 1 << 20
+
+/**
+ * Opens the release that a manifest names: its signature, its expiry, and that it is not older than what this page accepted before.
+ *
+ * Without a network it is the one that was accepted last, if there is one; `isStored` says so.
+ *
+ * @param url the address of the manifest.
+ * @param options `trust`: the public keys (`pkp1-…`) or the keys document, as texts; `memory` for what has to be kept, by default in IndexedDB;
+ *   `languages` of the user; `clock`, which returns the time in milliseconds; `fetch` and `signal` for the requests.
+ */
+export async function openRelease(url, { trust, memory = new StoredMemory(String(url)), languages, clock, fetch: fetcher, signal } = {}) {
+  const core = await loadPacker()
+  const release = new Release(core, String(url), [trust].flat(), memory, languages ?? globalThis.navigator?.languages ?? [], clock ?? Date.now, fetcher, signal)
+  try {
+    await release.open()
+    return release
+  } catch (error) {
+    release.close()
+    throw error
+  }
+}
+
+/** What a page remembers of a release, in IndexedDB. */
+class StoredMemory {
+  constructor(name) { this.name = name }
+
+  async get() { return this.run('readonly', store => store.get(this.name)) }
+  async set(value) { return this.run('readwrite', store => store.put(value, this.name)) }
+
+  async run(mode, use) {
+    if (!globalThis.indexedDB) throw new PackError({ code: 'usage', message: 'there is no IndexedDB here', hint: "give 'memory'" })
+    const done = request => new Promise((resolve, reject) => {
+      request.onsuccess = () => resolve(request.result)
+      request.onerror = () => reject(request.error)
+    })
+    const opening = indexedDB.open('packer', 1)
+    opening.onupgradeneeded = () => opening.result.createObjectStore('releases')
+    const database = await done(opening)
+    try {
+      return await done(use(database.transaction('releases', mode).objectStore('releases')))
+    } finally {
+      database.close()
+    }
+  }
+}
+
+/** A release whose manifest was accepted: `version`, `expires`, `packs`. Call `close` when it is not needed any more. */
+export class Release {
+  #core
+  #number
+  #memory
+  #languages
+  #clock
+  #keys = new Keys()
+  #fetch
+  #signal
+  #kept
+
+  constructor(core, url, trust, memory, languages, clock, fetcher, signal) {
+    this.#core = core
+    this.url = url
+    this.#memory = memory
+    this.#clock = clock
+    this.#languages = encoder.encode(languages.map(language => `${language}\0`).join(''))
+    this.#fetch = fetcher ?? ((address, options) => fetch(address, options))
+    this.#signal = signal
+    const text = encoder.encode([url, ...trust].map(field => `${field}\0`).join(''))
+    this.#number = core.lend(text, (start, count) => core.exports.packer_trust(start, count))
+  }
+
+  async open() {
+    this.#kept = await this.#memory.get() ?? {}
+    let document
+    try {
+      document = await this.#read(this.url, manifestSize)
+    } catch (error) {
+      if (!error.isTransient || !this.#kept.document) throw error
+      this.isStored = true
+      document = this.#kept.document
+    }
+    this.#give(document)
+    const { keysRecord, failure } = await this.#ask(core => core.packer_follow(this.#number))
+    // Keys that were withdrawn stay withdrawn, also if the manifest is refused.
+    if (keysRecord && keysRecord !== this.#kept.keysRecord) await this.#keep({ keysRecord })
+    if (failure) throw new PackError(failure)
+    this.#give(document)
+    const { accepted, ...info } = await this.#ask(core => this.#core.lend(this.#languages, (start, count) =>
+      core.packer_accept(this.#number, this.#clock() / 1000, this.isStored ? 1 : 0, start, count)))
+    Object.assign(this, info)
+    if (!this.isStored) await this.#keep({ accepted, document })
+  }
+
+  /** Forgets what is in memory of the release. Its packs stay open. */
+  close() {
+    if (this.#number !== undefined) this.#core.exports.packer_close_release(this.#number)
+    this.#number = undefined
+  }
+
+  /** The packs of the catalogue, which are fetched. The others are in `packs`. */
+  async catalogue() {
+    const all = []
+    for (const number of this.shards.keys()) all.push(...await this.shard(number))
+    return all
+  }
+
+  /** The packs of one of the catalogue's files, by its place in `shards`. */
+  async shard(number) {
+    const { url, size } = this.shards[number]
+    const bytes = await this.#read(url, size)
+    const both = new Uint8Array(bytes.length + this.#languages.length)
+    both.set(bytes)
+    both.set(this.#languages, bytes.length)
+    const { packs } = await this.#ask(core => this.#core.lend(both, (start, count) =>
+      core.packer_shard(this.#number, number, start, count, bytes.length)))
+    return packs
+  }
+
+  /**
+   * Opens a pack of the release, and checks that it is the one that the manifest names. Its whole index is read.
+   *
+   * @param pack an element of `packs` or of the catalogue.
+   * @param source where its bytes are, if not at its address.
+   */
+  async openPack(pack, key, source = pack.url) {
+    const id = encoder.encode(pack.id)
+    const { accepted } = await this.#ask(core => this.#core.lend(id, (start, count) => core.packer_use(this.#number, start, count)))
+    if (accepted !== this.#kept.accepted) await this.#keep({ accepted })
+    const open = await openPack(source, key, { size: pack.size, fetch: this.#fetch, signal: this.#signal })
+    try {
+      await open.match(this.#number, id)
+      return open
+    } catch (error) {
+      open.close()
+      throw error
+    }
+  }
+
+  async #keep(changes) {
+    Object.assign(this.#kept, changes)
+    await this.#memory.set(this.#kept)
+  }
+
+  #give(document) {
+    const record = encoder.encode(this.#kept.keysRecord ?? '')
+    const accepted = encoder.encode(this.#kept.accepted ?? '')
+    const all = new Uint8Array(document.length + record.length + accepted.length)
+    all.set(document)
+    all.set(record, document.length)
+    all.set(accepted, document.length + record.length)
+    this.#core.lend(all, (start, count) => this.#core.exports.packer_take_manifest(this.#number, start, count, document.length, record.length))
+  }
+
+  async #ask(call) {
+    if (this.#number === undefined) throw new PackError({ code: 'usage', message: 'the release is closed' })
+    return this.#core.ask(call, async ({ crypto: request }) => this.#core.answer(this.#number, await this.#keys.answer(request)))
+  }
+
+  /** A whole file; of one that is larger than `limit` bytes only so much that the core refuses it. */
+  async #read(url, limit) {
+    const fault = (fault, hint, isTransient = false, cause) => Object.assign(
+      new PackError({ code: 'cannot-read', message: `${url} ${fault}`, subject: url, hint }, { cause }), { isTransient })
+    let response
+    try {
+      response = await this.#fetch(url, { cache: 'no-cache', credentials: 'omit', signal: this.#signal })
+    } catch (error) {
+      this.#signal?.throwIfAborted()
+      throw fault('cannot be fetched', 'connect the device; or allow this page at the server (CORS)', true, error)
+    }
+    if (!response.ok) throw fault(`answers ${response.status}`, 'check the address', response.status >= 500)
+    const pieces = []
+    let size = 0
+    try {
+      for (const reader = response.body.getReader(); ;) {
+        const { done, value } = await reader.read()
+        if (done) break
+        size += value.length
+        if (size > limit) {
+          await reader.cancel()
+          break
+        }
+        pieces.push(value)
+      }
+    } catch (error) {
+      this.#signal?.throwIfAborted()
+      throw fault('stopped before its end', 'try again', true, error)
+    }
+    return new Uint8Array(await new Blob(pieces).arrayBuffer())
   }
 }
