@@ -113,15 +113,28 @@ struct PhoneTests {
     var files = Self.files
     files["wide.html"] = [0xFF, 0xFE, 0x3C, 0, 0x70, 0, 0x3E, 0]
     let path = try await makePack(SampleTree(files.mapValues { .init($0) }), in: directory, name: "game")
-    func problems(allowsWorkers: Bool = false, _ use: (GameSite, HeaderFields) throws -> Void) throws -> [LoadRun.Problem] {
+    func text(_ site: GameSite, _ target: String, _ headers: HeaderFields) throws -> String {
+      String(decoding: try Answer(site, target, headers).bytes, as: UTF8.self)
+    }
+    func run(allowsWorkers: Bool = false, _ use: (GameSite, HeaderFields) throws -> Void) throws -> LoadRun.Pack? {
       let recorder = LoadRecorder()
       let site = try GameSite(
         GameStock(path, .pack, keys: KeyRing(try knownKey())), options: .init(), allowsServiceWorkers: allowsWorkers, recorder: recorder)
       try use(site, ["Host": String(site.games[0].origin(port: "").dropFirst("http://".count)), "Sec-Fetch-Dest": "document"])
-      return recorder.run(of: site).packs.first?.problems ?? []
+      return recorder.run(of: site).packs.first
     }
-    func text(_ site: GameSite, _ target: String, _ headers: HeaderFields) throws -> String {
-      String(decoding: try Answer(site, target, headers).bytes, as: UTF8.self)
+    func problems(allowsWorkers: Bool = false, _ use: (GameSite, HeaderFields) throws -> Void) throws -> [LoadRun.Problem] {
+      try run(allowsWorkers: allowsWorkers, use)?.problems ?? []
+    }
+    // The mark of a game that can be played is no problem, and only the first one counts.
+    for marks in [0, 1, 2] {
+      let marked = try #require(
+        try run { site, headers in
+          _ = try text(site, "/a.png", headers)
+          let mark = PackRequest(method: "POST", target: "/.well-known/packer/error", headers: headers)
+          for _ in 0..<marks { site.take(Array("mark\nplayable".utf8), of: mark) }
+        })
+      #expect((marked.playable != nil) == (marks > 0) && marked.problems == [])
     }
     let script = "/.well-known/packer/watch.js"
     // The page loads the script, which reports.

@@ -23,6 +23,8 @@ package struct LoadRun: Hashable, Sendable {
     package var foreign: [Foreign] = []
     /// What failed, in the order in which it first did.
     package var problems: [Problem] = []
+    /// The time since the first request at which the game first said that it can be played, in milliseconds; nil if it did not.
+    package var playable: UInt64?
     /// The files that were never asked for, in byte order; nil if it was replaced while it was recorded.
     package var unused: [File]?
 
@@ -80,6 +82,8 @@ package struct LoadRun: Hashable, Sendable {
     package static let console = "console"
     /// The place of what a browser does and a web view does not, unless the app helps.
     package static let phone = "phone"
+    /// The place of what is no problem: the mark that says that the game can be played.
+    package static let mark = "mark"
 
     /// The text with its place.
     package var sentence: String { printable(text.prefix { !$0.isNewline }.utf8) + (place.map { " (\(printable($0.utf8)))" } ?? "") }
@@ -155,7 +159,8 @@ extension LoadRun.Pack {
     }
     return .sorted([
       "contentRoot": .text(contentRoot.hex), "files": files.map { .number(UInt64($0)) }, "foreign": .list(foreign),
-      "missing": .list(missing), "problems": .list(problems), "requestCount": .number(UInt64(requestCount)), "sentSize": .number(sentSize),
+      "missing": .list(missing), "playable": .number(playable), "problems": .list(problems), "requestCount": .number(UInt64(requestCount)),
+      "sentSize": .number(sentSize),
       "requests": .list(requests), "unused": unused.map { .list($0.map { .sorted(["path": .text($0.path), "size": .number($0.size)]) }) },
       "version": .number(version),
     ])
@@ -181,6 +186,7 @@ extension LoadRun.Pack {
       var fields = try RecordFields(value, "a foreign address")
       return LoadRun.Foreign(url: try fields.text("url"), directive: try fields.text("directive"))
     }
+    if fields.has("playable") { playable = try fields.number("playable") }
     if fields.has("problems") {
       problems = try fields.list("problems").map { (value) throws(PackError) in
         var fields = try RecordFields(value, "a problem")

@@ -177,6 +177,10 @@ package final class GameSite: Site {
       let parts = String(decoding: body, as: UTF8.self).split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false)
       guard parts.count == 2 else { return }
       let problem = LoadRun.Problem(String(parts[1]), place: parts[0].isEmpty ? nil : String(parts[0]))
+      if problem.place == LoadRun.Problem.mark {
+        recorder?.notePlayable(game.id)
+        return
+      }
       playtest.log.note(.init(kind: .error, text: problem.text, note: problem.place), in: game.id)
       recorder?.take(problem, of: game.id)
     } else if let foreign = LoadRecorder.foreign(in: body, at: host ?? "") {

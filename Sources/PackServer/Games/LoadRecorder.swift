@@ -100,6 +100,15 @@ package final class LoadRecorder: Sendable {
   /// Records what a page of a game asked for on another host.
   func take(_ foreign: LoadRun.Foreign, of id: String) { state.withLock { $0.games[id]?.note(foreign) } }
 
+  /// Records that a game can be played now.
+  func notePlayable(_ id: String) {
+    let time = now()
+    state.withLock { state in
+      guard let start = state.start, let pack = state.games[id]?.pack, pack.playable == nil else { return }
+      state.games[id]?.pack.playable = (time - start).microseconds / 1000
+    }
+  }
+
   /// Records what failed in a game.
   func take(_ problem: LoadRun.Problem, of id: String) {
     let problem = LoadRun.Problem(

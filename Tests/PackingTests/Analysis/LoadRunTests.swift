@@ -15,6 +15,7 @@ struct LoadRunTests {
     pack.missing = [LoadRun.Missing(path: "X", near: nil), LoadRun.Missing(path: "Y", near: "y")]
     pack.foreign = [LoadRun.Foreign(url: "https://example.com", directive: "img-src")]
     pack.problems = [LoadRun.Problem("dead", place: "/a.js:1:7"), LoadRun.Problem("no workers")]
+    pack.playable = 900
     pack.unused = [LoadRun.File(path: "z", size: 9)]
     return LoadRun(packs: [pack, LoadRun.Pack(id: "another", version: 1, contentRoot: [UInt8](repeating: 8, count: 32))])
   }

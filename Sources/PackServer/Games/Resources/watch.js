@@ -51,6 +51,11 @@
   };
   addEventListener("error", (event) => fail(event));
   addEventListener("unhandledrejection", (event) => report("promise", words(event.reason)));
+  const mark = performance.mark;
+  performance.mark = function (name, ...rest) {
+    if (name === "playable" && !isViewed) send("/.well-known/packer/error", { method: "POST", body: "mark\nplayable", keepalive: true }).catch(() => {});
+    return mark.call(this, name, ...rest);
+  };
   const write = console.error;
   console.error = function (...values) {
     report("console", values.map(words).join(" "));
