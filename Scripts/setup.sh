@@ -23,7 +23,7 @@ build_packages=(git g++ libc6-dev libssl-dev libarchive-dev libyaml-dev libzstd-
 build_packages+=(zlib1g-dev liblzma-dev libbz2-dev)
 # The packages that swift.org lists for Debian. Installed only if the toolchain does not start without them.
 toolchain_packages=(binutils libcurl4-openssl-dev libedit-dev libncurses-dev libsqlite3-dev libxml2-dev tzdata uuid-dev zlib1g-dev)
-test_packages=(curl libarchive-tools zstd python3 python3-venv strace time nginx-light openssh-client openssl softhsm2 opensc rclone parallel make)
+test_packages=(curl libarchive-tools unzip zstd python3 python3-venv strace time nginx-light openssh-client openssl softhsm2 opensc rclone parallel make)
 # What compiles the reader for browsers, and runs it.
 web_packages=(wasi-libc libclang-rt-dev-wasm32 binaryen nodejs)
 # A browser, and Debian's own Python with the driver for it.
@@ -207,7 +207,7 @@ debug_flags=(--explicit-target-dependency-import-check error)
 export PACKER_WARNINGS_AS_ERRORS=1
 
 # The release binary. The C library, OpenSSL and zstd are linked dynamically, for their security updates. The libraries of the compilers are linked
-# statically, and so are libyaml and libarchive: only libarchive's tar format is used, on authenticated bytes, and its zip format for built apps. The
+# statically, and so are libyaml and libarchive: only libarchive's tar format is used, on authenticated bytes, and its zip format for built apps and web portals. The
 # shared library would load twelve others for other formats (XML, ICU, C++), which takes 3 ms of each start and 4 MiB.
 release_scratch=.build/for-release
 

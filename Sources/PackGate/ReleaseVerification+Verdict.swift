@@ -71,11 +71,11 @@ extension ReleaseVerification {
   }
 
   /// Whether a rule is checked or counted as skipped. Without a built app, the rules about it are neither, because its Info.plist says enough of the
-  /// release, nor are those about files of the extension, a recorded run or the server without one; an option that names one of them asks for it.
+  /// release, nor are those about files of the extension, a recorded run, the server or a web portal without one; an option that names one of them asks for it.
   private func appliesTo(_ facts: Facts, _ rule: ReleaseRule) -> Bool {
     let absent: [ReleaseInput] =
       (facts.app == nil ? [.app] : []) + (facts.targets == nil ? [.targets] : []) + (facts.run == nil ? [.run] : [])
-      + (isLive || facts.live != nil ? [] : [.live])
+      + (isLive || facts.live != nil ? [] : [.live]) + (facts.portals.isEmpty ? [.portal] : [])
     guard !rule.needs.isDisjoint(with: absent) else { return true }
     return (only + required).contains(rule.id)
   }

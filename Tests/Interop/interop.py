@@ -2,6 +2,8 @@
 """Other people's readers on what packer writes, and packer on what the second implementation writes.
 
   bsdtar, zstd        list, extract and test the decrypted payload
+  unzip, bsdtar, zipfile
+                      test and read the zip of a pack, which has the same bytes in another time zone
   pyzstd              reads every file through the seek table, last file first
   Tink                decrypts the body and encrypts it to the same bytes; says of CCTV's streams what FORMAT.md says, but for those it reads in part
   make-vectors.py     reads and verifies packs, and writes packs that packer verifies and unpacks
@@ -18,6 +20,7 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+import zipfile
 
 import pyzstd
 import tink_stream
@@ -98,6 +101,25 @@ def archive_tools(payload, source, work):
     expect_same_tree(target, source, "bsdtar")
 
 
+def zip_tools(first, second, source, work):
+    """Both zips of a pack are the same, and everybody reads the files of the pack, without empty directories."""
+    expect(first.read_bytes() == second.read_bytes(), "a zip written again has other bytes")
+    wanted = sorted(name for name in tree(source) if not name.endswith("/"))
+    if wanted:
+        run("unzip", "-tqq", first)
+    expect(sorted(run("bsdtar", "-tf", first).decode().splitlines()) == wanted, "bsdtar lists other paths of the zip")
+    with zipfile.ZipFile(first) as archive:
+        expect([entry.filename for entry in archive.infolist()] == sorted(wanted, key=str.encode), "the zip has other paths or another order")
+        expect({entry.date_time for entry in archive.infolist()} <= {(1980, 1, 1, 0, 0, 0)}, "the zip has times")
+        for name in wanted:
+            expect(archive.read(name) == (source / name).read_bytes(), f"zipfile reads another content of {name}")
+    target = work / "unzipped"
+    target.mkdir()
+    run("bsdtar", "-xf", first, "-C", target)
+    for name in wanted:
+        expect(filecmp.cmp(target / name, source / name, shallow=False), f"bsdtar reads another content of {name} in the zip")
+
+
 def seekable_reader(payload, source):
     """Opens each file by seeking to it, the last one first, so that nothing rests on reading from the start."""
     with pyzstd.SeekableZstdFile(payload) as stream, tarfile.open(fileobj=stream) as archive:
@@ -167,6 +189,11 @@ def check_pack(work, source, key_file, own_key_file, options):
     run(PACKER, "pack", source, "-o", pack, "--name", "interop", "--key", key_file, "--quiet", *options)
     run(PACKER, "unpack", pack, "--tar", payload, "--key", key_file, "--quiet")
     archive_tools(payload, source, work)
+    zips = [work / "first.zip", work / "second.zip"]
+    for path, zone in zip(zips, ("Pacific/Kiritimati", "America/Los_Angeles")):
+        ENVIRONMENT["TZ"] = zone
+        run(PACKER, "unpack", pack, "--zip", path, "--key", key_file, "--quiet")
+    zip_tools(*zips, source, work)
     seekable_reader(payload, source)
     tink(pack.read_bytes(), read_key_file(own_key_file), payload.read_bytes())
     run(sys.executable, ROOT / "Scripts/make-vectors.py", "read", pack, "--key-file", key_file, "--verify", "--to", work / "second")
@@ -201,8 +228,8 @@ def check_recipients(work, source, key_file):
 
 
 def main():
-    for tool in ("bsdtar", "zstd"):
-        expect(shutil.which(tool), f"{tool} is missing: install the Debian packages libarchive-tools and zstd")
+    for tool in ("bsdtar", "unzip", "zstd"):
+        expect(shutil.which(tool), f"{tool} is missing: install the Debian packages libarchive-tools, unzip and zstd")
     with tempfile.TemporaryDirectory(prefix="packer-interop.") as name:
         place = pathlib.Path(name)
         key_file = place / "key"
@@ -225,7 +252,7 @@ def main():
             check_pack(work, source, key_file, own_key_file, options)
             check_foreign_pack(work, source, key_file, own_key_file)
             check_recipients(work, source, key_file)
-            print(f"ok: {title}: bsdtar, zstd, pyzstd, Tink both ways, make-vectors.py both ways")
+            print(f"ok: {title}: bsdtar, unzip, zipfile, zstd, pyzstd, Tink both ways, make-vectors.py both ways")
         tink_on_streams()
         print(f"evidence: Tink: {len(cases)} cases, {len(cases)} run, 0 not run")
 

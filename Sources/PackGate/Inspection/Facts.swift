@@ -21,6 +21,8 @@ struct Facts: Sendable {
   var run: LoadRun?
   /// What was found at the server; nil if it was not asked.
   var live: LiveSighting?
+  /// The web portals that get the games.
+  var portals: [Portal] = []
   /// The publisher's keys documents; nil if the configuration names no file of them.
   var keys: KeysSighting?
   var lock: ReleaseLock?
@@ -371,6 +373,13 @@ struct Entitlements: Fact {
 }
 
 extension LoadRun: Fact { static let source = FactSource(.run) { $0.run } }
+
+/// The web portals that get the games, at least one.
+struct Portals: Fact {
+  let all: [Portal]
+
+  static let source = FactSource(.portal) { facts in facts.portals.isEmpty ? nil : Portals(all: facts.portals) }
+}
 
 extension LiveSighting: Fact { static let source = FactSource(.live) { $0.live } }
 

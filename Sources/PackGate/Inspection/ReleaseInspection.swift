@@ -23,6 +23,7 @@ struct ReleaseInspection: Sendable {
       keys: try options.configuration?.keysFile.map { (path) throws(PackError) in try KeysSighting(path) }, lock: lock,
       published: options.published, configuration: options.configuration)
     guard let manifest = facts.manifest.manifest else { return facts }
+    facts.portals = options.portals
     facts.catalogue = try CatalogueSighting(manifest, in: place, files: files)
     let entries = facts.entries
     facts.configuration = try configuration(for: entries)
@@ -186,7 +187,9 @@ struct ReleaseInspection: Sendable {
           makeObserver: { references.makeObserver(before: search.makeObserver()) }, onStop: { search.close() })
         done = done.adding(entry.contentSize)
         let source = sources[entry.id]
-        packs[number].contents.references = try WebGraph(pack, references) { excludingPattern($0, source) }.run()
+        let faults = try WebGraph(pack, references) { excludingPattern($0, source) }.run()
+        packs[number].contents.references = faults
+        if !options.portals.isEmpty { packs[number].contents.game = try PortalGame(pack, faults, run: options.run) }
         packs[number].contents.differences = try await differences(of: pack, source)
         packs[number].contents.excludesPage = excludingPattern("index.html", source) != nil
       } catch {

@@ -1,7 +1,7 @@
 /// A fault that a release can have, with its explanation.
 package struct ReleaseRule: Hashable, Sendable {
   /// The stable identifier, such as `PK3007`. The first digit is the topic: 1 configuration and keys, 2 packs and files, 3 budgets and released
-  /// apps, 4 Info.plist and hosts, 5 versions and signature, 6 stores and hygiene, 7 the published release.
+  /// apps, 4 Info.plist and hosts, 5 versions and signature, 6 stores and hygiene, 7 the published release, 8 web portals.
   package let id: String
   /// The fault in one line: lower case, no period.
   package let title: String
@@ -77,11 +77,15 @@ package struct ReleaseRule: Hashable, Sendable {
   /// Whether its findings are accepted only for one app version and until a day, because players would be locked out.
   package var protectsReleasedApps: Bool { kind == .released }
 
+  /// Where players meet the fault.
+  private var place: String { id.hasPrefix("PK8") ? "at a portal" : "on a phone" }
+
   /// The explanation of the rule as lines of text.
   package var story: [String] {
-    var lines = ["\(id)  \(title)", "  checks  \(what)", "  on a phone  \(onPhone)"]
+    var lines = ["\(id)  \(title)", "  checks  \(what)", "  \(place)  \(onPhone)"]
     if let phone { lines.append("  error  \(phone)") }
     lines.append("  remedy  \(remedy)")
+    lines += sources.map { "  \($0)" }
     lines.append(
       "  \(level.rawValue), kind \(kind.rawValue)\(isIgnorable ? protectsReleasedApps ? "; ignored only with 'app' and 'until' in packer.yml" : "" : "; it cannot be ignored")"
     )
@@ -158,6 +162,8 @@ package enum ReleaseInput: String, Hashable, Sendable, CaseIterable {
   case run = "recorded run"
   /// What the server sends. Rules that need it are left out without it, unless an option names them.
   case live = "published release"
+  /// A web portal. Rules that need it are left out without one, unless an option names them.
+  case portal = "web portal"
 
   /// The reason for a skipped rule, with the option that provides the missing input.
   package var absence: String {
@@ -176,6 +182,7 @@ package enum ReleaseInput: String, Hashable, Sendable, CaseIterable {
     case .sources: "no source directories"
     case .run: "no recorded run (--run FILE)"
     case .live: "server not asked (--live)"
+    case .portal: "no web portal (--for NAME)"
     }
   }
 }
@@ -211,7 +218,7 @@ extension ReleaseRule {
     [
       "type": "rule", "id": .text(id), "title": .text(title), "level": .text(level.rawValue), "kind": .text(kind.rawValue),
       "checks": .text(what), "onPhone": .text(onPhone), "remedy": .text(remedy), "baCode": .number(phone?.code),
-      "ignorable": .flag(isIgnorable),
+      "ignorable": .flag(isIgnorable), "sources": sources.isEmpty ? nil : .texts(sources),
     ]
   }
 }

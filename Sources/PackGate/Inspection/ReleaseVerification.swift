@@ -16,6 +16,8 @@ package struct ReleaseVerification: Sendable {
   package var app: BuiltApp?
   /// What browsers loaded of its packs; nil if that is not known.
   package var run: LoadRun?
+  /// The web portals that get the games as plain files.
+  package var portals: [Portal] = []
   /// The platform of the Info.plist; nil if it says so itself.
   package var platform: DeviceProfile.Platform?
   /// The lock file.

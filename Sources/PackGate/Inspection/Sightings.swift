@@ -140,6 +140,8 @@ struct PackContents: Sendable {
   var unportable: [String] = []
   /// Plaintext that was found in the bytes of the pack.
   var visible: [String] = []
+  /// The game as a web portal gets it; nil if no portal was named.
+  var game: PortalGame?
   /// The differences from its source directory; nil if they were not compared.
   var differences: [TreeDifference]?
 

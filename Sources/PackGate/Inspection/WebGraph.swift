@@ -3,7 +3,7 @@ struct WebFaults: Sendable {
   /// References to files that the pack does not have, in files that a browser always loads.
   var missing: [String] = []
   /// What is always loaded from other hosts.
-  var foreign: [String] = []
+  var foreign: [ForeignLoad] = []
   /// What is perhaps loaded from other hosts.
   var foreignGuesses: [String] = []
   /// References that probably lead nowhere.
@@ -17,6 +17,17 @@ struct WebFaults: Sendable {
   var foreignEncodings: [String] = []
   /// Names of files in the wrong case, which are perhaps loaded.
   var misspelled: [String] = []
+  /// References that start at the top of the host, of what a page loads.
+  var absolute: [String] = []
+  /// The same of other pages, and texts of scripts that are the paths of files.
+  var absoluteGuesses: [String] = []
+
+  /// Something that is loaded from another host.
+  struct ForeignLoad: Sendable {
+    var sentence: String
+    /// Its address as it is written: one without a host, if the page has a base of another host.
+    var address: String
+  }
 }
 
 /// Follows the references of a pack from `index.html` as a browser does, and finds those that lead nowhere.
@@ -69,6 +80,9 @@ final class WebGraph {
   private let noMap = ImportMap([], base: "/")
   private var mapCount = 0
   private var faults: [Fault] = []
+  /// The references that start at the top of the host, and are probably followed.
+  private var absolute: [Fault] = []
+  private var absoluteBases: [String] = []
   private var unique: Set<String> = []
   /// The files at addresses, empty if there is none.
   private var known: [String: String] = [:]
@@ -146,6 +160,9 @@ final class WebGraph {
       let other = WebAddress(address, from: own)
       // One that only has a query or a fragment changes nothing.
       if other != .other || address.utf8.contains(UInt8(ascii: ":")) { base = other }
+      if visit != nil, WebAddress.isAbsolute(address) {
+        absoluteBases.append("'\(printable(path.utf8))' has the base '\(printable(address.utf8.prefix(200)))'")
+      }
     }
     var map = visit?.map ?? noMap
     if !references.importMaps.isEmpty, case .path(let base) = base {
@@ -158,6 +175,11 @@ final class WebGraph {
       if reference.use == .specifier, visit?.use == .script, reference.isCertain { continue }
       let isCertain = reference.isCertain && visit != nil
       let fault = try fault(reference, in: path, own, base, map, isCertain: isCertain)
+      if reference.use != .link, fault.kind == .there || isCertain && fault.kind == .missing, WebAddress.isAbsolute(reference.value) {
+        // A style sheet loads what its rules need, but a text of a script may be no address at all.
+        let isReference = visit != nil && reference.use != .address && reference.use != .mention
+        absolute.append(Fault(fault.kind, path, reference, fault.target, address: nil, isCertain: isReference))
+      }
       if let set = reference.alternatives {
         sets[set, default: []].append(fault)
         continue
@@ -276,21 +298,23 @@ final class WebGraph {
 
   // MARK: Sentences
 
-  private func sentences() throws(PackError) -> WebFaults {
+  /// Returns faults in the order of files and lines, each reference once.
+  private static func sorted(_ faults: [Fault]) -> [Fault] {
     // Sorted as texts: file, line, certain ones first.
     var order: [String: Fault] = [:]
     for fault in faults {
       let line = String(repeating: "0", count: 10 - String(fault.reference.line).utf8.count) + "\(fault.reference.line)"
       order["\(fault.path)\0\(line)\0\(fault.isCertain ? 0 : 1)\0\(fault.reference.value)"] = fault
     }
-    unique.removeAll()
-    var sorted: [Fault] = []
-    for key in order.keys.sorted() {
-      guard let fault = order[key], unique.insert("\(fault.path)\0\(fault.reference.line)\0\(fault.reference.value)").inserted else {
-        continue
-      }
-      sorted.append(fault)
+    var unique: Set<String> = []
+    return order.keys.sorted().compactMap { order[$0] }.filter {
+      unique.insert("\($0.path)\0\($0.reference.line)\0\($0.reference.value)").inserted
     }
+  }
+
+  private func sentences() throws(PackError) -> WebFaults {
+    unique.removeAll()
+    var sorted = Self.sorted(faults)
     let spelled = try spellings(of: sorted)
     sorted.removeAll { $0.reference.use == .mention && spelled[Self.key($0)] == nil }
     let near = try nearest(sorted.filter { $0.isCertain || spelled[Self.key($0)] == nil })
@@ -319,12 +343,18 @@ final class WebGraph {
       let address = fault.address.map { " (\(printable($0.utf8.prefix(200))))" } ?? ""
       let sentence = "'\(printable(fault.path.utf8))', line \(fault.reference.line), \(words.0) '\(value)'\(address)\(words.1)"
       switch (fault.kind == .foreign, fault.isCertain) {
-      case (true, true): result.foreign.append(sentence)
+      case (true, true): result.foreign.append(WebFaults.ForeignLoad(sentence: sentence, address: fault.reference.value))
       case (true, false): result.foreignGuesses.append(sentence)
       case (false, true): result.missing.append(sentence)
       case (false, false) where pattern != nil: result.excluded.append(sentence)
       case (false, false): result.doubtful.append(sentence)
       }
+    }
+    result.absolute = absoluteBases
+    for fault in Self.sorted(absolute) {
+      let value = printable(fault.reference.value.utf8.prefix(200))
+      let sentence = "'\(printable(fault.path.utf8))', line \(fault.reference.line), refers to '\(value)'"
+      if fault.isCertain { result.absolute.append(sentence) } else { result.absoluteGuesses.append(sentence) }
     }
     return result
   }

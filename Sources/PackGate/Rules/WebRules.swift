@@ -58,7 +58,8 @@ enum WebRules {
     "PK6017", "a page loads something from another host", .warning
   ) { (files: Files, payload: Payload) -> [Finding] in
     files.with(payload).flatMap { entry, file, contents in
-      sentences(contents.references.foreign, entry, file) + sentences(contents.references.foreignGuesses, entry, file, level: .note)
+      sentences(contents.references.foreign.map(\.sentence), entry, file)
+        + sentences(contents.references.foreignGuesses, entry, file, level: .note)
     }
   }
 

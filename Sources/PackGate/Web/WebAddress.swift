@@ -61,6 +61,12 @@ package enum WebAddress: Equatable, Sendable {
     return isEmpty
   }
 
+  /// Whether an address is a path from the top of the host.
+  static func isAbsolute(_ text: String) -> Bool {
+    let bytes = text.utf8.drop { $0 <= 0x20 }
+    return bytes.first.map(isSlash) ?? false && !(bytes.dropFirst().first.map(isSlash) ?? false)
+  }
+
   private static func isSlash(_ byte: UInt8) -> Bool { byte == UInt8(ascii: "/") || byte == UInt8(ascii: "\\") }
 
   private static func scheme(of bytes: ArraySlice<UInt8>) -> String? {

@@ -3,6 +3,8 @@ struct ReleaseGate {
   let options: GateOptions
   /// Whether and where the server is asked; nil for a release that is not published yet.
   var live: LiveOptions?
+  /// The web portals that get the games.
+  var portals: [Portal] = []
   /// How long caches may still have an earlier manifest, in seconds.
   var patience = 0
   let key: KeyOptions
@@ -62,6 +64,7 @@ struct ReleaseGate {
     var verification = try inputs.verification(of: target, for: "verify", hasKey: !key.references.isEmpty, in: session)
     if let configuration { verification.configuration = configuration }
     verification.isQuick = options.isQuick
+    verification.portals = portals
     verification.only = only ?? options.only
     verification.ignored = options.ignore
     verification.required = only == nil ? options.require : []

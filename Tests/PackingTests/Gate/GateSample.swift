@@ -43,6 +43,8 @@ struct GateSample {
     (release.app, release.targets) = (app, AppTargets(app: app.bundle.plist, downloader: app.extensions[0].plist))
     release.run = LoadRun()
     release.live = LiveSighting()
+    // The games are pages, which WeChat does not take.
+    release.portals = Portal.all.filter { $0.entry == ["index.html"] }
     release.hasSources = true
   }
 
@@ -60,6 +62,11 @@ struct GateSample {
     var pack = LoadRun.Pack(id: entry.id, version: entry.version, contentRoot: entry.contentRoot)
     body(&pack)
     release.run = LoadRun(packs: [pack])
+  }
+
+  /// Adds files to the game in the second pack.
+  mutating func addGameFiles(_ count: Int, _ file: (Int) -> PortalGame.File) {
+    release.contents[1].game?.files += (0..<count).map(file)
   }
 
   /// Changes an entry of the manifest, and the matching values of its file.
@@ -183,7 +190,8 @@ struct GateSample {
   }
 
   static func contents(_ entry: ManifestPack) -> PackContents {
-    PackContents(installSize: entry.installSize, differences: [])
+    PackContents(
+      installSize: entry.installSize, game: PortalGame(files: [PortalGame.File(path: "index.html", size: 1000)]), differences: [])
   }
 
   static func lock(_ budget: InstallBudget) -> ReleaseLock {

@@ -33,7 +33,7 @@ struct Violation: Sendable, CustomTestStringConvertible {
   var testDescription: String { "\(rule): \(what)" }
 
   static let all: [Violation] =
-    keys + files + foreign + shards + updates + budgets + released + plist + app + versions + lostReleases + trust + store + live
+    keys + files + foreign + shards + updates + budgets + released + plist + app + versions + lostReleases + trust + store + live + portals
 
   private static let other = "ffffffffffffffff"
 
@@ -781,7 +781,9 @@ struct Violation: Sendable, CustomTestStringConvertible {
       sample.release.contents[1].references.missing = ["'index.html', line 3, refers to 'js/Main.js'; the pack has 'js/main.js'"]
     },
     Violation("PK6017", "a script of another host", .warning, hint: nil) { sample in
-      sample.release.contents[1].references.foreign = ["'index.html', line 3, loads 'https://cdn.example.org/a.js'"]
+      sample.release.contents[1].references.foreign = [
+        .init(sentence: "'index.html', line 3, loads 'https://cdn.example.org/a.js'", address: "https://cdn.example.org/a.js")
+      ]
     },
     Violation("PK6017", "a font of another host", .note, hint: nil) { sample in
       sample.release.contents[1].references.foreignGuesses = ["'css/a.css', line 3, loads 'https://cdn.example.org/a.woff2'"]
@@ -834,6 +836,45 @@ struct Violation: Sendable, CustomTestStringConvertible {
       sample.change(2) { $0.id = "CORE" }
       sample.release.configuration = try GateSample.configuration(for: sample.release.entries)
       sample.release.configuration?.hosting = .managed
+    },
+  ]
+
+  private static let portals: [Violation] = [
+    Violation("PK8001", "a page that is not at the top", hint: "'root' in packer.yml") { sample in
+      sample.release.contents[1].game?.files[0].path = "www/index.html"
+    },
+    Violation("PK8001", "no game", hint: nil) { sample in
+      for index in sample.release.contents.indices { sample.release.contents[index].game?.files = [.init(path: "a.png", size: 1)] }
+    },
+    Violation("PK8002", "more than a portal takes", hint: nil, also: ["PK8004", "PK8008"]) { sample in
+      sample.addGameFiles(20) { .init(path: "a\($0).bin", size: 26_000_000) }
+    },
+    Violation("PK8003", "too many files", hint: nil) { sample in
+      sample.addGameFiles(1500) { .init(path: "a\($0).png", size: 1) }
+    },
+    Violation("PK8004", "a large file", .warning, hint: nil) { sample in
+      sample.addGameFiles(1) { _ in .init(path: "a.png", size: 512 << 10) }
+    },
+    Violation("PK8005", "a blank in a name", hint: "rename it") { sample in
+      sample.addGameFiles(1) { _ in .init(path: "a b.png", size: 1) }
+    },
+    Violation("PK8006", "a path from the top of the host", hint: "leave the slash out") { sample in
+      sample.release.contents[1].game?.references.absolute = ["'index.html', line 3, refers to '/a.js'"]
+    },
+    Violation("PK8006", "a text that is a path from the top of the host", .warning, hint: "leave the slash out") { sample in
+      sample.release.contents[1].game?.references.absoluteGuesses = ["'a.js', line 3, refers to '/a.png'"]
+    },
+    Violation("PK8007", "a request to another host", hint: "into the game") { sample in
+      sample.release.contents[1].game?.asked = ["https://api.example.org/score"]
+    },
+    Violation("PK8008", "a long wait", hint: nil) { sample in
+      sample.release.contents[1].game?.start = .init(milliseconds: 1, size: 60_000_000)
+    },
+    Violation("PK8008", "a wait that is not known", .note, hint: "performance.mark('playable')") { sample in
+      sample.addGameFiles(40) { .init(path: "a\($0).bin", size: 500_000) }
+    },
+    Violation("PK8009", "a slow start", .warning, hint: nil) { sample in
+      sample.release.contents[1].game?.start = .init(milliseconds: 5000, size: 1)
     },
   ]
 

@@ -61,7 +61,7 @@ struct ReleaseGateTests {
     let ids = ReleaseRule.all.map(\.id)
     #expect(ids == ids.sorted() && Set(ids).count == ids.count)
     for rule in ReleaseRule.all {
-      #expect(rule.id.wholeMatch(of: /PK[1-7]\d{3}/) != nil)
+      #expect(rule.id.wholeMatch(of: /PK[1-8]\d{3}/) != nil)
       #expect(!rule.title.hasSuffix(".") && rule.title.first?.isLowercase == true, "\(rule.id)")
       for text in [rule.what, rule.onPhone, rule.remedy] {
         #expect(text.hasSuffix(".") && text.count > 10, "\(rule.id): \(text)")

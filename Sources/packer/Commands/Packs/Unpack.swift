@@ -4,10 +4,13 @@ import ArgumentParser
 struct Unpack: OutputVerb {
   static let configuration = CommandConfiguration(
     commandName: "unpack",
-    abstract: "Unpacks a pack into a directory, or decrypts it to a tar archive.",
+    abstract: "Unpacks a pack into a directory, or decrypts it to a tar or zip archive.",
     discussion: """
       The directory must be new or empty. It appears whole or not at all. The pack is checked as by 'packer check'. With --include only \
       matching files are read, and each is compared with its digest. With --tar, the whole archive inside is decrypted for other tools.
+
+      With --zip, the game is written as web portals take it: its files, each compared with its digest, without encryption. The same pack gives the same \
+      zip. With --for, none is written if 'packer verify --for' would find an error.
 
       A delta is applied to what it was made for, which --base names: packs, or directories that were unpacked from them.
 
@@ -16,6 +19,7 @@ struct Unpack: OutputVerb {
         packer unpack game.pack -C restored --key env:GAME_KEY --json
         packer unpack game.pack -C levels --key game.key --include 'levels/**'
         packer unpack game.pack --tar game.tar.zst --key game.key
+        packer unpack game.pack --zip game.zip --for itch --key game.key
         packer unpack game-7-8.delta --base game-7.pack -C game-8 --key game.key
       """)
 
@@ -28,6 +32,10 @@ struct Unpack: OutputVerb {
   @Option(help: ArgumentHelp("Write a tar archive compressed with zstd instead.", valueName: "file"), completion: .file())
   var tar: String?
 
+  @Option(help: ArgumentHelp("Write a zip archive for a web portal instead.", valueName: "file"), completion: .file())
+  var zip: String?
+
+  @OptionGroup var portals: PortalOption
   @OptionGroup var part: PartOption
   @OptionGroup var check: CheckOptions
   @OptionGroup var threads: JobsOption
@@ -43,11 +51,47 @@ struct Unpack: OutputVerb {
   @OptionGroup var output: OutputOptions
 
   func run(in session: Session) async throws(PackError) -> Outcome {
-    switch (directory, tar) {
-    case (let directory?, nil): return try await unpack(to: directory, in: session)
-    case (nil, let tar?): return try await decrypt(to: tar, in: session)
-    default: throw PackError(.usage, "give either --directory or --tar", hint: "packer unpack \(ShellWord.path(file)) -C DIR")
+    guard zip != nil || portals.names.isEmpty else { throw PackError(.usage, "--for is for --zip", hint: "add --zip FILE") }
+    switch (directory, tar, zip) {
+    case (let directory?, nil, nil): return try await unpack(to: directory, in: session)
+    case (nil, let tar?, nil): return try await decrypt(to: tar, in: session)
+    case (nil, nil, let zip?): return try await export(to: zip, in: session)
+    default: throw PackError(.usage, "give one of --directory, --tar and --zip", hint: "packer unpack \(ShellWord.path(file)) -C DIR")
     }
+  }
+
+  /// Writes a zip, unless a portal refuses the game.
+  private func export(to path: String, in session: Session) async throws(PackError) -> Outcome {
+    guard part.includes.isEmpty, bases.isEmpty, threads.jobs == nil else {
+      throw PackError(.usage, "--zip writes a whole pack, so --include, --base and --jobs do not apply")
+    }
+    let (portals, name) = (try portals.all(), try check.name())
+    let resolved = try session.key(key, for: file)
+    let (findings, size, files) = try await naming(file) { () async throws(PackError) in
+      let pack = try Pack.open(file, key: resolved)
+      if let name { try pack.source.checkName(name) }
+      let findings = portals.isEmpty ? [] : try PortalGame(pack).findings(of: portals)
+      guard !findings.contains(where: { $0.level == .error }) else { return (findings, 0 as UInt64, 0) }
+      let allowsUnportablePaths = try check.allowsUnportablePaths(in: file)
+      return try await session.withProgress { (progress) async throws(PackError) in
+        let (size, files) = try await ZipExport.run(pack, to: path, allowsUnportablePaths: allowsUnportablePaths, progress: progress)
+        return (findings, size, files)
+      }
+    }
+    for finding in findings {
+      session.console.result(
+        finding.json, ["\(finding.level.rawValue) \(finding.rule.id): \(finding.message)"] + (finding.hint.map { ["  hint: \($0)"] } ?? []))
+    }
+    let errors = findings.count { $0.level == .error }
+    guard errors == 0 else {
+      let verdict = "\(file): \(Table.count(errors, "error", "errors")), no zip was written"
+      if !session.console.isJSON { session.console.output(lines: [verdict]) }
+      return .findings(verdict)
+    }
+    session.console.result(
+      ["type": "zip", "output": .text(path), "size": .number(size), "files": .number(files)],
+      ["\(path): \(Table.count(files, "file", "files")), \(ByteCount(size))"])
+    return .done
   }
 
   private func decrypt(to path: String, in session: Session) async throws(PackError) -> Outcome {

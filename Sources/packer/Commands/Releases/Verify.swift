@@ -19,6 +19,9 @@ struct Verify: OutputVerb, ReadingVerb {
         Exit status, the first that applies: 11 wrong key, 14 signature not trusted, 12 damaged, 13 truncated, 3 would not fit an \
         app version already released, 20 faults at the server, 1 findings, 2 only budgets of the team exceeded, 0 none of these. 65 means that the configuration is wrong, 21 \
         that the server does not answer.
+
+        With --for, each pack with pages is also checked as a game for web portals, which get it from 'packer unpack --zip'; 'packer explain PK8' shows \
+        what they ask, and where that is written. --run FILE is what 'packer serve --record' wrote.
         """,
       examples: """
         Examples:
@@ -27,6 +30,7 @@ struct Verify: OutputVerb, ReadingVerb {
           packer verify dist --app build/Game.ipa
           packer verify dist --quick --format github --report junit=verify.xml
           packer verify dist --live --only PK7 --live-state live.txt
+          packer verify dist --for itch --only PK8
         """))
 
   @Argument(help: "A release directory or manifest. (default: dist beside packer.yml)", completion: .file())
@@ -34,6 +38,7 @@ struct Verify: OutputVerb, ReadingVerb {
 
   @OptionGroup var gate: GateOptions
   @OptionGroup var live: LiveOptions
+  @OptionGroup var portals: PortalOption
   @OptionGroup(visibility: .hidden) var threads: JobsOption
   @OptionGroup var key: KeyOptions
   @OptionGroup var output: OutputOptions
@@ -45,7 +50,8 @@ struct Verify: OutputVerb, ReadingVerb {
         .usage, "\(release) is a \(isConfiguration ? "configuration" : "file"), not a release",
         hint: "packer \(isConfiguration ? "verify -c" : "check") \(ShellWord.path(release))")
     }
-    let gate = ReleaseGate(options: gate, live: live, key: key, jobs: try threads.count(), isJSON: output.isJSON)
+    let gate = ReleaseGate(
+      options: gate, live: live, portals: try portals.all(), key: key, jobs: try threads.count(), isJSON: output.isJSON)
     return try await gate.run(release, in: session)
   }
 }
