@@ -7,6 +7,8 @@ final class ImportMap {
   private var scopes: [String] = []
   /// Whether a map could not be read, so that nothing is known about bare specifiers.
   private(set) var isUnknown = false
+  /// The addresses that start at the top of the host, as they are written.
+  private(set) var absolute: [String] = []
 
   /// A number that no other map of the pack has.
   let number: Int
@@ -35,6 +37,7 @@ final class ImportMap {
   private func add(_ values: [JSON.Member], scope: String, base: String) {
     for value in values {
       guard case .text(let text) = value.value else { continue }
+      if WebAddress.isAbsolute(text) { absolute.append(text) }
       let key = scope + (Self.absolute(value.key, base: base) ?? value.key)
       // Of two maps, the first counts.
       if imports[key] == nil { imports[key] = Self.absolute(text, base: base) ?? "" }

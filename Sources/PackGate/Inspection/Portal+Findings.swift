@@ -104,9 +104,12 @@ extension Portal {
   }
 
   private func otherHosts(_ limit: Limit, _ game: PortalGame, _ hosts: Set<String>) -> [Finding] {
+    let loads = game.references.foreign
+    // A run has addresses without their queries.
+    let others = game.asked.filter { url in !loads.contains { $0.address.hasPrefix(url) } }
     let lines =
-      game.references.foreign.filter { !hosts.contains(Self.host(of: $0.address)) }.map(\.sentence)
-      + game.asked.filter { !hosts.contains(Self.host(of: $0)) }.map { "a recorded run asked for '\(printable($0.utf8))'" }
+      loads.filter { !hosts.contains(Self.host(of: $0.address)) }.map(\.sentence)
+      + others.filter { !hosts.contains(Self.host(of: $0)) }.map { "a recorded run asked for '\(printable($0.utf8))'" }
     guard let first = lines.first else { return [] }
     return [
       Finding(

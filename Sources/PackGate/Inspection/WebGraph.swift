@@ -82,7 +82,7 @@ final class WebGraph {
   private var faults: [Fault] = []
   /// The references that start at the top of the host, and are probably followed.
   private var absolute: [Fault] = []
-  private var absoluteBases: [String] = []
+  private var absoluteMarkup: [String] = []
   private var unique: Set<String> = []
   /// The files at addresses, empty if there is none.
   private var known: [String: String] = [:]
@@ -161,13 +161,16 @@ final class WebGraph {
       // One that only has a query or a fragment changes nothing.
       if other != .other || address.utf8.contains(UInt8(ascii: ":")) { base = other }
       if visit != nil, WebAddress.isAbsolute(address) {
-        absoluteBases.append("'\(printable(path.utf8))' has the base '\(printable(address.utf8.prefix(200)))'")
+        absoluteMarkup.append("'\(printable(path.utf8))' has the base '\(printable(address.utf8.prefix(200)))'")
       }
     }
     var map = visit?.map ?? noMap
     if !references.importMaps.isEmpty, case .path(let base) = base {
       mapCount += 1
       map = ImportMap(references.importMaps, base: base, number: mapCount)
+      if visit != nil {
+        absoluteMarkup += map.absolute.map { "'\(printable(path.utf8))' has '\(printable($0.utf8.prefix(200)))' in its import map" }
+      }
     }
     var sets: [Int: [Fault]] = [:]
     for reference in references.all {
@@ -175,7 +178,9 @@ final class WebGraph {
       if reference.use == .specifier, visit?.use == .script, reference.isCertain { continue }
       let isCertain = reference.isCertain && visit != nil
       let fault = try fault(reference, in: path, own, base, map, isCertain: isCertain)
-      if reference.use != .link, fault.kind == .there || isCertain && fault.kind == .missing, WebAddress.isAbsolute(reference.value) {
+      if reference.use != .link, fault.kind == .there || isCertain && fault.kind == .missing, WebAddress.isAbsolute(reference.value),
+        unique.insert("\(path)\0\(reference.line)\0\(reference.value)").inserted
+      {
         // A style sheet loads what its rules need, but a text of a script may be no address at all.
         let isReference = visit != nil && reference.use != .address && reference.use != .mention
         absolute.append(Fault(fault.kind, path, reference, fault.target, address: nil, isCertain: isReference))
@@ -350,7 +355,7 @@ final class WebGraph {
       case (false, false): result.doubtful.append(sentence)
       }
     }
-    result.absolute = absoluteBases
+    result.absolute = absoluteMarkup
     for fault in Self.sorted(absolute) {
       let value = printable(fault.reference.value.utf8.prefix(200))
       let sentence = "'\(printable(fault.path.utf8))', line \(fault.reference.line), refers to '\(value)'"

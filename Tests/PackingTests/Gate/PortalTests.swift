@@ -109,6 +109,17 @@ struct PortalTests {
     }
   }
 
+  @Test("what a page loads is named once, also if a recorded run asked for it")
+  func askedTwice() throws {
+    var game = PortalGame(files: [.init(path: "index.html", size: 1)])
+    game.references.foreign = [
+      .init(sentence: "'index.html', line 1, loads 'https://a.example/b.js?c'", address: "https://a.example/b.js?c")
+    ]
+    game.asked = ["https://a.example/b.js", "https://a.example/d.js"]
+    let details = game.findings(of: [try Portal.named("youtube-playables")]).map(\.details)
+    #expect(details == [["'index.html', line 1, loads 'https://a.example/b.js?c'", "a recorded run asked for 'https://a.example/d.js'"]])
+  }
+
   @Test("a message has both numbers in the unit of the portal, and a file is named once")
   func messages() throws {
     var game = PortalGame(files: [
@@ -168,6 +179,10 @@ struct PortalTests {
       try await findings(["index.html": "<base href=/game/><img src=a.png>", "game/a.png": "a"], of: "itch") == [
         "PK8006 error: 'index.html' has the base '/game/'"
       ])
+    let map = #"<script type=importmap>{"imports": {"a": "./a.js", "b": "/b.js", "c/": "//example.com/"}}</script>"#
+    #expect(
+      try await findings(["index.html": map + "<script type=module>import 'a'; import 'b'</script>", "a.js": "1", "b.js": "2"], of: "itch")
+        == ["PK8006 error: 'index.html' has '/b.js' in its import map"])
     #expect(try await findings(["index.html": "<base href=./game/><img src=a.png>", "game/a.png": "a"], of: "itch") == [])
   }
 
@@ -234,6 +249,28 @@ struct PortalTests {
   }
 
   // MARK: Zips
+
+  @Test("an error where the bytes of a zip go is the error of the zip, wherever it happens", arguments: 0..<3)
+  func unwritableZip(call: Int) throws {
+    // The header and the content are written together, and the directory at the end.
+    var calls = 0
+    let found = Result { () throws(PackError) in
+      let writer = try ZipWriter { (_) throws(PackError) in
+        defer { calls += 1 }
+        if calls == call { throw PackError(.noSpace, "full") }
+      }
+      try writer.begin("a", size: 100_000)
+      var state: UInt64 = 1
+      let noise = (0..<100_000).map { _ -> UInt8 in
+        state = state &* 6_364_136_223_846_793_005 &+ 1
+        return UInt8(state >> 56)
+      }
+      try writer.write(noise.span)
+      try writer.finish()
+    }
+    #expect(throws: PackError.self) { try found.get() }
+    if case .failure(let error) = found { #expect(error.code == .noSpace) }
+  }
 
   @Test("a zip has all files of a pack in the order of their paths, and no directories")
   func zip() async throws {
