@@ -10,6 +10,7 @@ extension ReleaseVerification {
       return
     }
     (plan.isQuick, plan.seed, plan.statePath, plan.patience) = (isQuick, liveSeed, liveState, livePatience)
+    plan.isForBrowsers = facts.configuration?.isForBrowsers == true
     let fetcher = try CurlFetcher(files: files)
     facts.live = try await LiveInspection(plan: plan, fetcher: fetcher, files: files).run(progress: progress)
   }

@@ -374,6 +374,11 @@ struct Entitlements: Fact {
 
 extension LoadRun: Fact { static let source = FactSource(.run) { $0.run } }
 
+/// That browsers play the packs, too.
+struct ForBrowsers: Fact {
+  static let source = FactSource { $0.configuration?.isForBrowsers == true ? ForBrowsers() : nil }
+}
+
 /// The web portals that get the games, at least one.
 struct Portals: Fact {
   let all: [Portal]

@@ -22,7 +22,7 @@ struct LiveInspection {
       let batch = next(&rest)
       let answers = try await ask(batch, state, &visitor)
       for (file, answers) in zip(batch, answers) {
-        let found = LiveJudgement.faults(of: file, answers)
+        let found = LiveJudgement.faults(of: file, answers, plan)
         faults += found
         if answers.whole?.status == 304 { known += 1 }
         if let whole = answers.whole, whole.status == 200 {
@@ -59,7 +59,7 @@ struct LiveInspection {
   }
 
   private func manifestFaults(_ visitor: inout LiveVisitor) async throws(PackError) -> [LiveFault] {
-    var request = LiveRequest(url: plan.manifestURL, limit: UInt64(Manifest.largestSize), keepsBytes: true)
+    var request = LiveRequest(url: plan.manifestURL, limit: UInt64(Manifest.largestSize), keepsBytes: true, fields: plan.fields)
     var answer = try await visitor.ask([request])[0]
     for _ in 0..<plan.patience / Self.interval
     where answer.bytes != plan.manifest && !answer.isSilent && LiveHeaders(answer).encoding == nil {
@@ -106,7 +106,7 @@ struct LiveInspection {
     var answers = batch.map { _ in LiveJudgement.Answers() }
     let samples = batch.enumerated().flatMap { number, file in plan.samples(of: file).map { (number: number, range: $0) } }
     let parts = try await visitor.ask(
-      samples.map { LiveRequest(url: batch[$0.number].url, range: $0.range, limit: UInt64($0.range.count), keepsBytes: true) })
+      samples.map { LiveRequest(url: batch[$0.number].url, range: $0.range, limit: UInt64($0.range.count), keepsBytes: true, fields: plan.fields) })
     for (sample, answer) in zip(samples, parts) {
       answers[sample.number].samples.append((sample.range, answer, bytes(sample.range, of: batch[sample.number])))
     }
@@ -115,9 +115,9 @@ struct LiveInspection {
     }
     let requests = whole.map { number in
       let file = batch[number]
-      var request = LiveRequest(url: file.url, limit: file.size ?? 0)
+      var request = LiveRequest(url: file.url, limit: file.size ?? 0, fields: plan.fields)
       if !plan.isExample(file), let condition = state?.condition(for: file) {
-        request.fields = [condition]
+        request.fields.append(condition)
         answers[number].isKnown = true
       }
       return request

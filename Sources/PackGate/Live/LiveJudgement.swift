@@ -18,7 +18,7 @@ enum LiveJudgement {
   private static let (hour, leeway): (UInt64, UInt64) = (3600, 60)
 
   /// Returns the faults of a file, each kind once.
-  static func faults(of file: LiveFile, _ answers: Answers) -> [LiveFault] {
+  static func faults(of file: LiveFile, _ answers: Answers, _ plan: LivePlan) -> [LiveFault] {
     var faults: [LiveFault] = []
     func add(_ kind: LiveFault.Kind, _ message: String, isLesser: Bool = false, actual: UInt64? = nil, limit: UInt64? = nil) {
       guard !faults.contains(where: { $0.kind == kind }) else { return }
@@ -102,6 +102,7 @@ enum LiveJudgement {
     }
     if file.kind != .earlier, let answer = answers.all.last(where: { [200, 206].contains($0.status) }) {
       faults += Self.faults(of: answer, url: file.url, pack: file.pack)
+      if plan.isForBrowsers, let fault = unshared(answer) { add(.sharing, fault) }
       let isPlain = answers.all.allSatisfy { LiveHeaders($0).encoding == nil }
       let validators = answers.all.filter { [200, 206].contains($0.status) }.map { LiveHeaders($0).validator }
       // Not without any, which the answer shows.
@@ -167,6 +168,7 @@ enum LiveJudgement {
       add(.otherManifest, what + age, actual: found, limit: plan.version)
     }
     if headers.type == "text/html" { add(.type, "has the type 'text/html'") }
+    if plan.isForBrowsers, let fault = unshared(answer) { add(.sharing, fault) }
     if let lifetime = headers.lifetime {
       if lifetime > hour { add(.longCaching, "may be kept by caches for \(lifetime) s", actual: lifetime, limit: hour) }
     } else {
@@ -185,6 +187,12 @@ enum LiveJudgement {
       add(.certificate, "has a certificate that ends at \(last)")
     }
     return faults
+  }
+
+  /// Returns why pages of other sites cannot read an answer; nil if those of some can.
+  private static func unshared(_ answer: LiveAnswer) -> String? {
+    guard answer.fields["access-control-allow-origin"]?.isEmpty != false else { return nil }
+    return "has no Access-Control-Allow-Origin, so that pages of other sites cannot read it"
   }
 
   /// Returns what is wrong with the age of a copy; nil if it is not too old.

@@ -34,6 +34,12 @@ struct LivePlan: Sendable {
   /// Where files that were read whole are noted; nil if they are not.
   var statePath: String?
 
+  /// Whether browsers fetch the files, too.
+  var isForBrowsers = false
+
+  /// The header fields of requests besides the usual ones.
+  var fields: [String] { isForBrowsers ? ["Origin: https://example.com"] : [] }
+
   /// How long another manifest is taken for one that a cache still has, in seconds.
   var patience = 0
 

@@ -22,6 +22,7 @@ enum LiveRules {
     rule(.refused, "PK7019", "the server refuses to send a file", phone: .notAllowed),
     rule(.busy, "PK7020", "the server says that it cannot send a file now"),
     rule(.clock, "PK7021", "the clock of this machine differs from the server's"),
+    rule(.sharing, "PK7022", "pages of other sites cannot read a file", .warning),
   ]
 
   private static func rule(

@@ -2,7 +2,7 @@
 enum WebRules {
   static let all: [ReleaseRule] = [
     misspelledReference, missingAtRun, foreignHost, otherRun, missingReference, foreignReference, doubtfulReference, serviceWorker,
-    precompressed, encoding, problemAtRun, media,
+    precompressed, encoding, problemAtRun, media, browser,
   ]
 
   static let misspelledReference = ReleaseRule(
@@ -76,8 +76,11 @@ enum WebRules {
 
   static let serviceWorker = ReleaseRule(
     "PK6019", "a game registers a service worker", .note
-  ) { (files: Files, payload: Payload) -> [Finding] in
-    files.with(payload).flatMap { entry, file, contents in sentences(contents.references.serviceWorkers, entry, file) }
+  ) { (files: Files, payload: Payload, browsers: ForBrowsers?) -> [Finding] in
+    files.with(payload).flatMap { entry, file, contents in
+      // The player for browsers has a worker of its own there.
+      sentences(contents.references.serviceWorkers, entry, file, level: browsers == nil ? nil : .warning)
+    }
   }
 
   static let precompressed = ReleaseRule(
@@ -124,6 +127,16 @@ enum WebRules {
     files.with(payload).flatMap { entry, file, contents in
       sentences(contents.unplayable.map { "no web view plays \($0)" }, entry, file, hint: "convert it, for example to MP3, AAC or H.264")
         + sentences(contents.newerMedia.map { "older systems do not play \($0)" }, entry, file, level: .note)
+    }
+  }
+
+  static let browser = ReleaseRule(
+    "PK6024", "a game does not work below a path, where browsers play it"
+  ) { (files: Files, payload: Payload, _: ForBrowsers) -> [Finding] in
+    files.with(payload).flatMap { entry, file, contents in
+      let hint = "write addresses without a slash at their beginning, then: \(files.rebuild(entry.id))"
+      return sentences(contents.references.absolute, entry, file, hint: hint)
+        + sentences(contents.references.absoluteGuesses, entry, file, level: .note)
     }
   }
 

@@ -75,6 +75,8 @@ extension ConfigurationMap {
         "How packs are downloaded: by the app's extension (unmanaged), or by the system from your server (managed) or Apple's (apple).",
         standard: "unmanaged"),
       ConfigurationKey(
+        "web", .scalar(.flag), "Whether browsers play the packs, too, so that 'packer verify' checks what they need.", standard: false),
+      ConfigurationKey(
         "lock", .scalar(.choice(PackerConfiguration.LockPresence.allCases.map(\.rawValue), "word")),
         "Whether packer.lock.json must exist. Without it, versions start from 1 again, which devices refuse.", standard: "optional"),
       ConfigurationKey(

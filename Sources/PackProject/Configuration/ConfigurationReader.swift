@@ -82,6 +82,7 @@ struct ConfigurationReader {
       lock: root.choice("lock") ?? .optional,
       ignored: ignored(root["ignore"], packs: packs))
     configuration.lacksPacks = lacksPacks
+    configuration.isForBrowsers = root["web"]?.isTrue ?? false
     configuration.updates = updates(root["updates"], configuration.hosting)
     configuration.publish = publish(root["publish"])
     configuration.cache = root.text("cache", .text(longest: 2000)).map(place)

@@ -32,6 +32,8 @@ package struct PackerConfiguration: Hashable, Sendable {
   package var manifestCeiling: UInt64
   /// How the packs get to the device.
   package var hosting: Hosting
+  /// Whether browsers play the packs, too.
+  package var isForBrowsers = false
   /// Whether the lock file must exist.
   package var lock = LockPresence.optional
   /// Which deltas are made to packs that changed; nil for none.

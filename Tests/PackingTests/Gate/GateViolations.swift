@@ -799,6 +799,10 @@ struct Violation: Sendable, CustomTestStringConvertible {
     Violation("PK6019", "a script that registers a service worker", .note, hint: nil) { sample in
       sample.release.contents[1].references.serviceWorkers = ["'js/main.js', line 3, registers a service worker"]
     },
+    Violation("PK6019", "the same, if browsers play it", .warning, hint: nil) { sample in
+      sample.release.configuration?.isForBrowsers = true
+      sample.release.contents[1].references.serviceWorkers = ["'js/main.js', line 3, registers a service worker"]
+    },
     Violation("PK6020", "a script that a build compressed", hint: "Compression Format: Disabled") { sample in
       sample.release.contents[1].precompressed = ["Build/game.data.br", "Build/game.framework.js.br"]
     },
@@ -810,6 +814,14 @@ struct Violation: Sendable, CustomTestStringConvertible {
     },
     Violation("PK6021", "a script in another encoding than its page", .note, hint: nil) { sample in
       sample.release.contents[1].references.foreignEncodings = ["'a.js' is not in UTF-8, as its pages are"]
+    },
+    Violation("PK6024", "an address from the top of the host, in browsers", hint: "without a slash") { sample in
+      sample.release.configuration?.isForBrowsers = true
+      sample.release.contents[1].references.absolute = ["'index.html', line 3, refers to '/js/a.js'"]
+    },
+    Violation("PK6024", "a text of a script that is perhaps such an address", .note, hint: nil) { sample in
+      sample.release.configuration?.isForBrowsers = true
+      sample.release.contents[1].references.absoluteGuesses = ["'js/a.js', line 3, has '/img/a.png'"]
     },
     Violation("PK6022", "a script that failed in a recorded run", .warning, hint: nil) { sample in
       sample.recordRun { $0.problems = [LoadRun.Problem("Uncaught Error: dead", place: "/a.js:1:7")] }
@@ -886,6 +898,7 @@ struct Violation: Sendable, CustomTestStringConvertible {
       found("PK7012", .goneEarlier), found("PK7013", .type, .warning), found("PK7014", .shortCaching, .warning),
       found("PK7015", .longCaching, .warning), found("PK7016", .stale, .warning), found("PK7017", .noLength, .warning),
       found("PK7018", .certificate, .warning), found("PK7019", .refused), found("PK7020", .busy), found("PK7021", .clock),
+      found("PK7022", .sharing, .warning),
     ] + [
       found("PK7006", .encoding, .warning, isLesser: true), found("PK7014", .shortCaching, .note, isLesser: true),
       found("PK7021", .clock, .warning, isLesser: true),

@@ -132,6 +132,25 @@ struct LiveInspectionTests {
     #expect(try await kinds(plan) { $0.bytes = $0.bytes.map { $0.map { $0 ^ 1 } } } == [.wrongRange])
   }
 
+  @Test("asks as a page of another site does if browsers play the packs, and finds the files that it could not read")
+  func sharing() async throws {
+    let plan = try plan { $0.isForBrowsers = true }
+    func found(_ shared: @escaping @Sendable (LiveRequest) -> String?) async throws -> Set<String> {
+      let faults = try await faults(plan) { request, answer in
+        if request.fields != ["Origin: https://example.com"] { answer.status = 418 }
+        answer.fields["access-control-allow-origin"] = shared(request)
+      }
+      #expect(faults.allSatisfy { $0.kind == .sharing })
+      return Set(faults.map { $0.message.prefix { $0 != " " }.description })
+    }
+    #expect(try await found { _ in "*" } == [])
+    #expect(try await found { _ in "https://play.example.com" } == [])
+    #expect(try await found { $0.url == Self.manifestURL ? nil : "*" } == [Self.manifestURL])
+    #expect(try await found { $0.url.hasSuffix("core.pack") ? nil : "*" } == [Self.base + "core.pack"])
+    // Others do not say where they come from.
+    #expect(try await faults { request, answer in if !request.fields.isEmpty { answer.status = 418 } } == [])
+  }
+
   private func with(_ plan: LivePlan, path: String) throws -> LivePlan {
     var files = plan.files
     files[0].path = path
