@@ -320,7 +320,7 @@ def record(packer, place):
         '<!doctype html><link rel=stylesheet href=style.css><img src="https://tracker.example.com/pixel.gif"><script src=main.js></script>')
     (tree / "style.css").write_text("body { background: url(Gone.png) }")
     (tree / "main.js").write_text('new Worker("worker.js"); new WebSocket("wss://socket.example.net/"); fetch("data.bin", {headers: {Range: "bytes=0-9"}});'
-        'document.cookie = "a=1"; console.error(document.cookie + ("serviceWorker" in navigator) + confirm("?")); new SharedArrayBuffer(8)')
+        'document.cookie = "a=1"; console.error(document.cookie + ("serviceWorker" in navigator) + confirm("?")); performance.mark("playable"); new SharedArrayBuffer(8)')
     (tree / "worker.js").write_text('fetch("https://api.example.org/score", {method: "POST"}).catch(() => 0)')
     (tree / "data.bin").write_bytes(bytes(100))
     key, pack, run = place / "recorded.key", place / "recorded.pack", place / "run.json"
@@ -337,6 +337,8 @@ def record(packer, place):
     wrong = [] if foreign == expected else [f"other hosts: {foreign}"]
     if [entry["path"] for entry in found["missing"]] != ["Gone.png"] or found["unused"]:
         wrong.append(f"missing {found['missing']}, unused {found['unused']}")
+    if not 0 < found.get("playable", 0) < 8000:
+        wrong.append(f"the mark is {found.get('playable')}")
     # What no web view has is not there.
     problems = sorted((entry["place"], entry["text"].split(" (")[0]) for entry in found["problems"])
     expected = [("/main.js:1:", "Uncaught ReferenceError: SharedArrayBuffer is not defined"), ("console", "falsefalse"), ("phone", "confirm")]

@@ -139,6 +139,7 @@ def verbs():
     yield ("check", "game.pack", "--against", "tree", *key), (0,)
     yield ("check", "game.pack", "--against", "dist", *key), (1,)
     yield ("unpack", "game.pack", "--tar", "new.tar.zst", *key), (0,)
+    yield ("unpack", "game.pack", "--zip", "new.zip", *key), (0,)
     yield ("inspect", "game.pack"), (0,)
     yield ("key", "new", "-o", "new.key"), (0,)
     yield ("key", "new", "--recipient", "-o", "new.key"), (0,)

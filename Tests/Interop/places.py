@@ -250,6 +250,7 @@ VERBS = [
          missable=("content/core/index.html", "content/core/deep")),
     Verb(f"unpack core.pack -C OUT {KEY} -q", "restored", files=("core.pack", "game.key")),
     Verb(f"unpack core.pack --tar OUT {KEY} -q", "payload.tar.zst", files=("core.pack", "game.key")),
+    Verb(f"unpack core.pack --zip OUT --for itch {KEY} -q", "game.zip", files=("core.pack", "game.key")),
     Verb(f"ls core.pack {KEY}", files=("core.pack", "game.key")),
     Verb(f"cat core.pack index.html {KEY}", files=("core.pack", "game.key")),
     Verb("inspect core.pack", files=("core.pack",)),

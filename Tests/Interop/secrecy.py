@@ -322,6 +322,7 @@ def main():
         place.run("unpack", "core.pack", "-C", "restored", "--key", "game.key")
         place.run("unpack", "core.pack", "-C", "refused", "--key", "other.key", status=11)
         place.run("unpack", "core.pack", "--tar", "payload.tar.zst", "--key", "game.key")
+        place.run("unpack", "core.pack", "--zip", "game.zip", "--key", "game.key")
         damaged = bytearray((place.work / "core.pack").read_bytes())
         (place.work / "short.pack").write_bytes(damaged[: 144 + 65536])
         damaged[-20] ^= 1
@@ -381,7 +382,7 @@ def main():
 
         # Below the store, a pack that was unpacked is content, as it is below `restored`. The rest of what is left holds none.
         unpacked = tuple(str(path.relative_to(place.work)) for path in place.work.glob("phone/packs/*"))
-        count = place.search_files(("content/", "restored/", "payload.tar.zst", *unpacked))
+        count = place.search_files(("content/", "restored/", "payload.tar.zst", "game.zip", *unpacked))
         # The search finds what is there to be found.
         place.keys.clear()
         (place.work / "leak").write_text(place.content[0])

@@ -322,6 +322,7 @@ def cases(directory):
     (hollow / "restored").mkdir()
     yield Case("unpack into an empty directory", unpack, hollow, is_repeatable=False)
     yield Case("unpack --tar", ["unpack", inputs / "core.pack", "--tar", "payload.tar.zst", *with_key], empty)
+    yield Case("unpack --zip", ["unpack", inputs / "core.pack", "--zip", "game.zip", "--for", "itch", *with_key], empty)
     yield Case("init", ["init", inputs / "content", "-o", "packer.yml", "--quiet"], empty, is_stepwise=True, is_repeatable=False)
 
     def usable(*words):
