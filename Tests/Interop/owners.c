@@ -92,9 +92,13 @@
   X(int, archive_read_next_header, (struct archive *a, struct archive_entry **e), (a, e), ARCHIVE_FATAL) \
   X(int, archive_write_set_format_pax_restricted, (struct archive *a), (a), ARCHIVE_FATAL) \
   X(int, archive_write_set_format_ustar, (struct archive *a), (a), ARCHIVE_FATAL) \
+  X(int, archive_write_set_format_zip, (struct archive *a), (a), ARCHIVE_FATAL) \
+  X(int, archive_write_set_bytes_in_last_block, (struct archive *a, int n), (a, n), ARCHIVE_FATAL) \
   X(int, archive_write_set_bytes_per_block, (struct archive *a, int n), (a, n), ARCHIVE_FATAL) \
   X(int, archive_write_open, (struct archive *a, void *c, archive_open_callback *o, archive_write_callback *w, archive_close_callback *e), (a, c, o, w, e), ARCHIVE_FATAL) \
   X(int, archive_write_header, (struct archive *a, struct archive_entry *e), (a, e), ARCHIVE_FATAL) \
+  X(la_ssize_t, archive_write_data, (struct archive *a, const void *b, size_t n), (a, b, n), ARCHIVE_FATAL) \
+  X(int, archive_write_close, (struct archive *a), (a), ARCHIVE_FATAL) \
   X(int, archive_write_finish_entry, (struct archive *a), (a), ARCHIVE_FATAL)
 
 // Calls by function, and what to do about them.
