@@ -49,17 +49,23 @@ extension Portal {
   }
 
   private func number(
-    _ limit: Limit, _ what: String, _ number: UInt64, _ bound: Bound, _ unit: String? = nil, once known: inout Set<String>
+    _ limit: Limit, _ what: String, _ number: UInt64, _ bound: Bound, _ unit: String? = nil, level: FindingLevel? = nil,
+    once known: inout Set<String>
   ) -> [Finding] {
     guard !bound.allows(number), known.insert("").inserted else { return [] }
     return [
       Finding(
-        "\(what) \(bound.text(of: number, unit)); \(name) \(limit.verb) \(bound.text(unit))", level: limit.level, actual: number,
+        "\(what) \(bound.text(of: number, unit)); \(name) \(limit.verb) \(bound.text(unit))", level: level ?? limit.level, actual: number,
         limit: bound.number)
     ]
   }
 
   private func firstSize(_ limit: Limit, _ game: PortalGame, _ bound: Bound, once known: inout Set<String>) -> [Finding] {
+    if let script, !game.names(script) {
+      // A warning, because not all files are searched for the name.
+      let level = max(limit.level, .warning)
+      return number(limit, "without a script of \(script), all of it counts:", game.totalSize, bound, level: level, once: &known)
+    }
     if let start = game.start { return number(limit, "before it can be played, it loads", start.size, bound, once: &known) }
     // A game cannot load more of itself than it has.
     guard !bound.allows(game.totalSize), known.insert("").inserted else { return [] }

@@ -6,6 +6,8 @@ package struct Portal: Hashable, Sendable {
   let entry: [String]
   /// Sorted by their rules.
   package let limits: [Limit]
+  /// The host of the portal's own script, without which it counts all of a game as loaded before it can be played; nil if it does not.
+  var script: String?
 
   /// Something that a portal asks.
   package struct Limit: Hashable, Sendable {
@@ -113,7 +115,7 @@ package struct Portal: Hashable, Sendable {
         // For its home page on phones.
         Limit(kind: .firstSize(.upTo(20 * mB)), level: .note, source: technical, date: read),
         Limit(kind: .milliseconds(.upTo(20_000)), level: .warning, source: technical, date: read),
-      ])
+      ], script: "sdk.crazygames.com")
   }()
 
   private static let itch: Portal = {

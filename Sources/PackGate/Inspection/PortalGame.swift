@@ -64,6 +64,11 @@ package struct PortalGame: Sendable {
     }
   }
 
+  /// Whether a page or script names a host, or a recorded run asked for it.
+  func names(_ host: String) -> Bool {
+    (references.foreign.map(\.address) + references.foreignGuesses + asked).contains { $0.contains(host) }
+  }
+
   /// Whether a portal would open it. A pack without pages may belong to a game, but is none.
   func isGame(for portal: Portal) -> Bool {
     files.contains { file in portal.entry.contains(file.path) || WebFileKind(path: file.path) == .page }

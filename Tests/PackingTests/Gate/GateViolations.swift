@@ -883,7 +883,7 @@ struct Violation: Sendable, CustomTestStringConvertible {
       sample.release.contents[1].game?.start = .init(milliseconds: 1, size: 60_000_000)
     },
     Violation("PK8008", "a wait that is not known", .note, hint: "performance.mark('playable')") { sample in
-      sample.addGameFiles(40) { .init(path: "a\($0).bin", size: 500_000) }
+      sample.addGameFiles(32) { .init(path: "a\($0).bin", size: 500_000) }
     },
     Violation("PK8009", "a slow start", .warning, hint: nil) { sample in
       sample.release.contents[1].game?.start = .init(milliseconds: 5000, size: 1)
