@@ -318,5 +318,13 @@ func packerMatch(_ session: Int32, _ number: Int32, _ id: UnsafePointer<UInt8>, 
   }
 }
 
+/// Checks that the index of an open pack is the tree with a content root, 32 bytes.
+@_cdecl("packer_match_root")
+func packerMatchRoot(_ session: Int32, _ root: UnsafePointer<UInt8>, _ count: Int32) -> Int32 {
+  let root = unsafe bytes(root, count)
+  let pack = pack(session)
+  return run(pack) { (_) throws(PackError) in try pack?.match(root: root) }
+}
+
 @_cdecl("packer_close_release")
 func packerCloseRelease(_ number: Int32) { Calls.shared.releases[number] = nil }

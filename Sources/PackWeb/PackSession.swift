@@ -158,6 +158,19 @@ final class PackSession: Conversation {
   func match(_ entry: ManifestPack) throws(PackError) {
     let pack = try opened()
     try pack.check(against: entry)
+    try checkTree(pack)
+  }
+
+  /// Checks that its index is the tree with a content root.
+  func match(root: [UInt8]) throws(PackError) {
+    let pack = try opened()
+    guard pack.contentRoot == root else {
+      throw PackError(.wrongPack, of: path, "has content root \(pack.contentRoot.hex), not \(root.hex)", advice: .fetchAgain)
+    }
+    try checkTree(pack)
+  }
+
+  private func checkTree(_ pack: Pack) throws(PackError) {
     try attributing(to: path) { () throws(PackError) in
       _ = try ContentTable(pack, reader: PackReader(pack), pool: WorkerPool())
     }

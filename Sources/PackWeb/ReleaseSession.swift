@@ -115,6 +115,7 @@ final class ReleaseSession: Conversation {
         text.text("url", pack.url)
         text.number("size", pack.size)
         text.text("sha256", pack.sha256.hex)
+        text.text("contentRoot", pack.contentRoot.hex)
         text.number("contentSize", pack.contentSize)
         text.number("files", pack.files)
         text.text("keyID", pack.keyID)

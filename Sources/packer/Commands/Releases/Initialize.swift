@@ -4,7 +4,7 @@ import ArgumentParser
 struct Initialize: OutputVerb {
   static let configuration = CommandConfiguration(
     commandName: "init",
-    abstract: "Writes a packer.yml with proposed packs, or an Xcode project for a release.",
+    abstract: "Writes a packer.yml with proposed packs, or an Xcode project or a web player for a release.",
     discussion: HelpText.text(
       """
       Every folder with an index.html becomes a pack, and so does every folder in games, levels, chapters and the like. Of a web project, \
@@ -19,6 +19,9 @@ struct Initialize: OutputVerb {
         extension, and Swift code with the public keys that may sign the manifest. The directory must be new or empty, and appears whole or \
         not at all. Secrets are not written. After the next build, 'packer plist merge' updates the Info.plist.
 
+        With --web, writes the player that plays the packs in browsers: a page, a service worker, the reader of packs, and player.json with \
+        the addresses and the public keys. The key of the packs is not written: Documentation/WEB.md says how a page gets it.
+
         The schema of --schema covers every key of packer.yml and the form of every value, not the directories that are named.
         """,
       examples: """
@@ -27,6 +30,7 @@ struct Initialize: OutputVerb {
           packer init build -o arcade.yml
           packer init . --json
           packer init --app ios --package ../packer
+          packer init --web site
           packer init --schema > packer.schema.json
         """))
 
@@ -41,7 +45,7 @@ struct Initialize: OutputVerb {
   @Flag(name: .customLong("schema"), help: "Only print the JSON Schema of packer.yml, for editors and checks.")
   var printsSchema = false
 
-  @OptionGroup(title: "An app") var app: AppOptions
+  @OptionGroup(title: "An app or a web player") var app: AppOptions
   @OptionGroup var threads: JobsOption
   @OptionGroup var output: OutputOptions
 
@@ -52,13 +56,13 @@ struct Initialize: OutputVerb {
       session.console.output(PackerConfiguration.jsonSchema)
       return .done
     }
-    if let project = app.directory {
-      guard directory == ".", path == PackerConfiguration.defaultPath else {
+    if app.directory != nil || app.site != nil {
+      guard directory == ".", path == PackerConfiguration.defaultPath, app.directory == nil || app.site == nil else {
         throw PackError(
-          .usage, "--app makes an app for a packer.yml that exists, and scans no directory",
-          hint: "name the configuration with --config, and the release with --dist")
+          .usage, "--app and --web each write files for a packer.yml that exists, and scan no directory",
+          hint: "give one of them, and name the configuration with --config and the release with --dist")
       }
-      return try await writeApp(project, in: session)
+      return try await writeFiles(in: session)
     }
     try app.checkAbsent()
     let jobs = try threads.count()
@@ -118,12 +122,9 @@ struct Initialize: OutputVerb {
 
   // MARK: An app
 
-  private func writeApp(_ directory: String, in session: Session) async throws(PackError) -> Outcome {
-    guard let package = app.package else {
-      throw PackError(
-        .usage, "--app needs --package: where the project finds the packer package",
-        hint: "give the folder of a checkout, or the https address of its repository")
-    }
+  /// Writes what plays a release: an app, or a player for browsers.
+  private func writeFiles(in session: Session) async throws(PackError) -> Outcome {
+    try app.checkPair()
     guard let configuration = try ReleasePlaces.configuration(at: app.configuration) else {
       throw PackError(
         .missingInput, of: PackerConfiguration.defaultPath, "does not exist",
@@ -132,13 +133,42 @@ struct Initialize: OutputVerb {
     let dist = app.dist ?? ReleasePlaces.place(ReleaseFile.folder, beside: configuration)
     try ReleasePlaces.checkPresence(of: dist, configuration: configuration)
     try await checkFreshness(of: dist, configuration)
+    let trusted = try trustedKeys(configuration, dist, in: session)
+    if let site = app.site { return try writePlayer(site, configuration, trusted, on: session.console) }
     let project = try AppProject(
-      directory, for: configuration, dist: dist, package: package, version: Version.number,
-      trusting: try trustedKeys(configuration, dist, in: session))
+      app.directory ?? "", for: configuration, dist: dist, package: app.package ?? "", version: Version.number, trusting: trusted)
+    return try write(project, on: session.console)
+  }
+
+  private func writePlayer(
+    _ directory: String, _ configuration: PackerConfiguration, _ trusted: [String], on console: Console
+  ) throws(PackError) -> Outcome {
+    guard configuration.hosting == .unmanaged else {
+      throw PackError(
+        .invalidConfiguration, of: configuration.path,
+        "has 'hosting: \(configuration.hosting.rawValue)', for which no manifest is published",
+        hint: "set 'hosting: unmanaged' for what browsers play")
+    }
+    let player = try WebPlayer(directory, reader: app.reader, manifest: configuration.serve.manifestURL, trusting: trusted)
+    try player.write()
+    var notes = ["give \(WebPlayer.configuration) the key of the packs as \"key\", or have the page ask your server for it"]
+    if !configuration.isForBrowsers {
+      notes.append("set 'web: true' in \(configuration.path), so that 'packer verify' checks what browsers need")
+    }
+    console.result(
+      [
+        "type": "web", "directory": .text(directory), "files": .texts(player.files.map(\.path)), "notes": .texts(notes),
+      ],
+      player.files.map { "\(directory)/\($0.path)" } + Table.fields(notes.map { ("note", $0) }))
+    return .done
+  }
+
+  private func write(_ project: AppProject, on console: Console) throws(PackError) -> Outcome {
+    let directory = project.directory
     try project.write()
     let notes = notes(about: project)
     let fields = [("next", "cd \(ShellWord.path(directory)) && \(project.command)")] + notes.map { ("note", $0) }
-    session.console.result(
+    console.result(
       [
         "type": "app", "directory": .text(directory), "files": .texts(project.files.map(\.path)), "command": .text(project.command),
         "notes": .texts(notes),
@@ -327,6 +357,16 @@ struct AppOptions: ParsableArguments {
   var package: String?
 
   @Option(
+    name: .customLong("web"), help: ArgumentHelp("Write a player for browsers into this directory.", valueName: "dir"),
+    completion: .directory)
+  var site: String?
+
+  @Option(
+    help: ArgumentHelp("The folder with the player for browsers. (default: share/packer/web beside packer)", valueName: "dir"),
+    completion: .directory)
+  var reader: String?
+
+  @Option(
     name: [.customShort("c"), .customLong("config")],
     help: ArgumentHelp("The configuration of the release. (default: packer.yml)", valueName: "file"), completion: .file())
   var configuration: String?
@@ -339,13 +379,27 @@ struct AppOptions: ParsableArguments {
   @OptionGroup var keyTexts: TrustedKeysOption
   @OptionGroup var signKey: SignKeyOptions
 
-  /// Throws if an option was given that has a meaning only with `--app`.
+  /// Throws if an option is missing, or was given that has a meaning only with the other of `--app` and `--web`.
+  func checkPair() throws(PackError) {
+    guard directory != nil else {
+      if package != nil { throw PackError(.usage, "--package needs --app", hint: "packer init --app DIR …") }
+      return
+    }
+    if reader != nil { throw PackError(.usage, "--reader needs --web", hint: "packer init --web DIR …") }
+    guard package == nil else { return }
+    throw PackError(
+      .usage, "--app needs --package: where the project finds the packer package",
+      hint: "give the folder of a checkout, or the https address of its repository")
+  }
+
+  /// Throws if an option was given that has a meaning only with `--app` or `--web`.
   func checkAbsent() throws(PackError) {
     let given = [
-      package.map { _ in "--package" }, configuration.map { _ in "--config" }, dist.map { _ in "--dist" },
+      package.map { _ in "--package" }, reader.map { _ in "--reader" }, configuration.map { _ in "--config" }, dist.map { _ in "--dist" },
       keyTexts.trust.isEmpty ? nil : "--trust", signKey.references.isEmpty ? nil : "--sign-key",
     ].compactMap { $0 }
     guard let first = given.first else { return }
-    throw PackError(.usage, "\(first) needs --app", hint: "packer init --app DIR …")
+    let needed = first == "--reader" ? "--web" : "--app"
+    throw PackError(.usage, "\(first) needs \(needed)", hint: "packer init \(needed) DIR …")
   }
 }
