@@ -228,7 +228,7 @@ class BlobSource {
 }
 
 /** The bytes of an address, by ranges. */
-class HTTPSource {
+export class HTTPSource {
   constructor(url, { size, fetch: fetcher, signal } = {}) {
     this.url = String(url)
     this.name = this.url
@@ -391,8 +391,9 @@ export class Pack {
    *
    * @param request a `Request`.
    * @param target the address below the pack, if it is not the path of the request: `/img/a.png?v=3`.
+   * @param ended is called when the body was read, cancelled, or failed with an error.
    */
-  async response(request, target) {
+  async response(request, target, ended) {
     const url = new URL(request.url)
     const fields = [request.method, target ?? url.pathname + url.search]
     for (const [name, value] of request.headers) fields.push(name, value)
@@ -400,9 +401,12 @@ export class Pack {
     const answer = await this.#ask(core => this.#core.lend(text, (start, count) => core.packer_respond(this.#number, start, count)))
     const headers = new Headers(answer.headers.map(({ name, value }) => [name, value]))
     const init = { status: answer.status, headers }
-    if (answer.body === undefined) return new Response(null, init)
-    if (answer.whole && answer.length <= digestLimit) return new Response(await this.#collect(answer), init)
-    return new Response(this.#stream(answer), init)
+    if (answer.body === undefined || answer.whole && answer.length <= digestLimit) {
+      const content = answer.body === undefined ? null : await this.#collect(answer)
+      ended?.()
+      return new Response(content, init)
+    }
+    return new Response(this.#stream(answer, ended), init)
   }
 
   /** Checks the whole pack as a client does that unpacks it: every tag, every frame, every digest. Calls `progress` with the bytes of content done. */
@@ -449,7 +453,7 @@ export class Pack {
     })
   }
 
-  #stream(answer) {
+  #stream(answer, ended) {
     if (answer.whole && answer.length <= digestLimit) {
       return new ReadableStream({
         pull: async controller => {
@@ -461,14 +465,28 @@ export class Pack {
     }
     return new ReadableStream({
       pull: async controller => {
-        const piece = await this.#next(answer.body)
-        if (piece.length === 0) return controller.close()
-        this.#goAhead(answer.body)
-        controller.enqueue(piece)
+        try {
+          const piece = await this.#next(answer.body)
+          if (piece.length > 0) {
+            this.#goAhead(answer.body)
+            return controller.enqueue(piece)
+          }
+        } catch (error) {
+          this.#closeBody(answer)
+          ended?.(error)
+          throw error
+        }
+        controller.close()
+        ended?.()
       },
-      cancel: () => { if (this.#number !== undefined) this.#core.exports.packer_close_body(this.#number, answer.body) },
+      cancel: () => {
+        this.#closeBody(answer)
+        ended?.()
+      },
     }, { highWaterMark: 1 })
   }
+
+  #closeBody({ body }) { if (this.#number !== undefined) this.#core.exports.packer_close_body(this.#number, body) }
 
   /** Begins to fetch what a body needs next. */
   #goAhead(body) {
