@@ -139,7 +139,7 @@ public struct PackResponder: Sendable {
       return try deliver(found.entry, of: found.pack, to: request)
     }
     if !target.isDirectory, try file("\(target.path)/\(options.indexName)") != nil {
-      return redirect(request, to: "/\(RequestTarget.encoded(target.path))/\(target.query ?? "")")
+      return redirect(request, into: target)
     }
     if let fallback = options.fallback, !Self.hasExtension(target.path), let found = try file(fallback) {
       return try deliver(found.entry, of: found.pack, to: request)
@@ -242,16 +242,16 @@ public struct PackResponder: Sendable {
     "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(entry.size)"
   }
 
-  private func redirect(_ request: PackRequest, to place: String) -> PackResponse {
-    let body = PackBody(mounts[mounts.count - 1].pack, [.text(Array(Self.pageLeading(to: place).utf8))])
+  private func redirect(_ request: PackRequest, into directory: RequestTarget) -> PackResponse {
+    let body = PackBody(mounts[mounts.count - 1].pack, [.text(Array(Self.pageLeading(into: directory).utf8))])
     return answer(200, ["Content-Type": "text/html; charset=utf-8"], length: body.length, request.method == "HEAD" ? nil : body)
   }
 
-  /// Returns a page that leads to another path, in place of a redirect. WebKit follows none of an app's own scheme, and a server that sent one would
-  /// show games that a device does not.
-  ///
-  /// - Parameter place: an encoded path, perhaps with the query of a request.
-  package static func pageLeading(to place: String) -> String {
+  /// Returns a page that leads to the same path with a slash at its end, in place of a redirect. WebKit follows none of an app's own scheme, and a
+  /// server that sent one would show games that a device does not. Its address is relative, because a player has its games below a path of its own.
+  package static func pageLeading(into directory: RequestTarget) -> String {
+    let name = directory.path.split(separator: "/").last.map(String.init) ?? ""
+    let place = "./\(RequestTarget.encoded(name))/\(directory.query ?? "")"
     // No character in `place` ends the attribute, but an ampersand could start a character reference.
     let address = place.split(separator: "&", omittingEmptySubsequences: false).joined(separator: "&amp;")
     return "<!doctype html><meta charset=utf-8><meta http-equiv=refresh content=\"0; url=\(address)\">\n"

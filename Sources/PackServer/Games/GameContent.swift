@@ -62,8 +62,7 @@ extension PlainFolder {
     if let file = try open(target.isDirectory ? target.path + options.indexName : target.path) {
       reply = deliver(file, request)
     } else if !target.isDirectory, try open("\(target.path)/\(options.indexName)") != nil {
-      let place = "/\(RequestTarget.encoded(target.path))/\(target.query ?? "")"
-      reply = .text(200, PackResponder.pageLeading(to: place), type: "text/html; charset=utf-8", isHead: isHead)
+      reply = .text(200, PackResponder.pageLeading(into: target), type: "text/html; charset=utf-8", isHead: isHead)
     } else if let fallback = options.fallback, !PackResponder.hasExtension(target.path), let file = try open(fallback) {
       reply = deliver(file, request)
     } else {
