@@ -153,7 +153,8 @@ async function open(id, game) {
   try {
     const pack = await openPack(source, game.key)
     await checkContent(id, game, pack)
-    await pack.configure(game)
+    // What was decrypted is not for the browser's own caches.
+    await pack.configure({ cache: 'no-store', ...game })
     return pack
   } catch (error) {
     if (error.code !== 'cannot-read') await source.forget()
