@@ -423,6 +423,12 @@ export class Pack {
     await this.#ask(core => this.#core.lend(id, (start, count) => core.packer_match(this.#number, release, start, count)))
   }
 
+  /** Checks that the index is the tree with a content root, in hexadecimal. The whole index is read. */
+  async matchRoot(root) {
+    const bytes = bytesOf(root)
+    await this.#ask(core => this.#core.lend(bytes, (start, count) => core.packer_match_root(this.#number, start, count)))
+  }
+
   async #body(path, range) {
     const name = encoder.encode(path)
     const { start = 0, end = -1 } = range ?? {}
@@ -689,17 +695,22 @@ export class Release {
    * @param source where its bytes are, if not at its address.
    */
   async openPack(pack, key, source = pack.url) {
-    const id = encoder.encode(pack.id)
-    const { accepted } = await this.#ask(core => this.#core.lend(id, (start, count) => core.packer_use(this.#number, start, count)))
-    if (accepted !== this.#kept.accepted) await this.#keep({ accepted })
+    await this.use(pack)
     const open = await openPack(source, key, { size: pack.size, fetch: this.#fetch, signal: this.#signal })
     try {
-      await open.match(this.#number, id)
+      await open.match(this.#number, encoder.encode(pack.id))
       return open
     } catch (error) {
       open.close()
       throw error
     }
+  }
+
+  /** Refuses a pack that is older than one that was used before, and remembers its version. Called by `openPack`. */
+  async use(pack) {
+    const id = encoder.encode(pack.id)
+    const { accepted } = await this.#ask(core => this.#core.lend(id, (start, count) => core.packer_use(this.#number, start, count)))
+    if (accepted !== this.#kept.accepted) await this.#keep({ accepted })
   }
 
   async #keep(changes) {

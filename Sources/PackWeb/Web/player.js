@@ -2,7 +2,7 @@
 //
 // A game is at `games/<id>/` beside this file. Nothing here is ever plaintext of a pack, and keys are stored as objects that cannot be exported.
 
-import { HTTPSource, PackError, importKey, loadPacker } from './packer.js'
+import { HTTPSource, PackError, importKey, loadPacker, openRelease } from './packer.js'
 
 /** Where this file, the page and the worker are: the scope of the worker. */
 export const home = new URL('./', import.meta.url)
@@ -15,8 +15,10 @@ export const addressOf = id => new URL(`games/${encodeURIComponent(id)}/`, home)
 /**
  * Registers the worker and hands it the games. Without a network, the games of the last time are there.
  *
- * @param configuration the address of a configuration, or the object that is in one: `{packs: {id: {url, size, key, ...}}}`. Besides these a pack has
- *   `name`, `version` if the address does not change with the content, `offline` to fetch all of it in the background, and what `Pack.configure` takes.
+ * @param configuration the address of a configuration, or the object that is in one: `{manifest, trust, key}` for the packs of a release, with their key
+ *   or, as `keys`, one for each id; `games` are the ids of those that are played, if not all. Or `{packs: {id: {url, size, key, ...}}}`. Besides these a
+ *   pack has `name`, `version` if the address does not change with the content, `offline` to fetch all of it in the background, and what
+ *   `Pack.configure` takes, and so has a release for all of its packs.
  * @returns the games, as `{id: {url, size, name, ...}}`, and as `warning` the error if they are those of the last time.
  */
 export async function begin(configuration) {
@@ -30,7 +32,7 @@ export async function begin(configuration) {
   await navigator.serviceWorker.register(new URL('worker.js', home), { type: 'module', updateViaCache: 'none' })
   await navigator.serviceWorker.ready
   try {
-    return { games: await install(await read(configuration)) }
+    return { games: await install(await packsOf(await read(configuration))) }
   } catch (error) {
     const { current, next } = await releases()
     if (!current && !next) throw error
@@ -75,6 +77,27 @@ async function read(configuration) {
   })
 }
 
+/** The packs of a configuration, of the manifest that it names if it names one. */
+async function packsOf(configuration) {
+  if (configuration.manifest === undefined) return configuration
+  const { manifest, trust, key, keys, games, ...options } = configuration
+  const release = await openRelease(new URL(manifest, location.href), { trust })
+  try {
+    // Then the games are those of the last time.
+    if (release.isStored) throw new PackError({ code: 'cannot-read', message: `${release.url} cannot be fetched`, hint: 'connect the device' })
+    const packs = {}
+    for (const pack of [...release.packs, ...await release.catalogue()]) {
+      if (games ? !games.includes(pack.id) : !pack.isForUser) continue
+      await release.use(pack)
+      const { id, url, size, name, version, sha256, contentRoot } = pack
+      packs[id] = { ...options, url, size, name, version, sha256, contentRoot, key: keys?.[id] ?? key }
+    }
+    return { packs }
+  } finally {
+    release.close()
+  }
+}
+
 export const missing = id => new PackError({ code: 'no-such-game', message: `there is no game '${id}' here` })
 
 // The games
@@ -91,7 +114,7 @@ async function install({ packs }) {
       throw new PackError({ code: 'usage', message: `the configuration has no url, size or key of '${id}'`, subject: id })
     }
     const address = new URL(url, location.href).href
-    const name = new TextEncoder().encode(`${address} ${size} ${rest.version ?? ''}`)
+    const name = new TextEncoder().encode(rest.sha256 ?? `${address} ${size} ${rest.version ?? ''}`)
     const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', name)).subarray(0, 16)
     const identity = Array.from(digest, byte => byte.toString(16).padStart(2, '0')).join('')
     games[id] = { ...rest, url: address, size, identity, key: typeof key === 'string' ? await importKey(key) : key }

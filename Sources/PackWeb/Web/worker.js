@@ -152,6 +152,7 @@ async function open(id, game) {
   const source = sourceOf(game)
   try {
     const pack = await openPack(source, game.key)
+    if (game.contentRoot) await pack.matchRoot(game.contentRoot)
     await checkContent(id, game, pack)
     // What was decrypted is not for the browser's own caches.
     await pack.configure({ cache: 'no-store', ...game })
