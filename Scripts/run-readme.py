@@ -33,7 +33,7 @@ TROUBLESHOOTING = "Documentation/TROUBLESHOOTING.md"
 
 # As `wc -w` counts them.
 README_WORDS = 900
-DOCUMENT_WORDS = 36_000
+DOCUMENT_WORDS = 36_500
 
 # The compressed sizes in the documents are from this version of zstd; other versions may differ a little.
 ZSTD = "1.5.4"
@@ -158,11 +158,11 @@ def troubleshooting(page):
 
 
 def error_codes():
-    """Returns the codes of PackError that the sources declare, without those of tests."""
+    """Returns the codes of PackError that the sources declare, without that of a call which the host of the reader for browsers repeats."""
     found = set()
     for path in sorted((ROOT / "Sources").rglob("*.swift")):
         text = path.read_text(encoding="utf-8")
-        if path.relative_to(ROOT / "Sources").parts[0] in ("packer-bench", "packer-fuzz"):
+        if path.relative_to(ROOT / "Sources").parts[0] == "PackWeb":
             continue
         for declared in re.finditer(r"^( *)(?:public |package )?(?:extension PackError\.Code|struct PackError|extension PackError)\b[^{]*\{\n(.*?)^\1\}", text, re.M | re.S):
             found |= set(re.findall(r'static let \w+ = (?:Self|Code|PackError\.Code)\(rawValue: "([a-z-]+)"\)', declared[2]))
