@@ -12,6 +12,7 @@ import sys
 import time
 
 from selenium import webdriver
+from selenium.common.exceptions import WebDriverException
 from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service
 
@@ -22,7 +23,7 @@ from servers import free_port  # noqa: E402
 # The last argument of an asynchronous script is the function that ends it.
 ASYNC = """
 const [done, ...given] = [arguments[arguments.length - 1], ...Array.prototype.slice.call(arguments, 0, -1)];
-(async (...args) => { %s })(...given).then((value) => done({ value }), (error) => done({ error: String(error?.stack ?? error) }));
+(async (...args) => { %s })(...given).then((value) => done({ value }), (error) => done({ error: `${error} ${error?.stack}` }));
 """
 
 
@@ -63,7 +64,17 @@ class Chromium:
 
     def run(self, script, *arguments):
         """The value that the body of an asynchronous function returns in the page; its arguments are `args`."""
-        return result(self.driver.execute_async_script(ASYNC % script, *arguments))
+        try:
+            return result(self.driver.execute_async_script(ASYNC % script, *arguments))
+        except WebDriverException as error:
+            raise ScriptError(error.msg) from error
+
+    def look(self, script):
+        """The value that the body of a function returns at once."""
+        try:
+            return self.driver.execute_script(script)
+        except WebDriverException as error:
+            raise ScriptError(error.msg) from error
 
     def picture(self):
         return base64.b64decode(self.driver.get_screenshot_as_base64())
@@ -88,6 +99,10 @@ class Chromium:
     def console(self):
         return [entry["message"] for entry in self.driver.get_log("browser") if entry["level"] == "SEVERE"]
 
+    def limit(self, origin, size):
+        """Gives an origin so many bytes on the disk."""
+        self.driver.execute_cdp_cmd("Storage.overrideQuotaForOrigin", {"origin": origin, "quotaSize": size})
+
     def kill_worker(self):
         """Ends all service workers, as the browser does when they were idle for half a minute."""
         self.driver.execute_cdp_cmd("ServiceWorker.enable", {})
@@ -111,15 +126,19 @@ class Firefox:
 
     name = "Firefox"
 
-    def __init__(self, profile, seconds=120):
+    def __init__(self, profile, seconds=120, quota=None):
+        """`quota` is the room for all origins together in bytes."""
         profile = pathlib.Path(profile)
         profile.mkdir(parents=True, exist_ok=True)
         port = free_port()
+        own = PREFERENCES | {"marionette.port": port}
+        if quota:
+            own["dom.quotaManager.temporaryStorage.fixedLimit"] = quota >> 10
         (profile / "user.js").write_text("".join(
-            f"user_pref({json.dumps(name)}, {json.dumps(value)});\n" for name, value in (PREFERENCES | {"marionette.port": port}).items()))
+            f"user_pref({json.dumps(name)}, {json.dumps(value)});\n" for name, value in own.items()))
         self.log = open(profile / "output.txt", "ab")
         self.process = subprocess.Popen(
-            ["firefox-esr", "--headless", "--marionette", "--no-remote", "-profile", str(profile), "about:blank"], stdout=self.log, stderr=self.log,
+            ["firefox-esr", "--headless", "--marionette", "--remote-allow-system-access", "--no-remote", "-profile", str(profile), "about:blank"], stdout=self.log, stderr=self.log,
             env=dict(os.environ, MOZ_HEADLESS_WIDTH="900", MOZ_HEADLESS_HEIGHT="700", HOME=str(profile)))
         self.count = 0
         deadline = time.monotonic() + 90
@@ -165,6 +184,9 @@ class Firefox:
     def run(self, script, *arguments):
         return result(self._call("WebDriver:ExecuteAsyncScript", {"script": ASYNC % script, "args": list(arguments), "newSandbox": True, "sandbox": None})["value"])
 
+    def look(self, script):
+        return self._call("WebDriver:ExecuteScript", {"script": script, "args": [], "newSandbox": True, "sandbox": None})["value"]
+
     def picture(self):
         return base64.b64decode(self._call("WebDriver:TakeScreenshot", {"full": False})["value"])
 
@@ -197,9 +219,7 @@ class Firefox:
               const manager = Cc["@mozilla.org/serviceworkers/manager;1"].getService(Ci.nsIServiceWorkerManager);
               const all = manager.getAllRegistrations();
               for (let index = 0; index < all.length; index += 1) {
-                const registration = all.queryElementAt(index, Ci.nsIServiceWorkerRegistrationInfo);
-                const worker = registration.activeWorker;
-                if (worker) { worker.attachDebugger(); worker.detachDebugger(); worker.terminate?.(); }
+                all.queryElementAt(index, Ci.nsIServiceWorkerRegistrationInfo).activeWorker?.terminateWorker();
               }"""})
         finally:
             self._call("Marionette:SetContext", {"value": "content"})

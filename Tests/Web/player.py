@@ -2,7 +2,7 @@
 """Plays packs in headless Chromium and Firefox ESR through the service worker of the player, and compares what the pages see with `packer serve`.
 
 Parts, all by default: `vectors` (every full pack of Tests/Vectors gives the verdict that is written in it), `games` (each file and each kind of request, with
-`packer serve` and nginx beside), `faults` (servers that misbehave, a full disk, a worker that ends), `versions` (offline, two tabs, an update while
+`packer serve` and nginx beside), `faults` (servers that misbehave, a worker that ends), `room` (a full disk), `versions` (offline, two tabs, an update while
 a game is played) and `secrecy` (nothing plain in the profile).
 """
 
@@ -130,22 +130,24 @@ def wait(one, condition, seconds=60):
     deadline = time.monotonic() + seconds
     while True:
         with contextlib.suppress(ScriptError):
-            if found := one.run(condition):
+            if found := one.look(condition):
                 return found
         if time.monotonic() > deadline:
-            raise AssertionError(f"{one.name}: {condition} is not true at {one.url}: {one.run('return document.body?.innerText.slice(0, 500)')}")
+            raise AssertionError(f"{one.name}: {condition} is not true at {one.url}: {one.look('return document.body?.innerText.slice(0, 500)')}")
         time.sleep(0.05)
 
 
 def first_page(one, site, game=None):
     """Opens the first page, and returns what it says: the code of an error, or the address of the game."""
+    # A page that has just begun may not be listed yet, so the worker waits a moment before it takes a new release.
+    time.sleep(1)
     one.get(f"{site.origin}/play/{f'?game={game}' if game else ''}")
     wait(one, "return location.pathname.includes('/games/') || document.documentElement.dataset.error || document.querySelector('#list li')")
-    return one.run("return location.pathname.includes('/games/') ? null : document.documentElement.dataset.error || 'list'")
+    return one.look("return location.pathname.includes('/games/') ? null : document.documentElement.dataset.error || 'list'")
 
 
 def said(one):
-    return one.run("return document.getElementById('text')?.textContent ?? document.body.innerText")
+    return one.look("return document.getElementById('text')?.textContent ?? document.body?.innerText ?? ''")
 
 
 # MARK: Vectors
@@ -309,8 +311,377 @@ def games(name, maker, keep):
                 expect(one_side & other_side, f"{one.name}: {game}: {one_side}, and with packer serve {other_side}")
             print(f"{one.name}: {game}: {count} requests compared, {len(requests)} addresses of the game itself, {time.monotonic() - start:.1f} s")
 
+# MARK: Faults
 
-PARTS = {"vectors": vectors, "games": games}
+# Reads a file of the game piece by piece, and says what came: a status and a digest, or the error of the browser.
+READ = """
+try {
+  const response = await fetch(args[0], { cache: 'no-store' });
+  const pieces = [];
+  const reader = response.body.getReader();
+  for (let piece; !(piece = await reader.read()).done;) pieces.push(piece.value);
+  const body = new Uint8Array(await new Blob(pieces).arrayBuffer());
+  const digest = Array.from(new Uint8Array(await crypto.subtle.digest('SHA-256', body)), (byte) => byte.toString(16).padStart(2, '0')).join('');
+  return { status: response.status, digest, length: body.length, text: body.length < 1000 ? new TextDecoder().decode(body) : '' };
+} catch (error) { return { status: 0, text: String(error) }; }
+"""
+
+# What a server does, the code of the error, and a part of what is said.
+SERVER_FAULTS = [
+    ("no ranges", "cannot-read", "is sent as a whole"), ("compressed", "cannot-read", ""), ("other range", "cannot-read", "were asked for"),
+    ("other size", "source-changed", "bytes, not"), ("short", "cannot-read", ""), ("cut", "cannot-read", ""), ("500", "cannot-read", "answers 500"),
+    ("403", "cannot-read", "answers 403"), ("flipped", "authentication-failed", "was damaged or changed"),
+]
+
+
+def sample(maker, name="large", seed=None):
+    """A game with files of several frames, and the digests of its files. Random content, so that packing it does not shrink it."""
+    seed = random.randrange(1 << 32) if seed is None else seed
+    print(f"content of {name}: seed {seed}")
+    source = random.Random(seed)
+    files = {"index.html": f"<!doctype html><meta charset=utf-8><title>{name}</title><script>document.documentElement.dataset.state = 'ready'</script>"}
+    files |= {f"part{number}.bin": source.randbytes((3 << 20) + number) for number in range(8)}
+    files["film.bin"] = source.randbytes(20 << 20)
+    tree = write(maker.place / "trees" / name, files)
+    digests = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in tree.iterdir()}
+    return maker.pack(tree, name), digests
+
+
+def faults(name, maker):
+    pack, digests = sample(maker)
+    site = maker.site()
+    count = 0
+
+    def offered(**options):
+        """The same pack under a name of its own, of which nothing is kept yet."""
+        nonlocal count
+        count += 1
+        copy = pack.with_name(f"copy{count}.pack")
+        shutil.copyfile(pack, copy)
+        site.put("/play/player.json", configuration(large=maker.entry(copy, **options)))
+        return copy, f"/packs/{copy.name}"
+
+    def right(one, path, what):
+        """Whether a file comes as it is, or nothing comes that looks like it."""
+        found = one.run(READ, path)
+        if found["status"] == 200:
+            expect(found["digest"] == digests[path], f"{one.name}: {what}: {path} comes with other bytes")
+        return found
+
+    with serving(site), browser(name, maker.place / f"faults-{name}") as one:
+        # Mistakes in the first configuration.
+        entry = maker.entry(pack)
+        wrong = maker.key[:-6] + ("q" if maker.key[-6] != "q" else "p") + maker.key[-5:]
+        broken = {
+            "no JSON": "{", "a key with a typing error": configuration(large=dict(entry, key=wrong)), "no size": configuration(large=dict(entry, size=None))}
+        for what, text in broken.items():
+            site.put("/play/player.json", text)
+            got = first_page(one, site, "large")
+            expect(got not in (None, "list") and len(said(one)) > 20, f"{one.name}: {what}: {got}: {said(one)}")
+            print(f"{one.name}: {what}: {said(one)}")
+        site.put("/play/player.json", configuration(large=entry))
+        expect(first_page(one, site, "none") == "no-such-game", f"{one.name}: a game that is not there: {said(one)}")
+        subprocess.run([maker.packer, "key", "new", "-o", maker.place / f"other-{name}", "-q"], check=True, stdout=subprocess.DEVNULL)
+        stranger = next(line for line in (maker.place / f"other-{name}").read_text().splitlines() if line.startswith("pkk1"))
+        site.put("/play/player.json", configuration(large=dict(entry, key=stranger)))
+        got = first_page(one, site, "large")
+        expect(got in ("wrong-key", "no-usable-key"), f"{one.name}: another key: {got}: {said(one)}")
+        for fault, code, words in SERVER_FAULTS:
+            # From the first byte.
+            _, path = offered()
+            site.faults[path] = (fault, None)
+            got = first_page(one, site, "large")
+            expect(got == code and words in said(one), f"{one.name}: {fault}: {got}: {said(one)}")
+            site.faults.clear()
+            expect(first_page(one, site, "large") is None, f"{one.name}: {fault}: does not start when the server is mended: {said(one)}")
+            # While it is played.
+            _, path = offered()
+            expect(first_page(one, site, "large") is None, f"{one.name}: {fault}: does not start")
+            site.faults[path] = (fault, None)
+            small, large = right(one, "part5.bin", fault), right(one, "film.bin", fault)
+            expect(small["status"] >= 500 and words in small["text"], f"{one.name}: {fault} while it is played: {small}")
+            expect(large["status"] != 200, f"{one.name}: {fault} while it is played: {large}")
+            site.faults.clear()
+            for path in ("part5.bin", "film.bin"):
+                found = right(one, path, fault)
+                expect(found["status"] == 200, f"{one.name}: {fault}: {path} does not come when the server is mended: {found}")
+        # Faults that are mended by asking again, or do not matter.
+        for fault, times in (("500", 2), ("cut", 2), ("short", 1), ("redirect", None), ("no tag", None)):
+            _, path = offered()
+            expect(first_page(one, site, "large") is None, f"{one.name}: does not start")
+            site.faults[path] = (fault, times)
+            if fault == "redirect":
+                site.mount("/elsewhere/packs/", maker.place / "packs")
+            expect(right(one, "part5.bin", fault)["status"] == 200, f"{one.name}: {fault} {times}: {one.run(READ, 'part5.bin')}")
+            site.faults.clear()
+        # Another origin, which allows it, does not, or hides the size.
+        with serving(maker.site()) as other:
+            for allowed, fault, code in ((True, None, None), (False, None, "cannot-read"), (True, "hidden size", None)):
+                copy, path = offered()
+                other.allows = allowed
+                other.faults = {path: (fault, None)} if fault else {}
+                site.put("/play/player.json", configuration(large=maker.entry(copy, url=f"{other.origin}{path}")))
+                got = first_page(one, site, "large")
+                expect(got == code, f"{one.name}: another origin, {'allowed' if allowed else 'not allowed'}, {fault}: {got}: {said(one)}")
+                expect(code is None or "(CORS)" in said(one), f"{one.name}: another origin: {said(one)}")
+                expect(not [record for record in other.records if record["method"] == "OPTIONS"], f"{one.name}: a browser asks before it asks")
+        # The file is another one after some requests: of another time, of another size, and so that only its bytes say so.
+        changed, _ = sample(maker, "changed")
+        for what, make, words in (
+                ("later", lambda copy: os.utime(copy, (1, 1)), "was changed between two requests"),
+                ("longer", lambda copy: copy.write_bytes(copy.read_bytes() + b"x"), "bytes, not"),
+                ("other bytes", lambda copy: (stamp := copy.stat(), copy.write_bytes(changed.read_bytes()[:stamp.st_size].ljust(stamp.st_size)),
+                                              os.utime(copy, ns=(stamp.st_mtime_ns, stamp.st_mtime_ns))), "was damaged or changed")):
+            copy, path = offered()
+            expect(first_page(one, site, "large") is None, f"{one.name}: does not start")
+            make(copy)
+            found = right(one, "part6.bin", what)
+            expect(found["status"] >= 500 and words in found["text"], f"{one.name}: {what}: {found}")
+        # A mistake in a new configuration leaves the last one.
+        copy, path = offered()
+        expect(first_page(one, site, "large") is None, f"{one.name}: does not start")
+        for what, text in broken.items():
+            site.put("/play/player.json", text)
+            expect(first_page(one, site, "large") is None, f"{one.name}: {what} where games are known: {said(one)}")
+        # The worker ends while it sends, and while nothing happens.
+        copy, path = offered()
+        expect(first_page(one, site, "large") is None, f"{one.name}: does not start")
+        site.faults[path] = ("slow", None)
+        one.run("window.reading = (async (...args) => { " + READ + " })('film.bin'); await new Promise((done) => setTimeout(done, 700));")
+        one.kill_worker()
+        found = one.run("return window.reading")
+        print(f"{one.name}: a worker that ends while it sends: status {found['status']}, {found.get('length')} bytes, {found['text'][:100]!r}")
+        expect(found["status"] != 200 or found["digest"] == digests["film.bin"], f"{one.name}: a worker that ends while it sends: {found}")
+        site.faults.clear()
+        expect(right(one, "film.bin", "after the worker ended")["status"] == 200, f"{one.name}: after the worker ended nothing comes")
+        # The answer is there, and its body is not read yet. Firefox has it all a moment later.
+        one.run("window.answer = await fetch('film.bin', { cache: 'no-store' }); await new Promise((done) => setTimeout(done, 1000));")
+        one.kill_worker()
+        found = one.run(READ.replace("await fetch(args[0], { cache: 'no-store' })", "window.answer"))
+        expect(found["status"] != 200 or found["digest"] == digests["film.bin"], f"{one.name}: a worker that ends when it has answered: {found}")
+        before = len(site.requests(path))
+        one.kill_worker()
+        expect(right(one, "film.bin", "after the worker ended")["status"] == 200, f"{one.name}: after the worker ended nothing comes")
+        expect(len(site.requests(path)) == before, f"{one.name}: a worker that begins again fetches what is kept: {site.requests(path)[before:]}")
+
+
+# MARK: Room
+
+# Two packs of a source that counts, of which the quota holds one and a half.
+ROOM = """
+const { KeptSource } = await import('/play/player.js');
+const size = 3 << 20;
+const source = (value) => ({ name: 'test', asked: 0, size: async () => size, read(start, end) { this.asked += end - start; return Promise.resolve(new Uint8Array(end - start).fill(value)); } });
+const options = { size, quota: 4.5 * 2 ** 20 };
+const first = source(1), second = source(2);
+const right = async (kept, value) => {
+  const bytes = await kept.read(100, size - 100);
+  if (bytes.length !== size - 200 || bytes.some((byte) => byte !== value)) throw new Error('other bytes');
+};
+const seen = { kept: [] };
+const progress = [];
+seen.kept.push(await new KeptSource(first, 'a', options).keepAll((done) => progress.push(done)));
+seen.progress = progress.at(-1);
+await right(new KeptSource(first, 'a', options), 1);
+seen.again = first.asked;
+seen.kept.push(await new KeptSource(second, 'b', options).keepAll());
+seen.names = (await caches.keys()).filter((name) => name.startsWith('packer-pack-')).sort();
+seen.kept.push(await new KeptSource(source(3), 'c', { size, quota: 1 << 20 }).keepAll());
+await right(new KeptSource(source(3), 'c', { size, quota: 1 << 20 }), 3);
+await new Promise((done) => setTimeout(done, 500));
+// Parts of what is kept, in both directions.
+const third = source(4);
+const kept = new KeptSource(third, 'd', options);
+await kept.read(100, 200); await kept.read(300, 400);
+await new Promise((done) => setTimeout(done, 300));
+await kept.read(50, 350);
+await new Promise((done) => setTimeout(done, 300));
+await kept.read(0, 500);
+await new Promise((done) => setTimeout(done, 300));
+seen.asked = third.asked;
+await right(new KeptSource(third, 'd', options), 4);
+// A browser that keeps nothing, and one that loses what it has.
+await caches.delete('packer-pack-d');
+await right(kept, 4);
+const open = caches.open;
+caches.open = () => Promise.reject(new Error('no'));
+await right(new KeptSource(source(5), 'e', options), 5);
+seen.kept.push(await new KeptSource(source(5), 'e', options).keepAll());
+caches.open = open;
+for (const name of await caches.keys()) if (/^packer-pack-.$/.test(name)) await caches.delete(name);
+return seen;
+"""
+
+
+def room(name, maker):
+    site = maker.site()
+    pack, digests = sample(maker, "roomy")
+    site.put("/play/player.json", configuration(roomy=maker.entry(pack)))
+    limited = {"quota": 20 << 20} if name == "firefox" else {}
+    with serving(site):
+        with browser(name, maker.place / f"room-{name}") as one:
+            one.get(f"{site.origin}/play/packer.js")
+            seen = one.run(ROOM)
+            wanted = {
+                "kept": [True, True, False, False], "progress": 3 << 20, "again": 3 << 20, "names": ["packer-pack-b"], "asked": 500}
+            expect(seen == wanted, f"{one.name}: {seen}, not {wanted}")
+        with browser(name, maker.place / f"full-{name}", **limited) as one:
+            # As much room as the player itself needs, and less than the pack.
+            if name == "chromium":
+                one.get(f"{site.origin}/play/packer.js")
+                one.limit(site.origin, 20 << 20)
+            expect(first_page(one, site, "roomy") is None, f"{one.name}: a full disk: does not start: {said(one)}")
+            for path in ("film.bin", "part0.bin", "part1.bin", "part2.bin", "film.bin"):
+                found = one.run(READ, path)
+                expect(found["status"] == 200 and found["digest"] == digests[path], f"{one.name}: a full disk: {path}: {found}")
+            estimate = one.run("return (await navigator.storage.estimate())")
+            print(f"{one.name}: a full disk: {estimate['usage'] / 1e6:.1f} of {estimate['quota'] / 1e6:.1f} MB are used")
+            one.get(f"{site.origin}/play/packer.js")
+            kept = one.run("const { keep } = await import('./player.js'); return keep('roomy')")
+            expect(kept is False, f"{one.name}: a full disk: the pack is said to be kept")
+
+
+# MARK: Versions
+
+def version(maker, name, number):
+    """A game that says which version each of its files is."""
+    files = {
+        "index.html": f"<!doctype html><meta charset=utf-8><title>{number}</title><script src=main.js></script><iframe src=inner.html></iframe>",
+        "inner.html": f"<!doctype html><meta charset=utf-8><script>parent.inner = '{number}'</script>",
+        "main.js": f"window.main = '{number}'; const worker = new Worker('worker.js'); worker.onmessage = ({{ data }}) => window.told = data;"
+                   "window.ask = () => worker.postMessage(1);",
+        "worker.js": f"onmessage = async () => postMessage('{number}' + await (await fetch('later.txt', {{ cache: 'no-store' }})).text());",
+        "later.txt": str(number), "more.txt": str(number), "page.html": f"<!doctype html><meta charset=utf-8><title>{number}</title>",
+    }
+    # Each file in a frame of its own segments, so that a later one is really fetched later.
+    files |= {f"fill{count}.bin": random.Random(count + number).randbytes(1 << 20) for count in range(6)}
+    return maker.pack(write(maker.place / "trees" / f"{name}{number}", files), f"{name}{number}", "--pack-version", str(number))
+
+
+SEES = """
+window.ask();
+for (let count = 0; count < 200 && !(window.told && window.inner); count += 1) await new Promise((done) => setTimeout(done, 20));
+const told = window.told;
+window.told = undefined;
+const text = async (path) => { const response = await fetch(path, { cache: 'no-store' }); return response.ok ? response.text() : `${response.status}: ${await response.text()}`; };
+return [document.title, window.main, window.inner, told, await text('later.txt'), await text('more.txt')];
+"""
+STATE = """
+const open = indexedDB.open('packer-player');
+await new Promise((done) => { open.onsuccess = done; });
+const store = open.result.transaction('releases').objectStore('releases');
+const all = await new Promise((done) => { const asked = store.getAll(); asked.onsuccess = () => done(asked.result); });
+open.result.close();
+const keys = all.flatMap((release) => Object.values(release.games).map(({ key }) => [key.constructor.name, key.extractable]));
+const exported = await Promise.all(all.flatMap((release) => Object.values(release.games)).map(({ key }) => crypto.subtle.exportKey('raw', key).then(() => true, () => false)));
+return { keys, exported, caches: (await caches.keys()).filter((name) => name.startsWith('packer-pack-')).length };
+"""
+
+
+def seen_of(number):
+    return [str(number)] * 3 + [f"{number}{number}"] + [str(number)] * 2
+
+
+def versions(name, maker):
+    packs = {number: version(maker, "game", number) for number in (1, 2)}
+    second = {number: version(maker, "second", number) for number in (1, 2)}
+    site = maker.site()
+
+    def offer(number, **options):
+        site.put("/play/player.json", configuration(game=maker.entry(packs[number], **options), second=maker.entry(second[number])))
+
+    profile = maker.place / f"versions-{name}"
+    with serving(site):
+        offer(1)
+        with browser(name, profile) as one:
+
+            def sees(number, what):
+                seen = one.run(SEES)
+                expect(seen == seen_of(number), f"{one.name}: {what}: the page sees {seen}, not version {number}")
+
+            expect(first_page(one, site, "game") is None, f"{one.name}: does not start")
+            sees(1, "first start")
+            expect(one.run(STATE)["keys"] and not any(one.run(STATE)["exported"]), f"{one.name}: a key can be exported: {one.run(STATE)}")
+            # A new version while the page is open, in another tab. Both go on with the old one, whole.
+            first = one.tab()
+            offer(2)
+            expect(first_page(one, site, "game") is None, f"{one.name}: does not start")
+            sees(1, "a second tab after an update")
+            one.get(f"{site.origin}/play/games/second/")
+            sees(1, "another game after an update")
+            second_tab = one.peek(first)
+            one.kill_worker()
+            sees(1, "the first tab after an update and a worker's end")
+            one.get(f"{site.origin}/play/games/game/page.html")
+            expect(one.look("return document.title") == "1", f"{one.name}: another page of the open game is of another version")
+            one.switch(second_tab)
+            sees(1, "the second tab when the first is closed")
+            # All closed: the new one, for all games.
+            expect(first_page(one, site, "game") is None, f"{one.name}: does not start")
+            sees(2, "the next start")
+            one.get(f"{site.origin}/play/games/second/")
+            sees(2, "another game at the next start")
+            state = one.run(STATE)
+            expect(state["caches"] == 2, f"{one.name}: packs of old versions are kept: {state}")
+            # A new game that comes with a new version while an old page is open.
+            first = one.tab()
+            site.put("/play/player.json", configuration(game=maker.entry(packs[2]), second=maker.entry(second[2]), third=maker.entry(packs[1])))
+            got = first_page(one, site, "third")
+            expect(got == "busy", f"{one.name}: a game of the next version: {got}: {said(one)}")
+            one.switch(first)
+            one.get("about:blank")
+            expect(first_page(one, site, "third") is None, f"{one.name}: does not start when the others are closed: {said(one)}")
+            sees(1, "a game that came with an update")
+            offer(2)
+            # All of it is fetched in the background.
+            expect(first_page(one, site) == "list", f"{one.name}: no list")
+            progress = one.run("""
+              const { keep } = await import('./player.js');
+              const steps = [];
+              const isKept = await keep('game', (done, all) => steps.push([done, all]));
+              return { isKept, steps };""")
+            size = packs[2].stat().st_size
+            expect(progress["isKept"] and progress["steps"][-1] == [size, size], f"{one.name}: keep: {progress}")
+            steps = [done for done, _ in progress["steps"]]
+            expect(steps == sorted(steps), f"{one.name}: progress goes back: {steps}")
+        # Without a network, after the browser ended: pages, worker, module, packs and keys are there.
+        site.is_down = True
+        with browser(name, profile) as one:
+            expect(first_page(one, site, "game") is None, f"{one.name}: does not start without a network: {said(one)}")
+            seen = one.run(SEES)
+            expect(seen == seen_of(2), f"{one.name}: without a network: {seen}")
+            one.kill_worker()
+            one.get(f"{site.origin}/play/games/game/?again")
+            seen = one.run(SEES)
+            expect(seen == seen_of(2), f"{one.name}: without a network and after the worker's end: {seen}")
+            found = one.run(READ, "fill5.bin")
+            expect(found["status"] == 200 and found["length"] == 1 << 20, f"{one.name}: without a network: {found}")
+            expect(first_page(one, site, "second") is None or "cannot be fetched" in said(one), f"{one.name}: a game that is not kept: {said(one)}")
+        site.is_down = False
+        with browser(name, profile) as one:
+            # The option, for which the page does nothing.
+            offer(1, offline=True)
+            expect(first_page(one, site, "game") is None, f"{one.name}: does not start: {said(one)}")
+            cached = "const cache = await caches.keys(); let sum = 0; for (const name of cache) if (name.startsWith('packer-pack-')) for (const { url } of " \
+                "await (await caches.open(name)).keys()) { const found = /(\\d+)-(\\d+)$/.exec(url); if (found) sum += found[2] - found[1]; } return sum;"
+            deadline = time.monotonic() + 30
+            while one.run(cached) < packs[1].stat().st_size and time.monotonic() < deadline:
+                time.sleep(0.2)
+            expect(one.run(cached) >= packs[1].stat().st_size, f"{one.name}: offline: only {one.run(cached)} bytes are kept")
+            # A worker of a new version of the player itself.
+            worker = (ROOT / ".build/web/worker.js").read_text()
+            site.put("/play/worker.js", worker.replace("const build = '", "const build = 'next"))
+            expect(first_page(one, site, "game") is None, f"{one.name}: does not start with a new worker: {said(one)}")
+            sees = one.run(SEES)
+            expect(sees == seen_of(1), f"{one.name}: with a new worker: {sees}")
+            shells = "return (await caches.keys()).filter((name) => name.startsWith('packer-shell-'))"
+            deadline = time.monotonic() + 20
+            while not (len(one.run(shells)) == 1 and "next" in one.run(shells)[0]) and time.monotonic() < deadline:
+                time.sleep(0.2)
+            expect(len(one.run(shells)) == 1 and "next" in one.run(shells)[0], f"{one.name}: the files of the player are those of {one.run(shells)}")
+
+
+PARTS = {"vectors": vectors, "games": games, "faults": faults, "room": room, "versions": versions}
 
 
 def main():
@@ -326,10 +697,12 @@ def main():
         maker = Maker(pathlib.Path(options.packer).resolve(), pathlib.Path(place))
         for part in options.parts or PARTS:
             for name in options.browser or ("chromium", "firefox"):
+                start, before = time.monotonic(), len(failures)
                 try:
                     PARTS[part](name, maker, *([options.keep] if part == "games" else []))
                 except (AssertionError, ScriptError) as error:
                     expect(False, f"{name}: {part}: {error}")
+                print(f"{part} in {name}: {len(failures) - before} failures, {time.monotonic() - start:.0f} s", flush=True)
     sys.exit(1 if failures else 0)
 
 

@@ -149,7 +149,7 @@ export async function runVectors(names, read) {
   return { count, differences }
 }
 
-if (globalThis.process?.argv) {
+if (globalThis.process?.argv[1] === new URL(import.meta.url).pathname) {
   const { readFile, readdir } = await import('node:fs/promises')
   const folder = new URL('../Vectors/', import.meta.url)
   const names = []

@@ -391,9 +391,10 @@ export class Pack {
    *
    * @param request a `Request`.
    * @param target the address below the pack, if it is not the path of the request: `/img/a.png?v=3`.
-   * @param ended is called when the body was read, cancelled, or failed with an error.
+   * @param options `isWhole` if the body is not to come in pieces, because nobody would notice that the last ones are missing; `ended` is called when the
+   *   body was read, cancelled, or failed with an error.
    */
-  async response(request, target, ended) {
+  async response(request, target, { isWhole = false, ended } = {}) {
     const url = new URL(request.url)
     const fields = [request.method, target ?? url.pathname + url.search]
     for (const [name, value] of request.headers) fields.push(name, value)
@@ -401,8 +402,9 @@ export class Pack {
     const answer = await this.#ask(core => this.#core.lend(text, (start, count) => core.packer_respond(this.#number, start, count)))
     const headers = new Headers(answer.headers.map(({ name, value }) => [name, value]))
     const init = { status: answer.status, headers }
-    if (answer.body === undefined || answer.whole && answer.length <= digestLimit) {
-      const content = answer.body === undefined ? null : await this.#collect(answer)
+    const isSmall = answer.length <= digestLimit
+    if (answer.body === undefined || isWhole || answer.whole && isSmall) {
+      const content = answer.body === undefined ? null : await this.#collect(isSmall ? answer : { ...answer, whole: undefined })
       ended?.()
       return new Response(content, init)
     }

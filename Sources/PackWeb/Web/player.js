@@ -36,6 +36,7 @@ export async function begin(configuration) {
   } catch (error) {
     const { current, next } = await releases()
     if (!current && !next) throw error
+    console.warn(error)
     return { games: (next ?? current).games, warning: error }
   }
 }
@@ -271,9 +272,10 @@ export class KeptSource {
     return true
   }
 
-  /** Forgets what is kept. */
+  /** Forgets what is kept, and keeps nothing more. */
   async forget() {
-    this.#ranges = undefined
+    this.#isFull = true
+    this.#ranges = Promise.resolve([])
     await caches.delete(this.#name).catch(() => {})
   }
 

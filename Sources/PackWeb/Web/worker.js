@@ -41,7 +41,7 @@ addEventListener('message', event => {
   event.waitUntil((async () => {
     try {
       await takeIfIdle()
-      await opened(id, await gameOf(id))
+      await openedPack(id, await gameOf(id)).opening
       port.postMessage({})
     } catch (error) {
       port.postMessage({ error: factsOf(error) })
@@ -70,21 +70,31 @@ async function freshPage(request) {
 
 // Games
 
-/** The release that is being played, and the open packs of it. */
+/**
+ * Whether a page notices that a worker ended while it sent a body. In Firefox (153), the body ends there as if that were all of it. So only media are
+ * sent in pieces there, whose elements know their length and ask for the rest. Everything else is sent when it is there as a whole.
+ */
+const noticesCut = /\bChrome\//.test(navigator.userAgent)
+/** Firefox ends a worker a minute after its last event. What is there later than this could be cut. */
+const longestAnswer = 50_000
+let lastEvent = 0
+
+/** The release that is being played, and the packs of it that are open or being opened. */
 let current
 const packs = new Map()
-/** When a page of a game was last asked for, which the browser does not list at once. */
-let lastPage = 0
-const pageTime = 3000
+/** Pages that were answered a moment ago, by the number of the client: the browser does not list them at once. */
+const coming = new Map()
+const comingTime = 1000
 
 /** Takes the next release, if no page of a game is open. A release is taken as a whole, and no page sees two. */
 async function takeIfIdle() {
+  for (const [id, time] of coming) if (Date.now() - time > comingTime) coming.delete(id)
   const all = await clients.matchAll({ includeUncontrolled: true, type: 'all' })
-  if (Date.now() - lastPage < pageTime || all.some(client => client.url.startsWith(home.origin + gamesPath))) return
+  if (coming.size > 0 || all.some(client => client.url.startsWith(home.origin + gamesPath))) return
   if (!(await releases()).next) return
   await takeNext()
   current = undefined
-  for (const pack of packs.values()) pack.then(pack => pack.close(), () => {})
+  for (const { opening } of packs.values()) opening.then(pack => pack.close(), () => {})
   packs.clear()
 }
 
@@ -103,6 +113,7 @@ async function gameOf(id) {
 
 async function play(event, url) {
   const { request } = event
+  lastEvent = Date.now()
   const isPage = request.mode === 'navigate' && request.destination === 'document'
   const [name] = url.pathname.slice(gamesPath.length).split('/', 1)
   const target = url.pathname.slice(gamesPath.length + name.length) + url.search
@@ -111,68 +122,77 @@ async function play(event, url) {
   event.waitUntil(new Promise(done => { end = done }))
   let id = name
   let game
+  let opened
   try {
     id = decodeURIComponent(name)
+    // A page that asks is listed.
+    coming.delete(event.clientId)
     if (isPage) await takeIfIdle()
     game = await gameOf(id)
     if (!target.startsWith('/')) return end(), Response.redirect(addressOf(id).href + url.search)
-    const pack = await opened(id, game)
+    opened = openedPack(id, game)
+    const pack = await opened.opening
     if (isPage) {
-      lastPage = Date.now()
+      coming.set(event.resultingClientId, Date.now())
       if (game.offline) event.waitUntil(sourceOf(game).keepAll().catch(() => {}))
     }
-    const response = await pack.response(request, target, error => {
+    const ended = error => {
       end()
-      if (error) close(game, error)
-    })
+      if (error) close(game, opened, error)
+    }
+    const isWhole = !noticesCut && !['audio', 'video'].includes(request.destination)
+    const response = await pack.response(request, target, { isWhole, ended })
+    if (isWhole && Date.now() - lastEvent > longestAnswer) {
+      throw new PackError({ code: 'cannot-read', message: `${target} took too long to arrive`, hint: 'try again: what came is kept' })
+    }
     if (response.body === null) end()
     return response.status === 404 ? absent(response, request, id, target) : response
   } catch (error) {
     end()
     // The page knows where the games are.
     if (isPage && error.code === 'no-such-game') return Response.redirect(new URL(`./?game=${encodeURIComponent(id)}`, home))
-    if (game) close(game, error)
+    close(game, opened, error)
     return failure(error, isPage)
   }
 }
 
-/** The pack of a game, which stays open until the worker ends. */
-function opened(id, game) {
-  let pack = packs.get(game.identity)
-  if (!pack) {
-    pack = open(id, game)
-    packs.set(game.identity, pack)
-    pack.catch(() => packs.delete(game.identity))
+/** The pack of a game, which stays open until the worker ends, and its source. */
+function openedPack(id, game) {
+  let opened = packs.get(game.identity)
+  if (!opened) {
+    const source = sourceOf(game)
+    opened = { source, opening: open(id, game, source) }
+    packs.set(game.identity, opened)
+    opened.opening.catch(error => close(game, opened, error))
   }
+  return opened
+}
+
+async function open(id, game, source) {
+  await loadPacker(await (await shellFile('packer.wasm')).arrayBuffer())
+  await forgetting
+  const pack = await openPack(source, game.key)
+  if (game.contentRoot) await pack.matchRoot(game.contentRoot)
+  await checkContent(id, game, pack)
+  // What was decrypted is not for the browser's own caches.
+  await pack.configure({ cache: 'no-store', ...game })
   return pack
 }
 
-async function open(id, game) {
-  await loadPacker(await (await shellFile('packer.wasm')).arrayBuffer())
-  const source = sourceOf(game)
-  try {
-    const pack = await openPack(source, game.key)
-    if (game.contentRoot) await pack.matchRoot(game.contentRoot)
-    await checkContent(id, game, pack)
-    // What was decrypted is not for the browser's own caches.
-    await pack.configure({ cache: 'no-store', ...game })
-    return pack
-  } catch (error) {
-    if (error.code !== 'cannot-read') await source.forget()
-    throw error
-  }
+/** Closes a pack whose bytes are wrong, and forgets them, so that the next request fetches them again. An open one survives a fault of its server. */
+function close(game, opened, error) {
+  console.error(error)
+  if (packs.get(game?.identity) !== opened || !opened) return
+  const isServer = error.code === 'cannot-read' || !(error instanceof PackError)
+  opened.opening.then(pack => {
+    if (isServer) return
+    pack.close()
+    packs.delete(game.identity)
+  }, () => packs.delete(game.identity))
+  if (!isServer) forgetting = Promise.all([forgetting, opened.source.forget()])
 }
 
-/** Closes a pack whose bytes are wrong, and forgets them, so that the next request fetches them again. */
-function close(game, error) {
-  console.error(error)
-  if (!(error instanceof PackError) || error.code === 'cannot-read') return
-  packs.get(game.identity)?.then(pack => {
-    packs.delete(game.identity)
-    pack.close()
-    return sourceOf(game).forget()
-  }).catch(() => {})
-}
+let forgetting
 
 // What is said
 
