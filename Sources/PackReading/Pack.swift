@@ -44,7 +44,7 @@ public final class Pack: Sendable {
         throw PackError(
           .unsupported, of: source.path, "is a delta, which has to be applied to the packs that it was made for", advice: .chooseBase)
       }
-      guard payloadSize >= UInt64(SeekTable.footerSize) else {
+      guard payloadSize >= UInt64(SeekTable.skippableHeaderSize + SeekTable.footerSize) else {
         throw PackError(.damagedPayload, "payload is \(payloadSize) bytes, too short for a seek table")
       }
       var footer = [UInt8](repeating: 0, count: SeekTable.footerSize)

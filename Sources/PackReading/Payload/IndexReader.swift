@@ -11,7 +11,6 @@ package struct IndexReader: Sendable {
   package init(source: any ByteSource, table: SeekTable, minor: UInt8) throws(PackError) {
     allowsAdditions = minor > 0
     let skip = SeekTable.skippableHeaderSize
-    try Self.checkSkippable(table.indexBlocks, source: source)
     try Self.checkSkippable(table.indexHead, source: source)
     blocksOffset = table.indexBlocks.offset + UInt64(skip)
 
@@ -28,6 +27,7 @@ package struct IndexReader: Sendable {
     try source.read(at: table.indexHead.offset + UInt64(skip), into: &target)
     let head = try IndexHead.parse(bytes.byteSpan, table: table)
     self.head = head
+    try Self.checkSkippable(table.indexBlocks, source: source)
     directory = try IndexDirectory(
       parsing: try Self.directoryBytes(in: bytes.byteSpan.extracting(IndexHead.size...), head: head, exactly: minor == 0),
       head: head, blocksSize: UInt64(table.indexBlocks.compressedSize) - UInt64(skip))

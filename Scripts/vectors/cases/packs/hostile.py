@@ -7,7 +7,7 @@ from vectors.cases.packs.vector import hostile, hostile_tree, with_records
 from vectors.cases.samples import KAT_TEXT, SMALL_TREE, directory, file, many_directories, many_files, tar_of
 from vectors.format.frames import frame_header, run_frame, zstd_block, zstd_frame
 from vectors.format.index import INDEX_MAGIC, seek_table, skippable
-from vectors.format.limits import MAX_BLOCK, MAX_CONTENT, MAX_DIRECTORY
+from vectors.format.limits import MAX_BLOCK, MAX_CONTENT, MAX_DIRECTORY, MAX_RECORDS
 from vectors.format.primitives import number, sha256, u16, u32
 from vectors.format.records import columns
 from vectors.format.tar import build_tree
@@ -294,6 +294,9 @@ def hostile_seek():
         yield hostile_tree("seek-" + name, f"seek table: {comment}", entries=function, sizes=sizes)
     yield hostile("payload-empty", "an empty payload", b"")
     yield hostile("payload-16-bytes", "a payload of 16 bytes", seek_table([])[-16:])
+    yield hostile("payload-16-bytes-of-many", "a payload of 16 bytes, which says 2^29 entries", seek_table([], count=1 << 29)[-16:])
+    yield hostile_tree("index-of-many-without-blocks", "no blocks frame, and more records than the limit: the head comes first", expect="limit",
+                       fields=lambda fields: {**fields, "records": MAX_RECORDS + 1}, index=lambda frames: [skippable(0x184D2A50, frames[0][8:]), frames[1]])
     yield hostile("payload-opaque", "the payload of §8.1", KAT_TEXT)
 
 
