@@ -71,10 +71,7 @@ public struct PackResponder: Sendable {
 
   /// - Parameter owner: an object to keep alive as long as the responder, because the pack belongs to it.
   package init(_ pack: Pack, owner: (any AnyObject & Sendable)?, options: Options) {
-    for value in [options.contentSecurityPolicy ?? "", options.cacheControl] {
-      precondition(value.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }, "a header field cannot hold control characters")
-    }
-    precondition(options.allowedOrigins.allSatisfy(Self.isOrigin), "an allowed origin is a scheme and a host in lower case, without a path")
+    precondition(options.areValid, "a field has control characters, or an origin is not a scheme and a host in lower case, without a path")
     mounts = [Mount(directory: "", pack: pack, owner: owner)]
     self.options = options
   }
@@ -158,7 +155,7 @@ public struct PackResponder: Sendable {
   }
 
   /// Whether a text is the origin of pages as a browser sends it, and one that not everybody can have.
-  private static func isOrigin(_ text: String) -> Bool {
+  fileprivate static func isOrigin(_ text: String) -> Bool {
     let bytes = Array(text.utf8)
     func isPlain(_ byte: UInt8) -> Bool {
       (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
@@ -266,6 +263,12 @@ public struct PackResponder: Sendable {
 }
 
 extension PackResponder.Options {
+  /// Whether every value can be sent, and every origin is one.
+  package var areValid: Bool {
+    [contentSecurityPolicy ?? "", cacheControl].allSatisfy { $0.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F } }
+      && allowedOrigins.allSatisfy(PackResponder.isOrigin)
+  }
+
   /// The fields of every response, whatever its status.
   package var fields: HeaderFields {
     var fields: HeaderFields = ["X-Content-Type-Options": "nosniff"]

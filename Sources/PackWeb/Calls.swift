@@ -58,9 +58,8 @@ private func bytes(_ start: UnsafePointer<UInt8>?, _ count: Int32) -> [UInt8] {
   unsafe [UInt8](UnsafeBufferPointer(start: start, count: Int(count)))
 }
 
-private func range(_ start: Double, _ end: Double) -> Range<UInt64>? {
-  start >= 0 && end >= start && end < 0x1p53 ? UInt64(start)..<UInt64(end) : nil
-}
+/// A number of the host. One that is too large for a size counts as one that no limit allows, and one that is no number as 0.
+private func whole(_ number: Double) -> UInt64 { number > 0 ? UInt64(min(number, 0x1p53)) : 0 }
 
 // MARK: Memory
 
@@ -120,7 +119,7 @@ private func conversation(_ number: Int32) -> Conversation? { pack(number) ?? re
 func packerBegin(_ path: UnsafePointer<UInt8>, _ count: Int32, _ size: Double, _ isRecipient: Int32) -> Int32 {
   let path = String(decoding: unsafe bytes(path, count), as: UTF8.self)
   let number = Calls.shared.nextNumber()
-  Calls.shared.packs[number] = PackSession(path: path, size: UInt64(max(0, size)), kind: isRecipient == 0 ? .application : .recipient)
+  Calls.shared.packs[number] = PackSession(path: path, size: whole(size), kind: isRecipient == 0 ? .application : .recipient)
   return number
 }
 
@@ -150,13 +149,13 @@ func packerTakeStart(_ session: Int32, _ start: UnsafePointer<UInt8>, _ count: I
 /// Takes the plaintext of a segment.
 @_cdecl("packer_take_segment")
 func packerTakeSegment(_ session: Int32, _ number: Double, _ start: UnsafePointer<UInt8>, _ count: Int32) {
-  pack(session)?.segments?.take(UInt64(number), unsafe bytes(start, count))
+  pack(session)?.segments?.take(whole(number), unsafe bytes(start, count))
 }
 
 /// Notes that a segment does not open, or opens as one that others follow.
 @_cdecl("packer_fail_segment")
 func packerFailSegment(_ session: Int32, _ number: Double, _ wasMiddle: Int32) {
-  pack(session)?.segments?.fail(UInt64(number), wasMiddle: wasMiddle != 0)
+  pack(session)?.segments?.fail(whole(number), wasMiddle: wasMiddle != 0)
 }
 
 /// Lists the entries of a block of the index.
@@ -166,18 +165,14 @@ func packerBlock(_ session: Int32, _ number: Int32) -> Int32 {
   return run(pack) { (text) throws(PackError) in try pack?.describe(block: Int(number), &text) }
 }
 
-/// Begins to read a part of a file, or all of it if the end is negative. The result is its entry and the number of the body.
+/// Begins to read a part of a file, up to its end if the given one is negative. The result is its entry and the number of the body.
 @_cdecl("packer_read")
 func packerRead(_ session: Int32, _ path: UnsafePointer<UInt8>, _ count: Int32, _ start: Double, _ end: Double) -> Int32 {
   let pack = pack(session)
   let path = String(decoding: unsafe bytes(path, count), as: UTF8.self)
   return run(pack) { (text) throws(PackError) in
-    if end < 0 {
-      try pack?.open(path, nil, &text)
-    } else {
-      guard let range = range(start, end) else { throw PackError(.usage, "\(Int64(start)) to \(Int64(end)) is no range") }
-      try pack?.open(path, range, &text)
-    }
+    guard start >= 0, end < 0 || end >= start else { throw PackError(.usage, "a range starts at 0 or later, and ends after its start") }
+    try pack?.open(path, from: whole(start), to: end < 0 ? nil : whole(end), &text)
   }
 }
 
@@ -195,7 +190,7 @@ func packerNext(_ session: Int32, _ body: Int32) -> Int32 {
 @_cdecl("packer_ahead")
 func packerAhead(_ session: Int32, _ body: Int32, _ count: Double) -> Int32 {
   let pack = pack(session)
-  return run(pack) { (text) throws(PackError) in pack?.lookAhead(Int(body), UInt64(count), &text) }
+  return run(pack) { (text) throws(PackError) in pack?.lookAhead(Int(body), whole(count), &text) }
 }
 
 @_cdecl("packer_close_body")
@@ -226,6 +221,7 @@ func packerOptions(_ session: Int32, _ start: UnsafePointer<UInt8>, _ count: Int
     if !fields[3].isEmpty { options.contentSecurityPolicy = fields[3] }
     if !fields[4].isEmpty { options.cacheControl = fields[4] }
     options.allowedOrigins = Set(fields[5...])
+    guard options.areValid else { throw PackError(.usage, "an origin is none, or a field has a control character") }
     try pack?.respond(with: options)
   }
 }
@@ -278,13 +274,13 @@ func packerFollow(_ number: Int32) -> Int32 {
   return run(release) { (text) throws(PackError) in try release?.follow(&text) }
 }
 
-/// Checks the manifest at a time in seconds since 1970. The languages of the user, each ended by a zero byte, say which packs are for him.
+/// Checks the manifest at a time in seconds since 1970; everything has expired if that is no number. The languages of the user, each ended by a zero byte, say which packs are for him.
 @_cdecl("packer_accept")
 func packerAccept(_ number: Int32, _ seconds: Double, _ wasAccepted: Int32, _ languages: UnsafePointer<UInt8>, _ count: Int32) -> Int32 {
   let languages = unsafe fields(bytes(languages, count))
   let release = release(number)
   return run(release) { (text) throws(PackError) in
-    try release?.accept(at: Int64(seconds), wasAccepted: wasAccepted != 0, languages: languages, &text)
+    try release?.accept(at: seconds < 0x1p53 ? Int64(whole(seconds)) : .max, wasAccepted: wasAccepted != 0, languages: languages, &text)
   }
 }
 

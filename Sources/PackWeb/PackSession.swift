@@ -100,11 +100,11 @@ final class PackSession: Conversation {
   // MARK: Reading
 
   /// Begins to read a file or a part of it, and writes the number of the body.
-  func open(_ name: String, _ range: Range<UInt64>?, _ text: inout JSONText) throws(PackError) {
+  func open(_ name: String, from start: UInt64, to end: UInt64?, _ text: inout JSONText) throws(PackError) {
     let pack = try opened()
     let entry = try pack.entry(at: name)
     guard entry.kind == .file else { throw PackError(.noSuchEntry, "'\(printable(name))' is a directory", advice: .chooseEntry) }
-    let wanted = range ?? 0..<entry.size
+    let wanted = start..<max(start, end ?? entry.size)
     guard wanted.upperBound <= entry.size else { throw entry.unsatisfiable(wanted).about(pack.source) }
     Self.describe(entry, &text)
     describe(body: PackBody(pack, wanted.isEmpty ? [] : [.content(entry, wanted)]), &text)
