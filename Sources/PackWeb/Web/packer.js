@@ -28,6 +28,7 @@ const decoder = new TextDecoder()
 // The core
 
 let core
+let compiled
 
 /**
  * Loads packer.wasm. Called by everything else, so only a page that keeps it elsewhere needs it.
@@ -35,7 +36,7 @@ let core
  * @param wasm a URL, the bytes, or a compiled module; by default `packer.wasm` beside this file.
  */
 export function loadPacker(wasm) {
-  core ??= instantiate(wasm).catch(error => {
+  core ??= instantiate(wasm ?? compiled).catch(error => {
     core = undefined
     throw error
   })
@@ -44,9 +45,15 @@ export function loadPacker(wasm) {
 
 async function instantiate(wasm) {
   const source = wasm ?? new URL('packer.wasm', import.meta.url)
-  if (source instanceof WebAssembly.Module) return new Core(await WebAssembly.instantiate(source, imports))
-  const bytes = source instanceof ArrayBuffer || ArrayBuffer.isView(source) ? source : await readWhole(new URL(source, globalThis.location?.href))
-  return new Core((await WebAssembly.instantiate(bytes, imports)).instance)
+  const isLoaded = source instanceof WebAssembly.Module || source instanceof ArrayBuffer || ArrayBuffer.isView(source)
+  const bytes = isLoaded ? source : await readWhole(new URL(source, globalThis.location?.href))
+  compiled = bytes instanceof WebAssembly.Module ? bytes : await WebAssembly.compile(bytes)
+  let memory
+  // Seeds the hash tables, so that nobody can choose names that meet in one place.
+  const random = (start, count) => { crypto.getRandomValues(new Uint8Array(memory.buffer, start, count)) }
+  const instance = await WebAssembly.instantiate(compiled, { packer: { random } })
+  memory = instance.exports.memory
+  return new Core(instance)
 }
 
 async function readWhole(url) {
@@ -56,25 +63,33 @@ async function readWhole(url) {
   return response.arrayBuffer()
 }
 
-let memory
-const imports = {
-  packer: {
-    // Seeds the hash tables, so that nobody can choose names that meet in one place.
-    random(start, count) { crypto.getRandomValues(new Uint8Array(memory.buffer, start, count)) },
-  },
-}
-
 class Core {
-  constructor(instance) {
-    this.exports = instance.exports
-    memory = instance.exports.memory
+  constructor({ exports }) {
+    this.memory = exports.memory
+    this.exports = Object.fromEntries(Object.entries(exports).map(([name, call]) => [name, typeof call === 'function' ? this.#guarded(name, call) : call]))
     this.exports._initialize()
+  }
+
+  /** A function after whose failure nothing of this instance is used any more: it stopped in the middle of a change. The next pack has a new instance. */
+  #guarded(name, call) {
+    return (...values) => {
+      if (this.failure && /close|free/.test(name)) return undefined
+      if (this.failure) throw this.failure
+      try {
+        return call(...values)
+      } catch (cause) {
+        core = undefined
+        new Uint8Array(this.memory.buffer).fill(0)
+        this.failure = new PackError({ code: 'internal-error', message: `packer.wasm failed in ${name}`, hint: 'open the pack again' }, { cause })
+        throw this.failure
+      }
+    }
   }
 
   /** Calls `body` with the place of a copy of the bytes, which is overwritten and freed afterwards. */
   lend(bytes, body) {
     const start = this.exports.packer_allocate(bytes.length)
-    new Uint8Array(memory.buffer, start, bytes.length).set(bytes)
+    new Uint8Array(this.memory.buffer, start, bytes.length).set(bytes)
     try {
       return body(start, bytes.length)
     } finally {
@@ -91,7 +106,7 @@ class Core {
   }
 
   /** The result of the last call. It is overwritten by the next one. */
-  get result() { return new Uint8Array(memory.buffer, this.exports.packer_result(), this.exports.packer_result_size()) }
+  get result() { return new Uint8Array(this.memory.buffer, this.exports.packer_result(), this.exports.packer_result_size()) }
   get json() { return JSON.parse(decoder.decode(this.result)) }
 
   /** Makes a call until it needs nothing more. `bring` fetches what it needs. Returns what `read` makes of the result. */
@@ -443,10 +458,16 @@ export class Pack {
   }
 
   async #collect(answer) {
-    const content = new Uint8Array(answer.length)
+    // The size in the index is not trusted until that many bytes were read. A piece has at most 8 MiB.
+    let content = new Uint8Array(Math.min(answer.length, 2 * digestLimit))
     let done = 0
     for (let piece; (piece = await this.#next(answer.body)).length > 0; done += piece.length) {
       this.#goAhead(answer.body)
+      if (done + piece.length > content.length) {
+        const part = content
+        content = new Uint8Array(Math.min(answer.length, 2 * part.length))
+        content.set(part)
+      }
       content.set(piece, done)
     }
     if (answer.whole) await this.#compare(content, answer)
@@ -512,8 +533,16 @@ export class Pack {
     if (request) return this.#core.answer(this.#number, await this.#keys.answer(request))
     if (key !== undefined) this.#segmentKey ??= this.#keys.keys[key]
     if (segments) return this.#fetch(segments)
-    const bytes = await this.#source.read(0, Math.min(this.size, Math.max(start, startSize)))
+    const bytes = await this.#read(0, Math.min(this.size, Math.max(start, startSize)))
     this.#core.lend(bytes, (place, count) => this.#core.exports.packer_take_start(this.#number, place, count))
+  }
+
+  /** Bytes of the source, all of them: it may have less than it said. */
+  async #read(start, end) {
+    const bytes = await this.#source.read(start, end)
+    if (bytes.length === end - start) return bytes
+    const name = this.#source.name
+    throw new PackError({ code: 'cannot-read', message: `${name} gives ${bytes.length} bytes, where ${end - start} were asked for`, subject: name })
   }
 
   /** Fetches and opens segments, neighbours together. */
@@ -546,26 +575,23 @@ export class Pack {
   async #bytes(start, end) {
     if (this.#keys && end > this.size - endSize) {
       const from = Math.max(0, Math.min(start, this.size - endSize))
-      this.#end ??= { from, bytes: this.#source.read(from, this.size) }
+      this.#end ??= { from, bytes: this.#read(from, this.size) }
       const { from: first, bytes } = this.#end
       if (start >= first) return (await bytes).subarray(start - first, end - first)
     }
-    return this.#source.read(start, end)
+    return this.#read(start, end)
   }
 
   async #openSegment({ number, nonce, middle }, ciphertext) {
     const exports = this.#core.exports
     const open = iv => crypto.subtle.decrypt({ name: 'AES-GCM', iv: bytesOf(iv) }, this.#segmentKey, ciphertext)
-    try {
-      const plaintext = new Uint8Array(await open(nonce))
-      if (this.#number === undefined) return
-      this.#core.lend(plaintext, (place, count) => exports.packer_take_segment(this.#number, number, place, count))
-      plaintext.fill(0)
-    } catch {
-      if (this.#number === undefined) return
-      const wasMiddle = middle !== undefined && await open(middle).then(() => true, () => false)
-      exports.packer_fail_segment(this.#number, number, wasMiddle ? 1 : 0)
-    }
+      .then(bytes => new Uint8Array(bytes), () => undefined)
+    const plaintext = await open(nonce)
+    const wasMiddle = !plaintext && middle !== undefined && await open(middle) !== undefined
+    if (this.#number === undefined) return
+    if (plaintext) this.#core.lend(plaintext, (place, count) => exports.packer_take_segment(this.#number, number, place, count))
+    else exports.packer_fail_segment(this.#number, number, wasMiddle ? 1 : 0)
+    plaintext?.fill(0)
   }
 }
 
