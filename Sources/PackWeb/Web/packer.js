@@ -355,6 +355,8 @@ export class Pack {
   #end
   /** Segments on their way, by their numbers. */
   #coming = new Map()
+  /** Ends when nobody has the turn. */
+  #turn = Promise.resolve()
 
   constructor(core, source, key) {
     this.#core = core
@@ -526,7 +528,21 @@ export class Pack {
 
   async #ask(call, read) {
     if (this.#number === undefined) throw new PackError({ code: 'usage', message: 'the pack is closed' })
-    return this.#core.ask(call, wants => this.#bring(wants), read)
+    let rounds = 0
+    let endTurn
+    try {
+      return await this.#core.ask(call, async wants => {
+        // Readers of large frames push out each other's segments before they are used. Whoever lacks some again gets them while nobody else does.
+        if (wants.segments && rounds++ > 0 && !endTurn) {
+          const before = this.#turn
+          this.#turn = new Promise(resolve => { endTurn = resolve })
+          await before
+        }
+        return this.#bring(wants)
+      }, read)
+    } finally {
+      endTurn?.()
+    }
   }
 
   async #bring({ crypto: request, start, segments, key }) {
