@@ -106,7 +106,10 @@ struct LiveInspection {
     var answers = batch.map { _ in LiveJudgement.Answers() }
     let samples = batch.enumerated().flatMap { number, file in plan.samples(of: file).map { (number: number, range: $0) } }
     let parts = try await visitor.ask(
-      samples.map { LiveRequest(url: batch[$0.number].url, range: $0.range, limit: UInt64($0.range.count), keepsBytes: true, fields: plan.fields) })
+      samples.map { sample in
+        LiveRequest(
+          url: batch[sample.number].url, range: sample.range, limit: UInt64(sample.range.count), keepsBytes: true, fields: plan.fields)
+      })
     for (sample, answer) in zip(samples, parts) {
       answers[sample.number].samples.append((sample.range, answer, bytes(sample.range, of: batch[sample.number])))
     }
