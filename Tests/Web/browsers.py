@@ -48,7 +48,7 @@ class Chromium:
         for flag in (
                 "--headless=new", "--no-sandbox", "--window-size=900,700", "--mute-audio", "--autoplay-policy=no-user-gesture-required", "--no-first-run",
                 "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-default-apps", "--disable-extensions",
-                "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--disable-dev-shm-usage", f"--user-data-dir={profile}", *flags):
+                "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", f"--user-data-dir={profile}", *flags):
             options.add_argument(flag)
         options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
         self.driver = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver") or "/usr/bin/chromedriver"))
@@ -107,6 +107,10 @@ class Chromium:
         """Ends all service workers, as the browser does when they were idle for half a minute."""
         self.driver.execute_cdp_cmd("ServiceWorker.enable", {})
         self.driver.execute_cdp_cmd("ServiceWorker.stopAllWorkers", {})
+
+    @property
+    def pid(self):
+        return self.driver.service.process.pid
 
     def quit(self):
         self.driver.quit()
@@ -223,6 +227,10 @@ class Firefox:
               }"""})
         finally:
             self._call("Marionette:SetContext", {"value": "content"})
+
+    @property
+    def pid(self):
+        return self.process.pid
 
     def quit(self):
         with contextlib.suppress(Exception):
