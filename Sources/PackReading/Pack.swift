@@ -33,9 +33,9 @@ public final class Pack: Sendable {
   static let (keptSize, keptCount) = (24 << 20, 4)
 
   /// Opens the pack whose header was opened.
-  package init(_ source: PackSource) throws(PackError) {
-    self.source = source
+  package convenience init(_ source: PackSource) throws(PackError) {
     let segments = try SegmentReader(source)
+    let (table, index): (SeekTable, IndexReader)
     do throws(PackError) {
       let payloadSize = source.layout.payloadSize
       // The last segment shows whether the pack is complete, so it is opened before any length is trusted.
@@ -59,18 +59,23 @@ public final class Pack: Sendable {
       try segments.read(at: payloadSize - UInt64(size), into: &target)
       table = try SeekTable(parsing: bytes.byteSpan, payloadSize: payloadSize)
       index = try IndexReader(source: segments, table: table, minor: source.header.minor)
-      rawBlocks = RawBlocks(table)
-      #if arch(wasm32)
-        // A server may have the key of the pack, and the tree is compared with a manifest only once.
-        blocks = IndexCache(index, remembers: true)
-      #else
-        blocks = IndexCache(index)
-      #endif
     } catch {
       throw error.about(source)
     }
+    self.init(source, table, index)
     let reader = try PackReader(self, segments: segments)
     readers.withLock { $0.idle.append(reader) }
+  }
+
+  private init(_ source: PackSource, _ table: SeekTable, _ index: IndexReader) {
+    (self.source, self.table, self.index) = (source, table, index)
+    rawBlocks = RawBlocks(table)
+    #if arch(wasm32)
+      // A server may have the key of the pack, and the tree is compared with a manifest only once.
+      blocks = IndexCache(index, remembers: true)
+    #else
+      blocks = IndexCache(index)
+    #endif
   }
 
   /// The unencrypted start of the pack.

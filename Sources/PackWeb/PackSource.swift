@@ -11,15 +11,21 @@ package final class PackSource: @unchecked Sendable {
   /// The host's number of the key that segments are sealed with.
   var segmentKey: Int? { opened.schedule.segmentKey.key }
 
-  init(_ start: PackStart, path: String, key: borrowing PackKey, backend: any CryptoBackend) throws(PackError) {
-    (self.path, self.backend, layout) = (path, backend, start.layout)
+  // An initializer that throws before it has called another one leaks no memory.
+  convenience init(_ start: PackStart, path: String, key: borrowing PackKey, backend: any CryptoBackend) throws(PackError) {
     do throws(PackError) {
-      opened = try HeaderAuthentication.open(start.bytes.byteSpan, key: key, backend: backend)
+      let opened = try HeaderAuthentication.open(start.bytes.byteSpan, key: key, backend: backend)
       try start.layout.checkLastSegment()
+      self.init(opened, start.layout, path: path, backend: backend)
     } catch {
       throw error.about(path)
     }
-    segments = SegmentStore(start.layout, noncePrefix: Array(opened.schedule.streamHeader[KeySchedule.streamSaltSize...]))
+  }
+
+  private init(_ opened: consuming OpenedHeader, _ layout: SegmentLayout, path: String, backend: any CryptoBackend) {
+    segments = SegmentStore(layout, noncePrefix: Array(opened.schedule.streamHeader[KeySchedule.streamSaltSize...]))
+    (self.path, self.backend, self.layout) = (path, backend, layout)
+    self.opened = opened
   }
 }
 
