@@ -96,7 +96,8 @@ func packerKey(_ text: UnsafePointer<UInt8>, _ count: Int32) -> Int32 {
   let isRecipient = KeyText.starts(text.byteSpan, as: .recipient)
   do throws(PackError) {
     let secret = try KeyText.read(text.byteSpan, isRecipient ? .recipient : .content, backend: CryptoBackends.standard)
-    Calls.shared.result = secret.withSpan { [isRecipient ? 1 : 0] + [UInt8](copying: $0) }
+    Calls.shared.result = [UInt8](repeating: isRecipient ? 1 : 0, count: 1 + secret.count)
+    secret.withSpan { for index in $0.indices { Calls.shared.result[1 + index] = $0[index] } }
     return Status.done.rawValue
   } catch {
     return fail(error)
@@ -108,6 +109,8 @@ func packerKey(_ text: UnsafePointer<UInt8>, _ count: Int32) -> Int32 {
 func packerAnswer(_ session: Int32, _ start: UnsafePointer<UInt8>?, _ count: Int32, _ key: Int32) {
   let answer: Conversation.Answer = unsafe key == -1 ? .refused : key > 0 ? .key(Int(key)) : .bytes(bytes(start, count))
   conversation(session)?.take(answer)
+  // The request may name a key by its bytes.
+  packerForgetResult()
 }
 
 private func conversation(_ number: Int32) -> Conversation? { pack(number) ?? release(number) }

@@ -5,8 +5,8 @@
 class Conversation {
   /// The name of what is read, for messages.
   let path: String
-  /// The answers to requests, by their text.
-  private var answers: [[UInt8]: Answer] = [:]
+  /// The requests that have answers.
+  private var exchanges: [Exchange] = []
   /// The request that has no answer yet.
   private(set) var request: [UInt8]?
 
@@ -16,6 +16,21 @@ class Conversation {
     case key(Int)
     /// The host's library refuses it: a tag, a signature or a point.
     case refused
+  }
+
+  /// A request and its answer, which may have secret bytes. They are wiped at its end.
+  private final class Exchange {
+    var request: [UInt8]
+    var answer: Answer
+
+    init(_ request: [UInt8], _ answer: Answer) { (self.request, self.answer) = (request, answer) }
+
+    deinit {
+      wipe(&request)
+      guard case .bytes(var bytes) = answer else { return }
+      answer = .refused
+      wipe(&bytes)
+    }
   }
 
   /// The one whose call runs.
@@ -34,7 +49,7 @@ class Conversation {
 
   /// Returns the host's answer to a request.
   func ask(_ text: JSONText) throws(PackError) -> Answer {
-    if let answer = answers[text.bytes] { return answer }
+    if let known = exchanges.first(where: { $0.request == text.bytes }) { return known.answer }
     request = text.bytes
     throw .unread
   }
@@ -45,19 +60,13 @@ class Conversation {
   /// Takes the answer to ``request``.
   func take(_ answer: Answer) {
     guard let asked = request else { return }
-    answers[asked] = answer
     request = nil
+    exchanges.append(Exchange(asked, answer))
   }
 
   /// Wipes all answers.
   func forget() {
-    for (asked, answer) in answers {
-      if case .bytes(var bytes) = answer {
-        answers[asked] = .refused
-        wipe(&bytes)
-      }
-    }
-    answers = [:]
+    exchanges = []
     request = nil
   }
 

@@ -1,47 +1,50 @@
 import CWeb
 
 /// Secret bytes, or a key that stays with the host: WebCrypto has it, and does not give it away.
-package struct SecretBytes: ~Copyable, Sendable {
+@safe
+package struct SecretBytes: ~Copyable, @unchecked Sendable {
   /// The number of bytes.
   package let count: Int
   /// The host's number of the key; nil if the bytes are here.
   let key: Int?
-  private var bytes: [UInt8]
+  // Not an array, of which a copy would be wiped.
+  private let bytes: UnsafeMutableBufferPointer<UInt8>
 
   /// Makes `count` zero bytes.
   package init(count: Int) {
     (self.count, key) = (count, nil)
-    bytes = [UInt8](repeating: 0, count: count)
+    unsafe bytes = .allocate(capacity: count)
+    unsafe bytes.initialize(repeating: 0)
   }
 
   /// Copies `bytes`. The caller must wipe its own bytes.
   package init(copying bytes: Span<UInt8>) {
-    (count, key) = (bytes.count, nil)
-    self.bytes = [UInt8](copying: bytes)
+    self.init(count: bytes.count)
+    for index in bytes.indices { unsafe self.bytes[index] = bytes[index] }
   }
 
   /// - Parameter key: the host's number of a key.
   init(key: Int, count: Int) {
     (self.count, self.key) = (count, key)
-    bytes = []
+    unsafe bytes = .allocate(capacity: 0)
   }
 
   deinit {
-    var bytes = bytes
-    wipe(&bytes)
+    unsafe packer_wipe(bytes.baseAddress, bytes.count)
+    unsafe bytes.deallocate()
   }
 
   /// Returns the same bytes in memory of their own, or the same key.
-  package borrowing func copy() -> SecretBytes { key.map { SecretBytes(key: $0, count: count) } ?? SecretBytes(copying: bytes.byteSpan) }
+  package borrowing func copy() -> SecretBytes { key.map { SecretBytes(key: $0, count: count) } ?? withSpan { SecretBytes(copying: $0) } }
 
   /// Calls `body` with the bytes: with none if the host has them.
   package borrowing func withSpan<R: ~Copyable, E: Error>(_ body: (Span<UInt8>) throws(E) -> R) throws(E) -> R {
-    try body(bytes.byteSpan)
+    try unsafe body(Span(_unsafeElements: UnsafeBufferPointer(bytes)))
   }
 
   /// Calls `body` with the bytes for writing.
   package mutating func withMutableSpan<R: ~Copyable, E: Error>(_ body: (inout MutableSpan<UInt8>) throws(E) -> R) throws(E) -> R {
-    var span = bytes.mutableByteSpan
+    var span = unsafe MutableSpan(_unsafeElements: bytes)
     return try body(&span)
   }
 }

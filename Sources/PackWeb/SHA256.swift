@@ -21,6 +21,12 @@ final class SHA256: DigestContext {
     0x748f_82ee, 0x78a5_636f, 0x84c8_7814, 0x8cc7_0208, 0x90be_fffa, 0xa450_6ceb, 0xbef9_a3f7, 0xc671_78f2,
   ]
 
+  // It may have been of a key.
+  deinit {
+    wipe(&block)
+    for index in schedule.indices { schedule[index] = 0 }
+  }
+
   func update(_ bytes: Span<UInt8>) throws(PackError) {
     length &+= UInt64(bytes.count)
     var place = 0
