@@ -91,7 +91,7 @@ package struct SeekTable: Sendable {
           throw PackError(.damagedPayload, "frame \(index) holds data, but follows a skippable frame")
         }
         if content > Limits.frameSize { tooLarge = tooLarge ?? (index, content) }
-        guard compressed > 0, tooLarge != nil || compressed <= Limits.compressBound(Int(content)) else {
+        guard tooLarge != nil || compressed > 0 && compressed <= Limits.compressBound(Int(content)) else {
           throw PackError(
             .damagedPayload, "frame \(index) is \(compressed) bytes, which cannot hold \(content)")
         }

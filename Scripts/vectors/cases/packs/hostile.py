@@ -292,6 +292,8 @@ def hostile_seek():
              entries(lambda e: [[8, 0], [e[0][0] - 8, e[0][1]]] + e[1:]))):
         sizes = [2048, 2048] if name == "decompressed-sum" else None
         yield hostile_tree("seek-" + name, f"seek table: {comment}", entries=function, sizes=sizes)
+    yield hostile_tree("seek-too-large-in-no-bytes", "seek table: a data frame of no bytes, of more than 8 MiB", expect="limit",
+                       entries=lambda value: [(0, (8 << 20) + 512), *value])
     yield hostile("payload-empty", "an empty payload", b"")
     yield hostile("payload-16-bytes", "a payload of 16 bytes", seek_table([])[-16:])
     yield hostile("payload-16-bytes-of-many", "a payload of 16 bytes, which says 2^29 entries", seek_table([], count=1 << 29)[-16:])
