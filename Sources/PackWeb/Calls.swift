@@ -32,6 +32,8 @@ private enum Status: Int32 {
 /// Runs a call for a conversation, and stores its result.
 private func run(_ conversation: Conversation?, _ body: (inout JSONText) throws(PackError) -> Void) -> Int32 {
   guard let conversation else { return fail(PackError(.usage, "there is no such pack")) }
+  // It may be content.
+  packerForgetResult()
   Conversation.running.conversation = conversation
   defer { Conversation.running.conversation = nil }
   var failure: PackError?

@@ -2,6 +2,6 @@
 
 // Overwrites memory with zeros, in a way the optimizer keeps.
 static inline void packer_wipe(void *bytes, size_t count) {
-  volatile unsigned char *place = (volatile unsigned char *)bytes;
-  while (count--) *place++ = 0;
+  if (count > 0) __builtin_memset(bytes, 0, count);
+  __asm__ volatile("" : : "r"(bytes) : "memory");
 }
