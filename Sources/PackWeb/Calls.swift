@@ -57,7 +57,7 @@ private func fail(_ error: PackError) -> Int32 {
 /// Bytes that the host has written to memory of ``packer_allocate(_:)``.
 @unsafe
 private func bytes(_ start: UnsafePointer<UInt8>?, _ count: Int32) -> [UInt8] {
-  unsafe [UInt8](UnsafeBufferPointer(start: start, count: Int(count)))
+  unsafe [UInt8](copying: Span(_unsafeElements: UnsafeBufferPointer(start: start, count: Int(count))))
 }
 
 /// A number of the host. One that is too large for a size counts as one that no limit allows, and one that is no number as 0.

@@ -1,7 +1,15 @@
 extension [UInt8] {
   /// Makes an array of the bytes of a span.
   package init(copying bytes: Span<UInt8>) {
-    self = unsafe bytes.withUnsafeBufferPointer { unsafe Array($0) }
+    self = unsafe bytes.withUnsafeBufferPointer { bytes in
+      unsafe Array(unsafeUninitializedCapacity: bytes.count) { target, count in
+        // Embedded Swift (6.3) compiles `Array(bytes)` and `initialize(from:count:)` to loops over single bytes.
+        if let to = target.baseAddress, let from = bytes.baseAddress {
+          unsafe UnsafeMutableRawPointer(to).copyMemory(from: from, byteCount: bytes.count)
+        }
+        count = bytes.count
+      }
+    }
   }
 
   /// Appends the bytes of a span.
