@@ -1,7 +1,7 @@
 """Makes attacks on the reader for browsers, as vectors, and says of each what the second implementation says (Scripts/vectors).
 
 attack.py SEED COUNT   writes vectors to standard output: name, length and bytes of each. A negative count has no end.
-attack.py --inputs DIR   the same for files that packer-fuzz makes for its target 'pack': minor version, segment size, payload.
+attack.py --inputs DIR   the same for inputs of packer-fuzz, in folders with the names of its targets, as Tests/Corpora has them.
 
 Packs are changed behind the authentication: payload, index, seek table, records and header are sealed again after the change. So are manifests and
 shards, which are signed again.
@@ -27,10 +27,11 @@ from vectors.cases.shards.vector import ShardVector, ids_of, shard_vector_bytes
 from vectors.format.canonical_json import canonical_json
 from vectors.format.ed25519 import public_key
 from vectors.format.errors import Problem, Refused
-from vectors.format.frames import bound, frame_header, run_frame, zstd_block, zstd_frame
+from vectors.format.frames import bound, frame_content_size, frame_header, run_frame, zstd_block, zstd_frame
 from vectors.format.header import derive_stanza, make_core, make_header, with_mac
-from vectors.format.index import HEAD_FIELDS, INDEX_MAGIC, directory_bytes, head_bytes, read_seek_table, seek_table, skippable
+from vectors.format.index import HEAD_FIELDS, INDEX_MAGIC, Place, directory_bytes, head_bytes, read_seek_table, seek_table, skippable
 from vectors.format.keys import key_text, parse_key_text, recipient_key_text, schedule
+from vectors.format.limits import MAX_ENTRIES, MAX_FRAME
 from vectors.format.manifest import make_manifest, read_manifest
 from vectors.format.pack import open_pack
 from vectors.format.payload import Tar, make_payload
@@ -55,7 +56,8 @@ class Attack:
                 vector = parse_vector(name, data)
                 if len(vector.data) > 100_000 or not isinstance(vector.key, bytes):
                     continue
-                self.packs.append(vector)
+                if vector.expect == "ok":
+                    self.packs.append(vector)
                 try:
                     opened = open_pack(vector.data, vector.key)
                 except Refused:
@@ -115,17 +117,26 @@ class Attack:
 
     @staticmethod
     def strict(said, data, key):
-        """What a check of a whole pack says, which decompresses every frame: §4.9 leaves those of only headers to the reader. Frames that are too long for
-        their content (§4.4 item 2) are refused with the seek table already."""
+        """What a check of a whole pack says, which decompresses every frame: §4.9 leaves those of only headers to the reader. Frames of no bytes, or
+        too long for their content (§4.4 item 2), are refused with the seek table already."""
         try:
             payload = open_pack(data, key).payload
-            tar = Tar(payload, read_seek_table(payload))
         except Refused:
             return said
         try:
-            if any(place.length > bound(place.size) for place in tar.places):
+            places = read_seek_table(payload).data
+        except Refused as error:
+            if error.name != "limit" or (count := int.from_bytes(payload[-9:-5], "little")) > MAX_ENTRIES:
+                return said
+            places = [Place(0, *pair) for pair in struct.iter_unpack("<II", payload[-9 - 8 * count:-9]) if pair[1]]
+        for place in places:
+            if place.size > MAX_FRAME:
+                return said
+            if not 0 < place.length <= bound(place.size):
                 return "damaged"
-            for index in range(len(tar.places) if said == "ok" else 0):
+        try:
+            tar = Tar(payload, read_seek_table(payload))
+            for index in range(len(places) if said == "ok" else 0):
                 tar.frame(index)
         except Refused:
             return "damaged"
@@ -253,10 +264,42 @@ class Attack:
         data = self.bytes(vector.data, tail=200) if self.random.random() < 0.7 else vector.data[:self.random.randrange(len(vector.data) + 1)]
         return self.pack(f"file of {vector.name}", data, vector.key)
 
-    def input_case(self, data):
-        """An input of packer-fuzz's target 'pack'."""
-        core = make_core("vector", 7, bytes(32), S=4096 << data[1] % 9, minor=data[0])
-        return self.pack("an input", self.sealed(data[2:], core, derive_stanza(AK), AK), AK)
+    def inputs(self, target, data):
+        """Cases of an input of packer-fuzz."""
+        core = make_core("vector", 7, bytes(32), S=4096)
+        if target == "pack" and len(data) >= 2:
+            core = make_core("vector", 7, bytes(32), S=4096 << data[1] % 9, minor=data[0])
+            yield ".vector", self.pack("an input", self.sealed(data[2:], core, derive_stanza(AK), AK), AK)
+        elif target == "seek-table":
+            yield ".vector", self.pack("an input", self.sealed(data[1:], core, derive_stanza(AK), AK), AK)
+        elif target == "frames":
+            try:
+                size = frame_content_size(data)[0]
+            except Refused:
+                size = 1024
+            payload = make_payload(bytes(1024), [], data=lambda _: [(data, min(size, (1 << 32) - 1))])
+            yield ".vector", self.pack("an input", self.sealed(payload, core, derive_stanza(AK), AK), AK)
+        elif target == "stanzas":
+            for key in (AK, SHARED_AK, RECIPIENT):
+                yield ".vector", self.pack("an input", self.sealed(make_payload(bytes(1024), []), core, data, AK), key)
+        elif target == "header":
+            yield ".vector", self.pack("an input", data, AK)
+            if len(data) >= 96 and 57 <= int.from_bytes(data[12:16], "little") <= 1 << 24:
+                yield ".vector", self.pack("an input", self.sealed(make_payload(bytes(1024), []), data[:96], derive_stanza(AK), AK), AK)
+        elif target in ("manifest", "json"):
+            yield ".manifest-vector", self.manifest(data)
+            yield ".manifest-vector", self.manifest(make_manifest(data, [SIGNER]))
+        elif target == "keys":
+            yield ".manifest-vector", self.keys(make_manifest(kat_signed(), [SIGNER], [data]))
+        elif target == "shard" and data:
+            try:
+                size = frame_content_size(data)[0]
+            except Refused:
+                size = 1
+            yield ".shard-vector", self.shard(data, min(max(size, 1), 1 << 20), 3)
+            yield ".shard-vector", self.shard(run_frame(data), len(data), len(data))
+        elif target == "key-text":
+            yield ".key-text", self.key(data.decode("utf-8", "replace"))
 
     # Documents
 
@@ -324,6 +367,9 @@ class Attack:
         data = make_manifest(signed, [SIGNER])
         if r.random() < 0.2:
             data = self.bytes(data)
+        return self.manifest(data)
+
+    def manifest(self, data):
         trust = [public_key(SIGNER)]
         try:
             read_manifest(data, trust)
@@ -343,6 +389,9 @@ class Attack:
         data = make_manifest(kat_signed(), [SIGNER], documents)
         if r.random() < 0.2:
             data = self.bytes(data)
+        return self.keys(data)
+
+    def keys(self, data):
         vector = keys_vector("", "ok", "keys documents", data, make_keys(keys_value()))
         try:
             read_manifest(data, [], vector.embed)
@@ -353,21 +402,19 @@ class Attack:
     def shard_case(self):
         r = self.random
         entries = [{**entry} for entry in r.choice((sample_entries, sample_updates))(r.choice((1, 2, 5)))]
-        signed = signed_with({})
         for entry in entries:
             for key in ("keyId", "delivery"):
                 entry.pop(key, None)
         content = self.text(self.document({"packs": entries})) if r.random() < 0.9 else canonical_json({"packs": entries}).encode()
         frame = r.choice((run_frame, zstd_frame))(content) if content else b""
-        reference = {"contentSize": len(content), "maxCount": len(entries) + r.choice((0, 1)), "sha256": "", "size": 0}
         if r.random() < 0.3:
             frame = self.bytes(frame)
-        reference.update(size=len(frame), sha256=sha256(frame).hex())
-        if r.random() < 0.1:
-            reference["contentSize"] = max(1, r.choice((1, 1 << 20, len(content) + 1)))
-        reference["contentSize"] = min(max(reference["contentSize"], 1), 1 << 20)
-        reference["maxCount"] = min(reference["maxCount"], reference["contentSize"])
-        signed["catalogue"] = [reference]
+        size = r.choice((1, 1 << 20, len(content) + 1)) if r.random() < 0.1 else len(content)
+        return self.shard(frame, min(max(size, 1), 1 << 20), len(entries) + r.choice((0, 1)))
+
+    def shard(self, frame, size, count):
+        """A shard that is the only one, with a reference that fits."""
+        signed = signed_with({"contentSize": size, "maxCount": min(count, size), "sha256": sha256(frame).hex(), "size": len(frame)})
         trust, document = [public_key(SIGNER)], make_manifest(signed, [SIGNER])
         try:
             read_manifest(document, trust)
@@ -383,6 +430,9 @@ class Attack:
             at = r.randrange(len(text) + 1)
             text = r.choice((text[:at] + r.choice("0aAg-é \u0000\U0001F3AE") + text[at:], text[:at] + text[at + 1:], text[:at], text * r.choice((2, 100)),
                              text[:at] + r.choice("0123456789abcdef") + text[at + 1:], text.upper(), text + "\n"))
+        return self.key(text)
+
+    def key(self, text):
         try:
             # The reader ignores white space around a text.
             parse_key_text(text.strip(" \t\n\v\f\r"))
@@ -491,7 +541,7 @@ def sparse_cases():
     yield index("blocks-of-4-gb", [["open", "damaged-payload"]], blocks_size=most - 8)
     yield index("head-of-4-gb", [["open", "limit-exceeded"]], blocks_size=0, head_size=most - 8)
     # Files of a frame each, which are read at the same time.
-    sparse, count = Sparse(), 24
+    sparse, count = Sparse(), 12
     for number in range(count):
         at = sparse.size
         sparse.add(start, length)
@@ -514,17 +564,23 @@ def send(name, data):
     sys.stdout.buffer.write(line + data)
 
 
+def send_inputs(attack, folder):
+    for target in sorted(os.listdir(folder)):
+        if os.path.isdir(os.path.join(folder, target)):
+            for name, data in read_files(os.path.join(folder, target)):
+                for number, (suffix, case) in enumerate(attack.inputs(target, data)):
+                    send(f"input-{target}/{name.replace(' ', '-')}-{number}{suffix}", case)
+
+
 def main():
     if sys.argv[1] == "--inputs":
-        attack = Attack(0)
-        for name, data in read_files(sys.argv[2]):
-            if len(data) >= 2:
-                send(f"input/{name.replace(' ', '-')}.vector", attack.input_case(data))
+        send_inputs(Attack(0), sys.argv[2])
     else:
         seed, count = int(sys.argv[1]), int(sys.argv[2])
         for name, data in sparse_cases():
             send(f"sparse/{name}.sparse", data)
         attack = Attack(seed)
+        send_inputs(attack, os.path.join(ROOT, "Tests", "Corpora"))
         number = 0
         while number != count:
             # Each case has a seed of its own, so that one can be made again.
