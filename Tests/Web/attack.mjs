@@ -325,6 +325,15 @@ async function traps() {
   if (await loadPacker() === broken) fail('the instance of a trap is used again')
   other.close()
 
+  // Memory that is not there is a trap, too. Nothing is written to it here, so the system has not given it, either.
+  const { exports: hungry } = (await WebAssembly.instantiate(wasm, { packer: { random: () => {} } })).instance
+  hungry._initialize()
+  const pieces = []
+  const said = await codeOf((async () => {
+    while (pieces.length < 100) pieces.push(hungry.packer_allocate(100 << 20))
+  })())
+  if (!/RuntimeError/.test(said) || pieces.some(place => place <= 0)) fail(`${pieces.length} pieces of 100 MiB: ${said}`)
+
   // The same reader with next to no stack: a call too deep must end in a trap, and never in an answer.
   for (const size of [64, 512, 2048]) {
     const small = new Uint8Array(wasm)
