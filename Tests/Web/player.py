@@ -3,7 +3,7 @@
 
 Parts, all by default: `vectors` (every full pack of Tests/Vectors gives the verdict that is written in it), `games` (each file and each kind of request, with
 `packer serve` and nginx beside), `faults` (servers that misbehave, a worker that ends), `room` (a full disk), `versions` (offline, two tabs, an update while
-a game is played) and `secrecy` (nothing plain in the profile).
+a game is played), `secrecy` (nothing plain in the profile) and `webview` (the player as the web folder of an app for Android).
 """
 
 import argparse
@@ -37,18 +37,17 @@ GAMES = {
 # A game with a part of every kind that a page can ask for.
 KINDS = {
     "index.html": """<!doctype html><meta charset=utf-8><title>Kinds</title><link rel=icon href="data:,"><link rel=stylesheet href="css/all.css">
-<img id=picture src="img/dot.svg"><script src="classic.js"></script><object data="img/dot.svg" type="image/svg+xml"></object>
+<script src="classic.js"></script><img id=picture src="img/dot.svg"><object data="img/dot.svg" type="image/svg+xml"></object>
 <iframe src="frame/"></iframe><iframe src="frame"></iframe><script type=module src="js/main.mjs"></script>""",
     "css/all.css": "@import 'more.css'; body { background: url(../img/dot.svg?v=1) }", "css/more.css": "img { width: 20px }",
     "img/dot.svg": '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><rect width="9" height="9" fill="red"/></svg>',
-    "classic.js": "window.classic = 'classic';",
+    "classic.js": "window.classic = 'classic'; window.said = []; addEventListener('message', ({ data }) => said.push(data));",
     "frame/index.html": "<!doctype html><meta charset=utf-8><script src=deep.js></script>",
     "frame/deep.js": "fetch('data.json').then((r) => r.json()).then((data) => parent.postMessage(data.say + location.pathname.slice(-7), '*'));",
     "frame/data.json": '{"say": "frame"}',
     "page.html": "<!doctype html><meta charset=utf-8><title>Second</title><script>document.documentElement.dataset.state = 'second'</script>",
     "js/main.mjs": """import { name } from './part.mjs';
-const all = { classic: window.classic, name, isolated: crossOriginIsolated, frames: [] };
-const frames = new Promise((done) => { addEventListener('message', ({ data }) => { all.frames.push(data); if (all.frames.length === 2) done(); }); });
+const all = { classic: window.classic, name, isolated: crossOriginIsolated };
 const ask = (worker, question) => new Promise((done, fail) => {
   worker.onmessage = ({ data }) => done(data); worker.onerror = (event) => fail(new Error(`worker: ${event.message}`)); worker.postMessage(question);
 });
@@ -66,8 +65,8 @@ try {
   }
   all.picture = document.getElementById('picture').naturalWidth;
   all.missing = (await fetch('none.png')).status;
-  await frames;
-  all.frames.sort();
+  while (window.said.length < 2) await new Promise((done) => setTimeout(done, 20));
+  all.frames = window.said;
   document.documentElement.dataset.all = JSON.stringify(all);
   document.documentElement.dataset.state = 'done';
 } catch (error) { document.documentElement.dataset.error = String(error); }
@@ -81,7 +80,7 @@ try {
     "add.wasm": bytes.fromhex("0061736d0100000001070160027f7f017f030201000707010361646400000a09010700200020016a0b"),
 }
 KINDS_SEEN = {
-    "classic": "classic", "name": "part.mjs", "dynamic": "later", "json": "umlaut", "request": 27, "wasm": 5, "worker": [8, "frame"], "module": "part.mjs5",
+    "classic": "classic", "name": "part.mjs", "dynamic": "later", "json": "umlaut", "request": len(KINDS["classic.js"]), "wasm": 5, "worker": [8, "frame"], "module": "part.mjs5",
     "picture": 9, "missing": 404, "frames": ["frame/frame/", "frame/frame/"],
 }
 
@@ -756,7 +755,36 @@ def secrecy(name, maker):
         expect(len(found) >= 3, f"{one.name}: plaintext that a page stores is not found: {found}")
 
 
-PARTS = {"vectors": vectors, "games": games, "faults": faults, "room": room, "versions": versions, "secrecy": secrecy}
+# MARK: Web views
+
+def webview(name, maker):
+    """The player as the web folder of an app for Android, as Capacitor serves it: the local server answers paths without an extension with the first page."""
+    if name != "chromium":
+        return
+    tree = maker.place / "trees/app"
+    packs = {"kinds": maker.pack(write(maker.place / "trees/kinds", KINDS), "app")}
+    shutil.copytree(ROOT / ".build/web", tree)
+    (tree / "packs").mkdir()
+    shutil.copyfile(packs["kinds"], tree / "packs/kinds.pack")
+    (tree / "player.json").write_text(configuration(kinds=maker.entry(packs["kinds"], "packs/kinds.pack", isolated=True)))
+    site = Site()
+    site.mount("/", tree)
+    site.fallback = tree / "index.html"
+    agent = "Mozilla/5.0 (Linux; Android 15; Pixel 9; wv) AppleWebKit/537.36 (KHTML, like Gecko) Version/4.0 Chrome/150.0.0.0 Mobile Safari/537.36"
+    with serving(site), browser(name, maker.place / "webview", flags=(f"--user-agent={agent}",)) as one:
+        one.get(f"{site.origin}/")
+        state = wait(one, "const { state, error } = document.documentElement.dataset; return error ? `error: ${error}` : state === 'done' && state")
+        seen = json.loads(one.look("return document.documentElement.dataset.all"))
+        wanted = KINDS_SEEN | {"isolated": True, "shared": 42}
+        expect(state == "done" and seen == wanted and one.url == f"{site.origin}/games/kinds/", f"{one.name}: a web view: {state} {one.url} {seen}")
+        expect("Version/4.0" in one.look("return navigator.userAgent"), "the browser is no web view")
+        # Browsers ask no service worker for what an object or embed element shows (HTML Standard, section 4.8.7).
+        passed = [record["path"] for record in site.records if record["path"].startswith("/games/") and record["headers"].get("Sec-Fetch-Dest") != "object"]
+        expect(not passed, f"{one.name}: requests for a game go to the server: {passed}")
+
+
+PARTS = {
+    "vectors": vectors, "games": games, "webview": webview, "faults": faults, "room": room, "versions": versions, "secrecy": secrecy}
 
 
 def main():

@@ -28,6 +28,8 @@ class Site:
         self.lock = threading.Lock()
         self.is_down = False
         self.allows = True
+        # What is served for paths without an extension at which nothing is.
+        self.fallback = None
 
     def mount(self, path, folder):
         self.mounts.insert(0, (path, pathlib.Path(folder)))
@@ -45,8 +47,10 @@ class Site:
                 file = folder / path[len(prefix):]
                 if path.endswith("/"):
                     file = file / "index.html"
-                return file if file.is_file() else None
-        return None
+                if file.is_file():
+                    return file
+                break
+        return self.fallback if not pathlib.PurePath(path).suffix else None
 
     def fault(self, path):
         with self.lock:

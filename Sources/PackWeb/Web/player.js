@@ -245,11 +245,11 @@ export class KeptSource {
   async size() { return this.#size ??= await this.#source.size() }
 
   async read(start, end) {
+    const parts = await this.#parts(start, end)
+    const content = async part => part.kept && await this.#load(part) || this.#fetch(part.start, part.end)
+    if (parts.length === 1) return content(parts[0])
     const bytes = new Uint8Array(end - start)
-    await Promise.all((await this.#parts(start, end)).map(async part => {
-      const content = part.kept && await this.#load(part) || await this.#fetch(part.start, part.end)
-      bytes.set(content, part.start - start)
-    }))
+    await Promise.all(parts.map(async part => bytes.set(await content(part), part.start - start)))
     return bytes
   }
 
