@@ -372,6 +372,13 @@ def faults(name, maker):
         return found
 
     with serving(site), browser(name, maker.place / f"faults-{name}") as one:
+        # A player whose files are not all there.
+        whole = (ROOT / ".build/web/worker.js").read_text()
+        for what, text in (("no worker", None), ("a missing file", whole.replace("'packer.js', ", "'packer.js', 'none.js', ")), ("no script", "<!doctype html>")):
+            site.put("/play/worker.js", text)
+            got = first_page(one, site, "large")
+            expect(got == "no-worker" and "see that" in said(one), f"{one.name}: {what}: {got}: {said(one)}")
+            site.mounts.pop(0)
         # Mistakes in the first configuration.
         entry = maker.entry(pack)
         wrong = maker.key[:-6] + ("q" if maker.key[-6] != "q" else "p") + maker.key[-5:]

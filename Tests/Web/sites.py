@@ -35,14 +35,14 @@ class Site:
         self.mounts.insert(0, (path, pathlib.Path(folder)))
 
     def put(self, path, text):
-        """Serves a text at a path."""
+        """Serves a text at a path, or nothing."""
         self.mounts.insert(0, (path, text))
 
     def find(self, path):
         for prefix, folder in self.mounts:
-            if isinstance(folder, str):
+            if folder is None or isinstance(folder, str):
                 if path == prefix:
-                    return folder.encode()
+                    return folder.encode() if folder else None
             elif path.startswith(prefix):
                 file = folder / path[len(prefix):]
                 if path.endswith("/"):

@@ -29,8 +29,7 @@ export async function begin(configuration) {
   }
   // Before the worker, because a new worker comes with a new packer.wasm.
   await loadPacker()
-  await navigator.serviceWorker.register(new URL('worker.js', home), { type: 'module', updateViaCache: 'none' })
-  await navigator.serviceWorker.ready
+  await register()
   try {
     return { games: await install(await packsOf(await read(configuration))) }
   } catch (error) {
@@ -39,6 +38,24 @@ export async function begin(configuration) {
     console.warn(error)
     return { games: (next ?? current).games, warning: error }
   }
+}
+
+async function register() {
+  const fault = (error, hint) => new PackError({ code: 'no-worker', message: 'the service worker cannot be started', hint }, { cause: error })
+  const registration = await navigator.serviceWorker.register(new URL('worker.js', home), { type: 'module', updateViaCache: 'none' }).catch(async error => {
+    const known = await navigator.serviceWorker.getRegistration(home)
+    if (known?.active) return known
+    throw fault(error, `see that ${new URL('worker.js', home)} is at the server, with the type text/javascript`)
+  })
+  const worker = registration.active ?? registration.waiting ?? registration.installing
+  await new Promise((done, fail) => {
+    const look = () => {
+      if (worker.state === 'activated' || worker.state === 'activating') done()
+      if (worker.state === 'redundant') fail(fault(undefined, 'see that all files of the player are at the server'))
+    }
+    worker.addEventListener('statechange', look)
+    look()
+  })
 }
 
 /** Has the worker open a game. Returns the address of its page, or throws what is wrong with the pack, its key or its server. */

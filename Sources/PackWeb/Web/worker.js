@@ -7,7 +7,7 @@ import { addressOf, checkContent, home, missing, releases, sourceOf, takeNext } 
 /** What identifies these files. The build writes it, so that the browser notices when one of them changed. */
 const build = 'development'
 const shellName = `packer-shell-${build}`
-const shell = ['index.html', 'player.js', 'packer.js', 'packer.wasm']
+const shell = ['player.js', 'packer.js', 'packer.wasm']
 const gamesPath = `${home.pathname}games/`
 
 addEventListener('install', event => {
@@ -15,6 +15,7 @@ addEventListener('install', event => {
   event.waitUntil((async () => {
     const cache = await caches.open(shellName)
     await cache.addAll(shell.map(name => new Request(new URL(name, home), { cache: 'no-cache' })))
+    await freshPage(new Request(home, { cache: 'no-cache' }))
   })())
 })
 
@@ -30,9 +31,10 @@ addEventListener('fetch', event => {
   const url = new URL(request.url)
   if (url.origin !== home.origin) return
   if (url.pathname.startsWith(gamesPath)) return event.respondWith(play(event, url))
-  const name = url.pathname.slice(home.pathname.length) || 'index.html'
-  if (request.method !== 'GET' || !url.pathname.startsWith(home.pathname) || !shell.includes(name)) return
-  event.respondWith(name === 'index.html' ? freshPage(request) : shellFile(name))
+  if (request.method !== 'GET' || !url.pathname.startsWith(home.pathname)) return
+  const name = url.pathname.slice(home.pathname.length)
+  if (name === '' || name === 'index.html') event.respondWith(freshPage(request))
+  else if (shell.includes(name)) event.respondWith(shellFile(name))
 })
 
 addEventListener('message', event => {
@@ -61,10 +63,11 @@ async function freshPage(request) {
   const cache = await caches.open(shellName)
   try {
     const response = await fetch(request)
-    if (response.ok && !response.redirected) await cache.put(new URL('index.html', home), response.clone())
+    // A browser takes no redirected page from a worker.
+    if (response.ok && !response.redirected) await cache.put(home, response.clone())
     return response
   } catch (error) {
-    return await cache.match(new URL('index.html', home)) ?? Promise.reject(error)
+    return await cache.match(home) ?? Promise.reject(error)
   }
 }
 
