@@ -272,8 +272,8 @@ private final class PackCheck {
   private var rest: UInt64
   private var frame = 0
   private(set) var done: UInt64 = 0
-  /// The digest of a content that the frames before have begun.
-  private var spanning: any DigestContext = SHA256()
+  /// The digest of a content, which the frames before may have begun. At its end it is that of nothing again.
+  private let spanning = SHA256()
 
   init(_ pack: Pack) throws(PackError) {
     self.pack = pack
@@ -308,13 +308,10 @@ private final class PackCheck {
   }
 
   private func check(_ content: Span<UInt8>, _ place: Range<UInt64>, _ table: ContentTable) throws(PackError) {
-    var rest = table.items(in: place)
-    while let first = rest.first {
-      let group = rest.prefix { $0.offset == first.offset }
-      rest = rest.dropFirst(group.count)
+    for group in table.groups(in: place) {
+      let first = group[group.startIndex]
       let part = first.range.clamped(to: place)
       let start = Int(part.lowerBound - place.lowerBound)
-      if part.lowerBound == first.range.lowerBound { spanning = SHA256() }
       try spanning.update(content.extracting(start..<start + part.count))
       done += UInt64(part.count) * UInt64(group.count)
       guard part.upperBound == first.range.upperBound else { continue }

@@ -593,5 +593,5 @@ def main():
 
 try:
     main()
-except BrokenPipeError:
+except ConnectionError:
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
