@@ -52,6 +52,7 @@ package struct IndexReader: Sendable {
     var target = stored.mutableByteSpan
     try source.read(at: blocksOffset + range.lowerBound, into: &target)
     let header = try FrameHeader.parse(stored.byteSpan, name: name)
+    try header.checkWindow(name: name)
     guard header.contentSize <= Limits.indexBlockSize else {
       throw PackError(.limitExceeded, "\(name) expands to \(header.contentSize) bytes, more than \(Limits.indexBlockSize)")
     }
@@ -120,6 +121,7 @@ package struct IndexReader: Sendable {
     let decoder = try DecompressionContext()
     let name = "index directory"
     let header = try FrameHeader.parse(bytes, name: name)
+    try header.checkWindow(name: name)
     guard header.contentSize <= Limits.indexDirectorySize else {
       throw PackError(
         .limitExceeded, "\(name) expands to \(header.contentSize) bytes, more than \(Limits.indexDirectorySize)")

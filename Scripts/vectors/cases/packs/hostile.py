@@ -294,6 +294,8 @@ def hostile_seek():
         yield hostile_tree("seek-" + name, f"seek table: {comment}", entries=function, sizes=sizes)
     yield hostile_tree("seek-too-large-in-no-bytes", "seek table: a data frame of no bytes, of more than 8 MiB", expect="limit",
                        entries=lambda value: [(0, (8 << 20) + 512), *value])
+    yield hostile_tree("index-directory-window-before-limit", "a directory of 3 MiB, with a window of 4 MiB",
+                       dirframe=lambda frame: frame_header(3 << 20, window=12 << 3) + zstd_block(1, 128 << 10, b"a", True))
     yield hostile("payload-empty", "an empty payload", b"")
     yield hostile("payload-16-bytes", "a payload of 16 bytes", seek_table([])[-16:])
     yield hostile("payload-16-bytes-of-many", "a payload of 16 bytes, which says 2^29 entries", seek_table([], count=1 << 29)[-16:])

@@ -55,11 +55,16 @@ extension FrameHeader {
       throw PackError(
         .damagedPayload, "\(name) says it expands to \(self.contentSize) bytes, but the pack says \(contentSize)")
     }
-    guard windowSize <= self.contentSize else {
-      throw PackError(.damagedPayload, "\(name) needs a window of \(windowSize) bytes for \(contentSize)")
-    }
+    try checkWindow(name: name)
     guard compressedSize <= Limits.compressBound(contentSize) else {
       throw PackError(.damagedPayload, "\(name) takes \(compressedSize) bytes for \(contentSize)")
+    }
+  }
+
+  /// Checks that the window is not larger than the content. It comes before every limit of the content (FORMAT.md §4.4).
+  func checkWindow(name: String) throws(PackError) {
+    guard windowSize <= contentSize else {
+      throw PackError(.damagedPayload, "\(name) needs a window of \(windowSize) bytes for \(contentSize)")
     }
   }
 
