@@ -121,6 +121,17 @@ struct JSONText {
     text(value)
   }
 
+  /// A member whose value is in hexadecimal. Without texts in between, because a message may be a megabyte, and is written again in every round.
+  mutating func hex(_ name: String, _ value: Span<UInt8>) {
+    key(name)
+    bytes.reserveCapacity(bytes.count + 2 * value.count + 2)
+    bytes.append(UInt8(ascii: "\""))
+    for index in value.indices {
+      for digit in [value[index] >> 4, value[index] & 15] { bytes.append(digit + (digit < 10 ? 0x30 : 0x57)) }
+    }
+    bytes.append(UInt8(ascii: "\""))
+  }
+
   mutating func number(_ name: String, _ value: UInt64) {
     key(name)
     number(value)

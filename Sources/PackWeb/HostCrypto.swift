@@ -68,7 +68,7 @@ final class HostBackend: CryptoBackend {
   func makeCipher(key: borrowing SecretBytes) throws(PackError) -> any CipherContext { HostCipher(Self.text(of: key)) }
 
   func authenticationCode(of message: Span<UInt8>, key: borrowing SecretBytes) throws(PackError) -> [UInt8] {
-    let code = try Self.ask("hmac", Self.text(of: key)) { $0.text("message", message.hex) }
+    let code = try Self.ask("hmac", Self.text(of: key)) { $0.hex("message", message) }
     guard case .bytes(let code) = code else { throw Self.missing("HMAC") }
     return code
   }
@@ -79,8 +79,8 @@ final class HostBackend: CryptoBackend {
     try HKDFLimit.check(count)
     let use = Self.use(ofInfo: info)
     let answer = try Self.ask("derive", Self.text(of: secret)) { text in
-      text.text("salt", salt.hex)
-      text.text("info", info.hex)
+      text.hex("salt", salt)
+      text.hex("info", info)
       text.number("count", UInt64(count))
       text.text("use", use)
     }
@@ -113,9 +113,9 @@ final class HostBackend: CryptoBackend {
 
   func isAccepted(_ signature: Span<UInt8>, of message: Span<UInt8>, publicKey: Span<UInt8>) throws(PackError) -> Bool {
     let answer = try Self.ask("verify", nil) { text in
-      text.text("publicKey", publicKey.hex)
-      text.text("signature", signature.hex)
-      text.text("message", message.hex)
+      text.hex("publicKey", publicKey)
+      text.hex("signature", signature)
+      text.hex("message", message)
     }
     if case .refused = answer { return false }
     return true
@@ -127,7 +127,7 @@ final class HostBackend: CryptoBackend {
   }
 
   func sharedSecret(of secret: borrowing SecretBytes, with publicKey: Span<UInt8>) throws(PackError) -> SecretBytes? {
-    let answer = try Self.ask("agree", Self.text(of: secret)) { $0.text("publicKey", publicKey.hex) }
+    let answer = try Self.ask("agree", Self.text(of: secret)) { $0.hex("publicKey", publicKey) }
     return switch answer {
     case .bytes(let bytes): SecretBytes(copying: bytes.byteSpan)
     case .key(let key): SecretBytes(key: key, count: X25519.keySize)
@@ -165,8 +165,8 @@ private final class HostCipher: CipherContext {
 
   func open(_ ciphertext: Span<UInt8>, nonce: Span<UInt8>, into plaintext: inout MutableSpan<UInt8>) throws(PackError) {
     let answer = try HostBackend.ask("open", key) { text in
-      text.text("nonce", nonce.hex)
-      text.text("ciphertext", ciphertext.hex)
+      text.hex("nonce", nonce)
+      text.hex("ciphertext", ciphertext)
     }
     guard case .bytes(let bytes) = answer, bytes.count == plaintext.count else { throw GCM.refusal }
     copy(bytes.byteSpan, to: &plaintext)
