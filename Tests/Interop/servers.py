@@ -14,11 +14,13 @@ NGINX = shutil.which("nginx") or "/usr/sbin/nginx"
 TYPES = """
 types {
   text/html html; text/css css; text/javascript js mjs; application/json json; application/wasm wasm; text/plain txt;
-  image/png png; image/svg+xml svg; image/webp webp; image/jpeg jpg jpeg; image/gif gif;
-  audio/wav wav; audio/ogg ogg oga; audio/mpeg mp3; video/webm webm; video/mp4 mp4; font/woff2 woff2; font/ttf ttf;
+  application/manifest+json webmanifest; image/png png; image/svg+xml svg; image/webp webp; image/jpeg jpg jpeg; image/gif gif; image/x-icon ico;
+  audio/wav wav; audio/ogg ogg oga; audio/mpeg mp3; audio/mp4 m4a; audio/flac flac; video/webm webm; video/mp4 mp4;
+  font/woff woff; font/woff2 woff2; font/ttf ttf; font/otf otf; model/gltf-binary glb;
 }
 default_type application/octet-stream;
 """
+REQUESTS = """log_format request escape=json '["$request_method", "$request_uri", "$http_range", $status]';"""
 
 
 def free_port():
@@ -37,15 +39,17 @@ def stop(process):
 
 
 @contextlib.contextmanager
-def nginx(tree, place):
-    """nginx on a tree; gives the address. `place` is a directory for its own files."""
+def nginx(tree, place, log="off", fields=(), line=0):
+    """nginx on a tree; gives the address. `place` is a directory for its own files, `log` the file of its requests,
+    `fields` are for each answer, and `line` is how many bytes of it are sent in a second."""
     place = pathlib.Path(place)
     place.mkdir(parents=True, exist_ok=True)
     port = free_port()
     temporary = "".join(f"{kind}_temp_path {place}/{kind};\n" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
     (place / "nginx.conf").write_text(
         f"daemon off; worker_processes 1; pid {place}/pid; error_log {place}/errors.log;\nevents {{ worker_connections 256; }}\n"
-        f"http {{ access_log off; sendfile on; {temporary} {TYPES}\n"
+        f"http {{ {REQUESTS} access_log {log}{' request' if log != 'off' else ''}; limit_rate {line}; sendfile on; {temporary} {TYPES}\n"
+        f"{''.join(f'add_header {name} {value} always; ' for name, value in fields)}\n"
         # Debian's nginx would answer with the index only where the path ends in a slash, which is what is wanted.
         f"server {{ listen 127.0.0.1:{port}; root {pathlib.Path(tree).resolve()}; index index.html; absolute_redirect off; }} }}\n")
     # What works for whoever it was started by has to be readable for it: workers of root's nginx are somebody else.

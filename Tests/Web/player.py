@@ -3,7 +3,8 @@
 
 Parts, all by default: `vectors` (every full pack of Tests/Vectors gives the verdict that is written in it), `games` (each file and each kind of request, with
 `packer serve` and nginx beside), `faults` (servers that misbehave, a worker that ends), `room` (a full disk), `versions` (offline, two tabs, an update while
-a game is played), `secrecy` (nothing plain in the profile) and `webview` (the player as the web folder of an app for Android).
+a game is played), `secrecy` (nothing plain in the profile) and `webview` (the player as the web folder of an app for Android). With --game DIR: any game
+that runs in a browser, for some seconds, from its pack and from nginx; what it asks for on either side must be the same, and answered alike.
 """
 
 import argparse
@@ -142,7 +143,7 @@ def first_page(one, site, game=None):
     """Opens the first page, and returns what it says: the code of an error, or the address of the game."""
     # A page that has just begun may not be listed yet, so the worker waits a moment before it takes a new release.
     time.sleep(1)
-    one.get(f"{site.origin}/play/{f'?game={game}' if game else ''}")
+    one.get(f"{site.origin}{site.player}{f'?game={game}' if game else ''}")
     wait(one, "return location.pathname.includes('/games/') || document.documentElement.dataset.error || document.querySelector('#list li')")
     return one.look("return location.pathname.includes('/games/') ? null : document.documentElement.dataset.error || 'list'")
 
@@ -313,6 +314,103 @@ def games(name, maker, keep):
                 one_side, other_side = ({entry for entry in entries if entry[0] == path} for entries in (requests, others))
                 expect(one_side & other_side, f"{one.name}: {game}: {one_side}, and with packer serve {other_side}")
             print(f"{one.name}: {game}: {count} requests compared, {len(requests)} addresses of the game itself, {time.monotonic() - start:.1f} s")
+
+# MARK: A game of one's own
+
+# Goes before the player's own worker: notes what pages and their workers ask for, and what is answered.
+RECORDER = """
+addEventListener('fetch', event => {
+  const { method, url, headers } = event.request;
+  const respond = event.respondWith.bind(event);
+  const note = async response => {
+    const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', await response.arrayBuffer()));
+    const hex = Array.from(digest, byte => byte.toString(16).padStart(2, '0')).join('');
+    const record = [method, url, headers.get('Range') ?? '', response.status, response.headers.get('Content-Type') ?? '', hex];
+    await fetch('/records', { method: 'POST', body: JSON.stringify(record) });
+  };
+  event.respondWith = answer => respond(Promise.resolve(answer).then(response => { note(response.clone()); return response; }));
+});
+"""
+ISOLATED = (("Cross-Origin-Opener-Policy", "same-origin"), ("Cross-Origin-Embedder-Policy", "require-corp"), ("Cross-Origin-Resource-Policy", "same-origin"))
+# The browser itself asks for these, past the worker.
+ICONS = """
+return Array.from(document.querySelectorAll('link[rel~=icon], link[rel|=apple-touch-icon], link[rel=manifest]'), (link) => new URL(link.href).pathname);
+"""
+
+
+def watch(one, options, picture):
+    """Plays what is open, and returns the errors on the console."""
+    wait(one, "return document.readyState === 'complete'")
+    for deed in ["", *options.do]:
+        one.run(deed)
+        time.sleep(options.seconds)
+    if options.keep:
+        (options.keep / picture).write_bytes(one.picture())
+    # What does not come is compared by its status, and other hosts are not compared.
+    return {re.sub(r"https?://(localhost|127)[^/ ]*(/play)?(/games/[^/]*)?/", "", line) for line in one.console() if "Failed to load" not in line}
+
+
+@contextlib.contextmanager
+def capacitor(place):
+    """The site that an app of Capacitor is on Android: the player's folder at https://localhost. Gives the flags with which Chromium stands in for its view."""
+    site, certificate, key = Site(), place / "localhost.pem", place / "localhost.key"
+    site.mount("/", ROOT / ".build/web")
+    site.player = "/"
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=localhost", "-keyout", key, "-out", certificate],
+        check=True, capture_output=True)
+    with serving(site, certificate=(certificate, key)):
+        yield site, {"flags": ("--ignore-certificate-errors", f"--host-resolver-rules=MAP localhost 127.0.0.1:{site.port}")}
+
+
+def own_game(name, maker, options):
+    with contextlib.ExitStack() as stack:
+        packs = stack.enter_context(serving(maker.site()))
+        site, flags = stack.enter_context(capacitor(maker.place)) if options.capacitor else (packs, {})
+        compare_own(name, maker, options, site, packs, flags)
+
+
+def compare_own(name, maker, options, site, packs, flags):
+    tree, game = options.game.resolve(), options.game.resolve().name.lower()
+    prefix = f"{site.player}games/{game}/"
+    pack, log = maker.pack(tree, game), maker.place / f"log-{game}-{name}"
+    site.put(f"{site.player}worker.js", RECORDER + (ROOT / ".build/web/worker.js").read_text())
+    url = None if site is packs else f"http://127.0.0.1:{packs.port}/packs/{pack.name}"
+    site.put(f"{site.player}player.json", configuration(**{game: maker.entry(pack, url, isolated=options.isolated)}))
+    packs.line = options.line
+    start = time.monotonic()
+    with browser(name, maker.place / f"{game}-{name}", **flags) as one:
+        expect(first_page(one, site, game) is None, f"{one.name}: {game} does not start: {said(one)}")
+        console = watch(one, options, f"{game}-{name}.png")
+        icons = {path.removeprefix(prefix) for path in one.look(ICONS)}
+        records = [json.loads(body) for _, body in site.posts]
+        mine = {(method, urllib.parse.urlsplit(url)._replace(scheme="", netloc="").geturl().removeprefix(prefix), ranges): (status, kind, digest)
+                for method, url, ranges, status, kind, digest in records if prefix in url}
+        with nginx(tree, maker.place / f"nginx-{game}-{name}", log, ISOLATED if options.isolated else (), options.line) as plain:
+            one.get(plain if options.capacitor else plain.replace("127.0.0.1", "localhost"))
+            plain_console = watch(one, options, f"{game}-{name}-nginx.png")
+            theirs = {(method, target[1:], ranges): status for method, target, ranges, status in map(json.loads, log.read_text().splitlines())}
+            # A browser asks for places in media when it needs them: each is asked of both.
+            requests = sorted(mine.keys() | theirs.keys())
+            probes = [(method, target, {"Range": ranges} if ranges else {}) for method, target, ranges in requests]
+            answers = asked(plain, probes)
+            one.get(f"{site.origin}{site.player}packer.js")
+            others = [index for index, request in enumerate(requests) if request not in mine]
+            for index, seen in zip(others, one.run(PROBE, [probes[index] for index in others], f"{site.origin}{prefix}")):
+                mine[requests[index]] = (seen["status"], seen["headers"].get("content-type", ""), seen["digest"])
+            paths = [{target.split("?")[0] for _, target, _ in keys} - icons - {"favicon.ico"} for keys in ({*mine} - {requests[i] for i in others}, theirs)]
+    for request, answer in zip(requests, answers):
+        status, kind, digest = mine[request]
+        kinds = [text.split(";")[0] for text in (kind, answer["headers"].get("content-type", ""))]
+        case = f"{one.name}: {game}: {' '.join(request)}"
+        expect(status == answer["status"] == theirs.get(request, status), f"{case}: status {status}, nginx {answer['status']}, {theirs.get(request)}")
+        expect(status >= 300 or digest == answer["digest"], f"{case}: another body than nginx")
+        expect(status >= 300 or kinds[0] == kinds[1], f"{case}: type {kinds[0]}, nginx {kinds[1]}")
+    expect(paths[0] == paths[1], f"{one.name}: {game} asks the player only for {sorted(paths[0] - paths[1])}, and nginx only for {sorted(paths[1] - paths[0])}")
+    expect(console == plain_console, f"{one.name}: {game}: on the console only with the player {console - plain_console}, only with nginx {plain_console - console}")
+    print(f"{one.name}: {game}: {len(records)} requests of the player, {len(requests)} different ones compared, {len(requests) - len(others)} of them "
+          f"in play, {sum(bool(ranges) for *_, ranges in requests)} for ranges, {time.monotonic() - start:.1f} s")
+
 
 # MARK: Faults
 
@@ -800,16 +898,25 @@ def main():
     parser.add_argument("--packer", default=os.environ.get("PACKER", ROOT / ".build/debug/packer"))
     parser.add_argument("--browser", action="append", choices=["chromium", "firefox"])
     parser.add_argument("--keep", type=pathlib.Path, help="a directory for pictures of the games")
+    parser.add_argument("--game", type=pathlib.Path, help="the directory of another game, in the place of the parts")
+    parser.add_argument("--capacitor", action="store_true", help="as in an app of Capacitor on Android, only in Chromium")
+    parser.add_argument("--isolated", action="store_true", help="give it SharedArrayBuffer")
+    parser.add_argument("--seconds", type=float, default=6, help="how long it is watched")
+    parser.add_argument("--line", type=int, default=0, help="how many bytes come in a second, so that a place in a medium is asked for")
+    parser.add_argument("--do", action="append", default=[], help="JavaScript that goes on in the game, after which it is watched as long again")
     options = parser.parse_args()
     if options.keep:
         options.keep.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="packer-player.") as place:
         maker = Maker(pathlib.Path(options.packer).resolve(), pathlib.Path(place))
-        for part in options.parts or PARTS:
+        for part in ["game"] if options.game else options.parts or PARTS:
             for name in options.browser or ("chromium", "firefox"):
                 start, before = time.monotonic(), len(failures)
                 try:
-                    PARTS[part](name, maker, *([options.keep] if part == "games" else []))
+                    if options.game:
+                        own_game(name, maker, options)
+                    else:
+                        PARTS[part](name, maker, *([options.keep] if part == "games" else []))
                 except (AssertionError, ScriptError) as error:
                     expect(False, f"{name}: {part}: {error}")
                 print(f"{part} in {name}: {len(failures) - before} failures, {time.monotonic() - start:.0f} s", flush=True)

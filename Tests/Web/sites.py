@@ -7,6 +7,7 @@ import json
 import pathlib
 import re
 import socketserver
+import ssl
 import threading
 import time
 
@@ -20,6 +21,8 @@ class Site:
     """What is served, what goes wrong, and what was asked for. `origin` is the address without a slash at its end."""
 
     def __init__(self):
+        # Where the player is.
+        self.player = "/play/"
         self.mounts = []
         # The name of a fault by path, and of how many requests are left that it meets; no number means all.
         self.faults = {}
@@ -27,6 +30,8 @@ class Site:
         self.posts = []
         self.lock = threading.Lock()
         self.is_down = False
+        # Bytes in a second of each answer with a file.
+        self.line = 0
         self.allows = True
         # What is served for paths without an extension at which nothing is.
         self.fallback = None
@@ -171,8 +176,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
             if self.command == "HEAD":
                 return None
             left = end - start
-            while left > 0 and (piece := file.read(min(left, 1 << 20))):
+            while left > 0 and (piece := file.read(min(left, 1 << 16 if site.line else 1 << 20))):
                 self.wfile.write(piece)
+                if site.line:
+                    time.sleep(len(piece) / site.line)
                 left -= len(piece)
                 record["sent"] += len(piece)
         return None
@@ -187,11 +194,15 @@ class Server(socketserver.ThreadingMixIn, http.server.HTTPServer):
 
 
 @contextlib.contextmanager
-def serving(site, port=0):
-    """Serves a site on this machine."""
+def serving(site, port=0, certificate=None):
+    """Serves a site on this machine; with a certificate and its key, as if it were on the port of https."""
     server = Server(("127.0.0.1", port), type("SiteHandler", (Handler,), {"site": site}))
     site.port = server.server_address[1]
-    site.origin = f"http://localhost:{site.port}"
+    site.origin = "https://localhost" if certificate else f"http://localhost:{site.port}"
+    if certificate:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(*certificate)
+        server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
     thread.start()
     try:
