@@ -1,4 +1,5 @@
 // Plays a pack through the adapter for Electron, in Node, whose Request and Response are those of the same standard.
+// With a pack, the file of its key and the directory it was made of: that one, whose files are compared.
 
 import assert from 'node:assert/strict'
 import { mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/promises'
@@ -8,14 +9,16 @@ import { fileSource, schemeHandler } from '../../.build/web/adapters.js'
 import { importKey, openPack } from '../../.build/web/packer.js'
 import { vectorOf } from './vectors.mjs'
 
+const [, , own, keyFile, tree] = process.argv
 const vector = vectorOf(await readFile(new URL('../Vectors/valid/identical-files.vector', import.meta.url)))
+const text = own ? (await readFile(keyFile, 'utf8')).match(/^pkk1.*$/m)[0] : vector.get('key')
 const folder = await mkdtemp(join(tmpdir(), 'packer-adapters-'))
 let count = 0
 try {
   const path = join(folder, 'arcade.pack')
-  await writeFile(path, vector.content)
+  await writeFile(path, own ? await readFile(own) : vector.content)
   const source = await fileSource(path)
-  const pack = await openPack(source, await importKey(vector.get('key')))
+  const pack = await openPack(source, await importKey(text))
   const handle = schemeHandler({ arcade: pack })
   const ask = (target, options) => { count++; return handle(new Request(`pack://${target}`, options)) }
   const bytes = async response => new Uint8Array(await response.arrayBuffer())
@@ -24,6 +27,7 @@ try {
   assert(files.length > 0)
   for (const { path, size } of files) {
     const whole = await pack.read(path)
+    if (tree) assert.deepEqual(Buffer.from(whole), await readFile(join(tree, path)))
     const target = `arcade/${path.split('/').map(encodeURIComponent).join('/')}`
     const response = await ask(`${target}?v=1`)
     assert.equal(response.status, 200)
@@ -43,7 +47,7 @@ try {
 
   // A file that became shorter is an error, and nothing of it is shown.
   await truncate(path, 100)
-  await assert.rejects(openPack(source, vector.get('key')), { name: 'PackError' })
+  await assert.rejects(openPack(source, text), { name: 'PackError' })
   await assert.rejects(source.read(50, 200), { name: 'PackError', code: 'cannot-read' })
   await source.close()
 } finally {
