@@ -146,7 +146,7 @@ class Attack:
         vector, opened = self.random.choice(self.payloads)
         data = vector.data
         payload = self.bytes(opened.payload, tail=self.random.choice((25, 120, 400)))
-        return self.pack(f"payload of {vector.name}", self.sealed(payload, data[:96], data[100:100 + opened.N], vector.key), vector.key)
+        return self.pack(f"payload of {vector.name}, with zstd", self.sealed(payload, data[:96], data[100:100 + opened.N], vector.key), vector.key)
 
     def tree(self):
         r = self.random
@@ -216,7 +216,8 @@ class Attack:
         sizes = [min(cut, len(tar) - at) for at in range(0, len(tar), cut)]
         payload = make_payload(tar, records, sizes=sizes, codec=codec, **changes)
         core = make_core("vector", 7, r.randbytes(32), S=r.choice((4096, 4096, 65536, 1 << 20)), minor=r.choice((0, 0, 1)))
-        return self.pack(f"a tree with other {', '.join(changes) or 'records'}", self.sealed(payload, core, derive_stanza(AK), AK), AK)
+        what = f"a tree with other {', '.join(changes) or 'records'}{', with zstd' if codec is zstd_frame else ''}"
+        return self.pack(what, self.sealed(payload, core, derive_stanza(AK), AK), AK)
 
     def records(self, records):
         r, records = self.random, list(records)
@@ -406,13 +407,14 @@ class Attack:
             for key in ("keyId", "delivery"):
                 entry.pop(key, None)
         content = self.text(self.document({"packs": entries})) if r.random() < 0.9 else canonical_json({"packs": entries}).encode()
-        frame = r.choice((run_frame, zstd_frame))(content) if content else b""
+        codec = r.choice((run_frame, zstd_frame))
+        frame = codec(content) if content else b""
         if r.random() < 0.3:
             frame = self.bytes(frame)
         size = r.choice((1, 1 << 20, len(content) + 1)) if r.random() < 0.1 else len(content)
-        return self.shard(frame, min(max(size, 1), 1 << 20), len(entries) + r.choice((0, 1)))
+        return self.shard(frame, min(max(size, 1), 1 << 20), len(entries) + r.choice((0, 1)), "a shard, with zstd" if codec is zstd_frame else "a shard")
 
-    def shard(self, frame, size, count):
+    def shard(self, frame, size, count, what="a shard"):
         """A shard that is the only one, with a reference that fits."""
         signed = signed_with({"contentSize": size, "maxCount": min(count, size), "sha256": sha256(frame).hex(), "size": len(frame)})
         trust, document = [public_key(SIGNER)], make_manifest(signed, [SIGNER])
@@ -421,7 +423,7 @@ class Attack:
             ids, said = ids_of(frame, 0, signed), "ok"
         except Refused as error:
             ids, said = [], error.name
-        return shard_vector_bytes(ShardVector("", said, "a shard", signed, 0, frame, ids))
+        return shard_vector_bytes(ShardVector("", said, what, signed, 0, frame, ids))
 
     def key_case(self):
         r = self.random
