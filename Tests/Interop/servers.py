@@ -16,7 +16,7 @@ types {
   text/html html; text/css css; text/javascript js mjs; application/json json; application/wasm wasm; text/plain txt;
   application/manifest+json webmanifest; image/png png; image/svg+xml svg; image/webp webp; image/jpeg jpg jpeg; image/gif gif; image/x-icon ico;
   audio/wav wav; audio/ogg ogg oga; audio/mpeg mp3; audio/mp4 m4a; audio/flac flac; video/webm webm; video/mp4 mp4;
-  font/woff woff; font/woff2 woff2; font/ttf ttf; font/otf otf; model/gltf-binary glb;
+  font/woff woff; font/woff2 woff2; font/ttf ttf; font/otf otf; application/vnd.ms-fontobject eot; model/gltf-binary glb;
 }
 default_type application/octet-stream;
 """
