@@ -490,7 +490,8 @@ def faults(name, maker):
             expect(got not in (None, "list") and len(said(one)) > 20, f"{one.name}: {what}: {got}: {said(one)}")
             print(f"{one.name}: {what}: {said(one)}")
         site.put("/play/player.json", configuration(large=entry))
-        expect(first_page(one, site, "none") == "no-such-game", f"{one.name}: a game that is not there: {said(one)}")
+        for none in ("none", "constructor"):
+            expect(first_page(one, site, none) == "no-such-game", f"{one.name}: a game that is not there: {said(one)}")
         subprocess.run([maker.packer, "key", "new", "-o", maker.place / f"other-{name}", "-q"], check=True, stdout=subprocess.DEVNULL)
         stranger = next(line for line in (maker.place / f"other-{name}").read_text().splitlines() if line.startswith("pkk1"))
         site.put("/play/player.json", configuration(large=dict(entry, key=stranger)))

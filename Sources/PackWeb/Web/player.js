@@ -77,7 +77,7 @@ export async function start(id) {
  */
 export async function keep(id, progress, signal) {
   const { current, next } = await releases()
-  const game = (next ?? current)?.games[id]
+  const game = gameIn(next ?? current, id)
   if (!game) throw missing(id)
   return sourceOf(game, { signal }).keepAll(progress)
 }
@@ -108,13 +108,16 @@ async function packsOf(configuration) {
       if (games ? !games.includes(pack.id) : !pack.isForUser) continue
       await release.use(pack)
       const { id, url, size, name, version, sha256, contentRoot } = pack
-      packs[id] = { ...options, url, size, name, version, sha256, contentRoot, key: keys?.[id] ?? key }
+      packs[id] = { ...options, url, size, name, version, sha256, contentRoot, key: keys && Object.hasOwn(keys, id) ? keys[id] : key }
     }
     return { packs }
   } finally {
     release.close()
   }
 }
+
+/** The game of a release with an id, which anybody can write into an address. */
+export const gameIn = (release, id) => release && Object.hasOwn(release.games, id) ? release.games[id] : undefined
 
 export const missing = id => new PackError({ code: 'no-such-game', message: `there is no game '${id}' here` })
 
@@ -162,7 +165,7 @@ export async function takeNext() {
 /** Notes the content of a game when it is first opened, and refuses another one until the next start. */
 export async function checkContent(id, game, { contentRoot }) {
   const { current } = await releases()
-  const known = current?.games[id]
+  const known = gameIn(current, id)
   if (known?.identity !== game.identity) return
   if (known.contentRoot && known.contentRoot !== contentRoot) {
     throw new PackError({

@@ -2,7 +2,7 @@
 // a network. Everything else goes to the network.
 
 import { loadPacker, openPack, PackError } from './packer.js'
-import { addressOf, checkContent, home, missing, releases, sourceOf, takeNext } from './player.js'
+import { addressOf, checkContent, gameIn, home, missing, releases, sourceOf, takeNext } from './player.js'
 
 /** What identifies these files. The build writes it, so that the browser notices when one of them changed. */
 const build = 'development'
@@ -106,9 +106,9 @@ async function gameOf(id) {
     current = undefined
     throw error
   })
-  const game = (await current)?.games[id]
+  const game = gameIn(await current, id)
   if (game) return game
-  if ((await releases()).next?.games[id]) {
+  if (gameIn((await releases()).next, id)) {
     throw new PackError({ code: 'busy', message: `'${id}' comes with a new version`, hint: 'close the pages of other games first' })
   }
   throw missing(id)
