@@ -3,8 +3,8 @@
 
 Parts, all by default: `vectors` (every full pack of Tests/Vectors gives the verdict that is written in it), `games` (each file and each kind of request, with
 `packer serve` and nginx beside), `faults` (servers that misbehave, a worker that ends), `room` (a full disk), `versions` (offline, two tabs, an update while
-a game is played), `secrecy` (nothing plain in the profile) and `webview` (the player as the web folder of an app for Android). With --game DIR: any game
-that runs in a browser, for some seconds, from its pack and from nginx; what it asks for on either side must be the same, and answered alike.
+a game is played), `secrecy` (nothing plain in the profile), `release` (a release of `packer build`) and `webview` (the player as the web folder of an app for
+Android). With --game DIR: any game that runs in a browser, for some seconds, from its pack and from nginx; what it asks for on either side must be the same, and answered alike.
 """
 
 import argparse
@@ -891,8 +891,60 @@ def webview(name, maker):
         expect(not passed, f"{one.name}: requests for a game go to the server: {passed}")
 
 
+def release(name, maker):
+    """The player that `packer init --web` writes, on a release of `packer build` on another host: played, a new one taken, and one of somebody else refused."""
+    if name != "chromium":
+        return
+    place = maker.place / "release"
+    for owner in ("own", "other"):
+        write(place / owner, {"packer.yml": "\n".join((
+            'serve: {baseURL: "https://cdn.example.com/packs/"}', "key: file:../../key", "signKey: file:sign.key", "web: true", "packs:",
+            "  - {id: example, root: game, install: packed, delivery: essential}",
+            '  - {id: "level-${name}", each: "levels/*", delivery: onDemand}', ""))})
+        # More packs than a manifest lists itself.
+        for number in range(70):
+            write(place / owner / "levels" / str(number), {"index.html": f"<!doctype html><title>Level {number}</title>"})
+        shutil.copytree(GAMES["example"][0], place / owner / "game")
+        subprocess.run([maker.packer, "key", "new", "--signing", "-o", "sign.key", "-q"], cwd=place / owner, check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([maker.packer, "build", "-q"], cwd=place / owner, check=True, stdout=subprocess.DEVNULL)
+    own = place / "own"
+    subprocess.run([maker.packer, "init", "--web", "site", "--reader", ROOT / ".build/web", "-q"], cwd=own, check=True, stdout=subprocess.DEVNULL)
+    settings = json.loads((own / "site/player.json").read_text())
+    certificate, key = place / "cdn.pem", place / "cdn.key"
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=cdn.example.com", "-keyout", key, "-out", certificate],
+        check=True, capture_output=True)
+    site, cdn = Site(), Site()
+    site.mount("/play/", own / "site")
+    site.put("/play/player.json", json.dumps(settings | {"key": maker.key}))
+    cdn.mount("/packs/", own / "dist")
+    with serving(site), serving(cdn, certificate=(certificate, key)):
+        flags = ("--ignore-certificate-errors", f"--host-resolver-rules=MAP cdn.example.com 127.0.0.1:{cdn.port}")
+        profile, address = maker.place / "release-profile", f"{site.origin}/play/games/"
+        with browser(name, profile, flags=flags) as one:
+            expect(first_page(one, site) == "list", f"{one.name}: no list of a release: {said(one)}")
+            expect(one.look("return document.querySelectorAll('#list li').length") == 71, f"{one.name}: the list has not all packs of the release")
+            expect(play(one, f"{address}example/", *GAMES["example"][1:]) == "playing", f"{one.name}: a game of a release does not play")
+            one.get(f"{address}level-69/")
+            expect(one.look("return document.title") == "Level 69", f"{one.name}: a pack of the catalogue does not play")
+        subprocess.run([maker.packer, "publish", "--to", "cdn", "-q"], cwd=own, check=True, stdout=subprocess.DEVNULL)
+        (own / "levels/69/index.html").write_text("<!doctype html><title>Level 69, better</title>")
+        subprocess.run([maker.packer, "build", "-q"], cwd=own, check=True, stdout=subprocess.DEVNULL)
+        with browser(name, profile, flags=flags) as one:
+            first_page(one, site)
+            one.get(f"{address}level-69/")
+            expect(one.look("return document.title") == "Level 69, better", f"{one.name}: the new release is not taken")
+            # What is there was accepted, whatever a server says now.
+            for folder, hint in ((own / "cdn", "was accepted before"), (place / "other/dist", "trusted key")):
+                cdn.put("/packs/manifest.json", (folder / "manifest.json").read_text())
+                expect(first_page(one, site) == "list" and hint in said(one), f"{one.name}: no warning of {folder.name}: {said(one)}")
+                one.get(f"{address}level-69/")
+                expect(one.look("return document.title") == "Level 69, better", f"{one.name}: {folder.name} is taken")
+    print(f"{name}: a release with 71 packs, its successor, an older one and a foreign one, as expected")
+
+
 PARTS = {
-    "vectors": vectors, "games": games, "webview": webview, "faults": faults, "room": room, "versions": versions, "secrecy": secrecy}
+    "vectors": vectors, "games": games, "release": release, "webview": webview, "faults": faults, "room": room, "versions": versions, "secrecy": secrecy}
 
 
 def main():
