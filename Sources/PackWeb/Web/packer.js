@@ -494,23 +494,29 @@ export class Pack {
         },
       })
     }
+    let isCancelled = false
     return new ReadableStream({
       pull: async controller => {
         try {
           const piece = await this.#next(answer.body)
           if (piece.length > 0) {
+            if (isCancelled) return
             this.#goAhead(answer.body)
             return controller.enqueue(piece)
           }
         } catch (error) {
+          // A reader that went away while a piece was on its way.
+          if (isCancelled) return
           this.#closeBody(answer)
           ended?.(error)
           throw error
         }
+        if (isCancelled) return
         controller.close()
         ended?.()
       },
       cancel: () => {
+        isCancelled = true
         this.#closeBody(answer)
         ended?.()
       },

@@ -186,7 +186,7 @@ async function open(id, game, source) {
 function close(game, opened, error) {
   console.error(error)
   if (packs.get(game?.identity) !== opened || !opened) return
-  const isServer = error.code === 'cannot-read' || !(error instanceof PackError)
+  const isServer = ['cannot-read', 'usage'].includes(error.code) || !(error instanceof PackError)
   opened.opening.then(pack => {
     if (isServer) return
     pack.close()
