@@ -455,12 +455,12 @@ def faults(name, maker):
     site = maker.site()
     count = 0
 
-    def offered(**options):
+    def offered(make=os.link, **options):
         """The same pack under a name of its own, of which nothing is kept yet."""
         nonlocal count
         count += 1
-        copy = pack.with_name(f"copy{count}.pack")
-        shutil.copyfile(pack, copy)
+        copy = pack.with_name(f"copy{name}{count}.pack")
+        make(pack, copy)
         site.put("/play/player.json", configuration(large=maker.entry(copy, **options)))
         return copy, f"/packs/{copy.name}"
 
@@ -543,7 +543,7 @@ def faults(name, maker):
                 ("longer", lambda copy: copy.write_bytes(copy.read_bytes() + b"x"), "bytes, not"),
                 ("other bytes", lambda copy: (stamp := copy.stat(), copy.write_bytes(changed.read_bytes()[:stamp.st_size].ljust(stamp.st_size)),
                                               os.utime(copy, ns=(stamp.st_mtime_ns, stamp.st_mtime_ns))), "was damaged or changed")):
-            copy, path = offered()
+            copy, path = offered(shutil.copyfile)
             expect(first_page(one, site, "large") is None, f"{one.name}: does not start")
             make(copy)
             found = right(one, "part6.bin", what)
@@ -565,6 +565,20 @@ def faults(name, maker):
         expect(found["status"] != 200 or found["digest"] == digests["film.bin"], f"{one.name}: a worker that ends while it sends: {found}")
         site.faults.clear()
         expect(right(one, "film.bin", "after the worker ended")["status"] == 200, f"{one.name}: after the worker ended nothing comes")
+        # A page that goes away while a piece is on its way, as media elements do all the time.
+        site.faults[path] = ("slow", None)
+        given_up = one.run("""
+          const all = [];
+          for (let count = 0; count < 6; count += 1) {
+            const reader = (await fetch('film.bin', { cache: 'no-store' })).body.getReader();
+            await reader.read();
+            await reader.cancel();
+            const other = await fetch('index.html', { cache: 'no-store' });
+            if (!other.ok) all.push(await other.text());
+          }
+          return all;""")
+        expect(not given_up, f"{one.name}: after a reader went away: {given_up}")
+        site.faults.clear()
         # The answer is there, and its body is not read yet. Firefox has it all a moment later.
         one.run("window.answer = await fetch('film.bin', { cache: 'no-store' }); await new Promise((done) => setTimeout(done, 1000));")
         one.kill_worker()
