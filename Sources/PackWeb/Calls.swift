@@ -30,14 +30,14 @@ private enum Status: Int32 {
 }
 
 /// Runs a call for a conversation, and stores its result.
-private func run(_ conversation: Conversation?, _ body: (inout JSONText) throws(PackError) -> Void) -> Int32 {
+private func run(_ conversation: Conversation?, _ body: (inout CanonicalWriter) throws(PackError) -> Void) -> Int32 {
   guard let conversation else { return fail(PackError(.usage, "there is no such pack")) }
   // It may be content.
   packerForgetResult()
   Conversation.running.conversation = conversation
   defer { Conversation.running.conversation = nil }
   var failure: PackError?
-  let text = JSONText { text in
+  let text = CanonicalWriter { text in
     do throws(PackError) { try body(&text) } catch { failure = error }
   }
   guard let failure else {
@@ -45,12 +45,12 @@ private func run(_ conversation: Conversation?, _ body: (inout JSONText) throws(
     return Status.done.rawValue
   }
   guard failure.code == .unread else { return fail(failure) }
-  Calls.shared.result = JSONText { conversation.wants(&$0) }.bytes
+  Calls.shared.result = CanonicalWriter { conversation.wants(&$0) }.bytes
   return Status.wanting.rawValue
 }
 
 private func fail(_ error: PackError) -> Int32 {
-  Calls.shared.result = JSONText { $0.members(of: error) }.bytes
+  Calls.shared.result = CanonicalWriter { $0.members(of: error) }.bytes
   return Status.failed.rawValue
 }
 
@@ -206,7 +206,7 @@ func packerCloseBody(_ session: Int32, _ body: Int32) { pack(session)?.close(Int
 func packerCheck(_ session: Int32) -> Int32 {
   let pack = pack(session)
   return run(pack) { (text) throws(PackError) in
-    if let done = try pack?.checkNext() { text.number("done", done) } else { text.flag("isOver", true) }
+    if let done = try pack?.checkNext() { text.integer("done", done) } else { text.flag("isOver", true) }
   }
 }
 

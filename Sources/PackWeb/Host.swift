@@ -48,7 +48,7 @@ class Conversation {
   deinit { forget() }
 
   /// Returns the host's answer to a request.
-  func ask(_ text: JSONText) throws(PackError) -> Answer {
+  func ask(_ text: CanonicalWriter) throws(PackError) -> Answer {
     if let known = exchanges.first(where: { $0.request == text.bytes }) { return known.answer }
     request = text.bytes
     throw .unread
@@ -71,7 +71,7 @@ class Conversation {
   }
 
   /// Appends what the host has to bring to the members of an object.
-  func wants(_ text: inout JSONText) {
+  func wants(_ text: inout CanonicalWriter) {
     if let request { text.raw("crypto", request) }
   }
 }
@@ -85,103 +85,40 @@ extension PackError.Code {
   static let unread = Self(rawValue: "unread")
 }
 
-/// JSON as it is handed to the host.
-struct JSONText {
-  private(set) var bytes: [UInt8] = []
-
-  init() {}
-
+// JSON as it is handed to the host. Its keys are in no order.
+extension CanonicalWriter {
   /// The text of an object.
-  init(_ body: (inout JSONText) -> Void) { self.object(body) }
-
-  mutating func object(_ body: (inout JSONText) -> Void) {
-    bytes.append(UInt8(ascii: "{"))
-    body(&self)
-    bytes.append(UInt8(ascii: "}"))
-  }
-
-  /// A member that is an object.
-  mutating func object(_ name: String, _ body: (inout JSONText) -> Void) {
-    key(name)
+  init(_ body: (inout CanonicalWriter) -> Void) {
+    self.init()
     object(body)
   }
 
-  mutating func list<Element>(_ name: String, _ elements: some Sequence<Element>, _ body: (inout JSONText, Element) -> Void) {
-    key(name)
-    bytes.append(UInt8(ascii: "["))
-    for element in elements {
-      separate()
-      body(&self, element)
-    }
-    bytes.append(UInt8(ascii: "]"))
-  }
-
-  mutating func text(_ name: String, _ value: String) {
-    key(name)
-    text(value)
-  }
-
-  /// A member whose value is in hexadecimal. Without texts in between, because a message may be a megabyte, and is written again in every round.
+  /// A member whose value is in hexadecimal.
   mutating func hex(_ name: String, _ value: Span<UInt8>) {
-    key(name)
-    bytes.reserveCapacity(bytes.count + 2 * value.count + 2)
-    bytes.append(UInt8(ascii: "\""))
+    // Without texts in between, because a message may be a megabyte, and is written again in every round.
+    var json: [UInt8] = []
+    json.reserveCapacity(2 * value.count + 2)
+    json.append(UInt8(ascii: "\""))
     for index in value.indices {
-      for digit in [value[index] >> 4, value[index] & 15] { bytes.append(digit + (digit < 10 ? 0x30 : 0x57)) }
+      for digit in [value[index] >> 4, value[index] & 15] { json.append(digit + (digit < 10 ? 0x30 : 0x57)) }
     }
-    bytes.append(UInt8(ascii: "\""))
+    json.append(UInt8(ascii: "\""))
+    raw(name, json)
   }
 
-  mutating func number(_ name: String, _ value: UInt64) {
-    key(name)
-    number(value)
-  }
-
-  mutating func flag(_ name: String, _ value: Bool) {
-    key(name)
-    bytes += value ? "true".utf8 : "false".utf8
-  }
+  mutating func flag(_ name: String, _ value: Bool) { raw(name, Array((value ? "true" : "false").utf8)) }
 
   mutating func raw(_ name: String, _ json: [UInt8]) {
     key(name)
-    bytes += json
+    raw(json)
   }
 
-  mutating func number(_ value: UInt64) { bytes += "\(value)".utf8 }
-
-  mutating func text(_ value: String) {
-    bytes.append(UInt8(ascii: "\""))
-    for byte in value.utf8 {
-      switch byte {
-      case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes += [UInt8(ascii: "\\"), byte]
-      case 0..<0x20: bytes += "\\u00\([byte].hex)".utf8
-      default: bytes.append(byte)
-      }
-    }
-    bytes.append(UInt8(ascii: "\""))
-  }
-
-  private mutating func key(_ name: String) {
-    separate()
-    text(name)
-    bytes.append(UInt8(ascii: ":"))
-  }
-
-  /// Writes a comma unless it is the first of an object or a list.
-  private mutating func separate() {
-    if let last = bytes.last, last != UInt8(ascii: "{"), last != UInt8(ascii: "[") { bytes.append(UInt8(ascii: ",")) }
-  }
-}
-
-extension JSONText {
   /// The members of an object for an error.
   mutating func members(of error: PackError) {
-    text("code", error.code.rawValue)
-    text("message", error.message)
-    if let subject = error.subject { text("subject", subject) }
-    if let advice = error.advice {
-      text("advice", advice.id)
-      text("hint", advice.description)
-    }
+    string("code", error.code.rawValue)
+    string("message", error.message)
+    string("subject", error.subject)
+    string("advice", error.advice?.id)
+    string("hint", error.advice?.description)
   }
 }

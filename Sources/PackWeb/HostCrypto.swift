@@ -81,8 +81,8 @@ final class HostBackend: CryptoBackend {
     let answer = try Self.ask("derive", Self.text(of: secret)) { text in
       text.hex("salt", salt)
       text.hex("info", info)
-      text.number("count", UInt64(count))
-      text.text("use", use)
+      text.integer("count", UInt64(count))
+      text.string("use", use)
     }
     switch answer {
     case .bytes(let bytes): return SecretBytes(copying: bytes.byteSpan)
@@ -144,12 +144,12 @@ final class HostBackend: CryptoBackend {
   /// A key as the host knows it: its number, or its bytes in hexadecimal.
   static func text(of secret: borrowing SecretBytes) -> String { secret.key.map { "#\($0)" } ?? secret.withSpan { $0.hex } }
 
-  static func ask(_ operation: String, _ key: String?, _ fields: (inout JSONText) -> Void) throws(PackError) -> Conversation.Answer {
+  static func ask(_ operation: String, _ key: String?, _ fields: (inout CanonicalWriter) -> Void) throws(PackError) -> Conversation.Answer {
     guard let conversation = Conversation.running.conversation else { throw missing(operation) }
     return try conversation.ask(
-      JSONText { text in
-        text.text("op", operation)
-        if let key { text.text("key", key) }
+      CanonicalWriter { text in
+        text.string("op", operation)
+        if let key { text.string("key", key) }
         fields(&text)
       })
   }

@@ -1,4 +1,4 @@
-// What reading takes from the system elsewhere, where there is one thread and no file.
+// The parts of the system that reading uses on other platforms. Here there is one thread, and no file.
 
 /// A value that one thread has to itself.
 package final class Monitor<State>: @unchecked Sendable {

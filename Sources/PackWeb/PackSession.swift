@@ -20,8 +20,6 @@ final class PackSession: Conversation {
     super.init(path: path)
   }
 
-  /// The key of all segments, as the host's number.
-  var segmentKey: Int? { source?.segmentKey }
   var segments: SegmentStore? { source?.segments }
 
   /// Takes the first bytes of the pack.
@@ -45,26 +43,26 @@ final class PackSession: Conversation {
     return pack
   }
 
-  override func wants(_ text: inout JSONText) {
+  override func wants(_ text: inout CanonicalWriter) {
     super.wants(&text)
     guard let source else {
-      text.number("start", UInt64(file.wanted))
+      text.integer("start", UInt64(file.wanted))
       return
     }
     list(source.segments.wanted, of: source, &text)
   }
 
-  private func list(_ numbers: [UInt64], of source: PackSource, _ text: inout JSONText) {
-    if let key = source.segmentKey { text.number("key", UInt64(key)) }
-    text.list("segments", numbers) { text, number in
+  private func list(_ numbers: [UInt64], of source: PackSource, _ text: inout CanonicalWriter) {
+    if let key = source.segmentKey { text.integer("key", UInt64(key)) }
+    text.array("segments", numbers) { text, number in
       let range = source.layout.packRange(ofSegment: number)
       let isLast = number == source.layout.segmentCount - 1
       text.object { text in
-        text.number("number", number)
-        text.number("start", range.lowerBound)
-        text.number("end", range.upperBound)
-        text.text("nonce", source.segments.nonce(of: number, isLast: isLast).hex)
-        if isLast { text.text("middle", source.segments.nonce(of: number, isLast: false).hex) }
+        text.integer("number", number)
+        text.integer("start", range.lowerBound)
+        text.integer("end", range.upperBound)
+        text.string("nonce", source.segments.nonce(of: number, isLast: isLast).hex)
+        if isLast { text.string("middle", source.segments.nonce(of: number, isLast: false).hex) }
       }
     }
   }
@@ -72,35 +70,35 @@ final class PackSession: Conversation {
   // MARK: What is in it
 
   /// Writes what is known of the open pack.
-  func describe(_ text: inout JSONText) throws(PackError) {
+  func describe(_ text: inout CanonicalWriter) throws(PackError) {
     let pack = try opened()
-    text.number("entryCount", UInt64(pack.entryCount))
-    text.number("contentSize", pack.contentSize)
-    text.text("contentRoot", pack.contentRoot.hex)
-    text.text("keyID", pack.keyID.description)
-    text.list("recipientIDs", pack.recipientIDs) { text, id in text.text(id.description) }
-    text.text("packID", pack.header.packID.hex)
-    text.number("version", pack.header.packVersion)
-    text.number("blockCount", UInt64(pack.index.head.blockCount))
+    text.integer("entryCount", UInt64(pack.entryCount))
+    text.integer("contentSize", pack.contentSize)
+    text.string("contentRoot", pack.contentRoot.hex)
+    text.string("keyID", pack.keyID.description)
+    text.array("recipientIDs", pack.recipientIDs) { text, id in text.string(id.description) }
+    text.string("packID", pack.header.packID.hex)
+    text.integer("version", pack.header.packVersion)
+    text.integer("blockCount", UInt64(pack.index.head.blockCount))
   }
 
   /// Writes the entries of a block of the index.
-  func describe(block number: Int, _ text: inout JSONText) throws(PackError) {
+  func describe(block number: Int, _ text: inout CanonicalWriter) throws(PackError) {
     let block = try opened().withReader { (reader) throws(PackError) in try reader.block(number, isKept: false) }
-    text.list("entries", 0..<block.count) { text, row in text.object { Self.describe(block.entry(row), &$0) } }
+    text.array("entries", Array(0..<block.count)) { text, row in text.object { Self.describe(block.entry(row), &$0) } }
   }
 
-  private static func describe(_ entry: Entry, _ text: inout JSONText) {
-    text.text("path", entry.path)
-    text.text("kind", entry.kind == .file ? "file" : "directory")
-    text.number("size", entry.size)
-    if entry.kind == .file { text.text("sha256", entry.sha256.hex) }
+  private static func describe(_ entry: Entry, _ text: inout CanonicalWriter) {
+    text.string("path", entry.path)
+    text.string("kind", entry.kind == .file ? "file" : "directory")
+    text.integer("size", entry.size)
+    if entry.kind == .file { text.string("sha256", entry.sha256.hex) }
   }
 
   // MARK: Reading
 
   /// Begins to read a file or a part of it, and writes the number of the body.
-  func open(_ name: String, from start: UInt64, to end: UInt64?, _ text: inout JSONText) throws(PackError) {
+  func open(_ name: String, from start: UInt64, to end: UInt64?, _ text: inout CanonicalWriter) throws(PackError) {
     let pack = try opened()
     let entry = try pack.entry(at: name)
     guard entry.kind == .file else { throw PackError(.noSuchEntry, "'\(printable(name))' is a directory", advice: .chooseEntry) }
@@ -114,36 +112,41 @@ final class PackSession: Conversation {
   func respond(with options: PackResponder.Options) throws(PackError) { responder = PackResponder(try opened(), options: options) }
 
   /// Answers a request, and writes the number of the body if there is one.
-  func respond(to request: PackRequest, _ text: inout JSONText) throws(PackError) {
+  func respond(to request: PackRequest, _ text: inout CanonicalWriter) throws(PackError) {
     if responder == nil { try respond(with: .init()) }
     guard let response = try responder?.respond(to: request) else { return }
-    text.number("status", UInt64(response.status))
-    text.list("headers", response.headers.fields) { text, field in text.list(field) }
+    text.integer("status", UInt64(response.status))
+    text.array("headers", response.headers.fields) { text, field in
+      text.object { text in
+        text.string("name", field.name)
+        text.string("value", field.value)
+      }
+    }
     if let body = response.body { describe(body: body, &text) }
   }
 
-  private func describe(body: PackBody, _ text: inout JSONText) {
+  private func describe(body: PackBody, _ text: inout CanonicalWriter) {
     bodyCount += 1
     bodies[bodyCount] = OpenBody(body)
-    text.number("body", UInt64(bodyCount))
-    text.number("length", body.length)
+    text.integer("body", UInt64(bodyCount))
+    text.integer("length", body.length)
     // The digest of a file that is sent as a whole. Who has all of it may compare.
     if body.parts.count == 1, case .content(let entry, let range) = body.parts[0], range == 0..<entry.size {
-      text.text("whole", entry.sha256.hex)
-      text.text("wholePath", entry.path)
+      text.string("whole", entry.sha256.hex)
+      text.string("wholePath", entry.path)
     }
   }
 
   /// Returns the next piece of a body; nil at its end.
   func next(_ number: Int) throws(PackError) -> [UInt8]? {
     guard let body = bodies[number] else { throw PackError(.usage, "the body is closed") }
-    if let piece = try body.next(self) { return piece }
+    if let piece = try body.next() { return piece }
     bodies[number] = nil
     return nil
   }
 
   /// Writes which segments the next pieces of a body need, up to a number of bytes of its content.
-  func lookAhead(_ number: Int, _ count: UInt64, _ text: inout JSONText) {
+  func lookAhead(_ number: Int, _ count: UInt64, _ text: inout CanonicalWriter) {
     guard let source, let body = bodies[number] else { return }
     list(body.ahead(count), of: source, &text)
   }
@@ -189,15 +192,6 @@ final class PackSession: Conversation {
   }
 }
 
-extension JSONText {
-  fileprivate mutating func list(_ field: HeaderFields.Field) {
-    object { text in
-      text.text("name", field.name)
-      text.text("value", field.value)
-    }
-  }
-}
-
 /// A body and how far it was read.
 private final class OpenBody {
   private let body: PackBody
@@ -208,7 +202,7 @@ private final class OpenBody {
     self.body = body
   }
 
-  func next(_ session: PackSession) throws(PackError) -> [UInt8]? {
+  func next() throws(PackError) -> [UInt8]? {
     guard part < body.parts.count else { return nil }
     switch body.parts[part] {
     case .text(let bytes):

@@ -26,16 +26,19 @@ final class ReleaseSession: Conversation {
   }
 
   /// Follows the keys documents of the manifest. Writes the record that the host has to store, also if the manifest itself is refused afterwards.
-  func follow(_ text: inout JSONText) throws(PackError) {
+  func follow(_ text: inout CanonicalWriter) throws(PackError) {
     let keys = try keys()
     let progress = keys.following(try SignedManifest(document), backend: backend)
     if progress.failure?.code == .unread { throw .unread }
     if let record = progress.keys.record {
       keysRecord = record
-      text.text("keysRecord", String(decoding: record, as: UTF8.self))
+      text.string("keysRecord", String(decoding: record, as: UTF8.self))
     }
-    if let version = progress.keys.newest?.content.version { text.number("keysVersion", version) }
-    if let failure = progress.failure { text.object("failure") { $0.members(of: failure) } }
+    if let version = progress.keys.newest?.content.version { text.integer("keysVersion", version) }
+    if let failure = progress.failure {
+      text.key("failure")
+      text.object { $0.members(of: failure) }
+    }
   }
 
   /// The keys that count now.
@@ -52,7 +55,7 @@ final class ReleaseSession: Conversation {
   /// - Parameters:
   ///   - seconds: the time, in seconds since 1970.
   ///   - wasAccepted: whether the host has it from an earlier start: then it may have expired.
-  func accept(at seconds: Int64, wasAccepted: Bool, languages: [String], _ text: inout JSONText) throws(PackError) {
+  func accept(at seconds: Int64, wasAccepted: Bool, languages: [String], _ text: inout CanonicalWriter) throws(PackError) {
     let keys = try keys()
     let candidate = try SignedManifest(document).verify(trusting: keys, backend: backend)
     let time = ManifestTime(clamping: seconds)
@@ -65,23 +68,23 @@ final class ReleaseSession: Conversation {
       try keys.checkExpiry(at: time)
     }
     (verified, self.memory, listed) = (candidate, memory, [:])
-    if let accepted = memory.accepted { text.text("accepted", String(decoding: accepted.text, as: UTF8.self)) }
-    text.number("version", candidate.manifest.version)
-    text.text("expires", candidate.manifest.expires.description)
+    if let accepted = memory.accepted { text.string("accepted", String(decoding: accepted.text, as: UTF8.self)) }
+    text.integer("version", candidate.manifest.version)
+    text.string("expires", candidate.manifest.expires.description)
     text.flag("isExpired", time >= candidate.manifest.expires)
-    text.list("signers", candidate.signers) { $0.text($1) }
+    text.array("signers", candidate.signers) { $0.string($1) }
     describe(candidate.manifest.packs, languages, &text)
-    text.list("shards", candidate.manifest.catalogue) { text, shard in
+    text.array("shards", candidate.manifest.catalogue) { text, shard in
       text.object { text in
-        text.text("url", (candidate.manifest.defaults.baseURL ?? "") + shard.fileName)
-        text.number("size", shard.size)
+        text.string("url", (candidate.manifest.defaults.baseURL ?? "") + shard.fileName)
+        text.integer("size", shard.size)
       }
     }
     forget()
   }
 
   /// Reads a shard of the accepted manifest's catalogue, and writes its packs.
-  func read(shard number: Int, _ bytes: [UInt8], languages: [String], _ text: inout JSONText) throws(PackError) {
+  func read(shard number: Int, _ bytes: [UInt8], languages: [String], _ text: inout CanonicalWriter) throws(PackError) {
     guard let manifest = verified?.manifest, manifest.catalogue.indices.contains(number) else {
       throw PackError(.usage, "the release has no such shard")
     }
@@ -91,11 +94,11 @@ final class ReleaseSession: Conversation {
   }
 
   /// Checks that a pack of the release is not older than one that was used before, and writes the memory that the host has to store.
-  func use(_ id: String, _ text: inout JSONText) throws(PackError) {
+  func use(_ id: String, _ text: inout CanonicalWriter) throws(PackError) {
     let pack = try pack(id)
     try memory?.check(pack)
     memory?.note([pack])
-    if let accepted = memory?.accepted { text.text("accepted", String(decoding: accepted.text, as: UTF8.self)) }
+    if let accepted = memory?.accepted { text.string("accepted", String(decoding: accepted.text, as: UTF8.self)) }
   }
 
   /// A pack of the manifest, or of a shard that was read.
@@ -106,25 +109,25 @@ final class ReleaseSession: Conversation {
     return pack
   }
 
-  private func describe(_ packs: [ManifestPack], _ languages: [String], _ text: inout JSONText) {
+  private func describe(_ packs: [ManifestPack], _ languages: [String], _ text: inout CanonicalWriter) {
     let user = DeviceProfile(platform: nil, languages: languages)
-    text.list("packs", packs) { text, pack in
+    text.array("packs", packs) { text, pack in
       text.object { text in
-        text.text("id", pack.id)
-        text.number("version", pack.version)
-        text.text("url", pack.url)
-        text.number("size", pack.size)
-        text.text("sha256", pack.sha256.hex)
-        text.text("contentRoot", pack.contentRoot.hex)
-        text.number("contentSize", pack.contentSize)
-        text.number("files", pack.files)
-        text.text("keyID", pack.keyID)
-        text.text("delivery", pack.delivery.rawValue)
-        text.text("name", pack.name.isEmpty ? pack.id : pack.name)
-        text.text("description", pack.description)
-        text.list("tags", pack.tags) { $0.text($1) }
-        text.list("platforms", pack.platforms) { $0.text($1) }
-        if let language = pack.language { text.text("language", language) }
+        text.string("id", pack.id)
+        text.integer("version", pack.version)
+        text.string("url", pack.url)
+        text.integer("size", pack.size)
+        text.string("sha256", pack.sha256.hex)
+        text.string("contentRoot", pack.contentRoot.hex)
+        text.integer("contentSize", pack.contentSize)
+        text.integer("files", pack.files)
+        text.string("keyID", pack.keyID)
+        text.string("delivery", pack.delivery.rawValue)
+        text.string("name", pack.name.isEmpty ? pack.id : pack.name)
+        text.string("description", pack.description)
+        text.array("tags", pack.tags) { $0.string($1) }
+        text.array("platforms", pack.platforms) { $0.string($1) }
+        text.string("language", pack.language)
         text.flag("isForUser", pack.platforms.isEmpty && user.accepts(pack))
       }
     }

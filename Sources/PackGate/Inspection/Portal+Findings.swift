@@ -168,7 +168,7 @@ extension Portal.Kind {
 extension Portal.Limit {
   fileprivate var verb: String { level == .error ? "allows" : "recommends" }
 
-  /// What it asks, and where that is from.
+  /// The limit in words, with its source.
   fileprivate func text(of portal: Portal) -> String {
     let what = kind == .entry ? portal.entry.joined(separator: ", ") + " " : ""
     return "\(portal.name): \(what)\(kind.text) (\(level.rawValue)), \(source), read \(date)"

@@ -242,6 +242,11 @@ class BlobSource {
   async read(start, end) { return new Uint8Array(await this.blob.slice(start, end).arrayBuffer()) }
 }
 
+/** The error of an address. One that is transient may be gone if it is asked again. */
+function faultOf(url, fault, hint, { code = 'cannot-read', cause } = {}, isTransient = false) {
+  return Object.assign(new PackError({ code, message: `${url} ${fault}`, subject: url, hint }, { cause }), { isTransient })
+}
+
 /** The bytes of an address, by ranges. */
 export class HTTPSource {
   constructor(url, { size, fetch: fetcher, signal } = {}) {
@@ -317,9 +322,7 @@ export class HTTPSource {
     return bytes
   }
 
-  fault(fault, hint, { code = 'cannot-read', cause } = {}, isTransient = false) {
-    return Object.assign(new PackError({ code, message: `${this.url} ${fault}`, subject: this.url, hint }, { cause }), { isTransient })
-  }
+  fault(...facts) { return faultOf(this.url, ...facts) }
 }
 
 // Packs
@@ -454,10 +457,7 @@ export class Pack {
     return this.#ask(core => this.#core.lend(name, (place, count) => core.packer_read(this.#number, place, count, start, end)))
   }
 
-  #next(body) {
-    const piece = this.#ask(core => core.packer_next(this.#number, body), () => this.#core.result.slice())
-    return piece
-  }
+  #next(body) { return this.#ask(core => core.packer_next(this.#number, body), () => this.#core.result.slice()) }
 
   async #collect(answer) {
     // The size in the index is not trusted until that many bytes were read. A piece has at most 8 MiB.
@@ -785,16 +785,14 @@ export class Release {
 
   /** A whole file; of one that is larger than `limit` bytes only so much that the core refuses it. */
   async #read(url, limit) {
-    const fault = (fault, hint, isTransient = false, cause) => Object.assign(
-      new PackError({ code: 'cannot-read', message: `${url} ${fault}`, subject: url, hint }, { cause }), { isTransient })
     let response
     try {
       response = await this.#fetch(url, { cache: 'no-cache', credentials: 'omit', signal: this.#signal })
     } catch (error) {
       this.#signal?.throwIfAborted()
-      throw fault('cannot be fetched', 'connect the device; or allow this page at the server (CORS)', true, error)
+      throw faultOf(url, 'cannot be fetched', 'connect the device; or allow this page at the server (CORS)', { cause: error }, true)
     }
-    if (!response.ok) throw fault(`answers ${response.status}`, 'check the address', response.status >= 500)
+    if (!response.ok) throw faultOf(url, `answers ${response.status}`, 'check the address', {}, response.status >= 500)
     const pieces = []
     let size = 0
     try {
@@ -802,15 +800,15 @@ export class Release {
         const { done, value } = await reader.read()
         if (done) break
         size += value.length
+        pieces.push(value)
         if (size > limit) {
           await reader.cancel()
           break
         }
-        pieces.push(value)
       }
     } catch (error) {
       this.#signal?.throwIfAborted()
-      throw fault('stopped before its end', 'try again', true, error)
+      throw faultOf(url, 'stopped before its end', 'try again', { cause: error }, true)
     }
     return new Uint8Array(await new Blob(pieces).arrayBuffer())
   }
