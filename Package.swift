@@ -82,6 +82,9 @@ let package = Package(
     .library(name: "PackDelivery", targets: ["PackDelivery"]),
     .library(name: "PackRemote", targets: ["PackRemote"]),
     .library(name: "PackBackground", targets: ["PackBackground"]),
+    // For everything but Swift. The header is made by Scripts/c-library.
+    .library(name: "PackC", type: .dynamic, targets: ["PackC"]),
+    .library(name: "PackCLibrary", type: .dynamic, targets: ["PackCLibrary"]),
     .executable(name: "packer", targets: ["packer"]),
   ] + plugins.map { .plugin(name: $0.name, targets: [$0.name]) },
   traits: [
@@ -122,6 +125,8 @@ let package = Package(
     // All that an app links which only reads packs.
     .target(name: "PackReading", dependencies: ["PackBase", "PackCrypto", zstd], swiftSettings: settings),
     .target(name: "PackServing", dependencies: ["PackReading"], swiftSettings: settings),
+    // What other languages call to read packs: C symbols, which nothing else links.
+    .target(name: "PackC", dependencies: ["PackServing"], swiftSettings: settings),
     // Without zstd, for a downloader extension.
     .target(name: "PackManifest", dependencies: ["PackCrypto"], swiftSettings: smallCode),
     .target(name: "PackDelivery", dependencies: ["PackBase", "PackManifest"], swiftSettings: smallCode),
@@ -136,6 +141,8 @@ let package = Package(
     .target(
       name: "PackApp", dependencies: ["PackBackground", "PackRemote"], exclude: textsExcluded, resources: textsResources,
       swiftSettings: settings),
+    // What other languages call to fetch packs: apart from PackC, because it links the system's HTTP client and Foundation.
+    .target(name: "PackCLibrary", dependencies: ["PackApp", "PackC"], swiftSettings: settings),
 
     // Packing side, which no app links.
     .target(name: "PackProject", dependencies: ["CLibYAML", "CVector", "PackManifest", "PackReading"], swiftSettings: smallCode),

@@ -24,6 +24,8 @@ REACH = {
     "PackDelivery": "PackBase PackCrypto PackFormat PackManifest",
     # An app that only reads packs cannot open deltas, and should not carry them, or the code that writes.
     "PackReading": "PackBase PackCrypto PackFormat",
+    # The same app in another language.
+    "PackC": "PackBase PackCrypto PackFormat PackReading PackServing",
 }
 
 # The modules of Sources. One file of each target imports them.
@@ -64,8 +66,8 @@ APPLE_ONLY = "#if canImport(BackgroundAssets)\n"
 # statically, so no target of `packer` may import it.
 NETWORK_FOLDER = "Sources/PackApp/Transport/"
 
-# The target that apps use: its interface has Foundation's types for data, files and addresses.
-APP_TARGET = "PackApp"
+# The targets that apps use: the interface of the first has Foundation's types for data, files and addresses, and the other one hands it on to C.
+APP_TARGETS = {"PackApp", "PackCLibrary"}
 
 # A command or an option of the tool. Messages of client code must not contain them, because players have no shell.
 COMMAND = re.compile(r"\bpacker (?!-)[a-z]|(?<![\w-])--[a-z]|packer\.lock|packer\.yml")
@@ -283,7 +285,7 @@ def check_source(name, text, client):
 
     if target in client:
         for module, number in imported.items():
-            if module.startswith("Foundation") and name not in FOUNDATION_ALLOWED and target != APP_TARGET and not name.startswith(APPLE_FOLDERS):
+            if module.startswith("Foundation") and name not in FOUNDATION_ALLOWED and target not in APP_TARGETS and not name.startswith(APPLE_FOLDERS):
                 offend(name, number, f"{target} is client side and imports {module}")
             if module in ("CLibArchive", "CLibYAML", "CVector", "ArgumentParser"):
                 offend(name, number, f"{target} is client side and imports {module}, which only the packing side may import")

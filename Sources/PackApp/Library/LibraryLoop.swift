@@ -11,17 +11,7 @@ actor LibraryLoop {
   /// Returns a file that the server has now.
   typealias Source = @Sendable (ServerFile) async throws(PackError) -> [UInt8]
   typealias Status = PackLibrary.Status
-
-  /// What others hear about.
-  enum Change: Sendable {
-    /// The status of a pack.
-    case pack(String, Status)
-    /// Another manifest was accepted, or more of its catalogue is known.
-    case list
-
-    /// The pack that it is about.
-    var id: String? { if case .pack(let id, _) = self { id } else { nil } }
-  }
+  typealias Change = PackLibrary.Change
 
   /// The work on a pack, byte by byte.
   enum Step: Sendable {

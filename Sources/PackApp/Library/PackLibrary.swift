@@ -97,6 +97,17 @@ public final class PackLibrary: Sendable {
     case consent
   }
 
+  /// What others hear about.
+  package enum Change: Sendable {
+    /// The status of a pack.
+    case pack(String, Status)
+    /// Another manifest was accepted, or more of its catalogue is known.
+    case list
+
+    /// The pack that it is about.
+    var id: String? { if case .pack(let id, _) = self { id } else { nil } }
+  }
+
   /// A pack that the manifest offers for this device.
   public struct Offer: Identifiable, Sendable {
     /// The name of the pack for ``PackLibrary/ensure(_:)-(String)``.
@@ -207,6 +218,12 @@ public final class PackLibrary: Sendable {
     continuation.onTermination = { _ in task.cancel() }
     return stream
   }
+
+  /// Returns each change from now on. A listener that is too slow loses the oldest.
+  package func changes() -> AsyncStream<Change> { back.changes.listen() }
+
+  /// Returns the status of a pack now.
+  package func currentStatus(of id: String) async -> Status { await back.status(of: id) }
 
   /// Returns the packs that the accepted manifest offers for this device, as far as they are known.
   ///

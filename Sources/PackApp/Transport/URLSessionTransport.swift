@@ -80,6 +80,21 @@ public final class URLSessionTransport: Transport {
 }
 
 extension URLSessionTransport.Options {
+  /// Makes all requests with the same fields and networks. Nil leaves what the system does.
+  package mutating func setRequests(fields: [String: String], cellular: Bool?, expensive: Bool?, constrained: Bool?) {
+    request = { address in
+      var request = URLRequest(url: address)
+      for (name, value) in fields { request.setValue(value, forHTTPHeaderField: name) }
+      if let cellular { request.allowsCellularAccess = cellular }
+      // Elsewhere the system does not know what its networks cost.
+      #if canImport(Darwin)
+        if let expensive { request.allowsExpensiveNetworkAccess = expensive }
+        if let constrained { request.allowsConstrainedNetworkAccess = constrained }
+      #endif
+      return request
+    }
+  }
+
   /// Returns the request for a file, or for some of its bytes. Every request of a URL session for a file is made here.
   ///
   /// - Parameter validator: What the server gave for the bytes that are here. If the file changed, it sends the whole one.

@@ -1,0 +1,89 @@
+/// Runs the body of a function of the interface. An error becomes the thread's last one, and its status is returned.
+package func call(_ body: () throws(PackError) -> Void) -> PackerStatus {
+  let thread = ThreadState.current
+  if thread.failure != nil { thread.failure = nil }
+  do throws(PackError) {
+    try body()
+    return .done
+  } catch {
+    thread.failure = error
+    return PackerStatus(error.code)
+  }
+}
+
+/// Runs asynchronous work while the calling thread waits for it.
+///
+/// - Throws: ``PackError/Code/usage`` in a callback, whose thread the work may need.
+package func waiting<Result: Sendable>(
+  for work: @escaping @Sendable () async throws(PackError) -> Result
+) throws(PackError) -> Result {
+  try checkMayWait()
+  let end = Monitor<Swift.Result<Result, PackError>?>(nil)
+  Task {
+    do throws(PackError) {
+      let result = try await work()
+      end.update { $0 = .success(result) }
+    } catch {
+      end.update { $0 = .failure(error) }
+    }
+  }
+  return try end.wait { $0 }.get()
+}
+
+/// Throws if the calling thread is inside a callback.
+package func checkMayWait() throws(PackError) {
+  guard !ThreadState.current.isInCallback else {
+    throw PackError(
+      .usage, "this function waits for other threads, and may not be called in a callback", advice: .developer("call it later"))
+  }
+}
+
+/// A function of the caller, and what it gets first. The caller says that both may be used by any thread.
+@safe
+package struct Callback<Function>: @unchecked Sendable {
+  private let function: Function
+  private let context: UnsafeMutableRawPointer?
+
+  /// Throws if there is no function.
+  package init(_ function: Function?, _ context: UnsafeMutableRawPointer?, _ name: String) throws(PackError) {
+    guard let function else { throw .missing(name) }
+    self.function = function
+    unsafe self.context = context
+  }
+
+  /// Calls the function.
+  package func run<Result>(_ body: (Function, UnsafeMutableRawPointer?) -> Result) -> Result {
+    let thread = ThreadState.current
+    let wasInCallback = thread.isInCallback
+    thread.isInCallback = true
+    defer { thread.isInCallback = wasInCallback }
+    // The callback may call functions, which have errors of their own.
+    let failure = thread.failure
+    defer { thread.failure = failure }
+    return unsafe body(function, context)
+  }
+}
+
+/// Returns a text that C gave.
+///
+/// - Throws: ``PackError/Code/usage`` if there is none, or if it is not UTF-8.
+package func text(_ start: UnsafePointer<CChar>?, _ name: String) throws(PackError) -> String {
+  guard let start = unsafe start else { throw .missing(name) }
+  var count = 0
+  while unsafe start[count] != 0 { count += 1 }
+  let bytes = unsafe UnsafeRawBufferPointer(start: start, count: count)
+  guard let text = unsafe String(validUTF8: bytes) else { throw PackError(.usage, "'\(name)' is not UTF-8") }
+  return text
+}
+
+/// Returns the place where a result goes.
+///
+/// - Throws: ``PackError/Code/usage`` if the caller gave none.
+package func place<Value>(_ place: UnsafeMutablePointer<Value>?, _ name: String) throws(PackError) -> UnsafeMutablePointer<Value> {
+  guard let place = unsafe place else { throw .missing(name) }
+  return unsafe place
+}
+
+extension PackError {
+  fileprivate static func missing(_ name: String) -> PackError { PackError(.usage, "'\(name)' is a null pointer") }
+}

@@ -1,0 +1,2 @@
+@_exported public import PackApp
+@_exported public import PackC
