@@ -685,6 +685,14 @@ time.sleep(60)
     found = subprocess.run(gate, capture_output=True, text=True)
     expect(found.returncode == 0 and "PK6015" in found.stdout, f"an old run: {found.returncode}, {found.stdout}")
 
+    # The order in which it loads, added to what is known. What is read in parts is for later.
+    order = project / "g.order"
+    order.write_text("[launch]\nindex.html\nlogo.svg\n")
+    done = subprocess.run(
+        [PACKER, "serve", project / "dist", "--port", "0", "--layout", order, "--browser", fake, "--for", "3"], capture_output=True, text=True, timeout=60)
+    expect(done.returncode == 0 and f"{order}: 2 files at the launch, 1 later" in done.stdout, f"an order ends with {done.returncode}: {done.stdout}{done.stderr}")
+    expect(order.read_text().splitlines()[2:] == ["[launch]", "index.html", "logo.svg", "", "[later]", "img/hero.png"], f"the order is {order.read_text()}")
+
     # A browser that ends, and one that does not exist: nothing is written, and what was there stays.
     before = record.read_bytes()
     for program in ("/bin/true", "no-such-browser"):

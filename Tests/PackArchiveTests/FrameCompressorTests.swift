@@ -87,13 +87,13 @@ struct FrameCompressorTests {
     let usual = CompressionStrength(level: 3, hashLog: 16, chainLog: 13)
     let compressor = try FrameCompressor(
       FrameStrengths(usual: usual, joined: CompressionStrength(level: 3, hashLog: 18, chainLog: 14, windowLog: 23)))
-    var sizes: [Bool: Int] = [:]
-    for isJoined in [false, true] {
+    var sizes: [FrameKind: Int] = [:]
+    for kind in [FrameKind.usual, .joined] {
       var frame = [UInt8](repeating: 0, count: Limits.compressBound(content.count))
       var target = frame.mutableByteSpan
-      sizes[isJoined] = try compressor.compress(content.byteSpan, isJoined: isJoined, into: &target)
+      sizes[kind] = try compressor.compress(content.byteSpan, kind, into: &target)
     }
-    #expect(sizes[false] ?? 0 > 6_990_000)
-    #expect(sizes[true] ?? .max < 4_100_000)
+    #expect(sizes[.usual] ?? 0 > 6_990_000)
+    #expect(sizes[.joined] ?? .max < 4_100_000)
   }
 }

@@ -12,6 +12,8 @@ package struct Advice: Hashable, Sendable {
     case unused
     /// The files that a recorded run loaded first.
     case start
+    /// The order of the files.
+    case layout
     /// Media in a format that is larger than browsers need.
     case media
 
@@ -19,7 +21,7 @@ package struct Advice: Hashable, Sendable {
     package var isSaving: Bool {
       switch self {
       case .level, .unneeded, .shared: true
-      case .unused, .start, .media: false
+      case .unused, .start, .layout, .media: false
       }
     }
   }
@@ -31,7 +33,8 @@ package struct Advice: Hashable, Sendable {
   package let text: String
   /// What to do about it.
   package let remedy: String
-  /// The bytes of packs as served that players download less or later if it is followed, or that the files take. Measured by packing that way.
+  /// The bytes of packs as served that players download less or later if it is followed, that a launch reads less, or that the files take. Measured by packing
+  /// that way.
   package let bytes: UInt64
   /// The bytes of the packs now.
   package let size: UInt64

@@ -17,7 +17,7 @@ package struct Adviser: Sendable {
   /// The bytes that media of one kind take at least to be named.
   private static let smallestMedia: UInt64 = 50_000
   /// The time after the first request that counts as the start, in milliseconds.
-  package static let start: UInt64 = 5000
+  package static let start = LoadOrder.assumedLaunch
 
   /// - Parameter scratch: an empty directory for trial packs, which the caller removes. It needs room for the largest pack.
   package init(_ build: ReleaseBuild, scratch: String) { (self.build, self.scratch) = (build, scratch) }
@@ -109,6 +109,23 @@ package struct Adviser: Sendable {
     result.advice += found
   }
 
+  /// What the launch would read less if the pack were laid out by it.
+  private func layout(
+    _ order: LoadOrder, of pack: PackerConfiguration.Pack, _ size: UInt64, _ key: borrowing PackKey, progress: ProgressHandler?
+  ) async throws(PackError) -> Advice? {
+    func launchSize(_ layout: LoadOrder?, _ key: borrowing PackKey) async throws(PackError) -> UInt64 {
+      _ = try await build.trial(of: pack, to: path, order: layout, key: key, progress: progress)
+      return try order.launchSize(in: try Pack.open(path, key: key))
+    }
+    let (before, after) = (try await launchSize(nil, key), try await launchSize(order, key))
+    guard after < before, (before - after) * 1000 >= size * Self.leastShare else { return nil }
+    return Advice(
+      kind: .layout, packs: [pack.id.text],
+      text: "the launch of the recorded run reads \(ByteCount(before)) of the pack, and \(ByteCount(after)) if its files come first",
+      remedy: "record some runs with 'packer serve --layout \(pack.id).order', and set 'layout: \(pack.id).order' for it",
+      bytes: before - after, size: size)
+  }
+
   /// What a recorded run says about a pack.
   private func look(
     at run: LoadRun.Pack, _ list: FileList, of pack: PackerConfiguration.Pack, _ size: UInt64, _ key: borrowing PackKey,
@@ -124,6 +141,7 @@ package struct Adviser: Sendable {
           kind: kind, packs: [run.id], text: text(rest), remedy: remedy, bytes: size - rest, size: size,
           files: (kind == .start ? all.subtracting(files) : files).sorted { $0.precedes($1) }))
     }
+    if pack.layout == nil, let advice = try await layout(LoadOrder(run), of: pack, size, key, progress: progress) { found.append(advice) }
     let begin = run.requests.map(\.milliseconds).min() ?? 0
     let first = Set(run.requests.lazy.filter { $0.milliseconds < begin.adding(Self.start) }.map(\.path)).intersection(all)
     let unused = Set((run.unused ?? []).map(\.path)).intersection(all)

@@ -20,6 +20,15 @@ enum CompressionTrial: Hashable {
   }
 }
 
+/// What is known of a frame before it is compressed.
+package enum FrameKind: Hashable, Sendable {
+  case usual
+  /// Its content was found to repeat at large distances, so that a trial would be misleading.
+  case joined
+  /// A game waits for it.
+  case launch
+}
+
 /// The compression settings for the frames of a pack.
 package struct FrameStrengths: Hashable, Sendable {
   /// For frames of no other kind.
@@ -29,14 +38,21 @@ package struct FrameStrengths: Hashable, Sendable {
   /// For joined frames: matches at any distance, and tables that remember as much.
   package var joined: CompressionStrength
 
+  /// For frames that a game waits for.
+  package var launch: CompressionStrength
+
   /// For the index.
   package var index: CompressionStrength
+
+  /// At the launch a player waits, and it is a small part of most games.
+  private static let launchLevel = 15
 
   /// Makes the settings. Those that are not given are the same as for usual frames.
   package init(
     usual: CompressionStrength, text: CompressionStrength? = nil, joined: CompressionStrength? = nil, index: CompressionStrength? = nil
   ) {
     self.usual = usual
+    launch = CompressionStrength(level: max(usual.level, Self.launchLevel))
     self.index = index ?? usual
     self.text = text ?? usual
     self.joined = joined ?? usual
@@ -69,16 +85,15 @@ package final class FrameCompressor {
   /// Compresses `content` to one frame at the start of `frame`, and returns its length. `frame` must have room for
   /// ``PackFormat/Limits/compressBound(_:)`` bytes.
   ///
-  /// - Parameter isJoined: whether the content was found to repeat at large distances, so that a trial would be misleading.
   package func compress(
-    _ content: Span<UInt8>, isJoined: Bool = false, into frame: inout MutableSpan<UInt8>
+    _ content: Span<UInt8>, _ kind: FrameKind = .usual, into frame: inout MutableSpan<UInt8>
   ) throws(PackError) -> Int {
-    if isJoined {
+    if kind == .joined {
       try context.use(strengths.joined)
       return try context.compress(content, into: &frame)
     }
-    var chosen = strengths.usual
-    switch trial {
+    var chosen = kind == .launch ? strengths.launch : strengths.usual
+    switch kind == .launch ? .frame : trial {
     case .none:
       break
     case .samples:

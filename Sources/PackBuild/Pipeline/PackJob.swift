@@ -68,8 +68,9 @@ package struct PackJob: Sendable {
     let duplicates = try await DuplicateSearch(
       order.entries, reader: reader, backend: backend, jobs: workers, progress: progress)
     try await refuse(order.entries, reader)
-    var layout = try TarLayout(order, originals: duplicates.originals, frameSize: settings.frameSize ?? level.frameSize, words: words)
-    if settings.frameSize == nil, level.joinsFrames {
+    var layout = try TarLayout(order, originals: duplicates.originals, frameSize: settings.largestFrame, words: words)
+    // A joined frame would be read whole for any file in it.
+    if settings.frameSize == nil, settings.order == nil, level.joinsFrames {
       layout = TarLayout(layout, joining: try await RepetitionSearch.run(layout, reader: reader, jobs: workers))
       try await refuse(order.entries, reader)
     }
@@ -85,7 +86,8 @@ package struct PackJob: Sendable {
       output: output, packSize: seal.packSize, payloadSize: seal.payloadSize, contentSize: found.contentSize,
       files: found.files, emptyDirectories: found.emptyDirectories,
       duplicateFiles: layout.duplicateFiles, duplicateBytes: layout.duplicateBytes, frames: layout.frames.count,
-      joinedFrames: layout.frames.count(where: \.isJoined), indexSize: payload.indexSize, keyID: key.id, name: name, packID: header.packID,
+      joinedFrames: layout.frames.count(where: \.isJoined), launchFiles: order.launchCount, launchSize: payload.launchSize,
+      indexSize: payload.indexSize, keyID: key.id, name: name, packID: header.packID,
       packVersion: packVersion,
       contentRoot: payload.contentRoot, largestFrame: payload.largestFrame, omitted: found.omitted, unmatched: found.unmatched,
       unneeded: found.unneeded, innerPage: found.innerPage)
@@ -114,7 +116,7 @@ package struct PackJob: Sendable {
     }
     let emptyDirectories = entries.count { $0.kind == .directory }
     return (
-      TarLayout.order(entries),
+      TarLayout.order(entries, by: settings.order),
       Found(
         contentSize: contentSize, files: entries.count - emptyDirectories, emptyDirectories: emptyDirectories, omitted: scan.omitted,
         unmatched: scan.unmatched,
@@ -159,6 +161,9 @@ package struct PackReport: Sendable {
   package let frames: Int
   /// The number of frames that are larger than the frame size, because content in them repeats at a distance.
   package let joinedFrames: Int
+  /// The number of entries that a game loads at its launch, and the bytes of their frames in the payload. 0 without an order.
+  package let launchFiles: Int
+  package let launchSize: UInt64
   /// The size of index and seek table in the payload, in bytes.
   package let indexSize: UInt64
   /// The id of the key that opens the pack.
@@ -198,7 +203,8 @@ extension PackReport {
       "type": "pack", "id": .text(name.text), "output": .text(output), "size": .number(packSize), "contentSize": .number(sizes.content),
       "identicalSize": .number(sizes.identical), "compression": .number(sizes.compression), "encryption": .number(sizes.encryption),
       "files": .number(files), "emptyDirectories": .number(emptyDirectories), "identicalFiles": .number(duplicateFiles),
-      "frames": .number(frames),
+      "frames": .number(frames), "launchFiles": launchFiles > 0 ? .number(launchFiles) : nil,
+      "launchSize": launchFiles > 0 ? .number(launchSize) : nil,
       "largestFrame": .number(largestFrame), "segments": .number(segments), "keyID": .text("\(keyID)"), "packID": .text(packID.hex),
       "version": .number(packVersion), "contentRoot": .text(contentRoot.hex),
     ]

@@ -3,6 +3,8 @@ final class PayloadBuilder: Sendable {
   struct Result: Sendable {
     var contentRoot: [UInt8]
     var largestFrame: UInt32
+    /// The bytes of the frames that a game waits for.
+    var launchSize: UInt64
     /// The size of index and seek table in bytes.
     var indexSize: UInt64
   }
@@ -143,7 +145,7 @@ final class PayloadBuilder: Sendable {
         return CompressedFrame(buffer: buffer, compressedSize: 0, size: size)
       }
       var target = buffer.mutableByteSpan
-      let compressedSize = try encoder.compress(content.byteSpan.extracting(first: size), isJoined: frame.isJoined, into: &target)
+      let compressedSize = try encoder.compress(content.byteSpan.extracting(first: size), frame.kind, into: &target)
       return CompressedFrame(buffer: buffer, compressedSize: compressedSize, size: size)
     }
 
@@ -289,7 +291,8 @@ final class PayloadBuilder: Sendable {
     try index.withLock { $0 }.finish(head, frames: frames, by: try CompressionContext(strengths.index)) { (bytes) throws(PackError) in
       try draft.append(bytes)
     }
-    return Result(contentRoot: head.contentRoot, largestFrame: largest, indexSize: draft.size - start)
+    let launchSize = zip(layout.frames, frames).reduce(0 as UInt64) { $1.0.kind == .launch ? $0 + UInt64($1.1.compressed) : $0 }
+    return Result(contentRoot: head.contentRoot, largestFrame: largest, launchSize: launchSize, indexSize: draft.size - start)
   }
 
   private func block(_ order: ArraySlice<Int32>, encoder: borrowing CompressionContext) throws(PackError) -> IndexEncoder.Block {

@@ -25,8 +25,10 @@ final class TarLayout: Sendable {
   struct Frame: Hashable, Sendable {
     var range: Range<UInt64>
     var items: Range<Int>
+    var kind = FrameKind.usual
+
     /// Whether it was made of several frames because they repeat each other.
-    var isJoined = false
+    var isJoined: Bool { kind == .joined }
   }
 
   /// The items in the order of the tar.
@@ -92,7 +94,7 @@ final class TarLayout: Sendable {
     tarSize = position + UInt64(TarHeader.endSize)
     // A sparse file may claim exabytes, so the number of frames is checked before they are listed.
     try Self.check(frameCount: (tarSize + UInt64(frameSize) - 1) / UInt64(frameSize), words)
-    frames = Self.cut(items, tarSize: tarSize, UInt64(frameSize))
+    frames = Self.cut(items, tarSize: tarSize, UInt64(frameSize), launchCount: order.launchCount)
     try Self.check(frameCount: UInt64(frames.count), words)
   }
 
@@ -111,7 +113,7 @@ final class TarLayout: Sendable {
       let (first, last) = (layout.frames[group.lowerBound], layout.frames[group.upperBound - 1])
       frames.append(
         Frame(
-          range: first.range.lowerBound..<last.range.upperBound, items: first.items.lowerBound..<last.items.upperBound, isJoined: true))
+          range: first.range.lowerBound..<last.range.upperBound, items: first.items.lowerBound..<last.items.upperBound, kind: .joined))
       next = group.upperBound
     }
     self.frames = frames + layout.frames[next...]
@@ -143,9 +145,10 @@ final class TarLayout: Sendable {
   }
 
   /// Cuts the tar into frames: whole entries are collected while they fit, and larger ones are cut at multiples of the frame size. The end of the tar
-  /// counts as an entry.
-  private static func cut(_ items: Items, tarSize: UInt64, _ frameSize: UInt64) -> [Frame] {
+  /// counts as an entry. What is loaded at the launch has frames of its own.
+  private static func cut(_ items: Items, tarSize: UInt64, _ largest: UInt64, launchCount: Int) -> [Frame] {
     var frames: [Frame] = []
+    var (frameSize, kind) = launchCount > 0 ? (min(largest, UInt64(LoadOrder.launchFrameSize)), FrameKind.launch) : (largest, .usual)
     var open: Frame?
     func close(_ frames: inout [Frame]) {
       if let frame = open { frames.append(frame) }
@@ -158,18 +161,22 @@ final class TarLayout: Sendable {
         var start = range.lowerBound
         while start < range.upperBound {
           let end = min(start + frameSize, range.upperBound)
-          frames.append(Frame(range: start..<end, items: numbers))
+          frames.append(Frame(range: start..<end, items: numbers, kind: kind))
           start = end
         }
       } else if let frame = open, range.upperBound - frame.range.lowerBound <= frameSize {
-        open = Frame(
-          range: frame.range.lowerBound..<range.upperBound, items: frame.items.lowerBound..<numbers.upperBound)
+        open?.range = frame.range.lowerBound..<range.upperBound
+        open?.items = frame.items.lowerBound..<numbers.upperBound
       } else {
         close(&frames)
-        open = Frame(range: range, items: numbers)
+        open = Frame(range: range, items: numbers, kind: kind)
       }
     }
     for (number, item) in items.enumerated() {
+      if number == launchCount {
+        close(&frames)
+        (frameSize, kind) = (largest, .usual)
+      }
       add(item.start..<item.end, number..<number + 1, &frames)
     }
     add(tarSize - UInt64(TarHeader.endSize)..<tarSize, items.count..<items.count, &frames)
@@ -185,18 +192,29 @@ extension TarLayout {
     let entries: [SourceEntry]
     /// Their numbers in the byte order of the paths.
     let byPath: [Int32]
+    /// The number of the first entries that a game loads at its launch.
+    var launchCount = 0
   }
 
-  /// Returns the order of the tar.
-  static func order(_ found: [SourceEntry]) -> Order {
+  /// Returns the order of the tar: first what `wanted` names.
+  static func order(_ found: [SourceEntry], by wanted: LoadOrder? = nil) -> Order {
     // A scan returns them in order already.
     let entries = isSorted(found) ? found : found.sorted { Self.precedes($0, $1) }
-    let numbers = TarOrder.numbers(entries.count) { number in
+    var numbers = TarOrder.numbers(entries.count) { number in
       TarOrder.Item(name: entries[number].name, size: entries[number].size, isDirectory: entries[number].kind == .directory)
+    }
+    var launchCount = 0
+    if let wanted {
+      let byName = Dictionary(entries.enumerated().map { ($0.element.path, $0.offset) }) { first, _ in first }
+      let launch = wanted.launch.compactMap { byName[$0] }
+      let first = launch + wanted.later.compactMap { byName[$0] }
+      let known = Set(first)
+      numbers = first + numbers.filter { !known.contains($0) }
+      launchCount = launch.count
     }
     var byPath = [Int32](repeating: 0, count: entries.count)
     for (position, number) in numbers.enumerated() { byPath[number] = Int32(position) }
-    return Order(entries: numbers.map { entries[$0] }, byPath: byPath)
+    return Order(entries: numbers.map { entries[$0] }, byPath: byPath, launchCount: launchCount)
   }
 
   private static func precedes(_ left: SourceEntry, _ right: SourceEntry) -> Bool {

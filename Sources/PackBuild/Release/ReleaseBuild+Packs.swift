@@ -55,7 +55,7 @@ extension ReleaseBuild {
     job.usesPackKey = keyed.isRoot
     let census = try await meter.measure { [job] (progress) throws(PackError) in try await SourceCensus.run(job, progress: progress) }
     let identity = PackIdentity(
-      id: keyed.id, contentRoot: census.contentRoot, keyID: keyed.keyID, settings: Self.settings(of: job), install: keyed.pack.install)
+      id: keyed.id, contentRoot: census.contentRoot, keyID: keyed.keyID, settings: try Self.settings(of: job), install: keyed.pack.install)
     let edition = try PackEdition(after: last, identity)
     let source = ScannedPack(keyed: keyed, job: job, census: census, identity: identity, edition: edition)
     if let earlier {
@@ -115,7 +115,7 @@ extension ReleaseBuild {
   }
 
   /// Returns the settings that the bytes of a pack depend on besides content, name and key, as one line of text.
-  static func settings(of job: PackJob) -> String {
+  static func settings(of job: PackJob) throws(PackError) -> String {
     let settings = job.settings
     let level: String =
       switch settings.level {
@@ -124,7 +124,11 @@ extension ReleaseBuild {
       case .smallest: "smallest"
       case .number(let number): "\(number)"
       }
-    return "format=\(PackHeader.formatVersion) level=\(level) frame=\(settings.level.frameSize) segment=\(settings.segmentSize)"
+    let order = try settings.order.map { (order) throws(PackError) in
+      " layout=\(try job.backend.digest(of: order.document.byteSpan).hex.prefix(16))"
+    }
+    return
+      "format=\(PackHeader.formatVersion) level=\(level) frame=\(settings.largestFrame) segment=\(settings.segmentSize)\(order ?? "")"
   }
 
   // MARK: Made packs

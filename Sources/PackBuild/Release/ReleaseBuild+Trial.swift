@@ -4,16 +4,18 @@ extension ReleaseBuild {
   /// - Parameters:
   ///   - path: the file, which is replaced.
   ///   - level: the level; nil for that of the configuration.
+  ///   - order: the order of the files; nil for that of the configuration.
   ///   - leftOut: paths of files that are left out.
   ///   - excludes: patterns of paths that are left out.
   ///   - key: any application key. It does not change the size.
   package func trial(
-    of pack: PackerConfiguration.Pack, to path: String, level: PackLevel? = nil, without leftOut: Set<String> = [],
+    of pack: PackerConfiguration.Pack, to path: String, level: PackLevel? = nil, order: LoadOrder? = nil, without leftOut: Set<String> = [],
     excluding excludes: [String] = [], key: borrowing PackKey, progress: ProgressHandler? = nil
   ) async throws(PackError) -> PackReport {
     var job = job(for: pack)
     job.output = path
     if let level { job.settings.level = level }
+    if let order { job.settings.order = order }
     job.leftOut = leftOut
     job.settings.excludes += excludes
     job.looksForUnneeded = true

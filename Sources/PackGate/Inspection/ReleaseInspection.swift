@@ -191,6 +191,7 @@ struct ReleaseInspection: Sendable {
         packs[number].contents.references = faults
         if !options.portals.isEmpty { packs[number].contents.game = try PortalGame(pack, faults, run: options.run) }
         packs[number].contents.differences = try await differences(of: pack, source)
+        packs[number].contents.lostLaunch = try source?.settings.order?.missing(in: pack)
         packs[number].contents.excludesPage = excludingPattern("index.html", source) != nil
       } catch {
         guard error.code != .cancelled else { throw error }

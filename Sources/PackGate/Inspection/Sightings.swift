@@ -136,6 +136,8 @@ struct PackContents: Sendable {
   var lostPage: String?
   /// Whether its source directory has an `index.html` that the configuration excludes.
   var excludesPage = false
+  /// The files that the order file of packer.yml has for the launch and the pack does not have; nil if there is no order file.
+  var lostLaunch: [String]?
   /// The paths that some platforms cannot store.
   var unportable: [String] = []
   /// Plaintext that was found in the bytes of the pack.

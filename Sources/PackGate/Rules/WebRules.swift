@@ -2,7 +2,7 @@
 enum WebRules {
   static let all: [ReleaseRule] = [
     misspelledReference, missingAtRun, foreignHost, otherRun, missingReference, foreignReference, doubtfulReference, serviceWorker,
-    precompressed, encoding, problemAtRun, media, browser,
+    precompressed, encoding, problemAtRun, media, browser, staleLayout,
   ]
 
   static let misspelledReference = ReleaseRule(
@@ -127,6 +127,18 @@ enum WebRules {
     files.with(payload).flatMap { entry, file, contents in
       sentences(contents.unplayable.map { "no web view plays \($0)" }, entry, file, hint: "convert it, for example to MP3, AAC or H.264")
         + sentences(contents.newerMedia.map { "older systems do not play \($0)" }, entry, file, level: .note)
+    }
+  }
+
+  static let staleLayout = ReleaseRule(
+    "PK6025", "an order file names files that the pack does not have", .warning
+  ) { (files: Files, payload: Payload) -> [Finding] in
+    files.with(payload).compactMap { entry, file, contents in
+      guard let lost = contents.lostLaunch, let first = lost.first else { return nil }
+      return Finding(
+        "the launch in its order file has '\(first)'\(lost.andMore), which the pack does not have", pack: entry.id, file: file.path,
+        details: Array(lost.prefix(20)),
+        hint: "remove the order file, record some runs with 'packer serve --layout', then: \(files.rebuild(entry.id))")
     }
   }
 

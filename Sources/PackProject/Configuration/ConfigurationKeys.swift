@@ -205,6 +205,10 @@ extension ConfigurationMap {
         "base", .scalar(.packID),
         "The id of another pack, such as an engine that games share: devices that have that one download only what is new in this one.",
         example: "engine"),
+      ConfigurationKey(
+        "layout", .scalar(.directory),
+        "The order file by which its files are laid out, so that a game reads its first files in one go: 'packer serve --layout' writes it.",
+        example: "game.order"),
       ConfigurationKey("name", .scalar(.text(longest: 200)), "The name for people. Default: the id."),
       ConfigurationKey("description", .scalar(.text(longest: 2000)), "A description for people."),
       ConfigurationKey("budget", .map(packBudget), "Size limits of the pack."),

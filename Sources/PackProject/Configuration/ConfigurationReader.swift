@@ -356,7 +356,7 @@ struct ConfigurationReader {
   }
 
   /// Returns one pack. Settings that the entry does not have come from the defaults; exclude patterns add up.
-  private func pack(
+  private mutating func pack(
     _ id: PackName, root: String, _ entry: ConfigurationNode, _ defaults: ConfigurationNode?, placeholder: String?
   ) -> PackerConfiguration.Pack {
     func filled(_ text: String) -> String { placeholder.map { text.replacing("${name}", with: $0) } ?? text }
@@ -368,6 +368,12 @@ struct ConfigurationReader {
     settings.allowsSecrets = setting("allowSecrets")?.isTrue ?? false
     settings.allowedSecrets = setting("allowSecrets")?.items.compactMap(Self.allowedSecret) ?? []
     settings.allowsUnportablePaths = setting("allowUnportablePaths")?.isTrue ?? false
+    let layout = entry.text("layout", .directory).map { inDirectory(Self.normalized(filled($0))) }
+    if let layout {
+      do throws(PackError) { settings.order = try LoadOrder.read(layout, files: files) } catch {
+        add((entry["layout"] ?? entry).position, "'layout': \(error.message)", hint: error.advice?.description)
+      }
+    }
     let platforms = setting("platforms")?.items.compactMap { $0.scalarText(.text(longest: 100)) } ?? []
     return PackerConfiguration.Pack(
       id: id, root: inDirectory(root), rootInProject: root,
@@ -378,7 +384,8 @@ struct ConfigurationReader {
       platforms: ConfigurationKey.platforms.filter { platforms.contains($0) },
       name: entry.text("name", .text(longest: 200)).map(filled) ?? id.text,
       description: entry.text("description", .text(longest: 2000)).map(filled) ?? "",
-      settings: settings, base: entry.text("base", .packID), budget: budget(entry["budget"], filled), position: entry.position)
+      settings: settings, layout: layout, base: entry.text("base", .packID), budget: budget(entry["budget"], filled),
+      position: entry.position)
   }
 
   private static func allowedSecret(_ node: ConfigurationNode) -> AllowedSecret? {

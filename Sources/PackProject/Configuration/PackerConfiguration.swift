@@ -136,6 +136,8 @@ package struct PackerConfiguration: Hashable, Sendable {
     package var description: String
     /// How it is made.
     package var settings = PackSettings()
+    /// The path of the order file by which it is laid out, as the process can open it; nil for none. ``PackSettings/order`` has its content.
+    package var layout: String?
     /// The id of another pack over which it is also published as a delta; nil for none.
     package var base: String?
     /// Its size limits.

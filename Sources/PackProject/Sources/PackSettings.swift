@@ -7,6 +7,8 @@ package struct PackSettings: Hashable, Sendable {
   package var frameSize: Int?
   /// The size of one ciphertext segment in bytes: a power of two from 4 KiB to 1 MiB.
   package var segmentSize = Limits.defaultSegment
+  /// The order in which the game loads its files, by which they are laid out, in small frames. Nil means the order that compresses best.
+  package var order: LoadOrder?
   /// Patterns of paths to leave out, as in ignore files.
   package var excludes: [String] = []
   /// Whether symbolic links are replaced by their targets, which must be inside the directory. Otherwise links are refused.
@@ -34,12 +36,17 @@ package struct PackSettings: Hashable, Sendable {
     (allowsSecrets, allowsUnportablePaths) = (true, true)
   }
 
+  /// The maximum number of tar bytes in one frame that is not joined.
+  package var largestFrame: Int {
+    frameSize ?? (order == nil ? level.frameSize : min(level.frameSize, LoadOrder.laterFrameSize))
+  }
+
   /// Throws if a number is out of its range.
   package func check() throws(PackError) {
     guard Self.levels.contains(level.zstdLevel) else {
       throw PackError(.usage, "level \(level.zstdLevel) is not in the range 1 to 19")
     }
-    let frameSize = frameSize ?? level.frameSize
+    let frameSize = largestFrame
     guard Self.frameSizes.contains(frameSize) else {
       throw PackError(
         .usage, "frame size \(frameSize) is not in the range \(Limits.smallestFrameSize) to \(Limits.frameSize) bytes")

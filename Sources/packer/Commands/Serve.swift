@@ -89,6 +89,13 @@ struct Serve: OutputVerb {
   var recordPath: String?
 
   @Option(
+    name: .customLong("layout"),
+    help: ArgumentHelp(
+      "Add the order in which the game loads its files to this file, which 'layout' in packer.yml then names. Record at least three runs.",
+      valueName: "file"), completion: .file())
+  var orderPath: String?
+
+  @Option(
     name: .customLong("browser"),
     help: ArgumentHelp(
       "Load each pack in this browser, without a window: chromium, or another one that takes its options.", valueName: "program",
@@ -112,8 +119,9 @@ struct Serve: OutputVerb {
   func run(in session: Session) async throws(PackError) -> Outcome {
     try Bounds.check(port, "--port", in: 0...65_535)
     if let seconds { try Bounds.check(seconds, "--for", in: 1...86_400) }
-    guard browser == nil || seconds != nil && recordPath != nil else {
-      throw PackError(.usage, "--browser needs --record and --for", hint: "for example: --record run.json --browser chromium --for 30")
+    guard browser == nil || seconds != nil && (recordPath ?? orderPath) != nil else {
+      throw PackError(
+        .usage, "--browser needs --for, and --record or --layout", hint: "for example: --record run.json --browser chromium --for 30")
     }
     return faults.isCDN ? try await serveFolder(in: session) : try await serveGames(in: session)
   }
@@ -136,16 +144,19 @@ struct Serve: OutputVerb {
     options.fallback = fallback
     options.contentSecurityPolicy = contentSecurityPolicy
     let stock = GameStock(target, kind, keys: keys, trusting: trusted, only: only)
-    let recorder = recordPath.map { _ in LoadRecorder() }
+    let recorder = (recordPath ?? orderPath).map { _ in LoadRecorder() }
     let site = try GameSite(stock, options: options, allowsServiceWorkers: serviceWorkers, recorder: recorder)
     try checkFallback(in: site)
     // Before anybody plays for an hour.
-    let output = try recordPath.map { (path) throws(PackError) in
+    func output(_ path: String?) throws(PackError) -> OutputFile? {
+      guard let path else { return nil }
       try ReportFile.check(
         path, against: [target] + (kind == .release ? [] : key.references),
         release: kind == .release ? ReleasePlaces.directory(of: target) : "")
       return try OutputFile(path, files: SystemFiles())
     }
+    let known = try knownOrder(site)
+    let (recordOutput, orderOutput) = (try output(recordPath), try output(orderPath))
     let server = try await start(site, hosts: ["127.0.0.1", "::1"], in: session)
     let console = session.console
     let stopWatching = server.every(milliseconds: 500) {
@@ -179,9 +190,46 @@ struct Serve: OutputVerb {
     stopWatching()
     await server.stop(within: 2)
     if let failure { throw failure }
-    if let recorder, let output { try write(recorder.run(of: site), to: output, on: console) }
+    if let run = recorder?.run(of: site) {
+      if let recordOutput { try write(run, to: recordOutput, on: console) }
+      if let orderOutput { try write(run.packs.first, addedTo: known, to: orderOutput, on: console) }
+    }
     guard seconds != nil, !Task.isCancelled else { throw PackError(.cancelled, "stopped") }
     return .done
+  }
+
+  /// Returns the order of the runs before.
+  private func knownOrder(_ site: GameSite) throws(PackError) -> LoadOrder? {
+    guard let orderPath else { return nil }
+    guard site.games.count == 1 else {
+      throw PackError(.usage, "--layout is for one game, and \(target) has \(site.games.count)", hint: "choose one with --pack")
+    }
+    return try unless(.missingInput, try LoadOrder.read(orderPath))
+  }
+
+  private func write(
+    _ run: LoadRun.Pack?, addedTo known: LoadOrder?, to output: OutputFile, on console: Console
+  ) throws(PackError) {
+    guard let run else {
+      console.warning("nothing was asked for, so \(orderPath ?? "") stays as it is", hint: "open the game's address in a browser")
+      return
+    }
+    var order = known ?? LoadOrder(launch: [], later: [])
+    order.merge(LoadOrder(run))
+    let document = order.document
+    try output.write(document.byteSpan, at: 0, of: UInt64(document.count))
+    try output.commit()
+    console.result(
+      [
+        "type": "layout", "file": .text(orderPath ?? ""), "pack": .text(run.id), "launch": .number(order.launch.count),
+        "later": .number(order.later.count),
+      ],
+      ["\(orderPath ?? ""): \(Table.count(order.launch.count, "file", "files")) at the launch, \(order.later.count) later"])
+    if run.playable == nil {
+      console.note(
+        "the first \(LoadOrder.assumedLaunch / 1000) seconds count as the launch: performance.mark('playable') says when the game can be played"
+      )
+    }
   }
 
   private func write(_ run: LoadRun, to output: OutputFile, on console: Console) throws(PackError) {

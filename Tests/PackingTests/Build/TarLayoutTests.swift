@@ -50,6 +50,22 @@ struct TarLayoutTests {
     #expect(order.byPath.map { order.entries[Int($0)].path } == paths.sorted())
   }
 
+  @Test("what a game loads at its launch is in front, in small frames of its own, whatever else the order names")
+  func launch() throws {
+    let found = ["a.js", "b.js", "c.png", "d.png", "e.png"].map { entry($0, 200_000) }
+    let order = TarLayout.order(found, by: LoadOrder(launch: ["c.png", "gone.js", "b.js"], later: ["e.png"]))
+    #expect(order.entries.map(\.path) == ["c.png", "b.js", "e.png", "a.js", "d.png"])
+    #expect(order.byPath.map { order.entries[Int($0)].path } == found.map(\.path))
+    let plan = try TarLayout(order, originals: found.map { _ in -1 }, frameSize: LoadOrder.laterFrameSize)
+    #expect(plan.frames.map(\.items) == [0..<1, 1..<2, 2..<5])
+    #expect(plan.frames.map(\.kind) == [.launch, .launch, .usual])
+    // Small enough for one frame with what follows, but not read with it.
+    let small = TarLayout.order(["a.js", "b.js"].map { entry($0, 10) }, by: LoadOrder(launch: ["b.js"], later: []))
+    #expect(try TarLayout(small, originals: [-1, -1], frameSize: 65_536).frames.map(\.kind) == [.launch, .usual])
+    let whole = TarLayout.order(["a.js"].map { entry($0, 10) }, by: LoadOrder(launch: ["a.js"], later: []))
+    #expect(try TarLayout(whole, originals: [-1], frameSize: 65_536).frames.map(\.kind) == [.launch])
+  }
+
   @Test("entries with the same name and different sizes stay with the others of their directory")
   func series() {
     let found = [("a/1.png", 10), ("a/2.png", 20), ("b/1.png", 11), ("b/2.png", 20), ("c/1.png", 10), ("c/3.png", 5)]

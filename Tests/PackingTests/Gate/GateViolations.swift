@@ -815,6 +815,9 @@ struct Violation: Sendable, CustomTestStringConvertible {
     Violation("PK6021", "a script in another encoding than its page", .note, hint: nil) { sample in
       sample.release.contents[1].references.foreignEncodings = ["'a.js' is not in UTF-8, as its pages are"]
     },
+    Violation("PK6025", "a launch with a file that is gone", .warning, hint: "packer serve --layout") { sample in
+      sample.release.contents[1].lostLaunch = ["js/old.js"]
+    },
     Violation("PK6024", "an address from the top of the host, in browsers", hint: "without a slash") { sample in
       sample.release.configuration?.isForBrowsers = true
       sample.release.contents[1].references.absolute = ["'index.html', line 3, refers to '/js/a.js'"]

@@ -52,6 +52,13 @@ struct PackVerb: OutputVerb {
     help: ArgumentHelp("Segment size: the bytes encrypted together, a power of two from 4KiB to 1MiB.", valueName: "size"))
   var segmentSize = "64KiB"
 
+  @Option(
+    name: .customLong("layout"),
+    help: ArgumentHelp(
+      "Lay files out in the order of this file, which 'packer serve --layout' writes. Frames are then at most 1MiB.", valueName: "file"),
+    completion: .file())
+  var orderPath: String?
+
   @OptionGroup var exclusion: ExcludeOption
 
   @Flag(name: .customLong("follow-symlinks"), help: "Pack the targets of symbolic links if they are inside the directory.")
@@ -137,6 +144,7 @@ struct PackVerb: OutputVerb {
     (job.settings.excludes, job.settings.followsSymlinks) = (try exclusion.patterns(), followsSymlinks)
     (job.settings.allowsSecrets, job.settings.allowsUnportablePaths) = (allowsSecrets, allowsUnportablePaths)
     job.settings.allowedSecrets = try allowedSecrets.map { (text) throws(PackError) in try AllowedSecret(option: text) }
+    job.settings.order = try orderPath.map { (path) throws(PackError) in try LoadOrder.read(path) }
     job.settings.usesRandomSalt = usesRandomSalt
     (job.packVersion, job.usesPackKey, job.looksForUnneeded, job.jobs) = (packVersion, usesPackKey, true, try threads.count())
     return job
@@ -209,12 +217,15 @@ struct PackVerb: OutputVerb {
     rows.append(("compression", sizes.compression, "with tar, index and seek table, in \(frames)"))
     rows.append(("encryption", sizes.encryption, "header, and tags of \(segments)"))
     let table = Table.sizes(rows, total: "pack")
-    let fields = Table.fields([
-      ("key id", "\(report.keyID)"),
-      ("name", report.name.text),
-      ("pack version", "\(report.packVersion)"),
-      ("content root", report.contentRoot.hex),
-    ])
+    let fields = Table.fields(
+      [
+        ("key id", "\(report.keyID)"),
+        ("name", report.name.text),
+        ("pack version", "\(report.packVersion)"),
+        ("content root", report.contentRoot.hex),
+      ]
+        + (orderPath == nil
+          ? [] : [("launch", "\(ByteCount(report.launchSize)) in front, for \(Table.count(report.launchFiles, "file", "files"))")]))
     console.result(
       report.json(segments: layout.segmentCount), ["\(report.output): \(ByteCount(report.packSize))"] + table + fields)
   }

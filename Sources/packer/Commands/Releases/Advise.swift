@@ -10,8 +10,8 @@ struct Advise: OutputVerb {
       have. Each number of bytes is what the packs then lack, as served. Nothing is changed, and no key is needed. Takes as long as packing \
       everything several times, mostly for the level.
 
-      With --run also what 'packer serve --record' wrote: a pack without files that were not loaded, and one of the files that the first 5 seconds \
-      loaded, as the proposal for the essential pack. Formats that browsers do not need, such as WAV, are named with what they take; they are not \
+      With --run also what 'packer serve --record' wrote: a pack without files that were not loaded, one of the files that the first 5 seconds \
+      loaded, as the proposal for the essential pack, and one laid out in the order of the run. Formats that browsers do not need, such as WAV, are named with what they take; they are not \
       converted, so what that saves is not known.
 
       Examples:
@@ -71,7 +71,12 @@ struct Advise: OutputVerb {
     for advice in result.advice {
       let what = "\(advice.packs.joined(separator: ", ")): \(advice.text)"
       let amount = "\(ByteCount(advice.bytes)) of \(ByteCount(advice.size))"
-      let saving = advice.kind.isSaving ? "\n  saves \(amount)" : advice.kind == .media ? "" : "\n  \(amount) may come later"
+      let saving =
+        switch advice.kind {
+        case .level, .unneeded, .shared: "\n  saves \(amount)"
+        case .media, .layout: ""
+        case .unused, .start: "\n  \(amount) may come later"
+        }
       console.result(advice.json, (what + saving + "\n  \(advice.remedy)").split(separator: "\n").map(String.init))
     }
     if result.advice.filter(\.kind.isSaving).count > 1, !console.isJSON {
