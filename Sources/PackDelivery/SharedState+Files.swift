@@ -44,20 +44,20 @@ extension SharedState {
     // A record that cannot be read is ignored: the next plan recreates it from this file.
     let record = try? directory.record(download.id, in: root)
     guard let record, record.identifier == download else {
-      if let record, record.bytes.version >= download.version { return .notNeeded }
+      // What is on the device was offered before, too.
+      let installed = try storeRecords()?.versions(of: download.id).map(\.version) ?? []
+      if ([record?.bytes.version].compactMap(\.self) + installed).contains(where: { $0 >= download.version }) { return .notNeeded }
       try directory.moveIn(file, as: download, in: root)
       return .unrecorded
     }
-    // One that is being installed is not replaced while it is read.
-    guard record.state != .ready, record.state != .installing else { return .notNeeded }
     guard size == record.file.size else {
       let event = record.event(for: .wrongSize)
-      guard case .became(let next) = outcome(event, of: record) else { return .wrongSize(.nothing) }
+      guard let next = after(event, record) else { return .wrongSize(.nothing) }
       if next != record { try directory.write(next, of: download.id, in: root) }
       return .wrongSize(event == .demoted ? .handOverAsNonEssential : .planAgain(next))
     }
     try directory.moveIn(file, as: download, in: root)
-    guard case .became(let next) = outcome(.arrived, of: record) else { return .unrecorded }
+    guard let next = after(.arrived, record) else { return .unrecorded }
     do throws(PackError) {
       if next != record { try directory.write(next, of: download.id, in: root) }
     } catch {
@@ -70,69 +70,54 @@ extension SharedState {
 
   // MARK: Installing
 
-  /// Takes a file for installation. Only the app calls this.
+  /// Returns the path of a file that a plan hands over. Nil if it is gone, or its bytes are no longer wanted; make a new plan then.
   ///
-  /// - Returns: the path of the file, which belongs to the caller until ``finishInstall(_:_:)``. Nil if the file is gone; make a new plan then.
-  public func beginInstall(_ file: HandOver) throws(PackError) -> String? {
-    try directory.withLock { (root) throws(PackError) in
-      guard let record = try directory.record(file.id, in: root), record.file == file.bytes,
-        case .became(let next) = outcome(.installBegan, of: record)
-      else { return nil }
-      let place = Self.place(file.identifier)
-      guard try directory.status(place, in: root) != nil else {
-        if case .became(let next) = outcome(.purged, of: record) { try directory.write(next, of: file.id, in: root) }
-        return nil
-      }
-      try directory.write(next, of: file.id, in: root)
-      return directory.path(place)
-    }
+  /// Nothing is recorded: if the process ends, the file waits as before. The store notices if it is replaced while it is installed.
+  public func path(of file: HandOver) throws(PackError) -> String? {
+    let root = try directory.open()
+    let place = Self.place(file.identifier)
+    guard let record = try directory.record(file.id, in: root), record.file == file.bytes, record.state == .toBeTransferred,
+      try directory.status(place, in: root) != nil
+    else { return nil }
+    return directory.path(place)
   }
 
   /// The result of an installation.
   public enum InstallOutcome: Hashable, Sendable {
     /// The pack is installed in the store.
-    case installed(InstallMode)
+    case installed
     /// The file could not be installed now, but nothing is wrong with it: no space, no key, or a busy store. The file is kept.
     case putOff
     /// The file is unusable and is removed.
     case failed(FailureReason)
+
+    /// The event in the delivery; nil if it is over, or nothing changes.
+    fileprivate var event: PackEvent? {
+      switch self {
+      case .installed, .putOff: nil
+      // The store remembers which bytes it rejects.
+      case .failed(.rejected): .purged
+      case .failed(let reason): .installFailed(reason)
+      }
+    }
   }
 
-  /// Records the result of an installation.
+  /// Records the result of an installation. The record of a pack that is installed is removed.
   ///
-  /// - Returns: the new record; nil if another process changed it meanwhile, which is harmless.
+  /// - Returns: the new record; nil if there is none, or another process changed it meanwhile, which is harmless.
   @discardableResult
   public func finishInstall(_ file: HandOver, _ end: InstallOutcome) throws(PackError) -> PackStatus? {
-    try directory.withLock { (root) throws(PackError) in
-      let event: PackEvent
-      switch end {
-      case .installed(let mode): event = .installed(mode)
-      case .failed(let reason): event = .installFailed(reason)
-      case .putOff: event = .installPutOff
-      }
-      var after: PackStatus?
-      if let record = try directory.record(file.id, in: root), record.file == file.bytes,
-        case .became(let next) = outcome(event, of: record)
-      {
-        try directory.write(next, of: file.id, in: root)
-        after = next
+    if end == .putOff { return try status(of: file.id) }
+    return try directory.withLock { (root) throws(PackError) in
+      var next: PackStatus?
+      if let record = try directory.record(file.id, in: root), record.file == file.bytes {
+        next = end.event.flatMap { after($0, record) }
+        if end == .installed || next != nil { try directory.write(next, of: file.id, in: root) }
       }
       // The record first: if a file is left behind, the next plan finds and reports it.
-      if end != .putOff { try root.remove(Self.place(file.identifier)) }
-      return after
+      try root.remove(Self.place(file.identifier))
+      return next
     }
-  }
-
-  /// Recovers installations that were interrupted because the app ended. Call it at each start of the app, before anything is installed.
-  ///
-  /// - Returns: the names of the packs whose installation was interrupted.
-  @discardableResult
-  public func recover() throws(PackError) -> [String] {
-    var interrupted: [String] = []
-    for record in try content().records where record.state == .installing {
-      if try change(record.id, { $0.state == .installing ? .interrupted : nil }) != nil { interrupted.append(record.id) }
-    }
-    return interrupted
   }
 
   /// Removes files that a plan lists as no longer needed (``DeliveryPlan/orphans``). A file that is needed again is kept.
@@ -147,7 +132,7 @@ extension SharedState {
         let name = Self.place(identifier)
         guard let size = try directory.status(name, in: root)?.size else { return }
         if let record = try? directory.record(identifier.id, in: root), record.identifier == identifier,
-          record.state == .toBeTransferred || record.state == .installing, record.file.size == size
+          record.state == .toBeTransferred, record.file.size == size
         {
           return
         }
@@ -155,20 +140,5 @@ extension SharedState {
       }
     }
     return freed
-  }
-
-  /// Removes the record of an obsolete pack and its files in the shared directory. Installed versions are removed only by the store.
-  ///
-  /// - Returns: whether the pack was obsolete and its record was removed.
-  @discardableResult
-  public func forget(_ id: String) throws(PackError) -> Bool {
-    let root = try directory.open()
-    let names = try directory.names(in: .incoming, of: root).filter { DownloadIdentifier($0)?.id == id }
-    return try directory.withLock { (root) throws(PackError) in
-      guard let record = try directory.record(id, in: root), outcome(.removed, of: record) == .forgotten else { return false }
-      for name in names { try root.remove("\(StateDirectory.Folder.incoming.rawValue)/\(name)") }
-      try directory.write(nil, of: id, in: root)
-      return true
-    }
   }
 }

@@ -1,4 +1,6 @@
-/// The state of deliveries that app and extension share: one small file per pack in a directory of their app group.
+/// The state of deliveries that app and extension share: one small file per pack in a directory of their app group, for packs that are to come.
+///
+/// What is on the device is only in the records of the store. An extension reads them there.
 ///
 /// A change writes one small file, however many packs there are. It is atomic, even if a process is terminated. Reading takes no lock. A change waits
 /// for the other process for at most ``DeliveryPolicy/lockTimeoutMilliseconds``, or until its task is cancelled; if it cannot be recorded, the next
@@ -7,6 +9,8 @@ public struct SharedState: Sendable {
   /// The policy for timing.
   public let policy: DeliveryPolicy
   let directory: StateDirectory
+  /// The path of the store.
+  package let store: String?
   package let logger: (any PackLogger)?
 
   /// Opens a directory. Creates it if it does not exist.
@@ -14,17 +18,20 @@ public struct SharedState: Sendable {
   /// - Parameters:
   ///   - directory: a path in the container of the app group, on the volume that the system downloads to. Only its last component may be
   ///     missing.
+  ///   - store: the path of the store where the app installs the packs, which need not exist yet.
   ///   - policy: the policy for timing.
   ///   - logger: receives plans, and manifests that are accepted or refused.
   /// - Throws: ``PackFormat/PackError/Code/unsupported`` if the directory has another format version, or an error of the file system.
-  public init(directory: String, policy: DeliveryPolicy = .init(), logger: (any PackLogger)? = nil) throws(PackError) {
-    try self.init(directory: directory, policy: policy, files: SystemFiles(), clock: SystemClock(), logger: logger)
+  public init(directory: String, store: String, policy: DeliveryPolicy = .init(), logger: (any PackLogger)? = nil) throws(PackError) {
+    try self.init(directory: directory, store: store, policy: policy, files: SystemFiles(), clock: SystemClock(), logger: logger)
   }
 
   package init(
-    directory: String, policy: DeliveryPolicy = .init(), files: any FileSystem, clock: any DeviceClock, logger: (any PackLogger)? = nil
+    directory: String, store: String? = nil, policy: DeliveryPolicy = .init(), files: any FileSystem, clock: any DeviceClock,
+    logger: (any PackLogger)? = nil
   ) throws(PackError) {
     self.policy = policy
+    self.store = store
     self.logger = logger
     self.directory = StateDirectory(
       path: directory, files: files, clock: clock, lockTimeoutMilliseconds: policy.lockTimeoutMilliseconds)
@@ -58,21 +65,26 @@ public struct SharedState: Sendable {
       case .damaged: content.damaged.append(id)
       }
     }
-    let installing = Set(content.records.filter { $0.state == .installing }.map(\.identifier))
-    content.files = try files(in: root, installing: installing)
+    content.files = try files(in: root)
     return content
   }
 
-  private func files(in root: RecordDirectory, installing: Set<DownloadIdentifier> = []) throws(PackError) -> [WaitingFile] {
+  /// Returns the records of the store; nil if there is no store.
+  func storeRecords() throws(PackError) -> StoreRecords? {
+    guard let store else { return nil }
+    return try StoreRecords(store, files: directory.files)
+  }
+
+  private func files(in root: RecordDirectory) throws(PackError) -> [WaitingFile] {
     var files: [WaitingFile] = []
     for name in try directory.names(in: .incoming, of: root) {
       guard let identifier = DownloadIdentifier(name), let status = try directory.status(Self.place(identifier), in: root) else { continue }
-      files.append(WaitingFile(identifier: identifier, size: status.size, isBeingInstalled: installing.contains(identifier)))
+      files.append(WaitingFile(identifier: identifier, size: status.size))
     }
     return files
   }
 
-  /// Returns the status of a pack's delivery; nil if there is no record.
+  /// Returns the status of a pack's delivery. Nil if there is no record, as for a pack that the device has as the manifest offers it.
   ///
   /// - Throws: ``PackFormat/PackError/Code/damagedState`` if the record cannot be read.
   public func status(of id: String) throws(PackError) -> PackStatus? {
@@ -113,16 +125,23 @@ public struct SharedState: Sendable {
     let root = try directory.open()
     var damaged: Set<String> = []
     var count = 0
+    // The files before the records of the store: the store moves a file away before it records the version.
+    let files = try files(in: root)
+    let device = try facts.device == nil ? storeRecords() : nil
+    let held = Dictionary(grouping: facts.device ?? [], by: \.id)
     let records = PlanRecords<PackError>(ids: Set(try directory.recordedPacks(in: root)), batch: StateDirectory.batch) {
       (id) throws(PackError) in
       let record = try recordUnlessDamaged(id, in: root)
       if case .damaged = record { damaged.insert(id) }
       return record.status
+    } versions: { (id) throws(PackError) in
+      try device?.versions(of: id) ?? held[id] ?? []
+    } hasTaken: { (file) throws(PackError) in
+      try device?.hasTaken(file) ?? false
     } write: { (changes) throws(PackError) in
       count += changes.count
       return try record(changes, replacing: damaged, isOrdered: count <= Self.orderedChanges)
     }
-    let files = try files(in: root)
     let lookup = try lookup(for: manifest, facts, records, files, search)
     var planning = try Planning(manifest, lookup, records, files, facts, policy)
     try planning.run()
@@ -150,7 +169,7 @@ public struct SharedState: Sendable {
     guard !manifest.head.catalogue.isEmpty else { return lookup }
     var ids = facts.asked
     for pack in facts.device ?? [] where !pack.isRejected { ids.insert(pack.id) }
-    for id in records.ids { if try records.read(id)?.isIdle == false { ids.insert(id) } }
+    for id in records.ids { if search != nil, try records.read(id)?.isIdle ?? true { continue } else { ids.insert(id) } }
     for file in files { ids.insert(file.identifier.id) }
     var listed: Set<String> = []
     for pack in manifest {
@@ -267,26 +286,14 @@ public struct SharedState: Sendable {
   func change(_ id: String, _ event: (PackStatus) -> PackEvent?) throws(PackError) -> PackStatus? {
     // Most callbacks are repeated. An event that changes nothing needs no lock.
     guard let seen = try status(of: id), let first = event(seen) else { return nil }
-    switch outcome(first, of: seen) {
-    case .passedOver: return nil
-    case .became(seen): return seen
-    case .became, .forgotten: break
-    }
+    guard let next = after(first, seen) else { return nil }
+    if next == seen { return seen }
     return try directory.withLock { (root) throws(PackError) in
-      guard let record = try directory.record(id, in: root), let event = event(record) else { return nil }
-      switch outcome(event, of: record) {
-      case .passedOver: return nil
-      case .forgotten:
-        try directory.write(nil, of: id, in: root)
-        return nil
-      case .became(let next):
-        if next != record { try directory.write(next, of: id, in: root) }
-        return next
-      }
+      guard let record = try directory.record(id, in: root), let event = event(record), let next = after(event, record) else { return nil }
+      if next != record { try directory.write(next, of: id, in: root) }
+      return next
     }
   }
 
-  func outcome(_ event: PackEvent, of record: PackStatus) -> PackStatus.Outcome {
-    record.after(event, at: time, policy: policy)
-  }
+  func after(_ event: PackEvent, _ record: PackStatus) -> PackStatus? { record.after(event, at: time, policy: policy) }
 }

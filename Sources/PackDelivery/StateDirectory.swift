@@ -2,7 +2,7 @@
 ///
 ///     delivery              the kind and version of this directory
 ///     lock                  locked for the milliseconds of one change, never while waiting for anything
-///     packs/<pack>          one record per pack in progress, replaced as a whole
+///     packs/<pack>          one record per pack that is to come, or is not to, replaced as a whole
 ///     incoming/<download>   downloaded files
 ///     manifest, accepted    the last accepted document, and its version
 ///     allowance             the bytes that may still be downloaded before the first start
@@ -19,7 +19,7 @@ struct StateDirectory: Sendable {
   let clock: any DeviceClock
   let lockTimeoutMilliseconds: UInt32
 
-  private static let form = RecordDirectory.Form("packer-delivery/1", in: "delivery", isPrivate: true)
+  private static let form = RecordDirectory.Form("packer-delivery/2", in: "delivery", isPrivate: true)
   private static let writingName = "writing"
   /// The maximum number of changes made under one lock, so that it is held for milliseconds.
   static let batch = 32

@@ -174,6 +174,8 @@ extension PackError.Code {
   public static let untrustedKeys = Self(rawValue: "untrusted-keys")
   /// The newest keys document has expired. Installed packs stay; nothing new may be installed.
   public static let keysExpired = Self(rawValue: "keys-expired")
+  /// A record of the store cannot be read.
+  public static let damagedStore = Self(rawValue: "damaged-store")
   /// The caller tried to write values that a manifest may not contain.
   public static let invalidManifest = Self(rawValue: "invalid-manifest")
   /// The text is not a key: wrong length, wrong kind, or wrong checksum.

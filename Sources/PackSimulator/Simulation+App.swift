@@ -53,7 +53,7 @@ extension Simulation {
     let files = CrashInjectingFiles()
     let session = "start-\(launches)-\(settings.earlier == nil || published.path != settings.earlier?.path ? 1 : 0)"
     let store = try await AssetStore(
-      root: "\(home)/store", keys: settings.keys ?? KeyRing(), trusting: settings.trusted, lowestVersion: 0,
+      root: storePath, keys: settings.keys ?? KeyRing(), trusting: settings.trusted, lowestVersion: 0,
       policy: StorePolicy(freeSpaceMargin: 0), files: files, clock: clock,
       process: StoreProcess(session: session) { $0 == session }, backend: CryptoBackends.standard,
       device: settings.device)
@@ -63,13 +63,12 @@ extension Simulation {
     policy.freeSpaceMargin = 0
     let transfers = try await Transfers(
       directory: "\(home)/downloads", transport: SimulatedTransport(world), policy: policy, files: files, clock: clock)
-    let state = try SharedState(directory: group, policy: Self.policy, files: files, clock: clock)
+    let state = try SharedState(directory: group, store: storePath, policy: Self.policy, files: files, clock: clock)
     return AppProcess(delivery: AppDelivery(state: state, store: store), service: TransferService(state, transfers))
   }
 
   private func begin(_ process: AppProcess) async throws(PackError) {
     let start = try await process.delivery.start()
-    for id in start.interrupted { tell(.app, "\(id): its installation was interrupted; the file waits for the next attempt", pack: id) }
     for finding in start.findings { tell(.app, "repairs: \(finding)") }
     if let refusal = start.refusal {
       world.timeline.tell(.app, words(refusal), remedy: "the store keeps its own manifest")
@@ -78,7 +77,7 @@ extension Simulation {
 
   /// Returns the packs of which the device has the bytes of the release: the pack file, or a delta that makes it.
   private func here() throws(PackError) -> Set<String> {
-    let state = try SharedState(directory: group, files: CrashInjectingFiles(), clock: clock)
+    let state = try openState()
     let content = try state.content()
     let files = Set(content.files.map(\.identifier.description))
     let coming = Dictionary(content.records.map { ($0.id, $0) }) { first, _ in first }

@@ -157,7 +157,7 @@ extension Simulation {
     let holder = try holdLock(about: pack, .extension)
     defer { withExtendedLifetime(holder) {} }
     do throws(PackError) {
-      let state = try SharedState(directory: group, files: files, clock: clock)
+      let state = try openState(files)
       let trusted = settings.trusted
       let device = settings.device
       let result = try body(ExtensionDelivery(state: state, isForDevice: device.accepts, trusting: trusted))
@@ -190,7 +190,7 @@ extension Simulation {
   private func holdLock(about pack: String?, _ actor: TimelineActor) throws(PackError) -> OpenFile? {
     guard world.strikes(.lock, pack) else { return nil }
     // The first use creates the directory and the lock in it.
-    _ = try SharedState(directory: group, files: CrashInjectingFiles(), clock: clock)
+    _ = try openState()
     let lock = try reading(group, SystemFiles().open("\(group)/lock", .readUnlinked, in: nil))
     guard try reading(group, SystemFiles().tryLock(lock)) else { return nil }
     world.timeline.tell(actor, "finds the lock of the shared state held by another process", pack: pack, isInjected: true)
@@ -333,7 +333,7 @@ extension Simulation {
     guard toApp else { return try wake(about: pack, body) }
     let holder = try holdLock(about: pack, .app)
     defer { withExtendedLifetime(holder) {} }
-    let state = try SharedState(directory: group, files: CrashInjectingFiles(), clock: clock)
+    let state = try openState()
     let (trusted, device) = (settings.trusted, settings.device)
     do throws(PackError) {
       return try body(ExtensionDelivery(state: state, isForDevice: device.accepts, trusting: trusted))

@@ -5,17 +5,16 @@ extension Simulation {
     report.launches = launches
     report.duration = clock.milliseconds
     report.traffic = world.traffic
-    let state = try SharedState(directory: group, files: CrashInjectingFiles(), clock: clock)
-    let content = try state.content()
+    let content = try openState().content()
     let records = Dictionary(content.records.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
     for pack in published.listed(asked: settings.asked, tags: settings.tags) where settings.device.accepts(pack) {
       let record = records[pack.id]
-      let isOf = record?.bytes == PackBytes(pack)
+      let isHere = lastPlan?.ready.contains(pack.id) ?? false
+      let state = record.flatMap { $0.bytes == PackBytes(pack) ? $0.state : nil } ?? .notLoaded(.new)
       report.packs.append(
         .init(
-          id: pack.id, version: pack.version, delivery: pack.delivery,
-          state: isOf ? record.map { "\($0.state)" } ?? "" : "not-loaded new",
-          reason: isOf ? record?.state.reason ?? "" : DeliveryState.notLoaded(.new).reason, readyAt: readyAt[pack.id],
+          id: pack.id, version: pack.version, delivery: pack.delivery, state: isHere ? "ready" : "\(state)",
+          reason: isHere ? "the device has the version that the manifest offers" : state.reason, readyAt: readyAt[pack.id],
           wasHereAtLaunch: hereAtLaunch.contains(pack.id)))
     }
     judgeManifest()
@@ -119,7 +118,7 @@ extension Simulation {
       if let reason = postponed[id] {
         guard reason != .notAsked || wanted.contains(id) else { continue }
         find(.missing, "\(id) is not on the device after \(launches) starts of the app: \(reason.text)", pack: id, hint: hint(for: reason))
-      } else if plan.underWay.contains(id) || plan.installing.contains(id) || plan.handOver.contains(where: { $0.id == id })
+      } else if plan.underWay.contains(id) || plan.handOver.contains(where: { $0.id == id })
         || plan.downloads.contains(where: { $0.id == id })
       {
         let state = report.packs.first { $0.id == id }?.state ?? "unknown"
@@ -155,7 +154,7 @@ extension Simulation {
   private mutating func judgeContent() async throws(PackError) {
     guard let keys = settings.keys, let plan = lastPlan, appManifest == published.manifest else { return }
     let store = try await AssetStore(
-      root: "\(directory)/app/store", keys: keys, trusting: settings.trusted, lowestVersion: 0, policy: StorePolicy(freeSpaceMargin: 0),
+      root: storePath, keys: keys, trusting: settings.trusted, lowestVersion: 0, policy: StorePolicy(freeSpaceMargin: 0),
       files: CrashInjectingFiles(), clock: clock, process: StoreProcess(session: "verdict") { $0 == "verdict" },
       backend: CryptoBackends.standard, device: settings.device)
     for id in plan.ready {

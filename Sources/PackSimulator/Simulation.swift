@@ -61,6 +61,7 @@ package struct Simulation {
   }
 
   var group: String { "\(directory)/group" }
+  var storePath: String { "\(directory)/app/store" }
   var clock: VirtualClock { world.clock }
 
   // MARK: Run
@@ -165,7 +166,7 @@ package struct Simulation {
   /// Whether nothing is left to do.
   private var isSettled: Bool {
     guard appRefusal == nil, tagRefusals.isEmpty, appManifest == published.manifest, let plan = lastPlan else { return false }
-    guard daemon.downloads.isEmpty, plan.downloads.isEmpty, plan.underWay.isEmpty, plan.installing.isEmpty, plan.orphans.isEmpty,
+    guard daemon.downloads.isEmpty, plan.downloads.isEmpty, plan.underWay.isEmpty, plan.orphans.isEmpty,
       plan.obsolete.isEmpty, plan.undecided.isEmpty
     else { return false }
     guard plan.handOver.isEmpty || settings.keys == nil else { return false }
@@ -173,6 +174,11 @@ package struct Simulation {
   }
 
   // MARK: Helpers
+
+  /// Opens the state that app and extension share.
+  func openState(_ files: CrashInjectingFiles = CrashInjectingFiles()) throws(PackError) -> SharedState {
+    try SharedState(directory: group, store: storePath, files: files, clock: clock)
+  }
 
   func tell(_ actor: TimelineActor, _ text: String, pack: String? = nil) {
     world.timeline.tell(actor, text, pack: pack)

@@ -6,16 +6,19 @@ struct BatchTests {
   private let disk = MemoryDisk()
 
   /// Lets a download arrive, and the app install its file.
-  private func deliver(_ identifier: String, to state: SharedState, isInstalled: Bool) throws {
+  ///
+  /// - Returns: What the device has then.
+  private func deliver(_ identifier: String, to state: SharedState, isInstalled: Bool) throws -> DevicePack? {
     disk.write([1], to: "/system/file")
     guard case .recorded(let record) = try state.park("/system/file", asDownload: identifier) else {
       Issue.record("the file of \(identifier) was not taken")
-      return
+      return nil
     }
-    guard isInstalled else { return }
+    guard isInstalled else { return nil }
     let file = HandOver(id: record.id, bytes: record.bytes, mode: .packed)
-    _ = try #require(try state.beginInstall(file))
-    try state.finishInstall(file, .installed(.packed))
+    _ = try #require(try state.path(of: file))
+    try state.finishInstall(file, .installed)
+    return installed(record.id)
   }
 
   @Test(
@@ -28,17 +31,18 @@ struct BatchTests {
     // Every 40th is essential, and the last ones too, so that the order of the manifest is not the order of urgency.
     let essential = Set((0..<count).filter { $0 % 40 == 39 || $0 > count - 10 }.map { "pack-\($0)" })
     let release = manifest((0..<count).map { offer("pack-\($0)", size: 1, essential.contains("pack-\($0)") ? .essential : .prefetch) })
-    var (system, handed): ([String], [String]) = ([], [])
+    var (system, handed, device): ([String], [String], [DevicePack]) = ([], [], [])
     var (event, rounds) = (DeliveryEvent.install, 0)
     repeat {
-      let plan = try state.plan(for: release, facts: DeliveryFacts(event, at: now, downloads: Set(system))).plan
+      let plan = try state.plan(for: release, facts: DeliveryFacts(event, at: now, device: device, downloads: Set(system))).plan
       handed += plan.downloads.map(\.id)
       system += plan.downloads.map(\.identifier.description)
       #expect(system.count <= 500, "seed \(seed)")
       let waiting = plan.postponed.count { if case .batch = $0.reason { true } else { false } }
       #expect(waiting == count - handed.count && (waiting == 0 || system.count == 500), "seed \(seed)")
       for _ in 0..<min(system.count, 200 + Int(random.next() % 300)) {
-        try deliver(system.remove(at: Int(random.next() % UInt64(system.count))), to: state, isInstalled: later == .launch)
+        let identifier = system.remove(at: Int(random.next() % UInt64(system.count)))
+        if let pack = try deliver(identifier, to: state, isInstalled: later == .launch) { device.append(pack) }
       }
       (event, rounds) = (later, rounds + 1)
     } while !system.isEmpty && rounds < 20

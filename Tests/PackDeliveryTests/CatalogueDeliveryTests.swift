@@ -53,8 +53,11 @@ struct CatalogueDeliveryTests {
   }
 
   /// Plans as an extension does.
-  private func planInExtension(_ release: Release, downloads: Set<String>? = nil) throws -> DeliveryPlan {
-    try state().plan(for: release.manifest, facts: facts([], nil, downloads, .periodic)).plan
+  private func planInExtension(
+    _ release: Release, device: [DevicePack] = [], downloads: Set<String>? = nil
+  ) throws -> DeliveryPlan {
+    disk.hold(device)
+    return try state().plan(for: release.manifest, facts: facts([], nil, downloads, .periodic)).plan
   }
 
   /// Delivers what a plan downloads.
@@ -260,7 +263,7 @@ struct CatalogueDeliveryTests {
     let second = try release([offer("core", 1, .onDemand), offer(Self.a)], version: 2)
     let waiting = try plan(second, device: device)
     #expect(waiting.ready == [Self.a] && waiting.undecided == ["core"] && waiting.obsolete == [] && waiting.downloads == [])
-    #expect(try planInExtension(second).downloads == [])
+    #expect(try planInExtension(second, device: device).downloads == [])
     try fetch(Shard.number(of: "core", among: 2), of: second)
     let planned = try plan(second, device: device)
     #expect(planned.ready.sorted() == [Self.a, "core"] && planned.undecided == [] && planned.obsolete == [])

@@ -67,11 +67,15 @@ struct DeliveryPlanTests {
 
   @Test("a requested pack on the device is kept up to date; one that was purged must be requested again")
   func onDemandUpdates() {
-    let here = status("d", .asked, .found(.packed))
-    #expect(plan(offer("d", 2, .onDemand), records: [here]).downloads.map(\.bytes.version) == [2])
-    let purged = plan(offer("d", 1, .onDemand), records: [here], facts: DeliveryFacts(.launch, at: now, device: []))
-    #expect(purged.reason(of: "d") == .notAsked)
-    #expect(purged.changes.map(\.after?.state) == [.notLoaded(.purged)])
+    let facts = DeliveryFacts(.launch, at: now, device: [installed("d")])
+    let here = plan(offer("d", .onDemand), records: [status("d", .asked, .arrived)], facts: facts)
+    #expect(here.ready == ["d"] && here.changes.map(\.after) == [nil])
+    #expect(plan(offer("d", 2, .onDemand), facts: facts).downloads.map(\.bytes.version) == [2])
+    let declined = status("d", 2, .scheduled(isEssential: false), .cancelled)
+    #expect(plan(offer("d", 2, .onDemand), records: [declined], facts: facts).reason(of: "d") == .cancelled)
+    #expect(plan(offer("d", 3, .onDemand), records: [declined], facts: facts).downloads.map(\.bytes.version) == [3])
+    let purged = plan(offer("d", .onDemand), facts: DeliveryFacts(.launch, at: now, device: []))
+    #expect(purged.reason(of: "d") == .notAsked && purged.changes == [])
   }
 
   @Test("downloads that someone waits for start in the foreground: essential, requested, or not permitted in the background")
@@ -98,7 +102,7 @@ struct DeliveryPlanTests {
   @Test("a download that the system has is not started again", arguments: [[PackEvent](), [.began], [.began, .paused(.user)]])
   func underWay(_ events: [PackEvent]) {
     var record = status("a", .scheduled(isEssential: false))
-    for event in events { if case .became(let next) = record.after(event, at: now) { record = next } }
+    for event in events { if let next = record.after(event, at: now) { record = next } }
     for facts in [
       DeliveryFacts(.update, at: now), DeliveryFacts(.launch, at: now + 50, device: [], downloads: []),
       DeliveryFacts(.launch, at: now + 9999, device: [], downloads: [identifier("a")]), DeliveryFacts(.periodic, at: now + 86_399),
@@ -143,10 +147,11 @@ struct DeliveryPlanTests {
   @Test("a download that was cancelled or is no longer needed is cancelled in the system; downloads of other code are not")
   func strays() {
     let records = [
-      status("c", .scheduled(isEssential: false), .cancelled), status("r", .found(.packed)), status("gone", .scheduled(isEssential: false)),
+      status("c", .scheduled(isEssential: false), .cancelled), status("gone", .scheduled(isEssential: false)),
     ]
     let downloads: Set = [identifier("c"), identifier("r"), identifier("gone"), identifier("unheard-of"), "the app's own"]
-    let plan = plan(offer("c"), offer("r"), records: records, facts: DeliveryFacts(.launch, at: now, downloads: downloads))
+    let plan = plan(
+      offer("c"), offer("r"), records: records, facts: DeliveryFacts(.launch, at: now, device: [installed("r")], downloads: downloads))
     #expect(plan.cancellations == [identifier("c"), identifier("gone"), identifier("r"), identifier("unheard-of")])
     #expect(plan.reason(of: "c") == .cancelled)
     #expect(plan.ready == ["r"])
@@ -154,7 +159,7 @@ struct DeliveryPlanTests {
 
   @Test("the download of a pack that is no longer listed is cancelled, even if the system's list is unknown", arguments: [false, true])
   func unlisted(isKnown: Bool) {
-    let records = [status("gone", .scheduled(isEssential: false), .began), status("done", .found(.packed))]
+    let records = [status("gone", .scheduled(isEssential: false), .began)]
     let facts = DeliveryFacts(.periodic, at: now, downloads: isKnown ? [identifier("gone")] : nil)
     let plan = plan(offer("a"), records: records, facts: facts)
     #expect(plan.cancellations == [identifier("gone")])
@@ -191,17 +196,18 @@ struct DeliveryPlanTests {
     #expect(plan.orphans == [identifier("a")])
   }
 
-  @Test("a file of other bytes is an orphan, unless it is being installed", arguments: [false, true])
-  func otherFile(isBeingInstalled: Bool) {
-    let file = WaitingFile(identifier: DownloadIdentifier(id: "a", bytes: bytes("a", 1)), size: 1000, isBeingInstalled: isBeingInstalled)
-    let plan = plan(offer("a", 2), records: [status("a", 2, .scheduled(isEssential: false))], files: [file])
-    #expect(plan.orphans == (isBeingInstalled ? [] : [identifier("a", 1)]))
+  @Test("a file of other bytes is an orphan")
+  func otherFile() {
+    let plan = plan(offer("a", 2), records: [status("a", 2, .scheduled(isEssential: false))], files: [waiting("a")])
+    #expect(plan.orphans == [identifier("a", 1)])
   }
 
   @Test("a pack is ready if the device has exactly its bytes")
   func ready() {
     #expect(plan(offer("a"), facts: DeliveryFacts(.launch, at: now, device: [installed("a")])).ready == ["a"])
-    #expect(plan(offer("a"), records: [status("a", .found(.packed))]).ready == ["a"], "the extension relies on the record")
+    let arrived = plan(
+      offer("a"), records: [status("a", .arrived)], files: [waiting("a")], facts: DeliveryFacts(.launch, at: now, device: [installed("a")]))
+    #expect(arrived.ready == ["a"] && arrived.orphans == [identifier("a")] && arrived.changes.map(\.after) == [nil])
     let other = DevicePack(id: "a", version: 1, sha256: digest("a", 2), mode: .packed)
     #expect(plan(offer("a"), facts: DeliveryFacts(.launch, at: now, device: [other])).downloads.map(\.id) == ["a"])
   }
@@ -219,9 +225,6 @@ struct DeliveryPlanTests {
     #expect(mode([], .unpacked) == [.unpacked])
     let same = plan(offer("a", 1, .prefetch, .unpacked), facts: DeliveryFacts(.launch, at: now, device: [installed("a", 1, .packed)]))
     #expect(same.ready == ["a"], "another mode is no reason to download the same bytes")
-    #expect(
-      plan(offer("a", 2, .prefetch, .unpacked), records: [status("a", .found(.packed))], files: [waiting("a", 2)]).handOver.map(\.mode)
-        == [.packed], "the extension knows it from the record")
   }
 
   @Test("bytes that the store rejected are not downloaded again; other bytes are")
@@ -229,15 +232,6 @@ struct DeliveryPlanTests {
     let facts = DeliveryFacts(.launch, at: now, device: [installed("a", 1, isRejected: true), installed("a", 0)])
     #expect(plan(offer("a"), facts: facts).reason(of: "a") == .failed(.rejected, secondsLeft: nil))
     #expect(plan(offer("a", 2), facts: facts).downloads.map(\.id) == ["a"])
-    let record = status("a", .arrived, .installBegan, .installFailed(.rejected))
-    for event in DeliveryEvent.allCases {
-      #expect(
-        plan(offer("a"), records: [record], facts: DeliveryFacts(event, at: now + 999_999)).reason(of: "a")
-          == .failed(.rejected, secondsLeft: nil))
-    }
-    let emptied = DeliveryFacts(.launch, at: now + 60, device: [])
-    #expect(
-      plan(offer("a"), records: [record], facts: emptied).downloads.map(\.id) == ["a"], "a store that was emptied no longer rejects it")
   }
 
   // MARK: Versions
@@ -254,17 +248,8 @@ struct DeliveryPlanTests {
   func rewrapped() {
     var pack = offer("a", 1)
     pack.sha256 = digest("a", 99)
-    #expect(plan(pack, records: [status("a", .found(.packed))]).downloads.map(\.bytes.sha256) == [digest("a", 99)])
-  }
-
-  @Test("an installation of the old version may finish, and the new version follows")
-  func supersededInstallation() {
-    let record = status("a", 1, .arrived, .installBegan)
-    let file = WaitingFile(identifier: DownloadIdentifier(id: "a", bytes: bytes("a", 1)), size: 1000, isBeingInstalled: true)
-    let during = plan(offer("a", 2), records: [record], files: [file])
-    #expect(during.installing == ["a"] && during.downloads.isEmpty && during.orphans.isEmpty && during.changes.isEmpty)
-    guard case .became(let after) = record.after(.installed(.packed), at: now) else { return #expect(Bool(false)) }
-    #expect(plan(offer("a", 2), records: [after]).downloads.map(\.bytes.version) == [2])
+    let facts = DeliveryFacts(.launch, at: now, device: [installed("a")])
+    #expect(plan(pack, facts: facts).downloads.map(\.bytes.sha256) == [digest("a", 99)])
   }
 
   // MARK: Postponed packs
@@ -350,10 +335,10 @@ struct DeliveryPlanTests {
 
   @Test("an expired manifest starts nothing and removes nothing", arguments: [0, 1] as [Int64])
   func expired(_ late: Int64) {
-    let records = [status("r", .found(.packed)), status("w", .arrived), status("l", .scheduled(isEssential: false))]
+    let records = [status("w", .arrived), status("l", .scheduled(isEssential: false))]
     let plan = DeliveryPlan(
       for: manifest(offer("r"), offer("w"), offer("l"), offer("n"), expires: now), records: records, files: [waiting("w")],
-      facts: DeliveryFacts(.periodic, at: now + late))
+      facts: DeliveryFacts(.periodic, at: now + late, device: [installed("r")]))
     #expect(plan.ready == ["r"] && plan.underWay == ["l"] && plan.downloads.isEmpty && plan.handOver.isEmpty)
     #expect(plan.reason(of: "w") == .manifestExpired && plan.reason(of: "n") == .manifestExpired)
     #expect(plan.orphans.isEmpty && plan.obsolete.isEmpty && plan.changes.isEmpty)
@@ -379,7 +364,7 @@ struct DeliveryPlanTests {
         for _ in 0..<40 where record.state.kind != wanted.kind {
           let event = DeliveryStateTests.events.values.randomElement(using: &random)!
           if event.kind == .offered { continue }
-          if case .became(let next) = record.after(event, at: record.since) { record = next }
+          if let next = record.after(event, at: record.since) { record = next }
         }
         records.append(record)
       }

@@ -8,10 +8,9 @@ struct DeliveryStateTests {
   struct Row: Hashable, CustomStringConvertible {
     let from: DeliveryState.Kind
     let event: PackEvent.Kind
-    /// Nil if the record of the pack is removed.
-    let to: DeliveryState.Kind?
+    let to: DeliveryState.Kind
 
-    var description: String { "\(from.rawValue) –\(event.rawValue)→ \(to?.rawValue ?? "forgotten")" }
+    var description: String { "\(from.rawValue) –\(event.rawValue)→ \(to.rawValue)" }
   }
 
   /// The transitions that Documentation/DELIVERY.md lists, each with its cause.
@@ -22,8 +21,9 @@ struct DeliveryStateTests {
       let cells = line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces).replacing("`", with: "") }
       guard cells.count == 4, let event = PackEvent.Kind(rawValue: cells[0]) else { return [] }
       return cells[1].split(separator: ",").compactMap { from in
-        guard let from = DeliveryState.Kind(rawValue: from.trimmingCharacters(in: .whitespaces)) else { return nil }
-        let to = cells[2] == "the same" ? from : DeliveryState.Kind(rawValue: cells[2])
+        guard let from = DeliveryState.Kind(rawValue: from.trimmingCharacters(in: .whitespaces)),
+          let to = cells[2] == "the same" ? from : DeliveryState.Kind(rawValue: cells[2])
+        else { return nil }
         return (Row(from: from, event: event, to: to), cells[3])
       }
     }
@@ -35,18 +35,14 @@ struct DeliveryStateTests {
     .loading: status("a", .scheduled(isEssential: true), .began),
     .paused: status("a", .scheduled(isEssential: true), .paused(.network)),
     .toBeTransferred: status("a", .scheduled(isEssential: true), .arrived),
-    .installing: status("a", .scheduled(isEssential: false), .arrived, .installBegan),
-    .ready: status("a", .found(.packed)),
-    .obsolete: status("a", .found(.packed), .unlisted),
     .failed: status("a", .scheduled(isEssential: false), .downloadFailed(.offline)),
   ]
 
   static let events: [PackEvent.Kind: PackEvent] = [
     .offered: .offered(bytes("a", 2)), .asked: .asked, .scheduled: .scheduled(isEssential: true), .began: .began,
     .paused: .paused(.system), .arrived: .arrived, .demoted: .demoted, .turnedAway: .turnedAway(.background),
-    .downloadFailed: .downloadFailed(.server), .forgotten: .forgotten, .cancelled: .cancelled, .installBegan: .installBegan,
-    .installed: .installed(.packed), .installPutOff: .installPutOff, .installFailed: .installFailed(.wrongBytes),
-    .interrupted: .interrupted, .found: .found(.unpacked), .purged: .purged, .unlisted: .unlisted, .removed: .removed, .retryDue: .retryDue,
+    .downloadFailed: .downloadFailed(.server), .forgotten: .forgotten, .cancelled: .cancelled,
+    .installFailed: .installFailed(.wrongBytes), .purged: .purged, .retryDue: .retryDue,
   ]
 
   @Test("the documentation lists every transition once, each with its cause, and no others")
@@ -69,31 +65,28 @@ struct DeliveryStateTests {
       let event = try #require(Self.events[kind])
       #expect(event.kind == kind)
       let row = Self.documented.first { $0.row.from == state && $0.row.event == kind }?.row
-      switch before.after(event, at: now + 10) {
-      case .passedOver: #expect(row == nil, "\(state) on \(kind)")
-      case .forgotten: #expect(row != nil && row?.to == nil, "\(state) on \(kind)")
-      case .became(let after):
-        #expect(row?.to == after.state.kind, "\(state) on \(kind)")
-        #expect(after.id == before.id)
-        #expect(after.since == (after.state == before.state && kind != .demoted ? now : now + 10), "\(state) on \(kind)")
-        #expect(try PackStatus(reading: after.record, of: "a") == after)
-      }
+      let next = before.after(event, at: now + 10)
+      #expect(row?.to == next?.state.kind, "\(state) on \(kind)")
+      guard let after = next else { continue }
+      #expect(after.id == before.id)
+      #expect(after.since == (after.state == before.state && kind != .demoted ? now : now + 10), "\(state) on \(kind)")
+      #expect(try PackStatus(reading: after.record, of: "a") == after)
     }
   }
 
-  @Test("every state can be reached, has a reason text, and has a path to a pack that is ready")
+  @Test("every state can be reached, has a reason text, and has a path to a file that can be installed")
   func waysOut() {
     func reached(from start: DeliveryState.Kind) -> Set<DeliveryState.Kind> {
       var reached: Set = [start]
       while true {
-        let next = Set(DeliveryEdge.all.filter { reached.contains($0.from) }.compactMap(\.to)).subtracting(reached)
+        let next = Set(DeliveryEdge.all.filter { reached.contains($0.from) }.map(\.to)).subtracting(reached)
         guard !next.isEmpty else { return reached }
         reached.formUnion(next)
       }
     }
     #expect(reached(from: .notLoaded) == Set(DeliveryState.Kind.allCases))
     for (kind, sample) in Self.samples {
-      #expect(reached(from: kind).contains(.ready), "\(kind)")
+      #expect(reached(from: kind).contains(.toBeTransferred), "\(kind)")
       #expect(sample.state.waysOut.contains { $0.to != kind }, "\(kind)")
       #expect(!sample.state.reason.isEmpty)
     }
@@ -102,47 +95,45 @@ struct DeliveryStateTests {
   @Test("every state and every reason has its own text, which can be parsed")
   func texts() {
     let states: [DeliveryState] =
-      [.scheduled, .loading, .toBeTransferred, .installing, .ready, .obsolete]
+      [.scheduled, .loading, .toBeTransferred]
       + IdleReason.allCases.map { .notLoaded($0) } + PauseReason.allCases.map { .paused($0) } + FailureReason.allCases.map { .failed($0) }
     #expect(Set(states.map(\.description)).count == states.count)
     #expect(Set(states.map(\.reason)).count == states.count)
     for state in states { #expect(DeliveryState(state.description) == state) }
-    for text in ["", "ready ", " ready", "ready now", "failed", "failed ", "failed new", "not-loaded", "paused  user", "loading\n"] {
+    for text in [
+      "", "loading ", " loading", "loading now", "ready", "failed", "failed ", "failed new", "not-loaded", "paused  user", "loading\n",
+    ] {
       #expect(DeliveryState(text) == nil, "'\(text)'")
     }
   }
 
   @Test("for other bytes, everything starts again, except whether the app wants the pack")
   func offered() throws {
-    var before = status("a", .asked, .scheduled(isEssential: true), .downloadFailed(.server))
+    let before = status("a", .asked, .scheduled(isEssential: true), .downloadFailed(.server))
     #expect(before.attempts == 1 && before.delaySeconds == 60)
-    guard case .became(let after) = before.after(.offered(bytes("a", 2)), at: now + 5) else { return #expect(Bool(false)) }
+    guard let after = before.after(.offered(bytes("a", 2)), at: now + 5) else { return #expect(Bool(false)) }
     #expect(after.bytes == bytes("a", 2))
     #expect(after.state == .notLoaded(.changed))
     #expect(after.attempts == 0 && after.delaySeconds == 0 && !after.isEssential && after.isWanted)
     #expect(after.identifier != before.identifier)
-    before = status("a", .arrived, .installBegan)
-    #expect(before.after(.offered(bytes("a", 2)), at: now) == .passedOver, "an installation may finish")
   }
 
-  @Test("each consecutive failure doubles the delay up to a day, and a success resets it")
+  @Test("each consecutive failure doubles the delay up to a day")
   func delays() throws {
     var status = status("a")
     var delays: [UInt32] = []
     for _ in 0..<14 {
       for event in [PackEvent.scheduled(isEssential: false), .downloadFailed(.server)] {
-        guard case .became(let next) = status.after(event, at: now, policy: exact) else { return #expect(Bool(false)) }
+        guard let next = status.after(event, at: now, policy: exact) else { return #expect(Bool(false)) }
         status = next
       }
       delays.append(status.delaySeconds)
-      guard case .became(let next) = status.after(.retryDue, at: now) else { return #expect(Bool(false)) }
+      guard let next = status.after(.retryDue, at: now) else { return #expect(Bool(false)) }
       status = next
     }
     #expect(delays == [60, 120, 240, 480, 960, 1920, 3840, 7680, 15360, 30720, 61440, 86400, 86400, 86400])
     #expect(exact.delay(afterFailures: .max, reason: .server) == 86400)
     #expect(exact.delay(afterFailures: 0, reason: .server) == 0)
-    guard case .became(let ready) = status.after(.found(.packed), at: now) else { return #expect(Bool(false)) }
-    #expect(ready.attempts == 0)
   }
 
   @Test("delays begin with a second, are shorter without a network, up to half of them is random, and a server can ask for more")
@@ -163,9 +154,9 @@ struct DeliveryStateTests {
     let often = status(
       "a", .scheduled(isEssential: false), .downloadFailed(.server), .retryDue, .scheduled(isEssential: false), .downloadFailed(.server))
     #expect(often.attempts == 2 && often.delaySeconds == 120)
-    guard case .became(let due) = often.after(.retryDue, at: now),
-      case .became(let again) = due.after(.scheduled(isEssential: false), at: now),
-      case .became(let grown) = again.after(.downloadFailed(.timeout, hasGrown: true), at: now, policy: exact)
+    guard let due = often.after(.retryDue, at: now),
+      let again = due.after(.scheduled(isEssential: false), at: now),
+      let grown = again.after(.downloadFailed(.timeout, hasGrown: true), at: now, policy: exact)
     else { return #expect(Bool(false)) }
     #expect(grown.attempts == 1 && grown.delaySeconds == 60)
   }
@@ -183,11 +174,9 @@ struct DeliveryStateTests {
     #expect(early.secondsLeft(at: .max) == 0)
   }
 
-  @Test("a pack that was installed and purged is no longer wanted; a pack whose file was removed is")
+  @Test("a pack whose file was removed is still wanted")
   func purged() {
-    guard case .became(let purged) = status("a", .asked, .found(.packed)).after(.purged, at: now) else { return #expect(Bool(false)) }
-    #expect(purged.state == .notLoaded(.purged) && !purged.isWanted && purged.mode == nil)
-    guard case .became(let lost) = status("a", .asked, .arrived).after(.purged, at: now) else { return #expect(Bool(false)) }
+    guard let lost = status("a", .asked, .arrived).after(.purged, at: now) else { return #expect(Bool(false)) }
     #expect(lost.state == .notLoaded(.purged) && lost.isWanted)
   }
 }

@@ -24,7 +24,7 @@ struct DeliveryWalkTests {
       #expect(world.counts[what, default: 0] > 0, "\(what) never happened")
     }
     guard events >= 10_000 else { return }
-    let rare = ["power cut", "settled by delta", "settled over another pack", "fell back"]
+    let rare = ["power cut", "taken", "settled by delta", "settled over another pack", "fell back"]
     for what in rare + (hasCatalogue ? ["fetched shard", "swapped shard"] : []) {
       #expect(world.counts[what, default: 0] > 0, "\(what) never happened")
     }

@@ -26,7 +26,9 @@ struct DeliveryWorld {
   private var shards: [String: [UInt8]] = [:]
   /// The downloads that the system has, with the bytes they are for.
   private var downloads: [String: (id: String, bytes: PackBytes)] = [:]
-  private var device: [DevicePack] = []
+  private var device: [DevicePack] = [] { didSet { disk.hold(device) } }
+  /// What the store has moved to its place, without a record of it, because its process ended. The next start of the app records it.
+  private var taken: [DevicePack] = []
   private var lastPlan = DeliveryPlan()
   /// On-demand packs that the app has ever requested.
   private var asked: Set<String> = []
@@ -63,9 +65,7 @@ struct DeliveryWorld {
   ///
   /// - Returns: whether it ran to completion.
   @discardableResult
-  private mutating func process(
-    isApp: Bool, _ body: (inout DeliveryWorld, SharedState, MemoryFiles) throws(PackError) -> Void
-  ) -> Bool {
+  private mutating func process(_ body: (inout DeliveryWorld, SharedState, MemoryFiles) throws(PackError) -> Void) -> Bool {
     let plan: MemoryFiles.Plan = chance(1, in: 8) ? .stopBeforeChange(Int(random.next() % 24)) : .nothing
     let files = MemoryFiles(disk, plan)
     var blocker: (files: MemoryFiles, lock: OpenFile)?
@@ -76,7 +76,6 @@ struct DeliveryWorld {
     var ended = true
     do throws(PackError) {
       let state = try SharedState.sample(files, clock)
-      if isApp { try state.recover() }
       try body(&self, state, files)
     } catch {
       ended = false
@@ -232,7 +231,8 @@ struct DeliveryWorld {
     let allowance =
       event.permitsEssential && chance(1, in: 2) ? Allowance(essential: random.next() % 200, other: random.next() % 200) : nil
     let freeSpace = chance(1, in: 4) ? random.next() % 100_000 : nil
-    process(isApp: isApp) { (world, state, files) throws(PackError) in
+    if isApp { reconcile() }
+    process { (world, state, files) throws(PackError) in
       guard let manifest = try world.currentManifest(state) else { return }
       let catalogue = Self.catalogue(files)
       if isApp { try world.fetch(of: manifest, to: catalogue) }
@@ -243,7 +243,7 @@ struct DeliveryWorld {
           event, at: world.clock.secondsSince1970, device: knowsDevice ? world.device : nil,
           downloads: knowsSystem ? Set(world.downloads.keys) : nil, asked: wanted, allowance: allowance, freeSpace: freeSpace),
         search: isApp ? Self.search(catalogue, manifest) : nil)
-      world.check(planned.plan, of: manifest, before, event, isApp: isApp, knowsDevice: knowsDevice)
+      world.check(planned.plan, of: manifest, before, event, isApp: isApp)
       world.count("plan \(event)")
       world.lastPlan = planned.plan
       for download in planned.plan.downloads {
@@ -266,8 +266,7 @@ struct DeliveryWorld {
   }
 
   private mutating func check(
-    _ plan: DeliveryPlan, of manifest: Manifest, _ before: [String: PackStatus], _ event: DeliveryEvent, isApp: Bool = true,
-    knowsDevice: Bool = true
+    _ plan: DeliveryPlan, of manifest: Manifest, _ before: [String: PackStatus], _ event: DeliveryEvent, isApp: Bool = true
   ) {
     let packs = offered[manifest.version] ?? []
     let inCatalogue = Set(packs.map(\.id)).subtracting(manifest.packs.map(\.id))
@@ -285,7 +284,7 @@ struct DeliveryWorld {
         let delta = pack?.deltas.first { $0.sha256 == download.bytes.sha256 && $0.size == download.bytes.size }
         #expect(delta != nil && download.bytes.size < pack?.size ?? 0 && download.fallback == nil, "\(download.id): no such delta")
         #expect(download.url == (manifest.defaults.baseURL ?? "") + ManifestPack.publishedName(download.id, download.bytes.sha256))
-        if knowsDevice, let delta {
+        if let delta {
           // Its base is there, or another pack that is downloaded, too. A download that is repeated keeps the delta that was chosen before.
           let comes = packs.contains { $0.id == pack?.basePack && $0.contentRoot == delta.bases[0] && !lists(of: $0.id, in: plan).isEmpty }
           let isRepeated = before[download.id]?.file == download.bytes
@@ -294,6 +293,10 @@ struct DeliveryWorld {
       } else {
         #expect(pack.map(PackBytes.init) == download.bytes)
       }
+      #expect(!device.contains { $0.id == download.id && $0.sha256 == pack?.sha256 }, "\(download.id) is there")
+      #expect(
+        before[download.id]?.state != .toBeTransferred || !taken.contains { $0.id == download.id && $0.sha256 == pack?.sha256 },
+        "\(download.id) is being moved into the store")
       #expect(!download.isEssential || event.permitsEssential && pack?.delivery == .essential)
       #expect(
         pack?.delivery != .onDemand || asked.contains(download.id) || bases.contains(download.id), "\(download.id) was never requested")
@@ -313,7 +316,7 @@ struct DeliveryWorld {
   // MARK: The system
 
   private mutating func note(_ event: PackEvent, _ identifier: String) {
-    process(isApp: chance(1, in: 2)) { (_, state, _) throws(PackError) in try state.note(event, ofDownload: identifier) }
+    process { (_, state, _) throws(PackError) in try state.note(event, ofDownload: identifier) }
   }
 
   private mutating func deliver() {
@@ -331,7 +334,7 @@ struct DeliveryWorld {
       count("never delivered")
     } else {
       count("delivered")
-      process(isApp: chance(1, in: 2)) { (_, state, _) throws(PackError) in _ = try state.park(path, asDownload: identifier) }
+      process { (_, state, _) throws(PackError) in _ = try state.park(path, asDownload: identifier) }
     }
     // The system removes a file that was not moved.
     disk.remove(path)
@@ -351,7 +354,7 @@ struct DeliveryWorld {
       : pick([.offline, .timeout, .http(status: 500), .noSpace, .other])!
     downloads[identifier] = nil
     count("failed")
-    process(isApp: chance(1, in: 2)) { (world, state, _) throws(PackError) in
+    process { (world, state, _) throws(PackError) in
       if try state.downloadFailed(.download(identifier: identifier), failure) == .handOverAsNonEssential {
         world.count("demoted")
         world.hand(download.id, download.bytes)
@@ -365,10 +368,10 @@ struct DeliveryWorld {
     guard let file = pick(lastPlan.handOver) else { return }
     let isPutOff = chance(1, in: 8)
     let isRejected = chance(1, in: 40)
-    let diesAfterStore = chance(1, in: 12)
+    let (diesInStore, diesAfterStore) = (chance(1, in: 12), chance(1, in: 12))
     let hasDamagedBase = chance(1, in: 10)
-    process(isApp: true) { (world, state, files) throws(PackError) in
-      guard let path = try state.beginInstall(file) else { return }
+    process { (world, state, files) throws(PackError) in
+      guard let path = try state.path(of: file) else { return }
       if isPutOff {
         try state.finishInstall(file, .putOff)
         return
@@ -388,6 +391,12 @@ struct DeliveryWorld {
         return
       }
       world.disk.remove(path)
+      if diesInStore, !isRejected, file.mode == .packed, world.delta(file) == nil {
+        world.count("taken")
+        world.taken.append(made)
+        world.disk.write([1], to: Self.place(made))
+        return
+      }
       world.device.removeAll { $0.id == file.id && ($0.isRejected || $0.sha256 == made.sha256) }
       world.device.append(made)
       world.count("installed")
@@ -395,8 +404,23 @@ struct DeliveryWorld {
         world.count(world.base(file.id, of: delta)?.id == file.id ? "installed by delta" : "installed over another pack")
       }
       if diesAfterStore { return }
-      try state.finishInstall(file, isRejected ? .failed(.rejected) : .installed(file.mode))
+      try state.finishInstall(file, isRejected ? .failed(.rejected) : .installed)
     }
+  }
+
+  /// Returns where the store has the file of a full pack that is installed packed.
+  private static func place(_ pack: DevicePack) -> String {
+    "/store/packs/" + ItemName(id: pack.id, version: pack.version, sha256: pack.sha256, mode: .packed).text
+  }
+
+  /// What the store does when the app starts.
+  private mutating func reconcile() {
+    for pack in taken {
+      disk.remove(Self.place(pack))
+      device.removeAll { $0.id == pack.id && ($0.isRejected || $0.sha256 == pack.sha256) }
+      device.append(pack)
+    }
+    taken = []
   }
 
   /// Returns what the device has when a file is installed. Nil if it is a delta whose base is not there.
@@ -470,7 +494,7 @@ struct DeliveryWorld {
     case 84..<86: if let identifier = pick(downloads.keys.sorted()) { downloads[identifier] = nil }
     case 86..<88:
       if let id = pick(Self.ids) {
-        process(isApp: true) { (world, state, _) throws(PackError) in
+        process { (world, state, _) throws(PackError) in
           if let identifier = try state.cancel(id) { world.downloads[identifier.description] = nil }
         }
       }
@@ -480,10 +504,7 @@ struct DeliveryWorld {
     case 95..<98: clock.advance(Int64(random.next() % 200_000))
     case 98: clock.advance(-Int64(random.next() % 200_000))
     default:
-      if let gone = pick(lastPlan.obsolete) {
-        device.removeAll { $0.id == gone.id }
-        process(isApp: true) { (_, state, _) throws(PackError) in try state.forget(gone.id) }
-      }
+      if let gone = pick(lastPlan.obsolete) { device.removeAll { $0.id == gone.id } }
     }
     observe(before)
   }
@@ -506,13 +527,13 @@ struct DeliveryWorld {
   /// Stops all faults. Within a few starts of the app, every pack that should be on the device is, and nothing else is in progress.
   mutating func settle(_ remark: String) throws {
     counts["settled", default: 0] += 1
+    reconcile()
     var plan = DeliveryPlan()
-    let wanted = records().values.filter { $0.isWanted && $0.state.kind != .ready }.map(\.id)
+    let wanted = records().values.filter(\.isWanted).map(\.id)
     for _ in 0..<10 {
       clock.advance(200_000)
       let files = MemoryFiles(disk)
       let state = try SharedState.sample(files, clock)
-      try state.recover()
       let manifest = try state.accept(document, verify: Self.check)
       let catalogue = Self.catalogue(files)
       for number in try catalogue.missing(of: manifest) {
@@ -537,7 +558,7 @@ struct DeliveryWorld {
       plan = try state.plan(for: manifest, facts: facts(), search: search).plan
       for download in plan.downloads { downloads[download.identifier.description] = (download.id, download.bytes) }
       for file in plan.handOver {
-        let path = try #require(try state.beginInstall(file), "\(remark)")
+        let path = try #require(try state.path(of: file), "\(remark)")
         guard isIntact(path, of: file) else {
           try state.finishInstall(file, .failed(.wrongBytes))
           continue
@@ -557,17 +578,16 @@ struct DeliveryWorld {
           count(base(file.id, of: delta)?.id == file.id ? "settled by delta" : "settled over another pack")
         }
         device.append(made)
-        try state.finishInstall(file, .installed(file.mode))
+        try state.finishInstall(file, .installed)
       }
       for gone in plan.obsolete {
         device.removeAll { $0.id == gone.id }
-        try state.forget(gone.id)
       }
       try state.discard(plan.orphans)
       plan = try state.plan(for: manifest, facts: facts(), search: search).plan
     }
     #expect(plan.undecided.isEmpty, "\(remark): nothing is decided about \(plan.undecided)")
-    #expect(plan.downloads.isEmpty && plan.underWay.isEmpty && plan.handOver.isEmpty && plan.installing.isEmpty, "\(remark): stuck")
+    #expect(plan.downloads.isEmpty && plan.underWay.isEmpty && plan.handOver.isEmpty, "\(remark): stuck")
     #expect(plan.obsolete.isEmpty && plan.orphans.isEmpty && plan.cancellations.isEmpty, "\(remark): left over")
     for pack in published.packs {
       let held = device.first { $0.id == pack.id && $0.sha256 == pack.sha256 }

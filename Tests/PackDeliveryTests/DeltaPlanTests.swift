@@ -81,18 +81,6 @@ struct DeltaPlanTests {
     #expect(plan.downloads.map(\.bytes) == [file(old)])
   }
 
-  @Test("an extension, which does not ask the store, goes by the record of the last plan that did")
-  func byRecord() throws {
-    let first = plan(offer("a", 1), deltas: [], records: [status("a", .found(.packed))], device: [held("a")])
-    let ready = try #require(change(in: first))
-    #expect(ready.state == .ready && ready.base == digest("root a", 1))
-    let later = plan(deltas: [delta("a")], records: [ready])
-    #expect(later.downloads.map(\.isDelta) == [true])
-    // The next plan of the app finds that the base is gone.
-    let gone = plan(deltas: [delta("a")], records: [try #require(change(in: later))], device: [], downloads: [])
-    #expect(change(in: gone)?.base == nil)
-  }
-
   @Test("an essential download is the full pack, and a delta where no essential download is permitted")
   func essential() {
     for (event, isDelta) in [(DeliveryEvent.install, false), (.update, false), (.periodic, true), (.launch, true)] {
@@ -181,10 +169,6 @@ struct DeltaPlanTests {
     let engine = DevicePack(
       id: "e", version: 1, sha256: digest("e", 1), mode: mode, contentRoot: digest("root e", 1))
     #expect(downloads(plan(device: [engine])) == ["a": 100])
-    // An extension goes by the record.
-    let first = plan(records: [status("e", .found(.packed))], device: [engine])
-    let record = first.changes.first { $0.id == "e" }?.after
-    #expect(downloads(plan(records: [record].compactMap(\.self), device: nil)) == ["a": 100])
   }
 
   @Test("a delta over a base that comes anyway is downloaded beside it, also as an update, and installed after it")
@@ -197,7 +181,7 @@ struct DeltaPlanTests {
     #expect(downloads(underWay) == ["a": 100] && underWay.underWay == ["e"])
 
     let record = try #require(change(in: planned))
-    guard case .became(let arrived) = record.after(.arrived, at: now) else { throw BadTest() }
+    guard let arrived = record.after(.arrived, at: now) else { throw BadTest() }
     let file = WaitingFile(identifier: arrived.identifier, size: 100)
     let engine = DevicePack(id: "e", version: 1, sha256: digest("e", 1), mode: .packed, contentRoot: digest("root e", 1))
     let waiting = plan(records: [arrived, status("e", .scheduled(isEssential: false), .began)], files: [file])
@@ -234,8 +218,8 @@ struct DeltaPlanTests {
     #expect(downloads(plan(engine: offer("e", 2)))["a"] == 1000, "the delta is over version 1")
     let engine = DevicePack(id: "e", version: 1, sha256: digest("e", 1), mode: .packed, contentRoot: digest("root e", 1))
     var record = try #require(change(in: plan(device: [engine])))
-    for event in [PackEvent.arrived, .installBegan, .installFailed(.base)] {
-      guard case .became(let next) = record.after(event, at: now) else { throw BadTest() }
+    for event in [PackEvent.arrived, .installFailed(.base)] {
+      guard let next = record.after(event, at: now) else { throw BadTest() }
       record = next
     }
     let again = plan(records: [record])
@@ -291,8 +275,8 @@ struct DeltaPlanTests {
     var record = try #require(change(in: plan(deltas: [delta], device: [held("a")])))
     func fail(_ record: PackStatus) throws -> PackStatus {
       var record = record
-      for event in [PackEvent.arrived, .installBegan, .installFailed(reason)] {
-        guard case .became(let next) = record.after(event, at: now) else { throw BadTest() }
+      for event in [PackEvent.arrived, .installFailed(reason)] {
+        guard let next = record.after(event, at: now) else { throw BadTest() }
         record = next
       }
       return record
@@ -307,9 +291,9 @@ struct DeltaPlanTests {
       #expect(next.downloads.map(\.isDelta) == [false])
       return
     }
-    guard reason.isWorthRetrying, case .became(let due) = record.after(.retryDue, at: now),
-      case .became(let again) = due.after(.scheduled(isEssential: false), at: now)
-    else { return }
+    guard let due = record.after(.retryDue, at: now), let again = due.after(.scheduled(isEssential: false), at: now) else {
+      throw BadTest()
+    }
     record = try fail(again)
     #expect((record.delta == nil) == [.server, .configuration].contains(reason))
   }
@@ -318,7 +302,7 @@ struct DeltaPlanTests {
   func afterwards() throws {
     var record = status("a", 1, .asked)
     record = try #require(change(in: plan(deltas: [delta("a")], records: [record], device: [held("a")])))
-    guard case .became(let offered) = record.after(.offered(bytes("a", 3)), at: now) else { throw BadTest() }
+    guard let offered = record.after(.offered(bytes("a", 3)), at: now) else { throw BadTest() }
     #expect(offered.delta == nil && offered.fallback == nil)
   }
 

@@ -38,8 +38,8 @@ struct KnownWeaknessTests {
     _ = try plan(manifest(offer("a"), offer("b")), launch([installed("a")]))
     _ = try open().park(disk.downloaded(), asDownload: identifier("b"))
     let empty = try plan(manifest(), launch([installed("a")]))
-    #expect(empty.obsolete.map(\.id) == ["a", "b"])
-    #expect(empty.obsolete.map(\.installed) == [[installed("a")], []])
+    #expect(empty.obsolete.map(\.id) == ["a"] && empty.obsolete.map(\.installed) == [[installed("a")]])
+    #expect(empty.orphans == [identifier("b")])
     #expect(try open().content().files.count == 1)
     let back = try plan(manifest(offer("a"), offer("b")), launch([installed("a")]))
     #expect(back.ready == ["a"] && back.handOver.map(\.id) == ["b"] && back.downloads.isEmpty)
@@ -53,8 +53,7 @@ struct KnownWeaknessTests {
     _ = try open().park(disk.downloaded(), asDownload: identifier("a", 2))
     let waiting = try plan(update, launch([installed("a")]))
     #expect(waiting.handOver.map(\.bytes.version) == [2] && waiting.ready.isEmpty)
-    _ = try open().beginInstall(waiting.handOver[0])
-    _ = try open().finishInstall(waiting.handOver[0], .installed(.packed))
+    _ = try open().finishInstall(waiting.handOver[0], .installed)
     #expect(try plan(update, launch([installed("a"), installed("a", 2)])).ready == ["a"])
   }
 
@@ -66,12 +65,6 @@ struct KnownWeaknessTests {
     guard case .unrecorded = try state.park(disk.downloaded(filling: 2), asDownload: identifier("a")) else { return #expect(Bool(false)) }
     #expect(disk.bytes(of: "/group/incoming/\(identifier("a"))")?.first == 2)
     #expect(try state.status(of: "a")?.state == .toBeTransferred)
-    // But not one that is being installed.
-    let file = try #require(try plan(manifest(offer("a")), launch([])).handOver.first)
-    let path = try #require(try state.beginInstall(file))
-    let late = disk.downloaded(filling: 3)
-    #expect(try state.park(late, asDownload: identifier("a")) == .notNeeded)
-    #expect(disk.bytes(of: path)?.first == 2 && disk.bytes(of: late) != nil)
   }
 
   @Test("an id in two lists: a new version while the old file waits is one download and nothing else")
@@ -95,14 +88,12 @@ struct KnownWeaknessTests {
       #expect(dropped.obsolete.map(\.id) == ["a"])
       #expect(dropped.cancellations == [identifier("b")])
     }
-    #expect(try open().status(of: "a")?.state == .obsolete)
-    #expect(try open().status(of: "b") == nil, "nothing of it was ever downloaded")
-    #expect(try plan(manifest(), launch([])).obsolete.isEmpty)
     #expect(try open().content().records.isEmpty)
+    #expect(try plan(manifest(), launch([])).obsolete.isEmpty)
     #expect(try plan(manifest(), launch([installed("unheard-of")])).obsolete.map(\.id) == ["unheard-of"])
   }
 
-  @Test("a purged cache: a pack that the record calls ready but the store does not have is downloaded again")
+  @Test("a purged cache: a pack that was there and that the store does not have is downloaded again")
   func purgedCache() throws {
     let packs = manifest(offer("a"))
     #expect(try plan(packs, launch([installed("a")])).ready == ["a"])
@@ -122,7 +113,6 @@ struct KnownWeaknessTests {
     _ = try open().park(disk.downloaded(), asDownload: identifier("a"))
     let file = try #require(try plan(packs, launch([])).handOver.first)
     #expect(file.bytes.sha256 == digest("a", 1), "the digest that the store checks")
-    _ = try open().beginInstall(file)
     _ = try open().finishInstall(file, .failed(.wrongBytes))
     #expect(try plan(packs, launch([])).reason(of: "a") == .failed(.wrongBytes, secondsLeft: 120))
     #expect(try open().content().files.isEmpty)

@@ -19,7 +19,7 @@ struct SharedStateTests {
   @Test("a directory is created with everything it needs, and reopened with its content")
   func made() throws {
     #expect(try open().content() == SharedState.Content())
-    #expect(disk.bytes(of: "/group/delivery") == Array("packer-delivery/1\n".utf8))
+    #expect(disk.bytes(of: "/group/delivery") == Array("packer-delivery/2\n".utf8))
     try open().schedule(offer("a"))
     #expect(try open().status(of: "a")?.state == .scheduled)
     #expect(try open().status(of: "b") == nil)
@@ -45,14 +45,14 @@ struct SharedStateTests {
     #expect(Set(again.plan.downloads.map(\.id)).isSuperset(of: content.damaged) && Set(again.rebuilt) == Set(content.damaged))
   }
 
-  @Test("a directory of a later version is refused, and a damaged marker of this version is repaired")
-  func versions() throws {
-    disk.write(Array("packer-delivery/2\n".utf8), to: "/group/delivery")
+  @Test("a directory of another version is refused, and a damaged marker of this version is repaired", arguments: [1, 3])
+  func versions(_ other: Int) throws {
+    disk.write(Array("packer-delivery/\(other)\n".utf8), to: "/group/delivery")
     #expect(failure { () throws(PackError) in _ = try open() }?.code == .unsupported)
     #expect(failure { () throws(PackError) in _ = try open() }?.advice == .updateApp)
     disk.write([0, 0, 0], to: "/group/delivery")
     _ = try open()
-    #expect(disk.bytes(of: "/group/delivery") == Array("packer-delivery/1\n".utf8))
+    #expect(disk.bytes(of: "/group/delivery") == Array("packer-delivery/2\n".utf8))
   }
 
   @Test("a directory that is removed while in use is recreated empty")
@@ -78,7 +78,6 @@ struct SharedStateTests {
     let now = try state.note(event, ofDownload: identifier("a"))
     #expect(now?.state.kind == edge.to)
     #expect(try open().status(of: "a") == now)
-    #expect((disk.bytes(of: "/group/packs/a") == nil) == (edge.to == nil))
   }
 
   // MARK: The cost of a transition
@@ -118,8 +117,8 @@ struct SharedStateTests {
   func recordSize() throws {
     let id = "A" + String(repeating: "Z", count: 63)
     var record = PackStatus(id: id, bytes: PackBytes(version: .max, size: .max, sha256: digest(id, 1)), at: .min)
-    for event in [PackEvent.asked, .found(.unpacked), .purged, .scheduled(isEssential: true), .paused(.network)] {
-      if case .became(let next) = record.after(event, at: .min) { record = next }
+    for event in [PackEvent.asked, .scheduled(isEssential: true), .paused(.network)] {
+      if let next = record.after(event, at: .min) { record = next }
     }
     #expect(record.record.count < PackStatus.largestSize / 2)
     #expect(try PackStatus(reading: record.record, of: id) == record)
@@ -238,9 +237,11 @@ struct SharedStateTests {
     let state = try open()
     try state.schedule(offer("a", 2))
     #expect(try state.park(disk.downloaded(), asDownload: identifier("a", 1)) == .notNeeded)
-    try state.note(.found(.packed), ofDownload: identifier("a", 2))
+    disk.hold([installed("a", 2)])
+    #expect(try plan(state, offer("a", 2)).ready == ["a"])
     #expect(try state.park(disk.downloaded(), asDownload: identifier("a", 2)) == .notNeeded)
     #expect(disk.bytes(of: "/system/download") != nil)
+    #expect(try state.park(disk.downloaded(), asDownload: identifier("a", 3)) == .unrecorded)
   }
 
   @Test("a file of a pack or version without a record is kept for the next plan")
@@ -272,45 +273,58 @@ struct SharedStateTests {
     return try #require(try plan(state, pack).handOver.first)
   }
 
-  @Test("another download of the same bytes cannot replace a file that is being installed")
+  @Test("a file that is installed has no record any more, and one that arrives once more meanwhile is not needed")
   func installation() throws {
     let state = try open()
     let file = try waiting(state, offer("a"))
-    let path = try #require(try state.beginInstall(file))
+    let path = try #require(try state.path(of: file))
     #expect(disk.bytes(of: path)?.first == 7)
-    #expect(try state.status(of: "a")?.state == .installing)
-    // The same download, delivered twice.
-    #expect(try state.park(disk.downloaded(filling: 9), asDownload: identifier("a")) == .notNeeded)
-    #expect(disk.bytes(of: path)?.first == 7, "the file that is being checked is not replaced")
-    #expect(try state.finishInstall(file, .installed(.packed))?.state == .ready)
+    // The same download, delivered twice: the store finds that the file is another one.
+    #expect(try state.park(disk.downloaded(filling: 9), asDownload: identifier("a")) == .unrecorded)
+    #expect(disk.bytes(of: path)?.first == 9)
+    #expect(try state.finishInstall(file, .installed) == nil)
     #expect(disk.bytes(of: path) == nil)
+    #expect(try state.status(of: "a") == nil)
+    disk.hold([installed("a")])
     let plan = try plan(state, offer("a"))
     #expect(plan.ready == ["a"] && plan.orphans.isEmpty)
-    #expect(disk.tree(below: "/group/incoming").isEmpty)
+    #expect(disk.tree(below: "/group/incoming").isEmpty && disk.tree(below: "/group/packs").isEmpty)
   }
 
   @Test("an installation that is put off keeps the file; one that failed removes it")
   func installationEnds() throws {
     let state = try open()
     let file = try waiting(state, offer("a"))
-    _ = try state.beginInstall(file)
     #expect(try state.finishInstall(file, .putOff)?.state == .toBeTransferred)
     #expect(try plan(state, offer("a")).handOver == [file])
-    _ = try state.beginInstall(file)
     #expect(try state.finishInstall(file, .failed(.wrongBytes))?.state == .failed(.wrongBytes))
     #expect(try state.content().files.isEmpty)
     #expect(try plan(state, offer("a")).reason(of: "a") == .failed(.wrongBytes, secondsLeft: 60))
   }
 
-  @Test("a file is handed to one installation only, and not at all if its bytes are no longer wanted")
-  func oneInstallation() throws {
+  @Test("bytes that the store rejects are not downloaded again, until it was emptied; the record does not know")
+  func rejected() throws {
     let state = try open()
     let file = try waiting(state, offer("a"))
-    #expect(try state.beginInstall(file) != nil)
-    #expect(try state.beginInstall(file) == nil)
-    _ = try state.finishInstall(file, .putOff)
+    #expect(try state.finishInstall(file, .failed(.rejected))?.state == .notLoaded(.purged))
+    disk.hold([installed("a", isRejected: true)])
+    for event in DeliveryEvent.allCases {
+      let facts = DeliveryFacts(event, at: now + 999_999)
+      #expect(try plan(state, offer("a"), facts: facts).reason(of: "a") == .failed(.rejected, secondsLeft: nil))
+    }
+    disk.hold([])
+    #expect(try plan(state, offer("a")).downloads.map(\.id) == ["a"])
+  }
+
+  @Test("a file whose bytes are no longer wanted is not installed")
+  func unwantedFile() throws {
+    let state = try open()
+    let file = try waiting(state, offer("a"))
+    #expect(try state.path(of: file) != nil)
     _ = try plan(state, offer("a", 2))
-    #expect(try state.beginInstall(file) == nil)
+    #expect(try state.path(of: file) == nil)
+    #expect(try state.finishInstall(file, .installed) == nil)
+    #expect(try state.status(of: "a")?.bytes.version == 2, "the record is about other bytes")
   }
 
   @Test("a file that was purged before its installation is downloaded again")
@@ -318,30 +332,61 @@ struct SharedStateTests {
     let state = try open()
     let file = try waiting(state, offer("a"))
     disk.remove("/group/incoming/\(identifier("a"))")
-    #expect(try state.beginInstall(file) == nil)
-    #expect(try state.status(of: "a")?.state == .notLoaded(.purged))
+    #expect(try state.path(of: file) == nil)
     #expect(try plan(state, offer("a")).downloads.map(\.id) == ["a"])
   }
 
-  @Test("an app that ended during an installation finds the file again at its next start")
-  func recovered() throws {
+  @Test("an app that ended during an installation finds the file again, and one that ended right after it finds the pack")
+  func interrupted() throws {
     let state = try open()
     let file = try waiting(state, offer("a"))
-    _ = try state.beginInstall(file)
-    #expect(try plan(open(), offer("a")).installing == ["a"], "the extension does not touch it")
-    #expect(try open().recover() == ["a"])
+    _ = try state.path(of: file)
     #expect(try plan(open(), offer("a")).handOver == [file])
-    #expect(try open().recover() == [])
-  }
-
-  @Test("an app that ended right after its installation finds the pack ready")
-  func installedButNotRecorded() throws {
-    let state = try open()
-    _ = try state.beginInstall(try waiting(state, offer("a")))
-    _ = try open().recover()
     let facts = DeliveryFacts(.launch, at: now, device: [installed("a")])
     let plan = try plan(open(), offer("a"), facts: facts)
     #expect(plan.ready == ["a"] && plan.orphans == [identifier("a")])
+    #expect(try state.status(of: "a") == nil)
+  }
+
+  // MARK: The store's records
+
+  @Test("an extension knows from the store's records what is installed, whatever happened to its own")
+  func installedPacks() throws {
+    let delta = ManifestDelta(bases: [digest("root b", 1)], size: 90, sha256: digest("delta", 2))
+    var next = offer("b", 2)
+    next.deltas = [delta]
+    var release = manifest(offer("A"), next, offer("c", 2, .prefetch, .unpacked), offer("d"))
+    release.defaults = ManifestDefaults(baseURL: "https://cdn.example.com/")
+    disk.hold([
+      installed("A"), DevicePack(id: "b", version: 1, sha256: digest("b", 1), mode: .packed, contentRoot: digest("root b", 1)),
+      installed("c"), installed("d"), installed("gone"),
+    ])
+    disk.write([1, 2, 3], to: "/store/state/d")
+    for _ in 0..<2 {
+      let plan = try open().plan(for: release, facts: DeliveryFacts(.periodic, at: now)).plan
+      #expect(plan.ready == ["A"])
+      #expect(plan.downloads.map(\.id) == ["b", "c", "d"] && plan.downloads.map(\.isDelta) == [true, false, false])
+      #expect(plan.obsolete.isEmpty, "what is not offered is the app's matter")
+      #expect(try open().status(of: "A") == nil)
+      // As if the system had emptied the caches.
+      disk.remove("/group")
+    }
+    #expect(try open().park(disk.downloaded(), asDownload: identifier("c", 2)) == .unrecorded)
+    let waiting = try open().plan(for: release, facts: DeliveryFacts(.periodic, at: now)).plan
+    #expect(waiting.handOver.map(\.mode) == [.packed], "a pack that is installed packed stays packed")
+  }
+
+  @Test("an extension does not download again what the app is just moving into its store")
+  func takenFile() throws {
+    let state = try open()
+    let file = try waiting(state, offer("a"))
+    disk.hold([])
+    disk.write([7], to: "/store/packs/\(identifier("a")).pack")
+    disk.remove("/group/incoming/\(identifier("a"))")
+    let during = try plan(state, offer("a"))
+    #expect(during.downloads.isEmpty && during.handOver == [file])
+    disk.hold([installed("a")])
+    #expect(try plan(state, offer("a")).ready == ["a"])
   }
 
   // MARK: Damage
@@ -441,7 +486,6 @@ struct SharedStateTests {
     /// Runs one delivery from the manifest to the store, which is `device`.
     func deliver(_ disk: MemoryDisk, _ files: MemoryFiles, _ device: inout [DevicePack], time: Int64) throws(PackError) {
       let state = try SharedState.sample(files, TestClock(time))
-      try state.recover()
       let plan = try state.plan(for: manifest(packs), facts: DeliveryFacts(.launch, at: time, device: device, downloads: [])).plan
       for download in plan.downloads {
         let file = disk.downloaded("/system/\(download.identifier)")
@@ -449,7 +493,7 @@ struct SharedStateTests {
       }
       let next = try state.plan(for: manifest(packs), facts: DeliveryFacts(.launch, at: time, device: device)).plan
       for file in next.handOver {
-        guard let path = try state.beginInstall(file) else { continue }
+        guard let path = try state.path(of: file) else { continue }
         guard disk.bytes(of: path) == [UInt8](repeating: 7, count: 1000) else {
           _ = try state.finishInstall(file, .failed(.wrongBytes))
           continue
@@ -457,7 +501,7 @@ struct SharedStateTests {
         // The store moves the file to its own directory.
         disk.remove(path)
         device.append(DevicePack(id: file.id, version: 1, sha256: file.bytes.sha256, mode: file.mode))
-        _ = try state.finishInstall(file, .installed(file.mode))
+        _ = try state.finishInstall(file, .installed)
       }
     }
     var number = 0
@@ -485,18 +529,16 @@ struct SharedStateTests {
 
   // MARK: Other calls
 
-  @Test("the record and files of an obsolete pack are removed when the app requests it; those of other packs are not")
-  func forget() throws {
+  @Test("a pack that is no longer offered leaves no record, and its file is reported, but not removed before the app requests it")
+  func unlisted() throws {
     let state = try open()
     _ = try waiting(state, offer("a"))
-    #expect(try !state.forget("a"))
     let plan = try plan(state, offer("b"))
-    #expect(plan.obsolete.map(\.id) == ["a"] && plan.orphans.isEmpty)
-    #expect(try state.content().files.count == 1)
-    #expect(try state.forget("a"))
-    #expect(try state.content().files.isEmpty)
+    #expect(plan.obsolete.isEmpty && plan.orphans == [identifier("a")])
     #expect(try state.status(of: "a") == nil)
-    #expect(try !state.forget("a"))
+    #expect(try state.content().files.count == 1)
+    #expect(try state.discard(plan.orphans) == 1000)
+    #expect(try state.content().files.isEmpty)
   }
 
   @Test("cancelling returns the identifier of a download in progress, and nil if there is none")

@@ -91,7 +91,7 @@ func status(_ id: String, _ version: UInt64, _ events: PackEvent...) -> PackStat
 private func status(_ id: String, _ version: UInt64, at time: Int64, _ events: [PackEvent]) -> PackStatus {
   var status = PackStatus(id: id, bytes: bytes(id, version), at: time)
   for event in events {
-    guard case .became(let next) = status.after(event, at: time, policy: exact) else {
+    guard let next = status.after(event, at: time, policy: exact) else {
       preconditionFailure("\(event) leads nowhere from \(status.state)")
     }
     status = next
@@ -109,7 +109,6 @@ func lists(of id: String, in plan: DeliveryPlan) -> [String] {
   lists += plan.downloads.filter { $0.id == id }.map { _ in "downloads" }
   lists += plan.underWay.filter { $0 == id }.map { _ in "underWay" }
   lists += plan.handOver.filter { $0.id == id }.map { _ in "handOver" }
-  lists += plan.installing.filter { $0 == id }.map { _ in "installing" }
   lists += plan.ready.filter { $0 == id }.map { _ in "ready" }
   lists += plan.postponed.filter { $0.id == id }.map { _ in "postponed" }
   lists += plan.obsolete.filter { $0.id == id }.map { _ in "obsolete" }
@@ -123,7 +122,7 @@ extension DeliveryPlan {
 extension SharedState {
   /// Creates the shared state of a test, in a directory of a disk in memory.
   static func sample(_ files: any FileSystem, _ clock: any DeviceClock = TestClock()) throws(PackError) -> SharedState {
-    try SharedState(directory: "/group", policy: exact, files: files, clock: clock)
+    try SharedState(directory: "/group", store: "/store", policy: exact, files: files, clock: clock)
   }
 
   /// Follows the keys documents of a manifest, and then accepts it, as the extension does.
@@ -153,7 +152,32 @@ extension SharedState {
   }
 }
 
+extension [DevicePack] {
+  /// The records of a store with these versions, by their file names.
+  var storeRecords: [String: [UInt8]] {
+    var records: [String: [UInt8]] = [:]
+    for (id, packs) in Dictionary(grouping: self, by: \.id) {
+      var record = PackRecord(id: id)
+      for pack in packs {
+        let bytes = PackRecord.Bytes(version: pack.version, sha256: pack.sha256)
+        let root = pack.contentRoot ?? (pack.mode == .unpacked ? digest("root", pack.version) : nil)
+        record.contents.append(
+          PackRecord.Content(bytes: bytes, mode: pack.mode, size: 1, sizeOnDevice: 4096, contentRoot: root, isProven: false))
+        if pack.isRejected { record.fail(bytes, reason: "its trial") }
+      }
+      records[PackName.fileName(of: id)] = record.text
+    }
+    return records
+  }
+}
+
 extension MemoryDisk {
+  /// Makes the store contain exactly these versions, and reject those that are marked so.
+  func hold(_ device: [DevicePack]) {
+    remove("/store/state")
+    for (name, record) in device.storeRecords { write(record, to: "/store/state/\(name)") }
+  }
+
   /// Writes a file as the system leaves it after a download.
   func downloaded(size: Int = 1000, _ name: String = "/system/download", filling: UInt8 = 7) -> String {
     write([UInt8](repeating: filling, count: size), to: name)

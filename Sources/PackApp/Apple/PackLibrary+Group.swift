@@ -43,7 +43,7 @@
           .usage, "there is no address of a manifest",
           advice: .developer("add the release's keys to the app's Info.plist, or give the address in the code"))
       }
-      let directory = container.appendingPathComponent("Library/Application Support/packer")
+      let directory = SharedState.packs(in: container).deletingLastPathComponent()
       guard named != nil, !Self.isSimulator, #available(iOS 16.4, macOS 13.3, tvOS 18.4, visionOS 2.4, *) else {
         try await self.init(
           directory: directory, downloads: try Self.ownDownloads(group), manifest: manifest, trusting: trusted, keys: keys, options: options

@@ -81,9 +81,10 @@ extension LibraryLoop {
     [.offline, .downloadFailed, .digestMismatch, .wrongPack, .truncated, .storeBusy, .stateBusy].contains(error.code)
   }
 
-  /// Whether a later attempt to install may succeed: also if the file was not the one in the manifest or is gone, because it is downloaded again.
+  /// Whether a later attempt to install may succeed: also if the file was not the one in the manifest or is gone, because it is downloaded again, or if it
+  /// arrived once more meanwhile.
   static func isRetried(_ error: PackError) -> Bool {
-    isTemporary(error) || isAboutBytes(error) || error.code == .missingInput
+    isTemporary(error) || isAboutBytes(error) || [.missingInput, .sourceChanged].contains(error.code)
   }
 
   /// Plans, installs the files that wait, and hands over the rest. One plan at a time.
@@ -120,10 +121,6 @@ extension LibraryLoop {
   func plan(asked now: Set<String>) async throws(PackError) {
     guard await delivery.store.manifest != nil else { return }
     let asked = waiters.packs
-    if isUnfinished {
-      try await delivery.recover()
-      isUnfinished = false
-    }
     var plan = try await makePlan(asked: now)
     var tried: Set<String> = []
     while try await installBundled(&plan, &tried) { plan = try await makePlan(asked: now) }
@@ -132,9 +129,7 @@ extension LibraryLoop {
     askAbout(&plan)
     for download in plan.downloads { progress[download.id] = nil }
     for file in plan.handOver { changes.tell(.pack(file.id, .installing)) }
-    if !plan.handOver.isEmpty { isUnfinished = true }
     let installations = try await delivery.install(plan) { [steps] id, progress in steps.tell(.installing(id, progress)) }
-    isUnfinished = false
     for installation in installations { note(installation) }
     let handed = plan.downloads.map(\.id)
     for (index, id) in handed.enumerated() { if let priority = waiters.priority(of: id) { plan.downloads[index].priority = priority } }

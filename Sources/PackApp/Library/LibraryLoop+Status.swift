@@ -32,8 +32,8 @@ extension LibraryLoop {
     case .scheduled, .loading, .paused:
       guard let progress = progress[id], hasNetwork, !retrying.contains(id) else { return .waiting(reason(of: id)) }
       return .downloading(received: progress.received, of: progress.size)
-    case .toBeTransferred, .installing: return .installing
-    case .ready, .obsolete, .notLoaded, .failed, nil: return nil
+    case .toBeTransferred: return .installing
+    case .notLoaded, .failed, nil: return nil
     }
   }
 
@@ -64,8 +64,8 @@ extension DeliveryState {
   /// Whether these bytes are on their way.
   var isComing: Bool {
     switch self {
-    case .scheduled, .loading, .paused, .toBeTransferred, .installing: true
-    case .notLoaded, .ready, .obsolete, .failed: false
+    case .scheduled, .loading, .paused, .toBeTransferred: true
+    case .notLoaded, .failed: false
     }
   }
 }

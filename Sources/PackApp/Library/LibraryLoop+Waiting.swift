@@ -159,8 +159,7 @@ extension LibraryLoop {
       opened.withLock { $0[id] = nil }
       try await delivery.store.remove(id)
       if await delivery.store.manifest != nil {
-        // The record still says that the pack is there. A plan corrects it, and schedules the pack again, as after the system freed space; so it is cancelled
-        // before anything downloads it.
+        // A plan schedules the pack again, as after the system freed space; so it is cancelled before anything downloads it.
         var plan = try await makePlan(asked: [])
         try await service.cancel(id)
         plan.downloads.removeAll { $0.id == id }

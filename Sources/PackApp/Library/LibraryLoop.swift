@@ -69,8 +69,6 @@ actor LibraryLoop {
   var running: Task<Void, Never>?
   var retry: Task<Void, Never>?
   var isStopped = false
-  /// Whether the end of an installation may not be recorded.
-  var isUnfinished = false
   /// The downloads that the user agreed to.
   var agreed: Set<DownloadIdentifier> = []
   /// The downloads of later batches that the user declined with the first.

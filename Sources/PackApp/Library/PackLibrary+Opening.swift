@@ -29,7 +29,7 @@ extension PackLibrary {
     directory: URL, downloads: URL, manifest: URL, trusting trusted: [String], keys: some KeyProvider, options: Options
   ) async throws(PackError) {
     let store = try await Self.store(in: directory, trusting: trusted, keys: keys, options)
-    let state = try SharedState(directory: directory.appendingPathComponent("state").path, logger: options.logger)
+    let state = try SharedState(directory: directory.appendingPathComponent("state").path, store: store.root, logger: options.logger)
     let service = try await TransferService(state, downloads: downloads, options)
     if options.store.isExcludedFromBackup { BackupExclusion.exclude(downloads.path) }
     let delivery = AppDelivery(state: state, store: store, isForDevice: options.isForDevice)

@@ -5,7 +5,7 @@ public struct DeliveryFacts: Sendable {
   /// The time by the device's clock, in seconds since 1970.
   public var time: Int64
   /// The versions on the device, as the store reports them: every installed version, and every version that the store rejects. (A rejected version
-  /// that is missing here would be downloaded again.) Nil if unknown, as in the extension; the plan then relies on the records.
+  /// that is missing here would be downloaded again.) Nil in the extension: the shared state then reads the store's records of the packs that are offered.
   public var device: [DevicePack]?
   /// The identifiers of all downloads that the system has, except failed ones. Nil if the system was not asked.
   public var downloads: Set<String>?

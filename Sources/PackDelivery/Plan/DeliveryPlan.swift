@@ -1,6 +1,6 @@
 /// A plan for bringing the packs of a manifest to the device. A plan is a value: making it fetches, changes and removes nothing.
 ///
-/// Every pack that the manifest offers to this device is in exactly one of ``downloads``, ``underWay``, ``handOver``, ``installing``, ``ready`` and
+/// Every pack that the manifest offers to this device is in exactly one of ``downloads``, ``underWay``, ``handOver``, ``ready`` and
 /// ``postponed``. Packs of its catalogue (FORMAT.md §9.7) are in them if the app asked for them or the device has something of them, and only once their
 /// shard is on the device.
 public struct DeliveryPlan: Hashable, Sendable {
@@ -11,13 +11,11 @@ public struct DeliveryPlan: Hashable, Sendable {
   public internal(set) var underWay: [String] = []
   /// The downloaded files that wait to be installed.
   public internal(set) var handOver: [HandOver] = []
-  /// The packs that are being installed.
-  public internal(set) var installing: [String] = []
   /// The packs that need no action.
   public internal(set) var ready: [String] = []
   /// The packs that are not downloaded now, each with the reason.
   public internal(set) var postponed: [Postponement] = []
-  /// The packs that the manifest no longer offers. They are listed but not removed.
+  /// The packs on the device that the manifest no longer offers, as far as the facts list what is there. They are not removed.
   public internal(set) var obsolete: [ObsoletePack] = []
   /// The packs of which nothing is decided, because their shard is missing or not valid, or is not read in this process. Nothing of them is changed.
   package internal(set) var undecided: [String] = []
@@ -69,8 +67,13 @@ public struct DeliveryPlan: Hashable, Sendable {
     let before = Dictionary(records.map { ($0.id, $0) }) { $1 }
     var now = before
     var changed: [String] = []
+    let held = Dictionary(grouping: facts.device ?? [], by: \.id)
     let source = PlanRecords<Never>(ids: Set(before.keys), batch: 32) {
       now[$0]
+    } versions: {
+      held[$0] ?? []
+    } hasTaken: { _ in
+      false
     } write: {
       for change in $0 {
         if now[change.id] == before[change.id] { changed.append(change.id) }
@@ -108,7 +111,7 @@ public struct DeliveryPlan: Hashable, Sendable {
   }
 
   private func isNamed(_ id: String) -> Bool {
-    ready.contains(id) || installing.contains(id) || undecided.contains(id) || postponed.contains { $0.id == id }
+    ready.contains(id) || undecided.contains(id) || postponed.contains { $0.id == id }
       || obsolete.contains { $0.id == id }
   }
 }

@@ -1,4 +1,4 @@
-/// A complete version of a pack that is on the device, as the store reports it.
+/// A complete version of a pack that is on the device, or one that was rejected, as the store reports it.
 public struct DevicePack: Hashable, Sendable {
   /// The name of the pack.
   public let id: String
@@ -12,6 +12,9 @@ public struct DevicePack: Hashable, Sendable {
   public let isRejected: Bool
   /// The content root of the pack, 32 bytes. Nil if it is not known: then no delta over it is chosen.
   public let contentRoot: [UInt8]?
+
+  /// Whether it was made of exactly these bytes.
+  func isExactly(_ bytes: PackBytes) -> Bool { version == bytes.version && sha256 == bytes.sha256 }
 
   /// Creates a value.
   public init(

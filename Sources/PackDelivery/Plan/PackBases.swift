@@ -11,11 +11,8 @@ struct PackBases {
 
   /// - Parameters:
   ///   - packs: The packs that are offered.
-  ///   - records: The records before the plan.
-  ///   - device: What the store reports, by name.
-  init<Failure: Error>(
-    _ packs: ManifestListing, _ records: PlanRecords<Failure>, _ device: [String: [DevicePack]], _ facts: DeliveryFacts
-  ) throws(Failure) {
+  ///   - records: The records before the plan, and what is on the device.
+  init<Failure: Error>(_ packs: ManifestListing, _ records: PlanRecords<Failure>, _ facts: DeliveryFacts) throws(Failure) {
     func read(_ id: String) throws(Failure) -> PackStatus? { records.ids.contains(id) ? try records.read(id) : nil }
     var names: Set<String> = []
     for pack in packs { if let base = pack.basePack { names.insert(base) } }
@@ -23,9 +20,9 @@ struct PackBases {
     var offered: [String: Int] = [:]
     for (index, pack) in packs.enumerated() where names.contains(pack.id) && offered[pack.id] == nil && facts.isForDevice(pack) {
       offered[pack.id] = index
-      if Self.cost(of: pack, try read(pack.id), device[pack.id], facts) == 0 { coming[pack.id] = pack.contentRoot }
+      if Self.cost(of: pack, try read(pack.id), try records.versions(pack.id), facts) == 0 { coming[pack.id] = pack.contentRoot }
     }
-    for id in names { held[id] = Self.roots(of: id, facts.device == nil ? try read(id) : nil, device, facts) }
+    for id in names { held[id] = Self.roots(of: try records.versions(id)) }
     for pack in packs where pack.basePack != nil && facts.isForDevice(pack) {
       guard let base = pack.basePack.flatMap({ offered[$0] }).map({ packs[$0] }), !roots(below: pack).contains(base.contentRoot) else {
         continue
@@ -35,10 +32,12 @@ struct PackBases {
       // An essential download depends on nothing, because only this event permits it; nor does what has begun, or came to nothing as a delta.
       if pack.delivery == .essential, facts.event.permitsEssential { continue }
       guard record.map({ $0.state.kind == .notLoaded && $0.fallback == nil }) ?? true else { continue }
-      let isWanted = pack.delivery != .onDemand || facts.asked.contains(pack.id) || any?.isWanted == true
-      guard isWanted, let cost = Self.cost(of: base, try read(base.id), device[base.id], facts) else { continue }
+      let versions = try records.versions(pack.id)
+      guard !versions.contains(where: { $0.isExactly(PackBytes(pack)) }), Self.isWanted(pack, any, versions, facts),
+        let cost = Self.cost(of: base, try read(base.id), try records.versions(base.id), facts)
+      else { continue }
       // A delta over a version of the pack itself is not put off.
-      let own = Self.roots(of: pack.id, any, device, facts)
+      let own = Self.roots(of: versions)
       guard pack.cheapestDelta(over: Set(own + roots(below: pack))) == nil,
         let delta = pack.cheapestDelta(over: [base.contentRoot]), delta.size.adding(cost) < pack.size
       else { continue }
@@ -56,27 +55,24 @@ struct PackBases {
   /// The content roots on the device over which a pack may be a delta, besides its own.
   func roots(below pack: ManifestPack) -> [[UInt8]] { pack.basePack.flatMap { held[$0] } ?? [] }
 
-  /// Returns the content roots of a pack on the device.
-  private static func roots(
-    of id: String, _ record: PackStatus?, _ device: [String: [DevicePack]], _ facts: DeliveryFacts
-  ) -> [[UInt8]] {
-    guard facts.device != nil else { return [record?.base].compactMap(\.self) }
-    return device[id, default: []].filter { !$0.isRejected }.compactMap(\.contentRoot)
+  /// Returns the content roots of the versions of a pack that are on the device.
+  private static func roots(of versions: [DevicePack]) -> [[UInt8]] { versions.filter { !$0.isRejected }.compactMap(\.contentRoot) }
+
+  /// Whether a pack comes without being the base of another one.
+  private static func isWanted(_ pack: ManifestPack, _ record: PackStatus?, _ versions: [DevicePack], _ facts: DeliveryFacts) -> Bool {
+    pack.delivery != .onDemand || record?.isWanted == true || facts.asked.contains(pack.id) || versions.contains { !$0.isRejected }
   }
 
   /// Returns the bytes to download for a base that would not come otherwise; nil if it does not come.
-  private static func cost(of base: ManifestPack, _ record: PackStatus?, _ held: [DevicePack]?, _ facts: DeliveryFacts) -> UInt64? {
+  private static func cost(of base: ManifestPack, _ record: PackStatus?, _ versions: [DevicePack], _ facts: DeliveryFacts) -> UInt64? {
     // It is there, or rejected.
-    if held?.contains(where: { $0.sha256 == base.sha256 }) == true { return nil }
-    guard let record, record.bytes == PackBytes(base) else {
-      return base.delivery != .onDemand || record?.isWanted == true || facts.asked.contains(base.id) ? 0 : base.size
-    }
+    if versions.contains(where: { $0.sha256 == base.sha256 }) { return nil }
+    let cost = isWanted(base, record, versions, facts) ? 0 : base.size
+    guard let record, record.bytes == PackBytes(base) else { return cost }
     switch record.state {
-    case .scheduled, .loading, .paused, .toBeTransferred, .installing: return 0
-    case .ready, .failed, .obsolete, .notLoaded(.cancelled): return nil
-    case .notLoaded:
-      guard record.attempts == 0 else { return nil }
-      return base.delivery != .onDemand || record.isWanted || facts.asked.contains(base.id) ? 0 : base.size
+    case .scheduled, .loading, .paused, .toBeTransferred: return 0
+    case .failed, .notLoaded(.cancelled): return nil
+    case .notLoaded: return record.attempts == 0 ? cost : nil
     }
   }
 }

@@ -12,7 +12,6 @@ struct Planning<Failure: Error> {
   private let defaults: ManifestDefaults
   /// The packs of which it is not known yet whether they are offered.
   private let unknown: Set<String>
-  private let hasCatalogue: Bool
   /// The packs over which others may be read, by name.
   private let bases: PackBases
   private let facts: DeliveryFacts
@@ -22,7 +21,8 @@ struct Planning<Failure: Error> {
   /// The packs that have a record and were not considered yet.
   private var recorded: Set<String>
   private var changes: [DeliveryPlan.Change] = []
-  private var device: [String: [DevicePack]] = [:]
+  /// The packs on the device that were not considered yet.
+  private var installed: Set<String>
   /// The files in the shared directory, by their identifiers in ascending order, and which of them are needed.
   private let files: [WaitingFile]
   private var isNeeded: [Bool]
@@ -38,7 +38,6 @@ struct Planning<Failure: Error> {
   private struct Candidate {
     let pack: Int32
     let urgency: Int8
-    let held: [DevicePack]
   }
 
   init(
@@ -48,14 +47,13 @@ struct Planning<Failure: Error> {
     packs = manifest.adding(lookup.packs.values.sorted { $0.id.precedes($1.id) })
     defaults = manifest.head.defaults
     unknown = lookup.unknown
-    hasCatalogue = !manifest.head.catalogue.isEmpty
     self.facts = facts
     self.policy = policy
     isExpired = facts.time >= manifest.head.expires.secondsSince1970
     self.records = records
     recorded = records.ids
-    for pack in facts.device ?? [] { device[pack.id, default: []].append(pack) }
-    bases = try PackBases(packs, records, device, facts)
+    installed = Set((facts.device ?? []).lazy.filter { !$0.isRejected }.map(\.id))
+    bases = try PackBases(packs, records, facts)
     self.files = files.sorted { $0.identifier.description < $1.identifier.description }
     isNeeded = Array(repeating: false, count: files.count)
     plan.allowance = facts.allowance
@@ -64,26 +62,22 @@ struct Planning<Failure: Error> {
   mutating func run() throws(Failure) {
     for (index, pack) in packs.enumerated() where facts.isForDevice(pack) {
       let before = recorded.remove(pack.id) == nil ? nil : try records.read(pack.id)
-      try consider(pack, index, before, device.removeValue(forKey: pack.id) ?? [])
+      installed.remove(pack.id)
+      try consider(pack, index, before)
     }
     for id in unknown.sorted() { try wait(id) }
     try flush()
     for urgency: Int8 in 0...2 {
       for candidate in candidates where candidate.urgency == urgency {
-        let (index, held) = (Int(candidate.pack), candidate.held)
-        let pack = packs[index]
+        let (index, pack) = (Int(candidate.pack), packs[Int(candidate.pack)])
         guard !withdrawn.contains(pack.id) else { continue }
-        try consider(pack, index, try records.read(pack.id), held, isAgain: true)
+        try consider(pack, index, try records.read(pack.id), isAgain: true)
       }
     }
     candidates = []
-    let gone = recorded.union(device.filter { !$0.value.allSatisfy(\.isRejected) }.keys)
-    for id in gone.sorted() {
-      let before = recorded.contains(id) ? try records.read(id) : nil
-      // A record that could not be read says nothing of a pack.
-      guard before != nil || device[id].map({ !$0.allSatisfy(\.isRejected) }) ?? false else { continue }
-      if hasCatalogue, let before, isSpent(before) { try drop(before) } else { try retire(id, before) }
-    }
+    // Packs that are not offered.
+    for id in recorded.sorted() { if let before = try records.read(id) { try drop(before) } }
+    for id in installed.sorted() { plan.obsolete.append(ObsoletePack(id: id, installed: try held(id))) }
     try flush()
     findStrays()
     plan.withdraw(withdrawn)
@@ -92,28 +86,25 @@ struct Planning<Failure: Error> {
   // MARK: A pack that is offered
 
   /// - Parameter isAgain: whether the pack is a candidate whose turn has come.
-  private mutating func consider(
-    _ pack: ManifestPack, _ index: Int, _ before: PackStatus?, _ held: [DevicePack], isAgain: Bool = false
-  ) throws(Failure) {
+  private mutating func consider(_ pack: ManifestPack, _ index: Int, _ before: PackStatus?, isAgain: Bool = false) throws(Failure) {
     let bytes = PackBytes(pack)
+    let versions = try records.versions(pack.id)
+    let held = versions.filter { !$0.isRejected }
+    if held.contains(where: { $0.isExactly(bytes) }) {
+      plan.ready.append(pack.id)
+      if let before { try drop(before) }
+      return
+    }
     var status = before ?? PackStatus(id: pack.id, bytes: bytes, at: facts.time)
-    if status.bytes != bytes || status.state == .obsolete {
+    if status.bytes != bytes {
       if status.state.isUnderWay { plan.cancellations.append(status.identifier.description) }
       apply(.offered(bytes), to: &status)
     }
-    // A running installation of older bytes is allowed to finish.
-    guard status.bytes == bytes else {
-      need(status)
-      plan.installing.append(pack.id)
-      return try note(before, status)
-    }
-    let isRejected = held.contains { $0.isRejected && $0.sha256 == bytes.sha256 }
-    let usable = held.filter { !$0.isRejected }
-    meetDevice(usable, &status)
-    chooseFile(of: pack, over: usable, &status)
+    let isRejected = versions.contains { $0.isRejected && $0.sha256 == bytes.sha256 }
+    chooseFile(of: pack, over: held, &status)
     let hasChosen = status.state.kind == .notLoaded || status.state.kind == .failed
     let identifier = files.isEmpty && facts.downloads == nil ? nil : status.identifier.description
-    meetFile(identifier, &status)
+    try meetFile(identifier, &status)
     if status.state == .toBeTransferred, let root = rootBelow(pack, status), bases.comes(root, below: pack),
       !bases.roots(below: pack).contains(root)
     {
@@ -125,29 +116,21 @@ struct Planning<Failure: Error> {
       apply(.asked, to: &status)
     }
     if !isAgain { meetSystem(identifier, &status) }
-    if case .failed(let reason) = status.state, isDue(status, reason, isRejected) { apply(.retryDue, to: &status) }
+    if status.state.kind == .failed, secondsLeft(status) == 0 || facts.event.permitsEssential { apply(.retryDue, to: &status) }
     // A download of the full pack that came to nothing: a delta may be offered by now, or its base be there.
-    if !hasChosen, status.state.kind == .notLoaded, status.delta == nil { chooseFile(of: pack, over: usable, &status) }
-    guard case .notLoaded(let idle) = status.state else { return try place(pack, before, status) }
-    if let reason = reasonToWait(pack, status, idle, isRejected) { return try postpone(before, status, reason) }
-    if isAgain { return try admit(pack, before, status) }
+    if !hasChosen, status.state.kind == .notLoaded, status.delta == nil { chooseFile(of: pack, over: held, &status) }
+    guard case .notLoaded(let idle) = status.state else { return try place(pack, over: held, before, status) }
+    if let reason = reasonToWait(pack, over: held, status, idle, isRejected) { return try postpone(before, status, reason) }
+    if isAgain { return try admit(pack, over: held, before, status) }
     let urgency: Int8 = pack.delivery == .essential ? 0 : status.isWanted ? 1 : 2
-    candidates.append(Candidate(pack: Int32(index), urgency: urgency, held: held))
+    candidates.append(Candidate(pack: Int32(index), urgency: urgency))
     try note(before, status)
   }
 
   /// The content root over which the file of a pack with a base is a delta. Nil for a full pack, or if that is not known.
   private func rootBelow(_ pack: ManifestPack, _ status: PackStatus) -> [UInt8]? {
-    guard facts.device != nil, pack.basePack != nil, let delta = status.delta else { return nil }
+    guard pack.basePack != nil, let delta = status.delta else { return nil }
     return pack.deltas.first { $0.sha256 == delta.sha256 && $0.size == delta.size }?.bases.first
-  }
-
-  /// Returns whether a failed pack is tried again now.
-  private func isDue(_ status: PackStatus, _ reason: FailureReason, _ isRejected: Bool) -> Bool {
-    let hasWaited = secondsLeft(status) == 0
-    if reason.isWorthRetrying { return hasWaited || facts.event.permitsEssential }
-    // After the store was emptied, it no longer rejects these bytes.
-    return facts.device != nil && !isRejected && hasWaited
   }
 
   private func secondsLeft(_ status: PackStatus) -> UInt64 {
@@ -155,25 +138,12 @@ struct Planning<Failure: Error> {
     return status.secondsLeft(at: facts.time, atMost: longest)
   }
 
-  /// Corrects the status by what the store reports, if this is known: a purged pack is not ready, whatever the record says.
-  private func meetDevice(_ held: [DevicePack], _ status: inout PackStatus) {
-    guard facts.device != nil else { return }
-    status.base = held.compactMap(\.contentRoot).last
-    if let exact = held.first(where: { $0.sha256 == status.bytes.sha256 && $0.version == status.bytes.version }) {
-      if status.state != .ready { apply(.found(exact.mode), to: &status) }
-      status.mode = exact.mode
-      return
-    }
-    if status.state == .ready { apply(.purged, to: &status) }
-    status.mode = held.contains { $0.mode == .packed } ? .packed : held.first?.mode
-  }
-
   /// Corrects the status by the files in the shared directory: a file that was not recorded, or one that is gone.
-  private func meetFile(_ identifier: String?, _ status: inout PackStatus) {
+  private func meetFile(_ identifier: String?, _ status: inout PackStatus) throws(Failure) {
     let isHere = identifier.flatMap { file($0) }.map { files[$0].size == status.file.size } ?? false
     if isHere {
       apply(.arrived, to: &status)
-    } else if status.state == .toBeTransferred {
+    } else if status.state == .toBeTransferred, try !records.hasTaken(status.identifier) {
       apply(.purged, to: &status)
     }
   }
@@ -205,64 +175,62 @@ struct Planning<Failure: Error> {
   }
 
   /// Adds a pack to its list.
-  private mutating func place(_ pack: ManifestPack, _ before: PackStatus?, _ status: PackStatus) throws(Failure) {
+  private mutating func place(
+    _ pack: ManifestPack, over held: [DevicePack], _ before: PackStatus?, _ status: PackStatus
+  ) throws(Failure) {
     switch status.state {
-    case .ready:
-      plan.ready.append(pack.id)
     case .scheduled, .loading, .paused:
-      reserve(pack, status)
+      reserve(pack, over: held)
       plan.underWay.append(pack.id)
       running += 1
       if pack.delivery == .essential || status.isWanted { urgentlyRunning += 1 }
     case .toBeTransferred:
       need(status)
-      reserve(pack, status)
+      reserve(pack, over: held)
       if waiting.contains(pack.id), let base = pack.basePack {
         plan.postponed.append(Postponement(id: pack.id, reason: .base(base)))
       } else if isExpired {
         plan.postponed.append(Postponement(id: pack.id, reason: .manifestExpired))
       } else {
-        plan.handOver.append(HandOver(id: pack.id, bytes: status.file, mode: mode(of: pack, status)))
+        plan.handOver.append(HandOver(id: pack.id, bytes: status.file, mode: mode(of: pack, over: held)))
       }
-    case .installing:
-      need(status)
-      reserve(pack, status)
-      plan.installing.append(pack.id)
     case .failed(let reason):
-      let left = reason.isWorthRetrying ? secondsLeft(status) : nil
-      plan.postponed.append(Postponement(id: pack.id, reason: .failed(reason, secondsLeft: left)))
-    case .notLoaded, .obsolete:
-      // The first is placed by its reason, and offered packs have already left the second.
+      plan.postponed.append(Postponement(id: pack.id, reason: .failed(reason, secondsLeft: secondsLeft(status))))
+    case .notLoaded:
+      // Placed by its reason.
       break
     }
     try note(before, status)
   }
 
   private func reasonToWait(
-    _ pack: ManifestPack, _ status: PackStatus, _ idle: IdleReason, _ isRejected: Bool
+    _ pack: ManifestPack, over held: [DevicePack], _ status: PackStatus, _ idle: IdleReason, _ isRejected: Bool
   ) -> Postponement.Reason? {
     if isRejected { return .failed(.rejected, secondsLeft: nil) }
-    if pack.delivery == .onDemand, !status.isWanted { return .notAsked }
+    // What is on the device is kept up to date.
+    if pack.delivery == .onDemand, !status.isWanted, held.isEmpty { return .notAsked }
     if idle == .cancelled, !(pack.delivery == .essential && facts.event.permitsEssential) { return .cancelled }
     if idle.waitsForLaunch, facts.allowance != nil { return .beforeLaunch(idle) }
     return isExpired ? .manifestExpired : nil
   }
 
   /// Returns how to install a pack. A pack that is installed packed stays packed: someone chose to save space, or reads it in place.
-  private func mode(of pack: ManifestPack, _ status: PackStatus) -> InstallMode {
-    status.mode == .packed ? .packed : pack.install
+  private func mode(of pack: ManifestPack, over held: [DevicePack]) -> InstallMode {
+    held.contains { $0.mode == .packed } ? .packed : pack.install
   }
 
-  private func sizeOnDevice(_ pack: ManifestPack, _ status: PackStatus) -> UInt64 {
-    mode(of: pack, status) == .packed ? pack.size.adding(4095) / 4096 * 4096 : pack.installSize
+  private func sizeOnDevice(_ pack: ManifestPack, over held: [DevicePack]) -> UInt64 {
+    mode(of: pack, over: held) == .packed ? pack.size.adding(4095) / 4096 * 4096 : pack.installSize
   }
 
-  private mutating func reserve(_ pack: ManifestPack, _ status: PackStatus) {
-    reserved = reserved.adding(sizeOnDevice(pack, status))
+  private mutating func reserve(_ pack: ManifestPack, over held: [DevicePack]) {
+    reserved = reserved.adding(sizeOnDevice(pack, over: held))
   }
 
   /// Adds a pack to the downloads if there is enough space.
-  private mutating func admit(_ pack: ManifestPack, _ before: PackStatus?, _ status: PackStatus) throws(Failure) {
+  private mutating func admit(
+    _ pack: ManifestPack, over held: [DevicePack], _ before: PackStatus?, _ status: PackStatus
+  ) throws(Failure) {
     var status = status
     let isEssential = pack.delivery == .essential && facts.event.permitsEssential
     let isUrgent = pack.delivery == .essential || status.isWanted
@@ -271,8 +239,8 @@ struct Planning<Failure: Error> {
     }
     if let free = facts.freeSpace {
       // A pack is unpacked, or made of a delta, while its file is still there.
-      let beside = mode(of: pack, status) == .unpacked || status.delta != nil ? status.file.size : 0
-      let needed = reserved.adding(sizeOnDevice(pack, status)).adding(beside)
+      let beside = mode(of: pack, over: held) == .unpacked || status.delta != nil ? status.file.size : 0
+      let needed = reserved.adding(sizeOnDevice(pack, over: held)).adding(beside)
       guard needed <= free else { return try postpone(before, status, .space(needed: needed, free: free)) }
     }
     if var allowance = plan.allowance {
@@ -282,7 +250,7 @@ struct Planning<Failure: Error> {
       }
       plan.allowance = allowance
     }
-    reserve(pack, status)
+    reserve(pack, over: held)
     let wasBarred = status.state == .notLoaded(.background) || status.state == .notLoaded(.foreground)
     running += 1
     if isUrgent { urgentlyRunning += 1 }
@@ -306,7 +274,7 @@ struct Planning<Failure: Error> {
   /// Chooses the file that brings a pack: the delta that takes the fewest bytes, or the full pack. A download in progress keeps its file while the manifest
   /// offers it.
   private mutating func chooseFile(of pack: ManifestPack, over held: [DevicePack], _ status: inout PackStatus) {
-    guard status.state != .ready, status.state != .installing, status.fallback == nil else { return }
+    guard status.fallback == nil else { return }
     if let delta = status.delta {
       let isOffered = pack.deltas.contains { $0.sha256 == delta.sha256 && $0.size == delta.size }
       let isComing = status.state.isUnderWay || status.state == .toBeTransferred
@@ -318,8 +286,7 @@ struct Planning<Failure: Error> {
     guard status.state.kind == .notLoaded || status.state.kind == .failed, !isHere(PackBytes(pack), status.id) else { return }
     // An essential download depends on nothing, because only this event permits it.
     if pack.delivery == .essential, facts.event.permitsEssential { return }
-    let own = facts.device == nil ? [status.base] : held.map(\.contentRoot)
-    let roots = (own + [bases.awaited[pack.id]]).compactMap(\.self) + bases.roots(below: pack)
+    let roots = (held.map(\.contentRoot) + [bases.awaited[pack.id]]).compactMap(\.self) + bases.roots(below: pack)
     status.delta = pack.cheapestDelta(over: Set(roots)).map { PackBytes(version: pack.version, size: $0.size, sha256: $0.sha256) }
   }
 
@@ -355,49 +322,32 @@ struct Planning<Failure: Error> {
   /// Keeps everything of a pack, and records whether it is requested.
   private mutating func wait(_ id: String) throws(Failure) {
     let before = recorded.remove(id) == nil ? nil : try records.read(id)
-    let held = (device.removeValue(forKey: id) ?? []).filter { !$0.isRejected }
+    installed.remove(id)
     for place in files(of: id) { isNeeded[place] = true }
     plan.undecided.append(id)
+    let held = try held(id)
+    if let before, held.contains(where: { $0.isExactly(before.bytes) }) { return try drop(before) }
+    // What is on the device is kept up to date without a request.
     let isAsked = facts.asked.contains(id)
-    guard var status = before ?? (isAsked ? PackStatus(id: id, bytes: .unknown, at: facts.time) : nil) else { return }
-    if isAsked, status.state == .obsolete { apply(.offered(status.bytes), to: &status) }
+    guard var status = before ?? (isAsked && held.isEmpty ? PackStatus(id: id, bytes: .unknown, at: facts.time) : nil) else { return }
     let identifier = status.identifier.description
     offeredDownloads.insert(identifier)
-    meetDevice(held, &status)
-    meetFile(identifier, &status)
+    try meetFile(identifier, &status)
     if isAsked, !status.isWanted || status.state.kind == .failed { apply(.asked, to: &status) }
     meetSystem(identifier, &status)
     try note(before, status)
   }
 
-  /// Whether the device has nothing of a pack, and it is not wanted. Its shard is not read, so that those of packs that were removed are not needed.
-  private func isSpent(_ record: PackStatus) -> Bool {
-    guard record.isIdle else { return false }
-    return device[record.id]?.allSatisfy(\.isRejected) ?? true && files(of: record.id).isEmpty
-  }
+  // MARK: Packs that need no record
 
+  /// Removes the record of a pack that is on the device, or is not offered.
   private mutating func drop(_ before: PackStatus) throws(Failure) {
     if before.state.isUnderWay { plan.cancellations.append(before.identifier.description) }
     try change(before.id, before, nil)
   }
 
-  // MARK: Packs that are not offered
-
-  private mutating func retire(_ id: String, _ before: PackStatus?) throws(Failure) {
-    let held = (device[id] ?? []).filter { !$0.isRejected }
-    guard var status = before else {
-      return plan.obsolete.append(ObsoletePack(id: id, installed: held))
-    }
-    if status.state.isUnderWay { plan.cancellations.append(status.identifier.description) }
-    apply(.unlisted, to: &status)
-    let ownFiles = files(of: id)
-    for place in ownFiles { isNeeded[place] = true }
-    if facts.device != nil, held.isEmpty, ownFiles.isEmpty, status.after(.removed, at: facts.time, policy: policy) == .forgotten {
-      return try change(id, before, nil)
-    }
-    plan.obsolete.append(ObsoletePack(id: id, installed: held))
-    try note(before, status)
-  }
+  /// Returns the versions of a pack on the device that were not rejected.
+  private func held(_ id: String) throws(Failure) -> [DevicePack] { try records.versions(id).filter { !$0.isRejected } }
 
   /// Finds downloads and files that are no longer needed.
   private mutating func findStrays() {
@@ -410,13 +360,13 @@ struct Planning<Failure: Error> {
       let wanted = Set(plan.downloads.map(\.identifier.description))
       plan.cancellations = Set(plan.cancellations).subtracting(wanted).sorted()
     }
-    plan.orphans = files.indices.filter { !isNeeded[$0] && !files[$0].isBeingInstalled }.map { files[$0].identifier.description }
+    plan.orphans = files.indices.filter { !isNeeded[$0] }.map { files[$0].identifier.description }
   }
 
   // MARK: Records
 
   private func apply(_ event: PackEvent, to status: inout PackStatus) {
-    if case .became(let next) = status.after(event, at: facts.time, policy: policy) { status = next }
+    if let next = status.after(event, at: facts.time, policy: policy) { status = next }
   }
 
   private mutating func note(_ before: PackStatus?, _ after: PackStatus) throws(Failure) {
@@ -445,6 +395,10 @@ struct PlanRecords<Failure: Error> {
   let batch: Int
   /// Reads the record of a pack as it is now.
   let read: (String) throws(Failure) -> PackStatus?
+  /// Returns the versions of a pack on the device, and those that the store rejects.
+  let versions: (String) throws(Failure) -> [DevicePack]
+  /// Whether the store has moved a file to its place.
+  let hasTaken: (DownloadIdentifier) throws(Failure) -> Bool
   /// Writes changes, and returns the packs whose records somebody else has changed meanwhile.
   let write: ([DeliveryPlan.Change]) throws(Failure) -> Set<String>
 }

@@ -6,75 +6,47 @@ package struct DeliveryEdge: Hashable, Sendable {
   package let from: DeliveryState.Kind
   /// The event.
   package let event: PackEvent.Kind
-  /// The state after the event; nil if the record of the pack is removed.
-  package let to: DeliveryState.Kind?
+  /// The state after the event.
+  package let to: DeliveryState.Kind
 
   /// All transitions.
   package static let all: [DeliveryEdge] = DeliveryState.Kind.allCases.flatMap { state in
     PackEvent.Kind.allCases.compactMap { event in
-      switch destination(from: state, on: event) {
-      case .passedOver: nil
-      case .forgotten: DeliveryEdge(from: state, event: event, to: nil)
-      case .state(let target): DeliveryEdge(from: state, event: event, to: target)
-      }
+      destination(from: state, on: event).map { DeliveryEdge(from: state, event: event, to: $0) }
     }
   }
 
-  enum Destination {
-    case passedOver
-    case forgotten
-    case state(DeliveryState.Kind)
-  }
-
-  /// The state machine.
-  static func destination(from state: DeliveryState.Kind, on event: PackEvent.Kind) -> Destination {
+  /// The state machine. Returns nil if the event is ignored.
+  static func destination(from state: DeliveryState.Kind, on event: PackEvent.Kind) -> DeliveryState.Kind? {
     switch (state, event) {
-    // Other bytes: downloads of the old ones are no longer useful. A running installation is allowed to finish; the next plan offers the new bytes
-    // again.
-    case (.installing, .offered): .passedOver
-    case (_, .offered): .state(.notLoaded)
-
-    // The device may have the bytes at any time: after a backup was restored, or if a process ended right after its installation.
-    case (.ready, .found), (.obsolete, .found): .passedOver
-    case (_, .found): .state(.ready)
-
-    case (.obsolete, .unlisted): .passedOver
-    case (_, .unlisted): .state(.obsolete)
+    // Other bytes: downloads of the old ones are no longer useful.
+    case (_, .offered): .notLoaded
 
     // A request for a failed or cancelled pack starts it again; in other states the request is only recorded.
-    case (.obsolete, .asked): .passedOver
-    case (.failed, .asked): .state(.notLoaded)
-    case (let state, .asked): .state(state)
+    case (.failed, .asked): .notLoaded
+    case (let state, .asked): state
 
-    case (.notLoaded, .scheduled): .state(.scheduled)
+    case (.notLoaded, .scheduled): .scheduled
 
     // A download that was cancelled, failed or counted as lost may still arrive.
-    case (.notLoaded, .began), (.scheduled, .began), (.paused, .began), (.failed, .began): .state(.loading)
-    case (.notLoaded, .arrived), (.scheduled, .arrived), (.loading, .arrived), (.paused, .arrived), (.failed, .arrived):
-      .state(.toBeTransferred)
+    case (.notLoaded, .began), (.scheduled, .began), (.paused, .began), (.failed, .began): .loading
+    case (.notLoaded, .arrived), (.scheduled, .arrived), (.loading, .arrived), (.paused, .arrived), (.failed, .arrived): .toBeTransferred
 
-    case (.scheduled, .paused), (.loading, .paused), (.paused, .paused): .state(.paused)
-    case (.scheduled, .demoted), (.loading, .demoted), (.paused, .demoted): .state(.scheduled)
-    case (.scheduled, .turnedAway), (.loading, .turnedAway), (.paused, .turnedAway): .state(.notLoaded)
-    case (.scheduled, .downloadFailed), (.loading, .downloadFailed), (.paused, .downloadFailed): .state(.failed)
-    case (.scheduled, .forgotten), (.loading, .forgotten), (.paused, .forgotten): .state(.notLoaded)
+    case (.scheduled, .paused), (.loading, .paused), (.paused, .paused): .paused
+    case (.scheduled, .demoted), (.loading, .demoted), (.paused, .demoted): .scheduled
+    case (.scheduled, .turnedAway), (.loading, .turnedAway), (.paused, .turnedAway): .notLoaded
+    case (.scheduled, .downloadFailed), (.loading, .downloadFailed), (.paused, .downloadFailed): .failed
+    case (.scheduled, .forgotten), (.loading, .forgotten), (.paused, .forgotten): .notLoaded
     case (.notLoaded, .cancelled), (.scheduled, .cancelled), (.loading, .cancelled), (.paused, .cancelled), (.failed, .cancelled):
-      .state(.notLoaded)
+      .notLoaded
 
-    case (.toBeTransferred, .installBegan): .state(.installing)
-    case (.installing, .installed): .state(.ready)
-    case (.installing, .installPutOff): .state(.toBeTransferred)
-    case (.installing, .installFailed): .state(.failed)
-    case (.installing, .interrupted): .state(.toBeTransferred)
-
-    case (.toBeTransferred, .purged), (.installing, .purged), (.ready, .purged): .state(.notLoaded)
-    case (.failed, .retryDue): .state(.notLoaded)
-    case (.obsolete, .removed): .forgotten
+    case (.toBeTransferred, .installFailed): .failed
+    case (.toBeTransferred, .purged): .notLoaded
+    case (.failed, .retryDue): .notLoaded
 
     case (_, .scheduled), (_, .began), (_, .arrived), (_, .paused), (_, .demoted), (_, .turnedAway), (_, .downloadFailed),
-      (_, .forgotten), (_, .cancelled), (_, .installBegan), (_, .installed), (_, .installPutOff), (_, .installFailed),
-      (_, .interrupted), (_, .purged), (_, .retryDue), (_, .removed):
-      .passedOver
+      (_, .forgotten), (_, .cancelled), (_, .installFailed), (_, .purged), (_, .retryDue):
+      nil
     }
   }
 }

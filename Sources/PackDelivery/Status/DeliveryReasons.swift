@@ -12,7 +12,7 @@ public enum IdleReason: String, Hashable, Sendable, CaseIterable {
   case cancelled
   /// The system no longer has the download.
   case forgotten
-  /// The file or the installed pack is gone: the system or the store freed space.
+  /// The file is gone: the system freed space, or the store rejects its bytes.
   case purged
   /// The system does not accept this download before the first start of the app.
   case beforeLaunch = "before-launch"
@@ -93,9 +93,6 @@ public enum FailureReason: String, Hashable, Sendable, CaseIterable {
   case base
   /// The installation failed for another reason.
   case installation
-
-  /// Whether another attempt with the same bytes may succeed.
-  public var isWorthRetrying: Bool { self != .rejected }
 
   package var text: String {
     switch self {

@@ -1,4 +1,4 @@
-/// The state of a pack's delivery. Each state has a name, a reason, and the transitions in `DeliveryEdge`.
+/// The state of a pack that the device does not have, or not in the bytes that the manifest offers. Each state has a name, a reason, and the transitions in `DeliveryEdge`.
 public enum DeliveryState: Hashable, Sendable {
   /// The pack is not downloaded, and no download is running.
   case notLoaded(IdleReason)
@@ -8,14 +8,8 @@ public enum DeliveryState: Hashable, Sendable {
   case loading
   /// The download is paused.
   case paused(PauseReason)
-  /// The complete file is in the shared directory and waits for the app to install it.
+  /// The complete file is in the shared directory until the app has installed it.
   case toBeTransferred
-  /// The app is installing the file.
-  case installing
-  /// The device has exactly the bytes that the manifest offers.
-  case ready
-  /// The manifest no longer offers the pack. What is installed of it stays until the app removes it.
-  case obsolete
   /// The download or the installation failed.
   case failed(FailureReason)
 
@@ -31,12 +25,6 @@ public enum DeliveryState: Hashable, Sendable {
     case paused
     /// ``DeliveryState/toBeTransferred``
     case toBeTransferred
-    /// ``DeliveryState/installing``
-    case installing
-    /// ``DeliveryState/ready``
-    case ready
-    /// ``DeliveryState/obsolete``
-    case obsolete
     /// ``DeliveryState/failed(_:)``
     case failed
   }
@@ -49,9 +37,6 @@ public enum DeliveryState: Hashable, Sendable {
     case .loading: .loading
     case .paused: .paused
     case .toBeTransferred: .toBeTransferred
-    case .installing: .installing
-    case .ready: .ready
-    case .obsolete: .obsolete
     case .failed: .failed
     }
   }
@@ -64,9 +49,6 @@ public enum DeliveryState: Hashable, Sendable {
     case .loading: "the download is running"
     case .paused(let reason): reason.text
     case .toBeTransferred: "the file is downloaded and waits for the app to install it"
-    case .installing: "the app is installing the file"
-    case .ready: "the device has the version that the manifest offers"
-    case .obsolete: "the manifest no longer offers the pack"
     case .failed(let reason): reason.text
     }
   }
@@ -92,9 +74,6 @@ extension DeliveryState: CustomStringConvertible {
     case .loading: "loading"
     case .paused(let reason): "paused \(reason.rawValue)"
     case .toBeTransferred: "to-be-transferred"
-    case .installing: "installing"
-    case .ready: "ready"
-    case .obsolete: "obsolete"
     case .failed(let reason): "failed \(reason.rawValue)"
     }
   }
@@ -119,9 +98,6 @@ extension DeliveryState: CustomStringConvertible {
     case ("scheduled", nil): self = .scheduled
     case ("loading", nil): self = .loading
     case ("to-be-transferred", nil): self = .toBeTransferred
-    case ("installing", nil): self = .installing
-    case ("ready", nil): self = .ready
-    case ("obsolete", nil): self = .obsolete
     default: return nil
     }
   }

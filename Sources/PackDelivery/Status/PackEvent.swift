@@ -23,24 +23,10 @@ public enum PackEvent: Hashable, Sendable {
   case forgotten
   /// The app or the user cancelled the download.
   case cancelled
-  /// The app started to install the file.
-  case installBegan
-  /// The app installed the file.
-  case installed(InstallMode)
-  /// The file cannot be installed now, but nothing is wrong with it.
-  case installPutOff
   /// The file cannot be installed.
   case installFailed(FailureReason)
-  /// The process that was installing the file has ended.
-  case interrupted
-  /// The device already has these bytes.
-  case found(InstallMode)
-  /// The file or the installed pack is gone.
+  /// The file is gone, or the store rejects its bytes.
   case purged
-  /// The manifest does not offer the pack.
-  case unlisted
-  /// Nothing of the pack is on the device any more.
-  case removed
   /// The wait before the next attempt is over.
   case retryDue
 
@@ -68,24 +54,10 @@ public enum PackEvent: Hashable, Sendable {
     case forgotten
     /// ``PackEvent/cancelled``
     case cancelled
-    /// ``PackEvent/installBegan``
-    case installBegan
-    /// ``PackEvent/installed(_:)``
-    case installed
-    /// ``PackEvent/installPutOff``
-    case installPutOff
     /// ``PackEvent/installFailed(_:)``
     case installFailed
-    /// ``PackEvent/interrupted``
-    case interrupted
-    /// ``PackEvent/found(_:)``
-    case found
     /// ``PackEvent/purged``
     case purged
-    /// ``PackEvent/unlisted``
-    case unlisted
-    /// ``PackEvent/removed``
-    case removed
     /// ``PackEvent/retryDue``
     case retryDue
   }
@@ -104,15 +76,8 @@ public enum PackEvent: Hashable, Sendable {
     case .downloadFailed: .downloadFailed
     case .forgotten: .forgotten
     case .cancelled: .cancelled
-    case .installBegan: .installBegan
-    case .installed: .installed
-    case .installPutOff: .installPutOff
     case .installFailed: .installFailed
-    case .interrupted: .interrupted
-    case .found: .found
     case .purged: .purged
-    case .unlisted: .unlisted
-    case .removed: .removed
     case .retryDue: .retryDue
     }
   }

@@ -1,6 +1,6 @@
 // The text form of a record: lines with a key and a value in fixed order, and a checksum in the last line.
 extension PackStatus {
-  static let firstLine = "packer-delivery-status/1"
+  static let firstLine = "packer-delivery-status/2"
   /// The maximum size of a record in bytes: more than twice what the longest values need.
   package static let largestSize = 1024
 
@@ -18,7 +18,6 @@ extension PackStatus {
       delay \(delaySeconds)
       essential \(isEssential ? "yes" : "no")
       wanted \(isWanted ? "yes" : "no")
-      held \(mode?.rawValue ?? "no")
 
       """ + updateText
     return Array(text.utf8) + Array("check \(Self.check(of: text.utf8))\n".utf8)
@@ -27,7 +26,6 @@ extension PackStatus {
   /// The lines that only an update has.
   private var updateText: String {
     var text = ""
-    if let base { text += "base \(base.hex)\n" }
     if let delta { text += "delta \(delta.size) \(delta.sha256.hex)\n" }
     if let fallback { text += "full \(fallback.rawValue)\n" }
     return text
@@ -48,7 +46,7 @@ extension PackStatus {
   private init?(parsing record: [UInt8]) {
     guard record.count <= Self.largestSize else { return nil }
     let lines = record.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-    guard (14...17).contains(lines.count) else { return nil }
+    guard (13...15).contains(lines.count) else { return nil }
     var number = 0
     func value(_ key: String) -> String? {
       number += 1
@@ -62,7 +60,7 @@ extension PackStatus {
       let sha256 = value("sha256").flatMap({ [UInt8](hex: $0, count: 32) }), let state = value("state").flatMap(DeliveryState.init),
       let since = value("since").flatMap({ Int64($0) }), let attempts = value("attempts").flatMap({ UInt32($0) }),
       let delay = value("delay").flatMap({ UInt32($0) }), let isEssential = truth(value("essential")),
-      let isWanted = truth(value("wanted")), let held = value("held")
+      let isWanted = truth(value("wanted"))
     else { return nil }
     self.init(id: pack, bytes: PackBytes(version: version, size: size, sha256: sha256), at: since)
     self.state = state
@@ -70,17 +68,12 @@ extension PackStatus {
     delaySeconds = delay
     self.isEssential = isEssential
     self.isWanted = isWanted
-    if held != "no" {
-      guard let mode = InstallMode(rawValue: held) else { return nil }
-      self.mode = mode
-    }
     // What else is there is compared with what would be written.
-    for line in lines[12...] { readUpdate(String(decoding: line, as: UTF8.self).split(separator: " ").map(String.init)) }
+    for line in lines[11...] { readUpdate(String(decoding: line, as: UTF8.self).split(separator: " ").map(String.init)) }
   }
 
   private mutating func readUpdate(_ words: [String]) {
     switch (words.first, words.count) {
-    case ("base", 2): base = [UInt8](hex: words[1], count: 32)
     case ("delta", 3): delta = file(words)
     case ("full", 2): fallback = FailureReason(rawValue: words[1])
     default: break

@@ -1,6 +1,6 @@
-/// The status of one pack's delivery, shared by app and extension.
+/// The status of one pack's delivery, shared by app and extension: of one version of it, which the manifest offered last and the device does not have.
 ///
-/// It is about one version of the pack, the one that the manifest offered last. The store keeps track of an older version that is still installed.
+/// What is on the device is only in the store's records. There is no status of a pack that the device has as the manifest offers it.
 public struct PackStatus: Hashable, Sendable {
   /// The name of the pack.
   public let id: String
@@ -16,16 +16,12 @@ public struct PackStatus: Hashable, Sendable {
   public internal(set) var delaySeconds: UInt32
   /// Whether the download was handed over as an essential one.
   public internal(set) var isEssential: Bool
-  /// Whether the app requested the pack. It stays true until the pack is cancelled or purged.
+  /// Whether the app requested the pack. It stays true until the pack is cancelled.
   public internal(set) var isWanted: Bool
-  /// The install mode of the pack on the device, in any version; nil if it is not installed or if this is unknown.
-  public internal(set) var mode: InstallMode?
   /// The file of the delta that brings these bytes instead of the full pack; nil if it is the full pack.
   public internal(set) var delta: PackBytes?
   /// Why the full pack is downloaded, although the manifest offers deltas to these bytes; nil if no delta has failed.
   public internal(set) var fallback: FailureReason?
-  /// The content root of the version on the device over which a delta can be applied, 32 bytes. Nil if there is none, or it is unknown.
-  package internal(set) var base: [UInt8]?
 
   /// Creates the status of a pack that has not been downloaded yet.
   public init(id: String, bytes: PackBytes, at time: Int64) {
@@ -37,10 +33,8 @@ public struct PackStatus: Hashable, Sendable {
     delaySeconds = 0
     isEssential = false
     isWanted = false
-    mode = nil
     delta = nil
     fallback = nil
-    base = nil
   }
 
   /// The file that brings these bytes: that of a delta, or that of the full pack.
@@ -49,8 +43,8 @@ public struct PackStatus: Hashable, Sendable {
   /// The identifier of the download of ``file``.
   public var identifier: DownloadIdentifier { DownloadIdentifier(id: id, bytes: file) }
 
-  /// Whether the record shows nothing on the device and nothing that is to come there.
-  package var isIdle: Bool { (state.kind == .notLoaded || state == .obsolete) && !isWanted && mode == nil }
+  /// Whether the record shows nothing that is to come.
+  package var isIdle: Bool { state.kind == .notLoaded && !isWanted }
 
   /// Returns the number of seconds until the next attempt; 0 if it may be made now.
   ///
@@ -70,27 +64,13 @@ public struct PackStatus: Hashable, Sendable {
     return overflow ? .max : UInt64(age)
   }
 
-  /// The result of applying an event to a status.
-  public enum Outcome: Hashable, Sendable {
-    /// No change: the event is late or repeated.
-    case passedOver
-    /// A new status, or the same one.
-    case became(PackStatus)
-    /// The record of the pack is removed.
-    case forgotten
-  }
-
-  /// Returns the result of applying an event to this status.
-  public func after(_ event: PackEvent, at time: Int64, policy: DeliveryPolicy = .init()) -> Outcome {
-    switch DeliveryEdge.destination(from: state.kind, on: event.kind) {
-    case .passedOver: return .passedOver
-    case .forgotten: return .forgotten
-    case .state(let target):
-      var next = self
-      next.take(event, to: target, policy)
-      if next.state != state || event == .demoted { next.since = time }
-      return .became(next)
-    }
+  /// Returns the status after an event, which may be the same. Nil if the event is late or repeated, and ignored.
+  public func after(_ event: PackEvent, at time: Int64, policy: DeliveryPolicy = .init()) -> PackStatus? {
+    guard let target = DeliveryEdge.destination(from: state.kind, on: event.kind) else { return nil }
+    var next = self
+    next.take(event, to: target, policy)
+    if next.state != state || event == .demoted { next.since = time }
+    return next
   }
 
   private mutating func take(_ event: PackEvent, to target: DeliveryState.Kind, _ policy: DeliveryPolicy) {
@@ -137,25 +117,12 @@ public struct PackStatus: Hashable, Sendable {
       idle = .cancelled
       isEssential = false
       isWanted = false
-    case .installed(let mode), .found(let mode):
-      idle = .new
-      self.mode = mode
-      attempts = 0
-      delaySeconds = 0
-      isEssential = false
-      delta = nil
-      fallback = nil
     case .purged:
       idle = .purged
-      // If the installed pack was removed, the space was needed for something else. If a file was removed, the pack is still wanted.
-      if state == .ready {
-        isWanted = false
-        (mode, base) = (nil, nil)
-      }
     case .retryDue:
       idle = .retrying
       delaySeconds = 0
-    case .began, .arrived, .installBegan, .installPutOff, .interrupted, .unlisted, .removed:
+    case .began, .arrived:
       idle = .new
     }
     state =
@@ -164,9 +131,6 @@ public struct PackStatus: Hashable, Sendable {
       case .scheduled: .scheduled
       case .loading: .loading
       case .toBeTransferred: .toBeTransferred
-      case .installing: .installing
-      case .ready: .ready
-      case .obsolete: .obsolete
       // The events of these states carry the reason and were handled above.
       case .paused, .failed: state
       }

@@ -13,7 +13,7 @@ public struct AppDelivery: Sendable {
   /// Creates a delivery. Reads and changes nothing yet.
   ///
   /// - Parameters:
-  ///   - state: The state that app and extension share. It must be on the same volume as the store, so that files are moved and never copied.
+  ///   - state: The state that app and extension share, with the path of this store. It must be on the same volume, so that files are moved and never copied.
   ///   - store: The store where packs are installed.
   ///   - isForDevice: A further condition besides the store's device: returns whether a pack is meant for it. The extension must use the same rules.
   public init(state: SharedState, store: AssetStore, isForDevice: @escaping @Sendable (ManifestPack) -> Bool = { _ in true }) {
@@ -70,20 +70,25 @@ public struct AppDelivery: Sendable {
 
   /// The result of ``start()``.
   public struct Start: Sendable {
-    /// The names of the packs whose installation was interrupted. Their files wait to be installed again.
-    public internal(set) var interrupted: [String] = []
     /// The problems that were found in the store.
     public internal(set) var findings: [StoreFinding] = []
     /// The error if the store refused the manifest that the extension accepted. The store keeps its own manifest then.
     public internal(set) var refusal: PackError?
   }
 
-  /// Recovers from the last run: repairs state and store, and adopts the manifest that the extension accepted.
+  /// Recovers from the last run: repairs the store, and adopts the manifest that the extension accepted.
   ///
   /// Call this once in each process, before any pack of the store is opened.
+  ///
+  /// - Throws: ``PackError/Code/usage`` if the shared state has the path of another store, and the errors of the store.
   public func start() async throws(PackError) -> Start {
+    // The extension would download again what is installed here.
+    guard state.store.map({ $0 == store.root }) ?? true else {
+      throw PackError(
+        .usage, "the store is in \(store.root), and the shared state expects it in \(state.store ?? "")",
+        advice: .developer("create the shared state with the path of the store"))
+    }
     var start = Start()
-    start.interrupted = try await blocking { (state) throws(PackError) in try state.recover() }
     start.findings = try await store.reconcile()
     do throws(PackError) {
       // What the extension followed counts, whether it accepted the manifest or not.
@@ -166,16 +171,11 @@ public struct AppDelivery: Sendable {
     public let installed: InstalledPack?
     /// The error if the installation failed. Nil if it succeeded, or if the file was gone.
     public let failure: PackError?
-    /// The new record. Nil if another process had changed the record, the file was gone, or the record could not be written. The next plan corrects
-    /// this.
+    /// The record, if the pack is still to come. Nil if it is installed, another process had changed the record, the file was gone, or the record could not
+    /// be written. The next plan corrects this.
     public let status: PackStatus?
     /// The versions that were removed to make room.
     public internal(set) var removed: [InstalledPack] = []
-  }
-
-  /// Puts back the records of installations whose end could not be recorded, so that they are tried again. Not while one runs.
-  package func recover() async throws(PackError) {
-    _ = try await blocking { (state) throws(PackError) in try state.recover() }
   }
 
   /// Installs all files that a plan hands over, one after the other. It does not activate them: the app does that.
@@ -190,7 +190,7 @@ public struct AppDelivery: Sendable {
   ) async throws(PackError) -> [Installation] {
     var installations: [Installation] = []
     for file in plan.handOver {
-      guard let path = try await blocking({ (state) throws(PackError) in try state.beginInstall(file) }) else {
+      guard let path = try await blocking({ (state) throws(PackError) in try state.path(of: file) }) else {
         installations.append(Installation(id: file.id, installed: nil, failure: nil, status: nil))
         continue
       }
@@ -207,7 +207,7 @@ public struct AppDelivery: Sendable {
         continue
       }
       // The pack is installed even if this cannot be recorded: the next plan finds it in the store.
-      let status = try? await finish(file, .installed(installed.mode))
+      let status = try? await finish(file, .installed)
       installations.append(
         Installation(id: file.id, installed: installed, failure: nil, status: status, removed: note.withLock { $0.removed }))
     }
@@ -259,7 +259,6 @@ public struct AppDelivery: Sendable {
         tidied.inUse.append(pack.id)
         continue
       }
-      try await blocking { (state) throws(PackError) in _ = try state.forget(pack.id) }
       tidied.removed.append(pack.id)
     }
     return tidied

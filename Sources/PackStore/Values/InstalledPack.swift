@@ -35,3 +35,12 @@ public struct InstalledPack: Hashable, Sendable {
   /// The content root, 32 bytes. Nil if the version is kept encrypted, and its record was rebuilt without an entry of a manifest.
   package let contentRoot: [UInt8]?
 }
+
+extension PackRecord {
+  func state(of content: Content) -> InstalledPack.State {
+    if content.bytes == trial?.bytes { return .trial }
+    if content.bytes == current { return trial == nil ? .current : .fallback }
+    if hasFailed(content.bytes) { return .failed }
+    return content.isProven ? .kept : .installed
+  }
+}

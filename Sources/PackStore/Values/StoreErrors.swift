@@ -3,8 +3,6 @@ extension PackError.Code {
   public static let storeBusy = Self(rawValue: "store-busy")
   /// The directory is not empty and is not a store.
   public static let notAStore = Self(rawValue: "not-a-store")
-  /// A record of the store cannot be read.
-  public static let damagedStore = Self(rawValue: "damaged-store")
   /// The token belongs to a trial that has ended.
   public static let staleConfirmation = Self(rawValue: "stale-confirmation")
   /// The version on trial was not confirmed in time, or failed for another reason.

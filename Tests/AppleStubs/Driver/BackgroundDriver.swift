@@ -532,19 +532,20 @@ struct BackgroundDriver {
     require(next.downloads.isEmpty)
   }
 
-  func store(_ name: String) async throws -> AssetStore {
-    try await AssetStore(root: place.appendingPathComponent(name).path, keys: key, trusting: [publicKey])
+  /// The store where the extension looks for what is installed.
+  func store(in container: URL, logger: (any PackLogger)? = nil) async throws -> AssetStore {
+    try await AssetStore(root: SharedState.packs(in: container).path, keys: key, trusting: [publicKey], logger: logger)
   }
 
   /// The extension brings packs, the app installs and reads them.
   func deliveryOfAnApp() async throws {
-    _ = try newContainer("app")
+    let container = try newContainer("app")
     let downloader = downloader()
     try await system.ask(downloader, .install, manifest: manifestFile)
     await system.finish(try identifier("core"), with: try arrived("core"), downloader)
     await system.finish(try identifier("game"), with: try arrived("game"), downloader)
     system.become(.activeApp)
-    let delivery = AppDelivery(state: try SharedState(group: Self.group), store: try await store("app-store"))
+    let delivery = AppDelivery(state: try SharedState(group: Self.group), store: try await store(in: container))
     let downloads = BackgroundDownloads(group: Self.group, state: delivery.state)
     downloads.listen()
     let start = try await delivery.start()
@@ -555,7 +556,10 @@ struct BackgroundDriver {
     _ = await downloads.hand(plan)
     try await delivery.store.activate("core", onTrial: false)
     require(try await delivery.store.open("core").read("hello.txt") == Array("hello\n".utf8))
-    require(try status("core")?.state == .ready && status("game")?.state == .ready)
+    require(try status("core") == nil && status("game") == nil)
+    // The extension knows it from the store.
+    try await system.ask(downloader, .periodic, manifest: manifestFile)
+    require(try status("core") == nil && status("game") == nil && status("extra")?.state == .scheduled)
     // A download that was in progress when the app started is delivered to the app.
     require(await !system.finish(try identifier("extra"), with: try arrived("extra")))
     require(try await delivery.plan(downloads: await downloads.current()).handOver.map(\.id) == ["extra"])
@@ -593,8 +597,7 @@ struct BackgroundDriver {
     // The app, from the files of the extension to a pack that runs and is removed.
     system.become(.activeApp)
     let state = try SharedState(group: Self.group, logger: logger)
-    let store = try await AssetStore(
-      root: place.appendingPathComponent("logged-store").path, keys: self.key, trusting: [publicKey], logger: logger)
+    let store = try await store(in: container, logger: logger)
     let delivery = AppDelivery(state: state, store: store)
     let downloads = BackgroundDownloads(group: Self.group, state: state, logger: logger)
     downloads.listen()

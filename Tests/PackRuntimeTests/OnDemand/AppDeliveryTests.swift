@@ -18,7 +18,7 @@ struct AppDeliveryTests {
   func noManifest() async throws {
     let app = try await place.app()
     let start = try await app.start()
-    #expect(start.interrupted == [] && start.refusal == nil)
+    #expect(start.refusal == nil)
     #expect(await failure { () async throws(PackError) in _ = try await app.plan() }?.code == .noManifest)
   }
 
@@ -67,7 +67,7 @@ struct AppDeliveryTests {
     // A long timeout, so that the calls really wait for the lock.
     var policy = DeliveryPolicy()
     policy.lockTimeoutMilliseconds = 60_000
-    let state = try SharedState(directory: stage.directory("shared"), policy: policy)
+    let state = try SharedState(directory: stage.directory("shared"), store: stage.directory("store"), policy: policy)
     let app = AppDelivery(state: state, store: try await stage.open())
     for round in 1...80 as ClosedRange<UInt64> {
       let (old, new) = (try stage.manifest(2 * round, [core]).bytes, try stage.manifest(2 * round + 1, [core]).bytes)
@@ -94,7 +94,7 @@ struct AppDeliveryTests {
     let installations = try await app.install(try await app.plan())
     #expect(installations.first { $0.id == "core" }?.failure?.code == .digestMismatch)
     #expect(installations.first { $0.id == "core" }?.status?.state == .failed(.wrongBytes))
-    #expect(installations.first { $0.id == "other" }?.status?.state == .ready)
+    #expect(installations.first { $0.id == "other" }?.installed != nil)
     #expect(place.waiting == [])
     #expect(try await app.plan().postponed.first?.reason == .failed(.wrongBytes, secondsLeft: 1))
     place.clock.advance(2)
@@ -112,7 +112,7 @@ struct AppDeliveryTests {
     #expect(refused.first?.status?.state == .toBeTransferred)
     #expect(place.waiting.count == 1)
     let app = try await place.app()
-    #expect(try await app.install(try await app.plan()).first?.status?.state == .ready)
+    #expect(try await app.install(try await app.plan()).first?.installed != nil)
     #expect(place.waiting == [])
   }
 
@@ -176,7 +176,7 @@ struct AppDeliveryTests {
     #expect(next.downloads.map(\.id).contains("level") && next.undecided == [])
     try await app.download(next)
     let installed = try await app.delivery.install(try await app.plan())
-    #expect(installed.contains { $0.id == "level" && $0.status?.state == .ready })
+    #expect(installed.contains { $0.id == "level" && $0.installed != nil })
 
     // The next release has other shards. Until they are here, the pack stays.
     let (_, later) = try await catalogue(2)
@@ -225,7 +225,7 @@ struct AppDeliveryTests {
     #expect(plan.downloads == [])
     let installations = try await app.install(plan)
     #expect(Set(installations.map(\.id)) == ["core", "other"])
-    #expect(installations.allSatisfy { $0.status?.state == .ready && $0.failure == nil })
+    #expect(installations.allSatisfy { $0.installed != nil && $0.failure == nil })
     #expect(try await app.store.installed().first { $0.id == "core" }?.mode == mode)
     #expect(place.waiting == [])
     let after = try await app.plan(downloads: [])
@@ -233,17 +233,27 @@ struct AppDeliveryTests {
     #expect(after.handOver == [] && after.downloads == [])
   }
 
-  @Test("an installation that was interrupted with its process is done again")
-  func interrupted() async throws {
-    let core = try await stage.offer("core")
+  @Test("what the app installed leaves no delivery record, and the extension does not download it again, also without any records")
+  func extensionAfterInstallation() async throws {
+    let (core, other) = (try await stage.offer("core"), try await stage.offer("other"))
     try place.deliver(stage.manifest(1, [core]), [core])
-    let first = try await place.app()
-    _ = try await first.start()
-    let file = try #require(try await first.plan().handOver.first)
-    #expect(try first.state.beginInstall(file) != nil)
-    let second = try await place.app(session: "two")
-    #expect(try await second.start().interrupted == ["core"])
-    #expect(try await second.install(try await second.plan()).first?.status?.state == .ready)
+    let app = try await place.app()
+    _ = try await app.start()
+    _ = try await app.install(try await app.plan())
+    #expect(try app.state.content() == SharedState.Content())
+    for _ in 0..<2 {
+      let path = try place.download(stage.manifest(2, [core, other]))
+      let answer = try place.extension().downloads(for: .periodic, manifestAt: path, allowance: nil)
+      #expect(answer.plan?.ready == ["core"] && answer.downloads.map(\.id) == ["other"])
+      try FileManager.default.removeItem(atPath: stage.directory("shared"))
+    }
+  }
+
+  @Test("a shared state with the path of another store is refused")
+  func otherStore() async throws {
+    let state = try SharedState(directory: stage.directory("shared"), store: stage.directory("elsewhere"))
+    let app = AppDelivery(state: state, store: try await stage.open())
+    #expect(await failure { () async throws(PackError) in _ = try await app.start() }?.code == .usage)
   }
 
   @Test("packs that the store lost are downloaded again, whatever was recorded")
@@ -314,7 +324,7 @@ struct AppDeliveryTests {
         if let state = try app.state.status(of: id)?.state, states.last != state { states.append(state) }
       }
       #expect(states == [.loading, .toBeTransferred])
-      #expect(try await app.delivery.install(try await app.plan()).map(\.status?.state) == [.ready])
+      #expect(try await app.delivery.install(try await app.plan()).allSatisfy { $0.installed != nil })
     }
     #expect(transport.calls.count == 2)
     #expect(transport.calls.allSatisfy { DownloadIdentifier($0.request.identifier) != nil })
@@ -336,7 +346,7 @@ struct AppDeliveryTests {
     let second = try await place.app(transport, session: "two")
     _ = try await second.delivery.start()
     try await second.download(try await second.plan())
-    #expect(try await second.delivery.install(try await second.plan()).first?.status?.state == .ready)
+    #expect(try await second.delivery.install(try await second.plan()).first?.installed != nil)
     #expect(transport.calls.count == 1)
   }
 
@@ -356,7 +366,7 @@ struct AppDeliveryTests {
       await app.service.record(event)
       break
     }
-    #expect(try await app.delivery.install(try await app.plan()).first?.status?.state == .ready)
+    #expect(try await app.delivery.install(try await app.plan()).first?.installed != nil)
     #expect(transport.calls.count == 1)
   }
 
@@ -398,7 +408,7 @@ struct AppDeliveryTests {
     }
     try await app.download(try await app.plan())
     #expect(transport.calls.map(\.offset) == [0, 0, 0, 4000, 4000])
-    #expect(try await app.delivery.install(try await app.plan()).first?.status?.state == .ready)
+    #expect(try await app.delivery.install(try await app.plan()).first?.installed != nil)
   }
 
   @Test("somebody who waits is not left for longer than half a minute")
@@ -470,7 +480,7 @@ struct AppDeliveryTests {
     #expect(next.handOver.map(\.id) == ["core"])
     try await app.service.hand(next, asked: [])
     #expect(transport.running.isEmpty)
-    #expect(try await app.delivery.install(next).first?.status?.state == .ready)
+    #expect(try await app.delivery.install(next).first?.installed != nil)
   }
 
   @Test("a cancelled pack is not downloaded, leaves no part, and is downloaded again if the app asks for it")

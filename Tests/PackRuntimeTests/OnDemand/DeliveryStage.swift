@@ -16,7 +16,8 @@ final class DeliveryStage: Sendable {
     policy.largestBatch = largestBatch
     policy.lockTimeoutMilliseconds = 1_000_000
     policy.jitter = 0
-    return try SharedState(directory: stage.directory("shared"), policy: policy, files: files, clock: clock)
+    return try SharedState(
+      directory: stage.directory("shared"), store: stage.directory("store"), policy: policy, files: files, clock: clock)
   }
 
   func `extension`(_ files: any FileSystem = FaultyFiles()) throws(PackError) -> ExtensionDelivery {
@@ -88,7 +89,7 @@ final class DeliveryStage: Sendable {
     }
   }
 
-  /// The files that wait or are being installed.
+  /// The files that wait.
   var waiting: [String] { stage.directory.names(in: "shared/incoming") }
 }
 

@@ -35,7 +35,7 @@ struct DeliveryCommand: AsyncParsableCommand {
       let path = "\(place)/state-\(round)"
       for form in Form.allCases {
         let start = Stopwatch.threadTime()
-        let state = try SharedState(directory: path, policy: policy)
+        let state = try SharedState(directory: path, store: "\(place)/store", policy: policy)
         let manifest = try state.accept(document) { (signed) throws(PackError) in try signed.checkSignatures(trusting: TrustedKeys(keys)) }
         // After 25 hours without news, a download counts as forgotten.
         let time = state.time + (form == .forgotten ? 90_000 : 0)

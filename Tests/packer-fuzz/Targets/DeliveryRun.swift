@@ -75,8 +75,7 @@ struct DeliveryRun {
       let pack = manifest.packs[Int(feed.byte()) % manifest.packs.count]
       files.append(
         WaitingFile(
-          identifier: DownloadIdentifier(id: pack.id, bytes: PackBytes(pack)), size: feed.byte() & 1 == 0 ? pack.size : 1,
-          isBeingInstalled: feed.byte() & 1 != 0))
+          identifier: DownloadIdentifier(id: pack.id, bytes: PackBytes(pack)), size: feed.byte() & 1 == 0 ? pack.size : 1))
     case 0xF8:
       let value = feed.byte()
       (hasCatalogue, isShardHere) = (value & 1 != 0, value & 2 != 0)
@@ -102,15 +101,8 @@ struct DeliveryRun {
     case .downloadFailed: .downloadFailed(one(FailureReason.allCases))
     case .forgotten: .forgotten
     case .cancelled: .cancelled
-    case .installBegan: .installBegan
-    case .installed: .installed(one(InstallMode.allCases))
-    case .installPutOff: .installPutOff
     case .installFailed: .installFailed(one(FailureReason.allCases))
-    case .interrupted: .interrupted
-    case .found: .found(one(InstallMode.allCases))
     case .purged: .purged
-    case .unlisted: .unlisted
-    case .removed: .removed
     case .retryDue: .retryDue
     }
   }
@@ -118,19 +110,14 @@ struct DeliveryRun {
   /// Applies an event, and checks that it changes the state as in the table of edges, and nothing else.
   private mutating func take(_ event: PackEvent, _ record: PackStatus) throws(BrokenPromise) {
     let edge = DeliveryEdge.all.first { $0.from == record.state.kind && $0.event == event.kind }
-    switch record.after(event, at: time, policy: policy) {
-    case .passedOver:
-      try hold(edge == nil, "\(event.kind) is ignored in \(record.state), but has an edge")
-    case .forgotten:
-      try hold(edge != nil && edge?.to == nil, "\(event.kind) forgets a pack in \(record.state)")
-      records[record.id] = nil
-    case .became(let next):
-      try hold(edge != nil && edge?.to == next.state.kind, "\(event.kind) leads from \(record.state) to \(next.state)")
-      try hold(next.id == record.id, "a record belongs to another pack")
-      if case .offered = event {} else { try hold(next.bytes == record.bytes, "\(event.kind) changes the bytes of the record") }
-      try check(next)
-      records[record.id] = next
+    guard let next = record.after(event, at: time, policy: policy) else {
+      return try hold(edge == nil, "\(event.kind) is ignored in \(record.state), but has an edge")
     }
+    try hold(edge?.to == next.state.kind, "\(event.kind) leads from \(record.state) to \(next.state)")
+    try hold(next.id == record.id, "a record belongs to another pack")
+    if case .offered = event {} else { try hold(next.bytes == record.bytes, "\(event.kind) changes the bytes of the record") }
+    try check(next)
+    records[record.id] = next
   }
 
   private func check(_ status: PackStatus) throws(BrokenPromise) {
@@ -181,7 +168,7 @@ struct DeliveryRun {
       policy: policy)
     let offered = root.packs + lookup.packs.values
     let lists = [
-      plan.downloads.map(\.id), plan.underWay, plan.handOver.map(\.id), plan.installing, plan.ready, plan.postponed.map(\.id),
+      plan.downloads.map(\.id), plan.underWay, plan.handOver.map(\.id), plan.ready, plan.postponed.map(\.id),
     ]
     let named = lists.flatMap { $0 }
     try hold(named.count == Set(named).count, "a plan names a pack twice: \(named.sorted())")
@@ -225,42 +212,32 @@ struct DeliveryRun {
     device = []
     files = []
     isShardHere = true
-    for id in Self.ids { if let record = records[id], case .ready = record.state { try take(.purged, record) } }
     for _ in 0..<12 {
       time += 2 * Int64(policy.longestDelaySeconds)
       try planAll()
       for (id, record) in records.sorted(by: { $0.key < $1.key }) {
         switch record.state {
         case .scheduled, .loading, .paused: try take(.arrived, record)
-        case .toBeTransferred: try take(.installBegan, record)
-        case .installing: try take(.installed(.packed), record)
-        case .obsolete: try take(.removed, record)
+        case .toBeTransferred:
+          records[id] = nil
+          let bytes = record.bytes
+          device.append(
+            DevicePack(id: id, version: bytes.version, sha256: bytes.sha256, mode: .packed, contentRoot: Self.root(id, bytes.version)))
         default: break
         }
-        // Two versions may have the same digest here, and the store has each of them apart.
-        guard let next = records[id], case .ready = next.state,
-          !device.contains(where: { $0.id == id && $0.version == next.bytes.version && $0.sha256 == next.bytes.sha256 })
-        else { continue }
-        let root = Self.root(id, next.bytes.version)
-        device.append(
-          DevicePack(id: id, version: next.bytes.version, sha256: next.bytes.sha256, mode: .packed, contentRoot: root))
       }
     }
     for pack in manifest.packs {
-      guard let record = records[pack.id] else { throw BrokenPromise("pack \(pack.id) was lost") }
-      if case .failed(let reason) = record.state, !reason.isWorthRetrying { continue }
-      try hold(record.state == .ready && record.bytes == PackBytes(pack), "pack \(pack.id) is stuck in \(record.state)")
+      // Two versions may have the same digest here, and the store has each of them apart.
+      let isHere = device.contains { $0.id == pack.id && $0.version == pack.version && $0.sha256 == pack.sha256 }
+      try hold(isHere, "pack \(pack.id) is stuck in \(records[pack.id].map { "\($0.state)" } ?? "no state")")
     }
   }
 
   private mutating func planAll() throws(BrokenPromise) {
     var waiting: [WaitingFile] = []
     for record in records.values {
-      switch record.state {
-      case .toBeTransferred, .installing:
-        waiting.append(WaitingFile(identifier: record.identifier, size: record.file.size, isBeingInstalled: record.state == .installing))
-      default: break
-      }
+      if case .toBeTransferred = record.state { waiting.append(WaitingFile(identifier: record.identifier, size: record.file.size)) }
     }
     let (root, lookup) = sources(Set(Self.ids))
     let plan = DeliveryPlan(

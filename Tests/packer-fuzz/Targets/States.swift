@@ -6,15 +6,15 @@ extension FuzzTarget {
     "status", largestInput: 1100,
     files: [
       "Sources/PackDelivery/Status/PackStatus+Text.swift", "Sources/PackDelivery/Status/DownloadIdentifier.swift",
-      "Sources/PackStore/Values/ItemName.swift",
+      "Sources/PackManifest/Installed/ItemName.swift",
       "Sources/PackFormat/PackName.swift", "Sources/PackFormat/PackName+File.swift",
     ],
     seeds: {
       let bytes = PackBytes(version: 7, size: 1000, sha256: Array(0..<32))
       let new = PackStatus(id: "Core", bytes: bytes, at: 1_790_000_000)
       var seeds = [FuzzSeed("new", new.record)]
-      for event in [PackEvent.scheduled(isEssential: true), .found(.packed), .asked, .unlisted] {
-        if case .became(let next) = new.after(event, at: 1_790_000_060) { seeds.append(FuzzSeed("\(event.kind)", next.record)) }
+      for event in [PackEvent.scheduled(isEssential: true), .asked, .cancelled] {
+        if let next = new.after(event, at: 1_790_000_060) { seeds.append(FuzzSeed("\(event.kind)", next.record)) }
       }
       seeds.append(FuzzSeed("identifier", DownloadIdentifier(id: "Core", bytes: bytes).description))
       seeds.append(FuzzSeed("item", DownloadIdentifier(id: "core", bytes: bytes).description + ".pack"))
@@ -53,7 +53,7 @@ extension FuzzTarget {
   static let store = FuzzTarget(
     "store", largestInput: 8192,
     files: [
-      "Sources/PackStore/Records/PackRecord+Text.swift", "Sources/PackStore/Records/StoreManifests.swift",
+      "Sources/PackManifest/Installed/PackRecord+Text.swift", "Sources/PackStore/Records/StoreManifests.swift",
       "Sources/PackStore/Records/StorePreservation.swift",
     ],
     seeds: {
@@ -114,10 +114,10 @@ extension FuzzTarget {
     seeds: {
       [
         FuzzSeed("plan", [0xFF, 0, 0xFF, 1, 0xFF, 2, 0xFF, 3]),
-        FuzzSeed("walk", [0, 2, 1, 0, 3, 1, 0, 5, 1, 0, 11, 1, 0, 12, 0, 0xFF, 1]),
-        FuzzSeed("failures", [1, 2, 1, 1, 8, 3, 1, 20, 0, 0xFF, 3, 1, 2, 0, 1, 8, 9, 0xFE, 200]),
+        FuzzSeed("walk", [0, 2, 1, 0, 3, 1, 0, 5, 1, 0, 11, 1, 0, 13, 0, 0xFF, 1]),
+        FuzzSeed("failures", [1, 2, 1, 1, 8, 3, 1, 13, 0, 0xFF, 3, 1, 2, 0, 1, 8, 9, 0xFE, 200]),
         FuzzSeed("essential", [0xFF, 0, 2, 2, 1, 2, 6, 0, 2, 7, 7, 0xFF, 0xF3]),
-        FuzzSeed("obsolete", [3, 18, 0, 3, 16, 0, 3, 0, 1, 3, 19, 0, 0xFD, 5, 0xFF, 2]),
+        FuzzSeed("purged", [3, 2, 0, 3, 5, 0, 3, 12, 0, 3, 0, 1, 0xFA, 3, 0, 0xFD, 5, 0xFF, 0x42]),
         FuzzSeed("catalogue", [0xF8, 1, 0xFF, 0x0A, 0xE1, 2, 0, 0xFF, 0x0A, 0xF8, 3, 0xFF, 0x0A, 0xFC, 2, 0xF8, 1, 0xFF, 0x4A, 0xF8, 3]),
       ]
     },

@@ -1,15 +1,15 @@
 /// The name of one version of a pack in the directory `packs`: `<pack>@<version>-<16 digits>.pack`, without `.pack` if it was unpacked. A pack file that
 /// the store made by a delta has the name `<pack>@<version>-<16 digits>-<16 digits>.pack`, with the start of its own SHA-256.
 package struct ItemName: Hashable, Sendable {
-  let id: String
-  let version: UInt64
+  package let id: String
+  package let version: UInt64
   /// The first 16 hexadecimal digits of the SHA-256 of the published pack file.
-  let digits: String
-  let mode: InstallMode
+  package let digits: String
+  package let mode: InstallMode
   /// The first 16 hexadecimal digits of the SHA-256 of a file that the store made. Nil for the published one and for a tree.
   private let own: String?
 
-  init(id: String, version: UInt64, sha256: [UInt8], mode: InstallMode, rewritten: [UInt8]? = nil) {
+  package init(id: String, version: UInt64, sha256: [UInt8], mode: InstallMode, rewritten: [UInt8]? = nil) {
     self.id = id
     self.version = version
     digits = sha256.prefix(8).hex
@@ -41,10 +41,10 @@ package struct ItemName: Hashable, Sendable {
   }
 
   /// Whether the store made the file by a delta.
-  var isRewritten: Bool { own != nil }
+  package var isRewritten: Bool { own != nil }
 
   /// Whether the name says that the file, which the store made, has this SHA-256.
-  func isOwn(_ sha256: [UInt8]) -> Bool { own == sha256.prefix(8).hex }
+  package func isOwn(_ sha256: [UInt8]) -> Bool { own == sha256.prefix(8).hex }
 
   private static let ending = ".pack"
 }

@@ -2,122 +2,136 @@
 package struct PackRecord: Hashable, Sendable {
   /// The bytes of a version. The same version may be published with other bytes later.
   package struct Bytes: Hashable, Sendable {
-    var version: UInt64
+    package var version: UInt64
     /// The SHA-256 of the pack file.
-    var sha256: [UInt8]
+    package var sha256: [UInt8]
+
+    package init(version: UInt64, sha256: [UInt8]) {
+      (self.version, self.sha256) = (version, sha256)
+    }
   }
 
   /// A version that is installed on the device.
-  struct Content: Hashable, Sendable {
-    var bytes: Bytes
-    var mode: InstallMode
+  package struct Content: Hashable, Sendable {
+    package var bytes: Bytes
+    package var mode: InstallMode
     /// The size of the pack file in bytes if it is kept encrypted, or the sum of the file sizes if it was unpacked.
-    var size: UInt64
+    package var size: UInt64
     /// The number of bytes it takes on the device.
-    var sizeOnDevice: UInt64
+    package var sizeOnDevice: UInt64
     /// The content root of the tree. Nil if it is kept encrypted, and its record was rebuilt without an entry of a manifest.
-    var contentRoot: [UInt8]?
+    package var contentRoot: [UInt8]?
     /// Whether the version was confirmed, or activated without a trial.
-    var isProven: Bool
+    package var isProven: Bool
     /// The SHA-256 of the pack file that the store made by a delta. Nil if it is the published one.
-    var rewritten: [UInt8]?
+    package var rewritten: [UInt8]?
     /// Files of an unpacked version that are also files of other versions of the record. They count there.
-    var links: [Link] = []
+    package var links: [Link] = []
+
+    package init(bytes: Bytes, mode: InstallMode, size: UInt64, sizeOnDevice: UInt64, contentRoot: [UInt8]?, isProven: Bool) {
+      (self.bytes, self.mode, self.size, self.sizeOnDevice) = (bytes, mode, size, sizeOnDevice)
+      (self.contentRoot, self.isProven) = (contentRoot, isProven)
+    }
   }
 
   /// Files that two unpacked versions have under two names.
-  struct Link: Hashable, Sendable {
+  package struct Link: Hashable, Sendable {
     /// The other version.
-    var bytes: Bytes
+    package var bytes: Bytes
     /// What the files take on the device, in bytes.
-    var size: UInt64
+    package var size: UInt64
+
+    package init(bytes: Bytes, size: UInt64) {
+      (self.bytes, self.size) = (bytes, size)
+    }
   }
 
   /// The trial of a version, which runs until it is confirmed or fails.
-  struct Trial: Hashable, Sendable {
-    var bytes: Bytes
+  package struct Trial: Hashable, Sendable {
+    package var bytes: Bytes
     /// A random value that is unique to this trial, 16 bytes.
-    var nonce: [UInt8]
+    package var nonce: [UInt8]
     /// The session name of the process that runs it.
-    var session: String
+    package var session: String
     /// The number of processes that have run it.
-    var starts: UInt64
+    package var starts: UInt64
+
+    package init(bytes: Bytes, nonce: [UInt8], session: String, starts: UInt64) {
+      (self.bytes, self.nonce, self.session, self.starts) = (bytes, nonce, session, starts)
+    }
   }
 
   /// A version that failed.
-  struct Failure: Hashable, Sendable {
-    var bytes: Bytes
-    var reason: String
+  package struct Failure: Hashable, Sendable {
+    package var bytes: Bytes
+    package var reason: String
+
+    package init(bytes: Bytes, reason: String) {
+      (self.bytes, self.reason) = (bytes, reason)
+    }
   }
 
-  let id: String
-  var contents: [Content] = []
+  package let id: String
+  package var contents: [Content] = []
   /// The version that runs if none is on trial.
-  var current: Bytes?
+  package var current: Bytes?
   /// The nonce of the token that confirmed ``current``.
-  var confirmed: [UInt8]?
-  var trial: Trial?
+  package var confirmed: [UInt8]?
+  package var trial: Trial?
   /// The failed versions, oldest first.
-  var failures: [Failure] = []
+  package var failures: [Failure] = []
   /// The version that was purged, or went missing, while it was current.
-  var purged: Bytes?
+  package var purged: Bytes?
   /// The delivery class in the manifest that the pack was installed from.
-  var delivery: DeliveryClass?
+  package var delivery: DeliveryClass?
   /// The preservation priority in millionths. Nil if none was set for the pack.
-  var preservation: UInt64?
+  package var preservation: UInt64?
   /// The time when the pack was last opened, in seconds since 1970, to within ``lastUseGrain``.
-  var lastUse: UInt64 = 0
+  package var lastUse: UInt64 = 0
 
-  init(id: String) {
+  package init(id: String) {
     self.id = id
   }
 
   /// The maximum number of failures recorded for one pack: far more than the number of failing versions that are published in a row.
-  static let failureLimit = 16
+  package static let failureLimit = 16
   /// The maximum length of a reason, in bytes.
-  static let reasonLimit = 200
+  package static let reasonLimit = 200
   /// The precision of ``lastUse``, in seconds. It is coarse because each change of the time is a write.
-  static let lastUseGrain: UInt64 = 600
+  package static let lastUseGrain: UInt64 = 600
   /// The maximum number of installed versions of one pack. Only versions that are all in use can reach it.
-  static let contentLimit = 64
+  package static let contentLimit = 64
 
   /// Whether the record contains nothing that must be kept.
-  var isEmpty: Bool { contents.isEmpty && failures.isEmpty && purged == nil && preservation == nil }
+  package var isEmpty: Bool { contents.isEmpty && failures.isEmpty && purged == nil && preservation == nil }
 
   /// The running version: the version on trial, otherwise the current one.
-  var running: Content? { (trial?.bytes ?? current).flatMap(content) }
+  package var running: Content? { (trial?.bytes ?? current).flatMap(content) }
 
-  func content(_ bytes: Bytes) -> Content? { contents.first { $0.bytes == bytes } }
+  package func content(_ bytes: Bytes) -> Content? { contents.first { $0.bytes == bytes } }
 
-  func hasFailed(_ bytes: Bytes) -> Bool { failures.contains { $0.bytes == bytes } }
+  package func hasFailed(_ bytes: Bytes) -> Bool { failures.contains { $0.bytes == bytes } }
 
   /// Returns the name in `packs` of a version's file or tree.
-  func itemName(_ content: Content) -> String {
+  package func itemName(_ content: Content) -> String {
     ItemName(id: id, version: content.bytes.version, sha256: content.bytes.sha256, mode: content.mode, rewritten: content.rewritten).text
   }
 
-  var itemNames: Set<String> { Set(contents.map(itemName)) }
+  package var itemNames: Set<String> { Set(contents.map(itemName)) }
 
   /// Returns what a version shares with other versions, in bytes on the device.
   ///
   /// - Parameter gone: Versions that do not count.
-  func sharedSize(_ content: Content, without gone: Set<Bytes> = []) -> UInt64 {
+  package func sharedSize(_ content: Content, without gone: Set<Bytes> = []) -> UInt64 {
     let own = content.links.filter { !gone.contains($0.bytes) }
     let others = contents.filter { !gone.contains($0.bytes) }.flatMap(\.links).filter { $0.bytes == content.bytes }
     return (own + others).reduce(0) { $0.adding($1.size) }
   }
 
-  func state(of content: Content) -> InstalledPack.State {
-    if content.bytes == trial?.bytes { return .trial }
-    if content.bytes == current { return trial == nil ? .current : .fallback }
-    if hasFailed(content.bytes) { return .failed }
-    return content.isProven ? .kept : .installed
-  }
-
   // MARK: Changes
 
   /// Records bytes as failed. If they were running, the previous version runs again.
-  mutating func fail(_ bytes: Bytes, reason: String) {
+  package mutating func fail(_ bytes: Bytes, reason: String) {
     if trial?.bytes == bytes { trial = nil }
     if current == bytes {
       current = nil
@@ -130,13 +144,13 @@ package struct PackRecord: Hashable, Sendable {
   }
 
   /// If no version is current, makes the newest proven version that has not failed the current one.
-  mutating func fallBack() {
+  package mutating func fallBack() {
     guard current == nil else { return }
     current = contents.filter { $0.isProven && !hasFailed($0.bytes) }.max { $0.bytes.version < $1.bytes.version }?.bytes
   }
 
   /// Makes a version the current one and ends any trial.
-  mutating func settle(on bytes: Bytes, nonce: [UInt8]) {
+  package mutating func settle(on bytes: Bytes, nonce: [UInt8]) {
     current = bytes
     confirmed = nonce
     trial = nil
@@ -145,7 +159,7 @@ package struct PackRecord: Hashable, Sendable {
   }
 
   /// Removes the content of a version. What other versions share with it counts there from now on.
-  mutating func removeContent(_ bytes: Bytes) {
+  package mutating func removeContent(_ bytes: Bytes) {
     contents.removeAll { $0.bytes == bytes }
     for index in contents.indices {
       for link in contents[index].links where link.bytes == bytes {
@@ -156,7 +170,7 @@ package struct PackRecord: Hashable, Sendable {
   }
 
   /// Removes a version from the record.
-  mutating func forget(_ bytes: Bytes) {
+  package mutating func forget(_ bytes: Bytes) {
     removeContent(bytes)
     if trial?.bytes == bytes { trial = nil }
     if current == bytes {
@@ -168,7 +182,7 @@ package struct PackRecord: Hashable, Sendable {
   /// Decides a trial whose process has ended: if it has starts left, it continues in `session`, otherwise it has failed.
   ///
   /// - Returns: The outcome. Nil if nothing changed.
-  mutating func judgeTrial(by session: String, starts limit: Int, isAlive: (String) -> Bool) -> TrialVerdict? {
+  package mutating func judgeTrial(by session: String, starts limit: Int, isAlive: (String) -> Bool) -> TrialVerdict? {
     guard var trial, trial.session != session, !isAlive(trial.session) else { return nil }
     guard trial.starts < UInt64(max(1, limit)) else {
       fail(trial.bytes, reason: "its process ended before it was confirmed")
@@ -180,7 +194,7 @@ package struct PackRecord: Hashable, Sendable {
     return .continued(trial.bytes.version, start: trial.starts)
   }
 
-  enum TrialVerdict: Hashable, Sendable {
+  package enum TrialVerdict: Hashable, Sendable {
     case failed(UInt64)
     case continued(UInt64, start: UInt64)
   }
@@ -191,7 +205,7 @@ package struct PackRecord: Hashable, Sendable {
   /// installed. If no version was activated yet, the newest `count` are kept.
   ///
   /// - Parameter successor: A newer version that is about to be installed.
-  func surplus(keeping count: Int, before successor: Bytes? = nil) -> [Content] {
+  package func surplus(keeping count: Int, before successor: Bytes? = nil) -> [Content] {
     guard trial == nil else { return contents.filter { hasFailed($0.bytes) && $0.bytes != current } }
     var others = contents.filter { $0.bytes != current }
     var gone = others.filter { hasFailed($0.bytes) }

@@ -2,7 +2,7 @@
 extension PackRecord {
   static let schema = "packer-store-state/1"
   /// The maximum size of a record, in bytes: about twelve times what the limits on its parts allow.
-  static let largestSize = 256 << 10
+  package static let largestSize = 256 << 10
 
   package var text: [UInt8] {
     var writer = CanonicalWriter()
