@@ -1,6 +1,6 @@
 #if canImport(BackgroundAssets)
   import BackgroundAssets
-  import Foundation
+  public import Foundation
 
   extension SharedState {
     /// Opens the state that app and extension share in the container of their app group. It is in the container's caches: these are not backed up,
