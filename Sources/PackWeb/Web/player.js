@@ -19,9 +19,10 @@ export const addressOf = id => new URL(`games/${encodeURIComponent(id)}/`, home)
  *   or, as `keys`, one for each id; `games` are the ids of those that are played, if not all. Or `{packs: {id: {url, size, key, ...}}}`. Besides these a
  *   pack has `name`, `version` if the address does not change with the content, `offline` to fetch all of it in the background, and what
  *   `Pack.configure` takes, and so has a release for all of its packs.
+ * @param additions what is not in the configuration, such as the keys of a player.
  * @returns the games, as `{id: {url, size, name, ...}}`, and as `warning` the error if they are those of the last time.
  */
-export async function begin(configuration) {
+export async function begin(configuration, additions) {
   if (!navigator.serviceWorker) {
     throw new PackError({
       code: 'unsupported', message: 'this page cannot have a service worker', hint: 'open it with https, and not in a private window',
@@ -31,7 +32,7 @@ export async function begin(configuration) {
   await loadPacker()
   await register()
   try {
-    return { games: await install(await packsOf(await read(configuration))) }
+    return { games: await install(await packsOf({ ...await configurationAt(configuration), ...additions })) }
   } catch (error) {
     const { current, next } = await releases()
     if (!current && !next) throw error
@@ -40,9 +41,12 @@ export async function begin(configuration) {
   }
 }
 
+/** That of the worker, which a page outside its folder has only from here. */
+let registration
+
 async function register() {
   const fault = (error, hint) => new PackError({ code: 'no-worker', message: 'the service worker cannot be started', hint }, { cause: error })
-  const registration = await navigator.serviceWorker.register(new URL('worker.js', home), { type: 'module', updateViaCache: 'none' }).catch(async error => {
+  registration = await navigator.serviceWorker.register(new URL('worker.js', home), { type: 'module', updateViaCache: 'none' }).catch(async error => {
     const known = await navigator.serviceWorker.getRegistration(home)
     if (known?.active) return known
     throw fault(error, `see that ${new URL('worker.js', home)} is at the server, with the type text/javascript`)
@@ -58,15 +62,45 @@ async function register() {
   })
 }
 
-/** Has the worker open a game. Returns the address of its page, or throws what is wrong with the pack, its key or its server. */
-export async function start(id) {
-  const { active } = await navigator.serviceWorker.ready
+async function ask(question) {
+  const { active } = registration ?? await navigator.serviceWorker.ready
   const channel = new MessageChannel()
   const answer = new Promise(done => { channel.port1.onmessage = ({ data }) => done(data) })
-  active.postMessage({ start: id }, [channel.port2])
-  const { error } = await answer
+  active.postMessage(question, [channel.port2])
+  const { error, value } = await answer
   if (error) throw new PackError(error)
+  return value
+}
+
+/**
+ * Has the worker open a game. Returns the address of its page, or throws what is wrong with the pack, its key or its server.
+ *
+ * A page in the folder of the player may then fetch the files of the game, too.
+ */
+export async function start(id) {
+  await ask({ start: id })
+  if (location.href.startsWith(home.href) && !navigator.serviceWorker.controller) {
+    // The worker has claimed this page.
+    await new Promise(done => navigator.serviceWorker.addEventListener('controllerchange', done, { once: true }))
+  }
   return addressOf(id)
+}
+
+/** The bytes of a file of a game, or those from `start` to before `end` of `range`. */
+export const read = (id, path, range) => ask({ read: id, path, range })
+
+/** The games, as `begin` returns them, each with the bytes of it that are `kept` here. */
+export async function list() {
+  const { current, next } = await releases()
+  const kept = new Map((await keptPacks()).map(({ name, kept }) => [name, kept]))
+  const games = Object.entries((next ?? current)?.games ?? {})
+  return Object.fromEntries(games.map(([id, game]) => [id, { ...game, kept: kept.get(cacheName(game.identity)) ?? 0 }]))
+}
+
+/** Forgets what is kept of a game, which is fetched again when it is played or kept. A page of it that is open may miss what it is reading. */
+export async function forget(id) {
+  await ask({ forget: id })
+  room = undefined
 }
 
 /**
@@ -82,7 +116,7 @@ export async function keep(id, progress, signal) {
   return sourceOf(game, { signal }).keepAll(progress)
 }
 
-async function read(configuration) {
+async function configurationAt(configuration) {
   if (typeof configuration !== 'string' && !(configuration instanceof URL)) return configuration
   const url = new URL(configuration, location.href)
   // It may have keys, which no cache is to keep.
@@ -215,15 +249,21 @@ export function sourceOf({ url, size, identity }, options = {}) {
   return new KeptSource(new HTTPSource(url, { size, ...options }), identity, { size })
 }
 
-/** The packs of which something is kept: name, bytes, and when they were last opened. */
+/** The packs of which something is kept: name, bytes on the disk, bytes of the pack, and when they were last opened. */
 async function keptPacks() {
   const packs = []
   for (const name of await caches.keys()) {
     if (!name.startsWith(prefix)) continue
     const cache = await caches.open(name)
     const used = await cache.match('used')
-    const size = rangesOf(await cache.keys()).reduce((sum, { start, end }) => sum + end - start, 0)
-    packs.push({ name, size, used: Number(await used?.text() ?? 0) })
+    let [size, kept, last] = [0, 0, 0]
+    // Two that fetched the same may both have stored it.
+    for (const { start, end } of rangesOf(await cache.keys()).sort((one, other) => one.start - other.start)) {
+      size += end - start
+      kept += Math.max(0, end - Math.max(start, last))
+      last = Math.max(last, end)
+    }
+    packs.push({ name, size, kept, used: Number(await used?.text() ?? 0) })
   }
   return packs
 }
@@ -297,6 +337,7 @@ export class KeptSource {
     this.#isFull = true
     this.#ranges = Promise.resolve([])
     await caches.delete(this.#name).catch(() => {})
+    room = undefined
   }
 
   /** Divides a range into parts that are kept as one, and parts that are not kept. */

@@ -38,18 +38,37 @@ addEventListener('fetch', event => {
 })
 
 addEventListener('message', event => {
-  const { start: id } = event.data
   const port = event.ports[0]
-  event.waitUntil((async () => {
-    try {
-      await takeIfIdle()
-      await openedPack(id, await gameOf(id)).opening
-      port.postMessage({})
-    } catch (error) {
-      port.postMessage({ error: factsOf(error) })
-    }
-  })())
+  event.waitUntil(answer(event.data).then(
+    value => port.postMessage({ value }, value ? [value.buffer] : []), error => port.postMessage({ error: factsOf(error) })))
 })
+
+/** What a page of the player asks: to `start` a game, to `read` a file of one, or to `forget` what is kept of one. */
+async function answer({ start, read, forget, path, range }) {
+  if (forget !== undefined) return forgetGame(forget)
+  if (start !== undefined) await takeIfIdle()
+  const id = start ?? read
+  const game = await gameOf(id)
+  const opened = openedPack(id, game)
+  const pack = await opened.opening
+  // Also a page that was there before the worker, or was loaded past it.
+  if (start !== undefined) return clients.claim()
+  return pack.read(path, range).catch(error => {
+    close(game, opened, error)
+    throw error
+  })
+}
+
+async function forgetGame(id) {
+  const { current, next } = await releases()
+  for (const game of [gameIn(current, id), gameIn(next, id)]) {
+    if (!game) continue
+    const { opening, source } = packs.get(game.identity) ?? { source: sourceOf(game) }
+    packs.delete(game.identity)
+    opening?.then(pack => pack.close(), () => {})
+    await source.forget()
+  }
+}
 
 // The player itself
 
@@ -182,11 +201,14 @@ async function open(id, game, source) {
   return pack
 }
 
-/** Closes a pack whose bytes are wrong, and forgets them, so that the next request fetches them again. An open one survives a fault of its server. */
+/**
+ * Closes a pack whose bytes are wrong, and forgets them, so that the next request fetches them again. An open one survives a fault of its server, and a
+ * question for what it does not have.
+ */
 function close(game, opened, error) {
   console.error(error)
   if (packs.get(game?.identity) !== opened || !opened) return
-  const isServer = ['cannot-read', 'usage'].includes(error.code) || !(error instanceof PackError)
+  const isServer = ['cannot-read', 'usage', 'no-such-entry', 'range-not-satisfiable'].includes(error.code) || !(error instanceof PackError)
   opened.opening.then(pack => {
     if (isServer) return
     pack.close()
@@ -228,4 +250,4 @@ function failure(error, isPage) {
 `, { status, headers })
 }
 
-const factsOf = ({ code = 'internal-error', message, subject }) => ({ code, message, subject })
+const factsOf = ({ code = 'internal-error', message, subject, advice }) => ({ code, message, subject, advice })
