@@ -6,7 +6,7 @@ streams combined. All examples of a document run in one temporary directory. It 
 repository's Examples, and the blocks of the document that name a file (```sh file=NAME). Ids of keys and times differ from run to run and are not
 compared; everything else must be the same.
 
-Also compares the Swift blocks of README.md, SERVING.md and WEB_VIEWS.md with their source files, TROUBLESHOOTING.md with the texts of `packer explain`, the exit
+Also compares the Swift blocks of README.md and SERVING.md with their source files, TROUBLESHOOTING.md with the texts of `packer explain`, the exit
 statuses and the error codes of the sources, and counts the words of all documents. With --write, only writes those texts into TROUBLESHOOTING.md.
 """
 
@@ -26,7 +26,6 @@ DOCUMENTS = ["README.md", "Documentation/BUDGETS.md", "Documentation/PIPELINE.md
 SNIPPET = "Examples/LinuxClient/Sources/LinuxClient/Assets.swift"
 QUOTES = {
     "Documentation/SERVING.md": "Examples/iOSApp/App/Player.swift",
-    "Documentation/WEB_VIEWS.md": "Examples/iOSApp/Shells/PackedBridgeViewController.swift",
 }
 EXIT_STATUS = "Sources/packer/Terminal/ExitStatus.swift"
 TROUBLESHOOTING = "Documentation/TROUBLESHOOTING.md"

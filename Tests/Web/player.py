@@ -3,8 +3,8 @@
 
 Parts, all by default: `vectors` (every pack, manifest and shard of Tests/Vectors gives the verdict in it), `games` (each file and each kind of request, with
 `packer serve` and nginx beside), `faults` (servers that misbehave, a worker that ends), `room` (a full disk), `versions` (offline, two tabs, an update while
-a game is played), `secrecy` (nothing plain in the profile), `release` (a release of `packer build`) and `webview` (the player as the web folder of an app for
-Android). With --game DIR: any game that runs in a browser, for some seconds, from its pack and from nginx; what it asks for on either side must be the same,
+a game is played), `secrecy` (nothing plain in the profile), `release` (a release of `packer build`), `webview` (the player as the web folder of an app for
+Android) and `capacitor` (the plugin of Examples/Capacitor, from a page of an app). With --game DIR: any game that runs in a browser, for some seconds, from its pack and from nginx; what it asks for on either side must be the same,
 and answered alike.
 """
 
@@ -958,8 +958,282 @@ def release(name, maker):
     print(f"{name}: a release with 71 packs, its successor, an older one and a foreign one, as expected")
 
 
+# MARK: The plugin for Capacitor
+
+# The page of an app, and what it does with the plugin.
+APP_PAGE = """<!doctype html><meta charset=utf-8><title>App</title><link rel=icon href="data:,">
+<script type=importmap>{"imports": {"@capacitor/core": "./core.mjs", "capacitor-packs": "./plugin/index.js"}}</script>
+<script>if (location.search === '?android') window.androidBridge = {};</script>
+<script type=module>
+import { Packs } from 'capacitor-packs';
+const fails = (promise) => promise.then(() => 'no error', ({ code, message }) => [code, message]);
+const digest = async (bytes) => Array.from(new Uint8Array(await crypto.subtle.digest('SHA-256', bytes)), (byte) => byte.toString(16).padStart(2, '0')).join('');
+const get = async (options, headers) => {
+  const response = await fetch((await Packs.url(options)).url, { headers, cache: 'no-store' });
+  return [response.status, await digest(await response.arrayBuffer())];
+};
+const events = [];
+window.app = {
+  Packs, fails, events,
+  // The first calls of a page, made at once: both have to reach the same implementation.
+  async begin() {
+    const [handle, offers] = await Promise.all([Packs.addListener('progress', (status) => events.push(status)), Packs.offers()]);
+    window.handle = handle;
+    return offers;
+  },
+  async ensure(id) {
+    events.length = 0;
+    const started = performance.now();
+    const first = Packs.ensure({ id });
+    const second = Packs.ensure({ id });
+    const waiting = (await Packs.status({ id })).state;
+    await first;
+    const time = performance.now() - started;
+    await second;
+    return { waiting, time, events: [...events], after: await Packs.status({ id }) };
+  },
+  async refused() {
+    const id = 'level';
+    return [await fails(Packs.url({ id })), await fails(Packs.read({ id, path: 'hello.txt' })), (await Packs.status({ id: 'none' })).state,
+      await fails(Packs.ensure({ id: 'none' }))];
+  },
+  async files(paths) {
+    const id = 'level';
+    const picture = new Image();
+    picture.src = (await Packs.url({ id, path: 'img/dot.svg' })).url;
+    await picture.decode();
+    return {
+      whole: Object.fromEntries(await Promise.all(paths.map(async (path) => [path, (await get({ id, path }))[1]]))),
+      range: (await get({ id, path: 'hello.txt' }, { Range: 'bytes=2-4' })),
+      text: (await Packs.read({ id, path: 'hello.txt', encoding: 'utf8' })).data,
+      base64: (await Packs.read({ id, path: 'hello.txt', start: 1, end: 5 })).data,
+      end: (await Packs.read({ id, path: 'hello.txt', start: 7 })).data,
+      empty: (await Packs.read({ id, path: 'empty.txt' })).data,
+      large: await digest(Uint8Array.from(atob((await Packs.read({ id, path: 'part1.bin' })).data), (character) => character.charCodeAt(0))),
+      name: (await get({ id, path: 'ä b#%.txt' }))[0], width: picture.naturalWidth,
+      module: (await import((await Packs.url({ id, path: 'part.mjs' })).url)).part,
+      absent: (await get({ id, path: 'none.png' }))[0],
+      errors: [await fails(Packs.read({ id, path: 'none.txt' })), await fails(Packs.read({ id, path: 'img' })), await fails(Packs.read({ id, path: 'hello.txt', start: 3, end: 99 })),
+        await fails(Packs.read({ id, path: 'hello.txt', start: 3, end: 2 })), await fails(Packs.read({ id, path: 'hello.txt', start: -1 }))].map(([code]) => code),
+      after: (await Packs.read({ id, path: 'hello.txt', encoding: 'utf8' })).data,
+    };
+  },
+  async frame(id) {
+    const frame = document.createElement('iframe');
+    frame.src = (await Packs.url({ id })).url;
+    const said = new Promise((done) => addEventListener('message', ({ data }) => done(data), { once: true }));
+    document.body.append(frame);
+    try { return await said; } finally { frame.remove(); }
+  },
+  async cancel(id) {
+    events.length = 0;
+    const running = fails(Packs.ensure({ id }));
+    while (!events.some(({ received }) => received > 0)) await new Promise((done) => setTimeout(done, 20));
+    await Packs.cancel({ id });
+    return { error: await running, status: await Packs.status({ id }), last: events.at(-1), twice: await fails(Packs.cancel({ id })) };
+  },
+  async remove(id) {
+    await Packs.remove({ id });
+    const { packs } = await Packs.offers();
+    return [await Packs.status({ id }), await fails(Packs.url({ id })), packs.find((pack) => pack.id === id).downloadSize, await fails(Packs.remove({ id: 'none' }))];
+  },
+};
+document.documentElement.dataset.state = 'app';
+</script>"""
+
+
+def plugin_methods():
+    """The calls of the plugin, as each of its parts has them."""
+    folder = ROOT / "Examples/Capacitor"
+    swift, web = (folder / "ios/Sources/PacksPlugin/PacksPlugin.swift").read_text(), (folder / "src/web.js").read_text()
+    declared = re.search(r"interface PacksPlugin \{(.*?)\n\}", (folder / "src/definitions.d.ts").read_text(), re.S)[1]
+    return {
+        "pluginMethods": set(re.findall(r'"(\w+)"', re.search(r"pluginMethods = \[(.*?)\]", swift)[1])),
+        "methods for Objective-C": set(re.findall(r"^  @objc func (\w+)\(_ call: CAPPluginCall\)", swift, re.M)),
+        "definitions.d.ts": set(re.findall(r"^  (\w+)\(", declared, re.M)) - {"addListener", "removeAllListeners"},
+        "web.js": set(re.findall(r"^  (?:async )?(\w+)\([^()]*\) \{", web[web.index("class PacksWeb"):web.index("#with(work)")], re.M))}
+
+
+@contextlib.contextmanager
+def plugin_release(name, maker, place, trees):
+    """A release with packs, on another host, and the configuration of a player for it: of a manifest in Chromium, and of packs in Firefox."""
+    cdn = Site()
+    if name == "firefox":
+        cdn.mount("/packs/", maker.place / "packs")
+        with serving(cdn):
+            packs = {id: maker.pack(tree, id) for id, tree in trees.items()}
+            yield cdn, {"packs": {id: maker.entry(pack, f"{cdn.origin}/packs/{pack.name}", version=1) for id, pack in packs.items()}}, {}
+        return
+    write(place, {"packer.yml": "\n".join((
+        'serve: {baseURL: "https://cdn.example.com/packs/"}', "key: file:../key", "signKey: file:sign.key", "web: true", "packs:",
+        *(f"  - {{id: {id}, root: {id}, install: packed, delivery: onDemand}}" for id in trees), ""))})
+    for command in ("key new --signing -o sign.key -q", "build -q", f"init --web site --reader {ROOT}/.build/web -q"):
+        subprocess.run([maker.packer, *command.split()], cwd=place, check=True, stdout=subprocess.DEVNULL)
+    certificate, key = place / "cdn.pem", place / "cdn.key"
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=cdn.example.com", "-keyout", key, "-out", certificate],
+        check=True, capture_output=True)
+    cdn.mount("/packs/", place / "dist")
+    with serving(cdn, certificate=(certificate, key)):
+        flags = ("--ignore-certificate-errors", f"--host-resolver-rules=MAP cdn.example.com 127.0.0.1:{cdn.port}")
+        yield cdn, json.loads((place / "site/player.json").read_text()), {"flags": flags}
+
+
+def capacitor_plugin(name, maker):
+    """The plugin of Examples/Capacitor over the player, from a page of an app, as on Android and in a browser."""
+    methods = plugin_methods()
+    expect(len(methods["web.js"]) >= 9 and all(each == methods["web.js"] for each in methods.values()), f"the plugin's parts have other calls: {methods}")
+    seed = random.randrange(1 << 32)
+    print(f"content of the packs: seed {seed}")
+    source = random.Random(seed)
+    files = {"hello.txt": "hello, level", "empty.txt": "", "img/dot.svg": KINDS["img/dot.svg"], "part.mjs": "export const part = 'part'", "ä b#%.txt": "name"}
+    files |= {f"part{number}.bin": source.randbytes((5 << 20) + number) for number in range(2)}
+    page = "<!doctype html><meta charset=utf-8><script>parent.postMessage(`${document.title} at ${location.pathname}`, '*')</script>"
+    place = maker.place / f"capacitor-{name}"
+    trees = {
+        "level": write(place / "level", files),
+        "game": write(place / "game", {"index.html": page.replace("<script>", "<title>Game</title><script>")}),
+        "large": write(place / "large", {"film.bin": source.randbytes(20 << 20)})}
+    digests = {path: hashlib.sha256(content.encode() if isinstance(content, str) else content).hexdigest() for path, content in files.items()}
+    app = maker.place / f"app-{name}"
+    shutil.copytree(ROOT / ".build/web", app)
+    shutil.copytree(ROOT / "Examples/Capacitor/src", app / "plugin")
+    shutil.copyfile(ROOT / "Tests/Web/capacitor.mjs", app / "core.mjs")
+    (app / "index.html").write_text(APP_PAGE)
+    site = Site()
+    site.mount("/", app)
+    with plugin_release(name, maker, place, trees) as (cdn, settings, options), serving(site):
+        with_key = settings if "packs" in settings else settings | {"key": maker.key}
+
+        def sent(id):
+            return sum(record["sent"] for record in cdn.records if f"/{id}" in record["path"])
+
+        def open_app(one, query="", **changes):
+            site.put("/player.json", json.dumps(with_key | changes))
+            one.get(f"{site.origin}/{query}")
+            wait(one, "return document.documentElement.dataset.state")
+            return one.run("return window.app.begin()")
+
+        def call(one, method, *values):
+            return one.run("return window.app[args[0]](...args.slice(1))", method, *values)
+
+        profile = maker.place / f"capacitor-{name}-profile"
+        with browser(name, profile, **options) as one:
+            # What an app sees that has not been set up.
+            if name == "chromium":
+                (app / "player.js").rename(app / "away.js")
+                one.get(f"{site.origin}/")
+                wait(one, "return document.documentElement.dataset.state")
+                got = one.run("return app.fails(app.Packs.offers())")
+                expect(got[0] == "no-worker" and "packer init --web" in got[1], f"{one.name}: no player: {got}")
+                (app / "away.js").rename(app / "player.js")
+                site.put("/player.json", json.dumps(settings))
+                one.get(f"{site.origin}/?android")
+                wait(one, "return document.documentElement.dataset.state")
+                got = one.run("return app.fails(app.Packs.offers())")
+                expect(got[0] == "usage" and "key" in got[1], f"{one.name}: no key: {got}")
+                wrong = maker.key[:-6] + ("q" if maker.key[-6] != "q" else "p") + maker.key[-5:]
+                got = one.run("return app.fails(app.Packs.addKey({ key: args[0] }))", wrong)
+                expect(got[0] == "malformed-key", f"{one.name}: a key with a typing error: {got}")
+                one.run("await app.Packs.addKey({ id: 'level', key: args[0] })", maker.key)
+                got = [pack["id"] for pack in one.run("return app.Packs.offers()")["packs"]]
+                expect(got == ["level"], f"{one.name}: a key for one pack: {got}")
+                one.run("await app.Packs.addKey({ key: args[0] })", maker.key)
+                got = {pack["id"] for pack in one.run("return app.Packs.offers()")["packs"]}
+                expect(got == set(trees), f"{one.name}: a key for all packs: {got}")
+            offers = open_app(one)
+            sizes = {pack["id"]: pack["downloadSize"] for pack in offers["packs"]}
+            expect(offers["isComplete"] and set(sizes) == set(trees) and min(sizes.values()) > 0, f"{one.name}: offers: {offers}")
+            expect({pack["status"]["state"] for pack in offers["packs"]} == {"absent"}, f"{one.name}: offers: {offers}")
+            refused = call(one, "refused")
+            expect([refused[0][0], refused[1][0], refused[2], refused[3][0]] == ["not-installed", "not-installed", "absent", "unknown-pack"]
+                   and "'none'" in refused[3][1], f"{one.name}: before ensure: {refused}")
+            # A download, with its events.
+            cdn.line = 8 << 20
+            got = call(one, "ensure", "level")
+            seen = [event for event in got["events"] if event["state"] == "downloading"]
+            arrived = [event["received"] for event in seen]
+            last = {"id": "level", "state": "ready", "version": 1}
+            expect(len(arrived) >= 2 and arrived == sorted(set(arrived)) and {event["size"] for event in seen} == {sizes["level"]} and arrived[-1] <= sizes["level"],
+                   f"{one.name}: progress: {got['events']}")
+            expect(got["events"][-1] == last and got["after"] == last and got["waiting"] in ("waiting", "downloading"), f"{one.name}: ensure: {got}")
+            print(f"{one.name}: {sizes['level'] / 1e6:.1f} MB in {got['time'] / 1000:.1f} s, progress {arrived}")
+            before = sent("level")
+            expect(before <= sizes["level"] + (4 << 20), f"{one.name}: {before} bytes were sent for {sizes['level']}")
+            cdn.line = 0
+            seen = call(one, "files", list(files))
+            wanted = {
+                "whole": digests, "range": [206, hashlib.sha256(b"llo").hexdigest()], "text": "hello, level", "base64": "ZWxsbw==", "end": "bGV2ZWw=", "empty": "",
+                "large": digests["part1.bin"], "name": 200, "width": 9, "module": "part", "absent": 404, "after": "hello, level",
+                "errors": ["no-such-entry", "no-such-entry", "range-not-satisfiable", "range-not-satisfiable", "range-not-satisfiable"]}
+            expect(seen == wanted, f"{one.name}: files: { {key: (value, wanted.get(key)) for key, value in seen.items() if value != wanted.get(key)} }")
+            expect(sent("level") == before, f"{one.name}: {sent('level') - before} bytes are fetched of a pack that is ready")
+            call(one, "ensure", "game")
+            got = call(one, "frame", "game")
+            expect(got == "Game at /games/game/", f"{one.name}: a page of a pack: {got}")
+            # Cancelled, then resumed.
+            cdn.line = 4 << 20
+            got = call(one, "cancel", "large")
+            expect(got["error"][0] == "cancelled" and got["twice"] == "no error", f"{one.name}: cancel: {got}")
+            expect(got["status"]["state"] == "failed" and got["status"]["error"]["code"] == "cancelled" and got["last"] == got["status"], f"{one.name}: cancel: {got}")
+            cdn.line = 0
+            got = call(one, "ensure", "large")
+            expect(got["after"]["state"] == "ready", f"{one.name}: resumed: {got['after']}")
+            again = sent("large") - sizes["large"]
+            print(f"{one.name}: cancelled and resumed: {again / 1e6:.1f} MB of {sizes['large'] / 1e6:.1f} MB were sent twice")
+            expect(again <= 8 << 20, f"{one.name}: resumed: {again} bytes were sent twice")
+            # Removed, then fetched again.
+            got = call(one, "remove", "large")
+            expect(got[0]["state"] == "absent" and got[1][0] == "not-installed" and got[2] == sizes["large"] and got[3] == "no error", f"{one.name}: remove: {got}")
+            before = sent("large")
+            expect(call(one, "ensure", "large")["after"]["state"] == "ready" and sent("large") - before >= sizes["large"], f"{one.name}: after remove: not fetched")
+            # A listener that is removed hears nothing.
+            call(one, "remove", "game")
+            one.run("await window.handle.remove()")
+            expect(call(one, "ensure", "game")["events"] == [], f"{one.name}: a listener that was removed is told")
+            # A server that fails: what it is stays known until the next try.
+            call(one, "remove", "game")
+            paths = {record["path"] for record in cdn.records if "/game" in record["path"] and record["path"].endswith(".pack")}
+            cdn.faults = {path: ("500", None) for path in paths}
+            got = one.run("return [await app.fails(app.Packs.ensure({ id: 'game' })), await app.Packs.status({ id: 'game' })]")
+            expect(paths and got[0][0] == "cannot-read" and "answers 500" in got[0][1] and got[1]["error"]["code"] == "cannot-read", f"{one.name}: a server that fails: {got}")
+            cdn.faults = {}
+            expect(call(one, "ensure", "game")["after"]["state"] == "ready", f"{one.name}: does not come when the server is mended")
+        # The next start, without a network.
+        cdn.is_down = True
+        with browser(name, profile, **options) as one:
+            offers = open_app(one, "?android")
+            expect(offers["isComplete"] is ("packs" in settings) and {pack["id"] for pack in offers["packs"]} == set(trees), f"{one.name}: offline: {offers}")
+            expect({pack["status"]["state"] for pack in offers["packs"]} == {"ready"} and {pack["downloadSize"] for pack in offers["packs"]} == {0},
+                   f"{one.name}: offline: {offers}")
+            expect(call(one, "refused")[0][0] == "not-installed", f"{one.name}: offline: a pack that this page did not ask for")
+            got = call(one, "ensure", "level")
+            expect(got["after"]["state"] == "ready" and got["time"] < 10_000, f"{one.name}: offline: {got}")
+            expect(call(one, "files", ["part0.bin"])["whole"]["part0.bin"] == digests["part0.bin"], f"{one.name}: offline: other bytes")
+            # A page that was loaded past the worker, as a developer does it.
+            if name == "chromium":
+                one.driver.execute_cdp_cmd("Page.reload", {"ignoreCache": True})
+                time.sleep(1)
+                wait(one, "return document.documentElement.dataset.state")
+                expect(one.look("return navigator.serviceWorker.controller") is None, f"{one.name}: a page that is loaded again has a worker")
+                call(one, "ensure", "level")
+                got = call(one, "files", ["part0.bin"])["whole"]["part0.bin"]
+                expect(got == digests["part0.bin"], f"{one.name}: a page that was loaded past the worker: {got}")
+                call(one, "remove", "large")
+                got = one.run("return app.fails(app.Packs.ensure({ id: 'large' }))")
+                expect(got[0] == "cannot-read" and "cannot be fetched" in got[1], f"{one.name}: offline: a pack that is not kept: {got}")
+        cdn.is_down = False
+        if name == "chromium":
+            with browser(name, maker.place / f"capacitor-{name}-full", **options) as one:
+                one.get(f"{site.origin}/")
+                one.limit(site.origin, 12 << 20)
+                open_app(one)
+                got = one.run("return app.fails(app.Packs.ensure({ id: 'large' }))")
+                expect(got[0] == "no-space", f"{one.name}: a full disk: {got}")
+
+
 PARTS = {
-    "vectors": vectors, "games": games, "release": release, "webview": webview, "faults": faults, "room": room, "versions": versions, "secrecy": secrecy}
+    "vectors": vectors, "games": games, "release": release, "webview": webview, "capacitor": capacitor_plugin, "faults": faults, "room": room, "versions": versions, "secrecy": secrecy}
 
 
 def main():

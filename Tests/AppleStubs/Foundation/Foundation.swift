@@ -54,6 +54,11 @@ public struct Data: DataProtocol, ContiguousBytes, MutableCollection, RangeRepla
     public static let atomic = WritingOptions(rawValue: 1)
   }
 
+  public struct Base64EncodingOptions: OptionSet, Sendable {
+    public let rawValue: UInt
+    public init(rawValue: UInt) { self.rawValue = rawValue }
+  }
+
   public init() {}
   public init(capacity: Int) {}
   public init(count: Int) {}
@@ -62,6 +67,7 @@ public struct Data: DataProtocol, ContiguousBytes, MutableCollection, RangeRepla
   public init<S: Sequence>(_ elements: S) where S.Element == UInt8 {}
   public init(contentsOf url: URL, options: ReadingOptions = []) throws {}
   public func write(to url: URL, options: WritingOptions = []) throws {}
+  public func base64EncodedString(options: Base64EncodingOptions = []) -> String { "" }
   public func withUnsafeBytes<ResultType>(_ body: (UnsafeRawBufferPointer) throws -> ResultType) rethrows -> ResultType { fatalError() }
   public mutating func append(contentsOf bytes: [UInt8]) {}
   public mutating func append(_ other: Data) {}
@@ -273,6 +279,10 @@ public protocol NSCopying {
 public protocol NSLocking {
   func lock()
   func unlock()
+}
+
+open class NSNumber: NSObject, ExpressibleByBooleanLiteral, @unchecked Sendable {
+  public required init(booleanLiteral value: Bool) {}
 }
 
 open class NSLock: NSObject, NSLocking, @unchecked Sendable {

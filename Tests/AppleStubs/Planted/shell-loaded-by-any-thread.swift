@@ -1,4 +1,4 @@
 // expect: main actor-isolated
-// into: Examples/iOSApp/Shells
+// into: Examples/Capacitor
 
-nonisolated func plantedStart(_ shell: PackedBridgeViewController) { shell.capacitorDidLoad() }
+nonisolated func plantedStart(_ shell: PacksViewController) { shell.capacitorDidLoad() }
