@@ -40,6 +40,8 @@ extension LibraryLoop {
   }
 
   private func take(_ isAgreed: Bool, to downloads: [PlannedDownload], and later: [DownloadIdentifier]) async {
+    // Who closes the library does not answer.
+    guard !isStopped else { return }
     let identifiers = Set(downloads.map(\.identifier))
     if isAgreed {
       agreed.formUnion(identifiers.union(later))

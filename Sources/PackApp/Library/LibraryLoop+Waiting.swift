@@ -5,9 +5,9 @@ extension LibraryLoop {
     for id in missing { try await check(id) }
     guard !missing.isEmpty else { return }
     try await wait(for: missing) { () async throws(PackError) in
-      var isDone = true
-      for id in missing where try await !settled(id) { isDone = false }
-      return isDone
+      // Each once, because that it is ready is told, and what is told is looked at again.
+      for id in missing where try await settled(id) { missing.removeAll { $0 == id } }
+      return missing.isEmpty
     }
   }
 

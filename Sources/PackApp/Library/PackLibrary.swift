@@ -219,6 +219,9 @@ public final class PackLibrary: Sendable {
     return stream
   }
 
+  /// Ends downloads and retries, keeps what arrived, and lets another library use the directory. What is released does the same, but later.
+  package func stop() async { await back.stop() }
+
   /// Returns each change from now on. A listener that is too slow loses the oldest.
   package func changes() -> AsyncStream<Change> { back.changes.listen() }
 
