@@ -11,6 +11,15 @@ package func call(_ body: () throws(PackError) -> Void) -> PackerStatus {
   }
 }
 
+/// Runs the body of a function that may find that something still runs. Here, because only this module knows the numbers of the statuses.
+///
+/// - Parameter body: Returns whether it is over.
+package func callForEnd(_ body: () throws(PackError) -> Bool) -> PackerStatus {
+  var isOver = true
+  let status = call { () throws(PackError) in isOver = try body() }
+  return isOver ? status : .running
+}
+
 /// Runs asynchronous work while the calling thread waits for it.
 ///
 /// - Throws: ``PackError/Code/usage`` in a callback, whose thread the work may need.
@@ -85,5 +94,5 @@ package func place<Value>(_ place: UnsafeMutablePointer<Value>?, _ name: String)
 }
 
 extension PackError {
-  fileprivate static func missing(_ name: String) -> PackError { PackError(.usage, "'\(name)' is a null pointer") }
+  static func missing(_ name: String) -> PackError { PackError(.usage, "'\(name)' is a null pointer") }
 }

@@ -45,7 +45,10 @@ package struct AskedKeys: KeyProvider {
 
   package init(_ ask: Callback<AskFunction>) { unsafe self.ask = ask }
 
-  package func key(for request: KeyRequest) throws(PackError) -> PackKey {
+  package func key(for request: KeyRequest) throws(PackError) -> PackKey { try ring(for: request).key(for: request) }
+
+  /// Returns what the function wrote.
+  package func ring(for request: KeyRequest) throws(PackError) -> KeyRing {
     let ids = ([request.keyID] + request.recipientIDs).map(\.description).joined(separator: " ")
     let idText = unsafe copied(ids)
     defer { unsafe idText.deallocate() }
@@ -60,8 +63,7 @@ package struct AskedKeys: KeyProvider {
     guard (1...Int64(Self.room)).contains(count) else {
       throw PackError(.noKey, "the app has no key \(request.keyID)", advice: .giveKey(request.keyID))
     }
-    let key = try secret.withSpan { (bytes) throws(PackError) in try PackKey(given: bytes.extracting(first: Int(count))) }
-    return try KeyRing(key).key(for: request)
+    return KeyRing(try secret.withSpan { (bytes) throws(PackError) in try PackKey(given: bytes.extracting(first: Int(count))) })
   }
 }
 

@@ -48,6 +48,8 @@ public enum PackerStatus: Int32, Sendable {
       case .usage, .rangeNotSatisfiable: .usage
       case .notAPack, .unsupported, .noUsableKey: .badInput
       case .missingInput, .noSuchEntry: .missing
+      // Of targets that PackC does not link.
+      case _ where ["unknown-pack", "unknown-tag", "not-installed", "no-manifest"].contains(code.rawValue): .missing
       case .cannotWrite, .noSpace, .outputExists: .cannotWrite
       case .cannotRead: .cannotRead
       case .cancelled: .cancelled

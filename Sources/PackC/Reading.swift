@@ -11,12 +11,14 @@ public func open(
 ) -> PackerStatus {
   call { () throws(PackError) in
     let place = try unsafe place(pack, "pack")
-    guard let key = unsafe key, keySize > 0 else {
+    let path = try unsafe text(path, "path")
+    guard keySize > 0 else {
       throw PackError(.noKey, "no key was given", advice: .developer("give 32 bytes, or the text of a key"))
     }
     guard keySize <= 1024 else { throw PackError(.malformedKey, "a key of \(keySize) bytes was given") }
+    guard let key = unsafe key else { throw .missing("key") }
     let given = try unsafe PackKey(given: Span(_unsafeStart: key, count: Int(keySize)))
-    unsafe place.pointee = Handles.all.add(PackHandle(try Pack.open(try text(path, "path"), key: given)))
+    unsafe place.pointee = Handles.all.add(PackHandle(try Pack.open(path, key: given)))
   }
 }
 
@@ -80,7 +82,7 @@ public func list(_ pack: UInt64, _ visit: VisitFunction?, _ context: UnsafeMutab
 ///   - path: a path in the pack, without a slash at its start or its end.
 ///   - kind: receives whether it is a file or a directory.
 ///   - size: receives the size of a file in bytes; 0 for a directory.
-///   - sha256: receives the 32 bytes of the digest of a file.
+///   - sha256: receives the 32 bytes of the digest of a file; zeros for a directory.
 @c(packer_find)
 public func find(
   _ pack: UInt64, _ path: UnsafePointer<CChar>?, _ kind: UnsafeMutablePointer<PackerKind>?, _ size: UnsafeMutablePointer<UInt64>?,
@@ -91,7 +93,7 @@ public func find(
     unsafe kind?.pointee = PackerKind(entry.kind)
     unsafe size?.pointee = entry.size
     if let sha256 = unsafe sha256 {
-      for (place, byte) in entry.sha256.enumerated() { unsafe sha256[place] = byte }
+      for place in 0..<32 { unsafe sha256[place] = entry.kind == .file ? entry.sha256[place] : 0 }
     }
   }
 }

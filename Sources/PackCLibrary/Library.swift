@@ -36,7 +36,7 @@ public func openLibrary(
         throw PackError(.unsupported, "there is no keychain on this system: '\(service)'")
       #endif
     } else {
-      let keys = try unsafe AskedKeys(Callback(ask, askContext, "ask"))
+      let keys = GatedKeys(keys: try unsafe AskedKeys(Callback(ask, askContext, "ask")), gate: events.gate)
       handle = try waiting { () async throws(PackError) in try await LibraryHandle(options, keys: keys, events: events) }
     }
     unsafe place.pointee = Handles.all.add(handle)
@@ -56,7 +56,7 @@ public func ensure(
 ) -> PackerStatus {
   call { () throws(PackError) in
     let place = try unsafe place(request, "request")
-    let packs = try unsafe texts(packs, count, "packs")
+    let packs = try unsafe texts(packs, count, "packs", name)
     unsafe place.pointee = try LibraryHandle.of(library).begin { (_, library) async throws(PackError) in
       try await library.ensure(packs)
       return nil
@@ -78,7 +78,7 @@ public func ensureTags(
 ) -> PackerStatus {
   call { () throws(PackError) in
     let place = try unsafe place(request, "request")
-    let tags = Set(try unsafe texts(tags, count, "tags"))
+    let tags = Set(try unsafe texts(tags, count, "tags") { (tag) throws(PackError) in try unsafe text(tag, "tags") })
     let handle = try LibraryHandle.of(library)
     unsafe place.pointee = handle.begin { (number, library) async throws(PackError) in
       let request = TagRequest(tags, of: library, priority: priority, waitsForNetwork: true)
@@ -110,9 +110,7 @@ public func refresh(_ library: UInt64, _ request: UnsafeMutablePointer<UInt64>?)
 /// - Parameter milliseconds: how long to wait at most: 0 not at all, for a loop that draws pictures, and below 0 for ever.
 @c(packer_wait)
 public func wait(_ request: UInt64, _ milliseconds: Int64) -> PackerStatus {
-  var isRunning = false
-  let status = call { () throws(PackError) in isRunning = !(try RequestHandle.of(request).wait(milliseconds)) }
-  return isRunning ? .running : status
+  callForEnd { () throws(PackError) in try RequestHandle.of(request).wait(milliseconds) }
 }
 
 /// Answers a question of an event. A download that is refused counts as cancelled.
@@ -147,7 +145,7 @@ public func confirm(_ library: UInt64, _ pack: UnsafePointer<CChar>?) -> PackerS
 @c(packer_library_reject)
 public func reject(_ library: UInt64, _ pack: UnsafePointer<CChar>?, _ reason: UnsafePointer<CChar>?) -> PackerStatus {
   call { () throws(PackError) in
-    let (library, pack) = (try LibraryHandle.of(library).library, try unsafe text(pack, "pack"))
+    let (library, pack) = (try LibraryHandle.of(library).library, try unsafe name(pack))
     let reason = try unsafe text(reason, "reason")
     try waiting { () async throws(PackError) in _ = try await library.reject(pack, reason: reason) }
   }
@@ -158,7 +156,7 @@ public func reject(_ library: UInt64, _ pack: UnsafePointer<CChar>?, _ reason: U
 public func setLanguages(_ library: UInt64, _ languages: UnsafePointer<UnsafePointer<CChar>?>?, _ count: UInt64) -> PackerStatus {
   call { () throws(PackError) in
     let library = try LibraryHandle.of(library).library
-    let languages = try unsafe texts(languages, count, "languages")
+    let languages = try unsafe texts(languages, count, "languages") { (tag) throws(PackError) in try unsafe text(tag, "languages") }
     try waiting { () async throws(PackError) in try await library.setLanguages(languages) }
   }
 }
@@ -212,7 +210,7 @@ public func copyFile(
 ) -> PackerStatus {
   call { () throws(PackError) in
     let place = try unsafe place(file, "file")
-    let (library, pack) = (try LibraryHandle.of(library).library, try unsafe text(pack, "pack"))
+    let (library, pack) = (try LibraryHandle.of(library).library, try unsafe name(pack))
     let path = try unsafe text(path, "path")
     unsafe place.pointee = copied(try waiting { () async throws(PackError) in try await library.file(pack, path).path })
   }
@@ -231,7 +229,7 @@ public func copyDirectory(
 public func packOfLibrary(_ library: UInt64, _ pack: UnsafePointer<CChar>?, _ handle: UnsafeMutablePointer<UInt64>?) -> PackerStatus {
   call { () throws(PackError) in
     let place = try unsafe place(handle, "handle")
-    let opened = try LibraryHandle.of(library).library.opened(try unsafe text(pack, "pack"))
+    let opened = try LibraryHandle.of(library).library.opened(try unsafe name(pack))
     guard let pack = opened.pack else {
       throw PackError(
         .usage, "pack '\(opened.installed.id)' is kept unpacked", advice: .developer("read its files in packer_library_copy_directory"))
@@ -242,11 +240,16 @@ public func packOfLibrary(_ library: UInt64, _ pack: UnsafePointer<CChar>?, _ ha
 
 // MARK: What the functions share
 
+/// Returns the name of a pack that C gave.
+///
+/// - Throws: ``PackError/Code/usage`` if it is none, which could lead to another record.
+private func name(_ pack: UnsafePointer<CChar>?) throws(PackError) -> String { try PackName(try unsafe text(pack, "pack")).text }
+
 private func withPack(
   _ library: UInt64, _ pack: UnsafePointer<CChar>?, _ work: @escaping @Sendable (PackLibrary, String) async throws(PackError) -> Void
 ) -> PackerStatus {
   call { () throws(PackError) in
-    let (library, pack) = (try LibraryHandle.of(library).library, try unsafe text(pack, "pack"))
+    let (library, pack) = (try LibraryHandle.of(library).library, try unsafe name(pack))
     try waiting { () async throws(PackError) in try await work(library, pack) }
   }
 }
@@ -267,7 +270,7 @@ private func withCopy(
   _ work: @escaping @Sendable (PackLibrary, String) async throws(PackError) -> String
 ) -> PackerStatus {
   call { () throws(PackError) in
-    let pack = try unsafe text(pack, "pack")
+    let pack = try unsafe name(pack)
     let place = try unsafe place(copy, "json")
     let library = try LibraryHandle.of(library).library
     unsafe place.pointee = copied(try waiting { () async throws(PackError) in try await work(library, pack) })
@@ -275,12 +278,13 @@ private func withCopy(
 }
 
 private func texts(
-  _ start: UnsafePointer<UnsafePointer<CChar>?>?, _ count: UInt64, _ name: String
+  _ start: UnsafePointer<UnsafePointer<CChar>?>?, _ count: UInt64, _ name: String,
+  _ read: (UnsafePointer<CChar>?) throws(PackError) -> String
 ) throws(PackError) -> [String] {
   if count == 0 { return [] }
   let start = try unsafe place(UnsafeMutablePointer(mutating: start), name)
   guard count <= 1 << 20 else { throw PackError(.usage, "\(count) \(name) are too many") }
   var texts: [String] = []
-  for index in 0..<Int(count) { texts.append(try unsafe text(start[index], name)) }
+  for index in 0..<Int(count) { texts.append(try unsafe read(start[index])) }
   return texts
 }

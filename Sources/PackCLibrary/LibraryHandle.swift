@@ -16,6 +16,9 @@ final class LibraryHandle: Closable {
   }
 
   init(_ options: LibraryOptions, keys: some KeyProvider, events: Events) async throws(PackError) {
+    if options.consentAbove != nil, unsafe events.callback == nil {
+      throw PackError(.usage, "'consentAbove' needs a function that gets the question")
+    }
     let settings = options.settings { await events.ask($0) }
     let manifest = try options.manifest.map { (text) throws(PackError) in
       guard let address = URL(string: text) else { throw PackError(.usage, "'\(text)' is no address of a manifest") }
@@ -44,8 +47,8 @@ final class LibraryHandle: Closable {
           case .pack(let id, let status):
             var event = LibraryText.Event("status")
             (event.pack, event.state) = (id, LibraryText.Status(status))
-            events.tell(event)
-          case .list: events.tell(LibraryText.Event("list"))
+            await events.tell(event)
+          case .list: await events.tell(LibraryText.Event("list"))
           }
         }
       },
@@ -53,7 +56,7 @@ final class LibraryHandle: Closable {
         for await notice in notices {
           var event = LibraryText.Event("lowSpace")
           (event.packs, event.size) = (notice.packs, notice.missing)
-          events.tell(event)
+          await events.tell(event)
         }
       },
     ]
@@ -87,7 +90,7 @@ final class LibraryHandle: Closable {
       for await progress in progress {
         var event = LibraryText.Event("progress")
         (event.request, event.fraction) = (String(request), progress.fraction)
-        events.tell(event)
+        await events.tell(event)
       }
     }
   }
@@ -101,29 +104,81 @@ final class LibraryHandle: Closable {
     }
     for task in tasks { task.cancel() }
     for request in requests { request.close() }
-    events.close()
+    events.gate.close()
+    let end = Task { [library, events] in
+      // First, so that a question without an answer is not taken for one that was answered with no.
+      await library.stop()
+      events.close()
+    }
+    // A callback would wait for itself.
+    guard (try? waiting { () async throws(PackError) in await end.value }) != nil else { return }
+    events.gate.waitUntilEmpty()
+  }
+}
+
+/// What the calls of an app's functions go through, of which none begins after the library was closed.
+final class Gate: Sendable {
+  private let state = Monitor((count: 0, isClosed: false))
+
+  /// Runs a call. Returns nil if the gate is closed.
+  func pass<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result? {
+    guard
+      state.withLock({ state in
+        if !state.isClosed { state.count += 1 }
+        return !state.isClosed
+      })
+    else { return nil }
+    defer { state.update { $0.count -= 1 } }
+    return try body()
+  }
+
+  func close() { state.withLock { $0.isClosed = true } }
+
+  /// Waits for the end of the calls.
+  func waitUntilEmpty() { state.wait { $0.count == 0 ? () : nil } }
+}
+
+/// The keys of an app, for as long as its library is open.
+struct GatedKeys: KeyProvider {
+  let keys: AskedKeys
+  let gate: Gate
+
+  func key(for request: KeyRequest) async throws(PackError) -> PackKey {
+    // A function of the app may wait for a user, whom the other tasks need not wait for.
+    let ring = try await WorkerPool.settled { [keys, gate] () throws(PackError) in
+      try gate.pass { () throws(PackError) in try keys.ring(for: request) }
+    }
+    guard let ring else { throw PackError(.cancelled, "the library was closed") }
+    return try ring.key(for: request)
   }
 }
 
 /// The function of the app that gets events, and its answers.
 @safe
 final class Events: Sendable {
-  private let callback: Callback<EventFunction>?
+  let callback: Callback<EventFunction>?
+  let gate = Gate()
+  private let lock = KeyedLock<String>()
   private let questions = Monitor<(next: UInt64, open: [UInt64: CheckedContinuation<Bool, Never>], isClosed: Bool)>((1, [:], false))
 
   init(_ callback: Callback<EventFunction>?) { unsafe self.callback = callback }
 
-  func tell(_ event: LibraryText.Event) {
-    guard let callback = unsafe callback, let json = try? LibraryText.json(event) else { return }
-    let text = unsafe copied(json)
-    defer { unsafe text.deallocate() }
-    unsafe callback.run { unsafe $0($1, text) }
+  /// Tells an event after those that were told before.
+  func tell(_ event: LibraryText.Event) async {
+    guard let callback = unsafe callback, let json = try? LibraryText.json(event), (try? await lock.lock("events")) != nil else { return }
+    defer { lock.unlock("events") }
+    await WorkerPool.settled { [gate] in
+      _ = gate.pass {
+        let text = unsafe copied(json)
+        defer { unsafe text.deallocate() }
+        unsafe callback.run { unsafe $0($1, text) }
+      }
+    }
   }
 
-  /// Asks the app about downloads. Without a function there is no answer, and nothing is downloaded.
+  /// Asks the app about downloads.
   func ask(_ question: DownloadQuestion) async -> Bool {
-    guard unsafe callback != nil else { return false }
-    return await withCheckedContinuation { continuation in
+    await withCheckedContinuation { continuation in
       let number = questions.withLock { questions -> UInt64? in
         guard !questions.isClosed else { return nil }
         defer { questions.next += 1 }
@@ -133,7 +188,7 @@ final class Events: Sendable {
       guard let number else { return continuation.resume(returning: false) }
       var event = LibraryText.Event("consent")
       (event.question, event.packs, event.size) = (number, question.packs, question.size)
-      tell(event)
+      Task { [event] in await tell(event) }
     }
   }
 
@@ -179,7 +234,11 @@ final class RequestHandle: Closable {
       }
       if isClosed, case .success(let access) = result { access?.end() }
     }
-    state.withLock { $0.task = task }
+    let isClosed = state.withLock { state in
+      state.task = task
+      return state.isClosed
+    }
+    if isClosed { task.cancel() }
   }
 
   /// Waits for the end.
@@ -189,7 +248,8 @@ final class RequestHandle: Closable {
   func wait(_ milliseconds: Int64) throws(PackError) -> Bool {
     if milliseconds != 0 { try checkMayWait() }
     let start = ContinuousClock.now
-    let time = Duration.milliseconds(milliseconds)
+    // A century, which is as good as for ever, but can be added to a clock.
+    let time = Duration.milliseconds(min(milliseconds, 100 * 366 * 86_400_000))
     var waking: Task<Void, Never>?
     if milliseconds > 0 {
       waking = Task { [state] in

@@ -49,6 +49,8 @@ struct LibraryOptions: Decodable {
   init(_ text: String) throws(PackError) {
     do {
       self = try JSONDecoder().decode(LibraryOptions.self, from: Data(text.utf8))
+      // The system would take what comes before it for the path.
+      for path in [directory, bundled] where path?.utf8.contains(0) ?? false { throw PackError(.usage, "a path has a character 0") }
     } catch let error as DecodingError {
       throw PackError(.usage, "the options cannot be read: \(Self.reason(error))")
     } catch {
