@@ -1,0 +1,149 @@
+#!/usr/bin/env python3
+"""Calls the C interface from C, C++ and the languages of Examples: as its header says, and as it forbids.
+
+    run.py LIBRARIES HEADERS            the programs of this directory, compiled by gcc and clang, in C99 and C++11, under AddressSanitizer where it is there
+    run.py LIBRARIES HEADERS threads N  N calls from eight threads
+
+The command is named by the variable PACKER. Examples whose language is not there are skipped by name.
+"""
+
+import concurrent.futures
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+import served
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+GAME = ROOT / "Examples/HTML5Game/game"
+PACKER = os.environ.get("PACKER", str(ROOT / ".build/debug/packer"))
+SECONDS = 120
+
+WARNINGS = ["-pedantic", "-Wall", "-Wextra", "-Werror", "-O1", "-g", "-pthread"]
+# Debian's gcc has both sanitizers; the compiler of a Swift toolchain may lack their libraries.
+COMPILERS = {
+    "gcc": ["gcc", "-std=c99"],
+    "clang": ["clang", "-std=c99"],
+    "g++": ["g++", "-x", "c++", "-std=c++11"],
+    "clang++": ["clang++", "-x", "c++", "-std=c++11"],
+}
+
+
+class Failed(Exception):
+    pass
+
+
+def run(*command, environment=None, seconds=SECONDS):
+    """Runs a program. What it says is shown; if it fails or hangs, so does this."""
+    try:
+        done = subprocess.run([str(part) for part in command], env=environment, timeout=seconds, stdout=subprocess.PIPE, text=True)
+    except subprocess.TimeoutExpired:
+        raise Failed(f"{command[0]} takes longer than {seconds} s") from None
+    if done.returncode != 0:
+        raise Failed(f"{' '.join(str(part) for part in command)} ends with {done.returncode}:\n{done.stdout}")
+    return done.stdout
+
+
+def compiled(source, compiler, library, libraries, headers, place, *options):
+    program = place / f"{pathlib.Path(source).stem}-{compiler}"
+    run(*COMPILERS[compiler], *WARNINGS, *options, "-I", headers, "-I", HERE, HERE / source, "-o", program, "-L", libraries,
+        f"-Wl,-rpath,{libraries}", f"-l{library}", "-ldl")
+    return program
+
+
+def packs(place):
+    """What reading.c needs: a good pack, and others that each have one fault."""
+
+    def packer(*arguments):
+        return subprocess.run([PACKER, *arguments], cwd=place, check=True, capture_output=True, text=True).stdout
+
+    shutil.copytree(GAME, place / "game")
+    (place / "game/saves").mkdir(exist_ok=True)
+    packer("key", "new", "-o", "key", "-q")
+    packer("key", "new", "-o", "other", "-q")
+    (place / "raw").write_bytes(bytes.fromhex((place / "key").read_text().split("-")[1]))
+    packer("pack", "game", "-o", "game.pack", "--key", "key", "--quiet")
+    good = (place / "game.pack").read_bytes()
+    # After its third segment: a pack that ends inside of one cannot be told from a damaged one (FORMAT.md §3.4).
+    (place / "truncated.pack").write_bytes(good[: 132 + int.from_bytes(good[96:100], "little") + 3 * 65536])
+    (place / "empty.pack").write_bytes(b"")
+    (place / "header.pack").write_bytes(good[:40] + bytes([good[40] ^ 1]) + good[41:])
+    middle = len(good) // 2
+    (place / "damaged.pack").write_bytes(good[:middle] + bytes([good[middle] ^ 1]) + good[middle + 1:])
+
+
+def reading(libraries, headers, place):
+    for compiler in COMPILERS:
+        options = ["-fsanitize=address", "-DSANITIZED"] if compiler == "gcc" else []
+        program = compiled("reading.c", compiler, "PackC", libraries, headers, place, *options)
+        # Once with a sanitizer, and once with little room on a stack.
+        if compiler not in ("gcc", "clang"):
+            continue
+        said = run(program, place, environment=os.environ | {"ASAN_OPTIONS": "detect_leaks=0"})
+        print(f"{compiler}: {'; '.join(said.splitlines())}")
+        for name in ("unpacked", "cancelled"):
+            shutil.rmtree(place / name, ignore_errors=True)
+
+
+def library(libraries, headers, place):
+    trusted = served.release(PACKER, place, GAME)
+    front = served.Front(place)
+    environment = front.environment(served.trust(place))
+    programs = {name: compiled("library.c", name, "PackCLibrary", libraries, headers, place, *(["-fsanitize=address"] if name == "gcc" else [])) for name in COMPILERS}
+    size = max(path.stat().st_size for path in (place / "dist").glob("*.pack"))
+    with front.serving(PACKER, place / "dist", "--slow", "4MB"):
+        print(f"library: {', '.join(run(programs['gcc'], 'attack', place, trusted, served.ADDRESS, environment=environment).splitlines())}")
+    # Killed in the middle, and started again; then the connection is cut. What arrived is not fetched again.
+    front.sent, front.ranges = 0, []
+    with front.serving(PACKER, place / "dist", "--slow", "2MB"):
+        command = [programs["clang"], "fetch", place, trusted, served.ADDRESS]
+        with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as process:
+            while front.sent < size // 2:
+                time.sleep(0.01)
+            process.kill()
+            told = process.stdout.read()
+        if process.returncode != -9 or '"received"' not in told:
+            raise Failed(f"a process that is killed in the middle ends with {process.returncode}: {told}")
+        front.cuts = [size // 4]
+        said = run(*command, environment=environment)
+    if front.cuts or len(front.ranges) < 3 or front.sent > size * 1.2:
+        raise Failed(f"after a kill and a cut, {front.sent} bytes of {size} were sent, from {front.ranges}; {front.cuts}")
+    print(f"killed and cut: {front.sent} bytes were sent for a pack of {size}, from {front.ranges}; {said.split(chr(10))[-2]}")
+
+
+def threads(libraries, headers, place, calls, seed, *options, before=()):
+    program = compiled("threads.c", "clang" if options else "gcc", "PackC", libraries, headers, place, *options)
+    print(run(*before, program, place, calls, seed, seconds=3600).strip(), f"(seed {seed})")
+
+
+def main():
+    libraries, headers = (pathlib.Path(argument).resolve() for argument in sys.argv[1:3])
+    seed = int(os.environ.get("PACKER_TEST_SEED", time.time_ns() % 1000000))
+    with tempfile.TemporaryDirectory(prefix="packer-c.") as name:
+        place = pathlib.Path(name)
+        fetched, read = place / "fetched", place / "read"
+        fetched.mkdir()
+        read.mkdir()
+        packs(read)
+        if sys.argv[3:4] == ["threads"]:
+            threads(libraries, headers, read, sys.argv[4], seed, *sys.argv[5:])
+            return
+        # Most of the time, the first one waits for a slow server.
+        with concurrent.futures.ThreadPoolExecutor() as executor:
+            fetching = executor.submit(library, libraries, headers, fetched)
+            reading(libraries, headers, read)
+            threads(libraries, headers, read, 20000, seed)
+            fetching.result()
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except Failed as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(1)
