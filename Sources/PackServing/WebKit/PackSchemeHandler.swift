@@ -49,31 +49,77 @@
 
     /// Called by the web view.
     public func webView(_ webView: WKWebView, start urlSchemeTask: any WKURLSchemeTask) {
-      let task = WebTask(urlSchemeTask)
-      let asked = urlSchemeTask.request
-      guard let url = asked.url, let id = url.host else {
-        task.fail(PackError(.usage, "the address names no pack", advice: .developer("addresses are \(Self.scheme)://<id>/<path>")))
-        return
+      let task = WebTask(urlSchemeTask.request) { _, event in
+        switch event {
+        case .response(let response): urlSchemeTask.didReceive(response)
+        case .data(let data): urlSchemeTask.didReceive(data)
+        case .end(nil): urlSchemeTask.didFinish()
+        case .end(let error?): urlSchemeTask.didFailWithError(error)
+        }
       }
-      let headers = (asked.allHTTPHeaderFields ?? [:]).sorted { $0.key < $1.key }.map { HeaderFields.Field($0.key, $0.value) }
-      server.start(
-        task, key: ObjectIdentifier(urlSchemeTask), pack: id,
-        PackRequest(method: asked.httpMethod ?? "GET", target: url.absoluteString, headers: HeaderFields(headers)))
+      start(task, key: ObjectIdentifier(urlSchemeTask))
     }
 
     /// Called by the web view.
     public func webView(_ webView: WKWebView, stop urlSchemeTask: any WKURLSchemeTask) {
       server.stop(ObjectIdentifier(urlSchemeTask))
     }
+
+    private func start(_ task: WebTask, key: ObjectIdentifier) {
+      guard let url = task.request.url, let id = url.host else {
+        task.fail(PackError(.usage, "the address names no pack", advice: .developer("addresses are \(Self.scheme)://<id>/<path>")))
+        return
+      }
+      let headers = (task.request.allHTTPHeaderFields ?? [:]).sorted { $0.key < $1.key }.map { HeaderFields.Field($0.key, $0.value) }
+      let asked = PackRequest(method: task.request.httpMethod ?? "GET", target: url.absoluteString, headers: HeaderFields(headers))
+      server.start(task, key: key, pack: id, asked)
+    }
+  }
+
+  /// Serves packs to a `WebPage` of SwiftUI, from the same open packs.
+  ///
+  /// ```swift
+  /// var configuration = WebPage.Configuration()
+  /// configuration.urlSchemeHandlers[URLScheme(PackSchemeHandler.scheme)!] = handler
+  /// let page = WebPage(configuration: configuration)
+  /// page.load(PackSchemeHandler.address(of: "arcade"))
+  /// ```
+  @available(iOS 26, macOS 26, visionOS 26, *)
+  extension PackSchemeHandler: URLSchemeHandler {
+    /// Called by the page.
+    public nonisolated func reply(for request: URLRequest) -> AsyncThrowingStream<URLSchemeTaskResult, any Error> {
+      AsyncThrowingStream { continuation in
+        Task { @MainActor in
+          let task = WebTask(request) { [server] task, event in
+            switch event {
+            case .response(let response): continuation.yield(.response(response))
+            case .data(let data):
+              // The page has cancelled the request.
+              if case .terminated = continuation.yield(.data(data)) { server.stop(ObjectIdentifier(task)) }
+            case .end(let error): continuation.finish(throwing: error)
+            }
+          }
+          self.start(task, key: ObjectIdentifier(task))
+        }
+      }
+    }
   }
 
   /// The receiver that passes responses on to a task of WebKit.
   @MainActor
   private final class WebTask: SchemeReceiver {
-    private let task: any WKURLSchemeTask
+    enum Event {
+      case response(HTTPURLResponse)
+      case data(Data)
+      case end((any Error)?)
+    }
 
-    init(_ task: any WKURLSchemeTask) {
-      self.task = task
+    let request: URLRequest
+    private let send: @MainActor (WebTask, Event) -> Void
+
+    init(_ request: URLRequest, send: @escaping @MainActor (WebTask, Event) -> Void) {
+      self.request = request
+      self.send = send
     }
 
     nonisolated static func piece(_ bytes: Span<UInt8>) -> Data {
@@ -83,24 +129,24 @@
     func receive(_ response: PackResponse) {
       var fields: [String: String] = [:]
       for field in response.headers.fields { fields[field.name] = field.value }
-      guard let url = task.request.url,
+      guard let url = request.url,
         let answer = HTTPURLResponse(url: url, statusCode: response.status, httpVersion: "HTTP/1.1", headerFields: fields)
       else { preconditionFailure("a task with an address has a response") }
-      task.didReceive(answer)
+      send(self, .response(answer))
     }
 
     func receive(_ piece: Data) {
-      task.didReceive(piece)
+      send(self, .data(piece))
     }
 
     func finish() {
-      task.didFinish()
+      send(self, .end(nil))
     }
 
     func fail(_ error: PackError) {
       var information: [String: Any] = [NSLocalizedDescriptionKey: error.message, "code": error.code.rawValue]
       information[NSLocalizedRecoverySuggestionErrorKey] = error.advice?.description
-      task.didFailWithError(NSError(domain: "PackError", code: 1, userInfo: information))
+      send(self, .end(NSError(domain: "PackError", code: 1, userInfo: information)))
     }
   }
 #endif

@@ -30,6 +30,7 @@ struct Driver {
     try await driver.answers()
     try await driver.stops()
     await driver.pages()
+    try await driver.streams()
     print("the adapters behave as expected")
     try await BackgroundDriver.run(dist: arguments[4], next: arguments[7], key: text, publicKey: arguments[5], in: arguments[6])
   }
@@ -111,6 +112,48 @@ struct Driver {
       }
     }
     try await Task.sleep(for: .milliseconds(50))
+  }
+
+  /// Answers a page of SwiftUI, which cancels what it no longer needs.
+  func streams() async throws {
+    var configuration = WebPage.Configuration()
+    configuration.urlSchemeHandlers[URLScheme(PackSchemeHandler.scheme)!] = handler
+    let music = FileManager.default.contents(atPath: "\(directory)/assets/music/evening.wav")!
+    var request = URLRequest(url: PackSchemeHandler.address(of: "game", path: "assets/music/evening.wav")!)
+    request.setValue("bytes=1000-", forHTTPHeaderField: "Range")
+    var (status, data) = (0, Data())
+    for try await result in handler.reply(for: request) {
+      switch result {
+      case .response(let response):
+        precondition(status == 0 && response.url == request.url)
+        status = (response as! HTTPURLResponse).statusCode
+      case .data(let piece):
+        precondition(status == 206)
+        data += piece
+      }
+    }
+    precondition(data == music[1000...])
+    for address in ["pack://other/", "pack:nothing"] {
+      do {
+        for try await _ in handler.reply(for: URLRequest(url: URL(string: address)!)) { preconditionFailure("\(address) has a response") }
+        preconditionFailure("\(address) ends without an error")
+      } catch {
+        precondition((error as NSError).domain == "PackError")
+      }
+    }
+    for round in 0..<100 {
+      let reading = Task { @MainActor in
+        var count = 0
+        for try await _ in handler.reply(for: request) {
+          count += 1
+          if count > round % 5 { break }
+        }
+        try await Task.sleep(for: .seconds(60))
+      }
+      try await Task.sleep(for: .microseconds(100 * round))
+      reading.cancel()
+      _ = await reading.result
+    }
   }
 
   /// What a page does when its process ends, and where it may go.

@@ -153,3 +153,49 @@ public enum WKUserScriptInjectionTime: Int, Sendable {
 @MainActor open class WKUserScript: NSObject {
   public init(source: String, injectionTime: WKUserScriptInjectionTime, forMainFrameOnly: Bool) {}
 }
+
+// UIProcess/API/Swift of WebKit's sources, and developer.apple.com/documentation/webkit/webkit-for-swiftui. Not on tvOS.
+
+@available(iOS 26.0, macOS 26.0, visionOS 26.0, *)
+@available(watchOS, unavailable)
+@available(tvOS, unavailable)
+public struct URLScheme: Hashable, Sendable {
+  @MainActor public init?(_ rawValue: String) { self.rawValue = rawValue }
+  public let rawValue: String
+}
+
+@available(iOS 26.0, macOS 26.0, visionOS 26.0, *)
+@available(watchOS, unavailable)
+@available(tvOS, unavailable)
+public enum URLSchemeTaskResult: Sendable {
+  case response(URLResponse)
+  case data(Data)
+}
+
+@available(iOS 26.0, macOS 26.0, visionOS 26.0, *)
+@available(watchOS, unavailable)
+@available(tvOS, unavailable)
+public protocol URLSchemeHandler {
+  associatedtype TaskSequence: AsyncSequence<URLSchemeTaskResult, any Error>
+  func reply(for request: URLRequest) -> TaskSequence
+}
+
+@available(iOS 26.0, macOS 26.0, visionOS 26.0, *)
+@available(watchOS, unavailable)
+@available(tvOS, unavailable)
+@MainActor final public class WebPage {
+  @MainActor public struct Configuration {
+    public init() {}
+    public var urlSchemeHandlers: [URLScheme: any URLSchemeHandler] = [:]
+  }
+
+  public enum NavigationEvent: Hashable, Sendable {
+    case startedProvisionalNavigation, receivedServerRedirect, committed, finished
+  }
+
+  public init(configuration: Configuration = Configuration()) {}
+
+  @discardableResult public func load(_ url: URL?) -> some AsyncSequence<NavigationEvent, any Error> {
+    AsyncThrowingStream<NavigationEvent, any Error> { $0.finish() }
+  }
+}
