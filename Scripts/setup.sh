@@ -28,6 +28,8 @@ test_packages=(curl libarchive-tools unzip zstd python3 python3-venv strace time
 web_packages=(wasi-libc libclang-rt-dev-wasm32 binaryen nodejs)
 # A browser, and Debian's own Python with the driver for it.
 browser_packages=(chromium chromium-driver python3 python3-selenium nginx-light strace)
+# WebKit for GTK, with what plays its media, and a screen without hardware.
+webkit_packages=(libwebkit2gtk-4.1-dev gstreamer1.0-plugins-good gstreamer1.0-plugins-bad gstreamer1.0-libav xvfb fontconfig fonts-dejavu-core)
 
 # The Python packages of the checks, with exact versions and digests.
 python_requirements=Scripts/requirements.txt

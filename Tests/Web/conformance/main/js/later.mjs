@@ -1,0 +1,1 @@
+export const later = await Promise.resolve("later");

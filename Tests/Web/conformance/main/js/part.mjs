@@ -1,0 +1,1 @@
+export const name = import.meta.url.split("/").slice(-2).join("/");

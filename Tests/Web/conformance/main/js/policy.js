@@ -1,0 +1,1 @@
+parent.postMessage(window.inline ? "not blocked" : "blocked", "*");

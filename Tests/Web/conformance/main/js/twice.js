@@ -1,0 +1,1 @@
+const twice = (number) => 2 * number;

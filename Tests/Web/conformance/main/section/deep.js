@@ -1,0 +1,1 @@
+parent.postMessage(`${location.pathname}${location.search}`, location.origin === "null" ? "*" : location.origin);
