@@ -638,6 +638,22 @@ for (const name of await caches.keys()) if (/^packer-pack-.$/.test(name)) await 
 return seen;
 """
 
+# A page reads a game, keeps it and forgets it.
+ELSEWHERE = """
+const { begin, start, keep, read, list, forget } = await import('/play/player.js');
+const fails = (promise) => promise.then(() => 'no error', ({ code }) => code);
+await begin('/play/player.json');
+await start('roomy');
+const part = await read('roomy', 'part2.bin', { start: 7, end: 10 });
+const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', await read('roomy', 'part2.bin')));
+const none = [await fails(read('roomy', 'none')), await fails(read('none', 'part2.bin'))];
+const kept = [await keep('roomy') && (await list()).roomy.kept];
+await forget('roomy');
+kept.push((await list()).roomy.kept);
+const hex = Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('');
+return { part: [part.length, hex], kept, none, control: navigator.serviceWorker.controller };
+"""
+
 
 def room(name, maker):
     site = maker.site()
@@ -651,6 +667,13 @@ def room(name, maker):
             wanted = {
                 "kept": [True, True, False, False], "progress": 3 << 20, "again": 3 << 20, "names": ["packer-pack-b"], "asked": 500}
             expect(seen == wanted, f"{one.name}: {seen}, not {wanted}")
+            # A page that is not in the folder of the player, and so not one of its worker's.
+            site.put("/elsewhere.html", "<!doctype html>")
+            one.get(f"{site.origin}/elsewhere.html")
+            seen = one.run(ELSEWHERE)
+            size = pack.stat().st_size
+            wanted = {"part": [3, digests["part2.bin"]], "kept": [size, 0], "none": ["no-such-entry", "no-such-game"], "control": None}
+            expect(seen == wanted, f"{one.name}: a page elsewhere: {seen}, not {wanted}")
         with browser(name, maker.place / f"full-{name}", **limited) as one:
             # As much room as the player itself needs, and less than the pack.
             if name == "chromium":
