@@ -4,7 +4,7 @@ import type { PluginListenerHandle } from '@capacitor/core'
 
 declare module '@capacitor/cli' {
   export interface PluginsConfig {
-    /** For iOS. In a browser and on Android, `player.json` beside the page has the release. */
+    /** For iOS, and packs with `hosting: unmanaged`. In a browser and on Android, `player.json` beside the page has the release. */
     Packs?: {
       /** The public keys that may sign the manifest, `pkp1-…`. */
       trust: string[]
@@ -82,7 +82,11 @@ export interface PacksPlugin {
    */
   url(options: { id: string, path?: string, saved?: string }): Promise<{ url: string }>
 
-  /** The content of a file, or the bytes from `start` to before `end`: as a text with `encoding`, otherwise in Base64. For large files use `url`. */
+  /**
+   * The content of a file, or the bytes from `start` to before `end`: as a text with `encoding`, otherwise in Base64. For large files use `url`.
+   *
+   * On iOS, Capacitor logs the start of each answer in debug builds, unless capacitor.config has `loggingBehavior: 'none'`.
+   */
   read(options: { id: string, path: string, start?: number, end?: number, encoding?: 'utf8' }): Promise<{ data: string }>
 
   /** Ends the download of a pack. Whoever waits for it gets `cancelled`. */

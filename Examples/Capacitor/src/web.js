@@ -42,7 +42,7 @@ export class PacksWeb extends WebPlugin {
 
   async #fetch(player, id, run) {
     const { signal } = run.stop
-    let last = { id, state: 'ready' }
+    let last
     let told = 0
     try {
       // A wrong key is noticed before everything is fetched.
