@@ -12,14 +12,14 @@ package final class PackHandle: Sendable {
   static func of(_ handle: UInt64) throws(PackError) -> PackHandle { try Handles.all.object(handle, "pack") }
 }
 
-/// Writes the key to which a function of the app has access, to `key` (room for 128 bytes): 32 bytes, or its text. Returns how many bytes it wrote; 0 if it has
-/// none.
+/// Writes a key to `key`, which has room for 128 bytes: the one with one of the ids, which spaces separate, or the root key that it is derived from, as 32
+/// bytes or as its text. Returns how many bytes it wrote; 0 if it has none. `packID` are the 32 bytes that identify the pack.
 public typealias AskFunction =
   @convention(c) (
     _ context: UnsafeMutableRawPointer?, _ keyIDs: UnsafePointer<CChar>, _ packID: UnsafePointer<UInt8>, _ key: UnsafeMutablePointer<UInt8>
   ) -> Int64
 
-/// Gets an entry. Returns 0 for the next one, and anything else to stop.
+/// Gets an entry, whose path is valid until it returns. Returns 0 for the next one, and anything else to stop.
 public typealias VisitFunction =
   @convention(c) (_ context: UnsafeMutableRawPointer?, _ path: UnsafePointer<CChar>, _ kind: PackerKind, _ size: UInt64) -> Int32
 

@@ -26,8 +26,7 @@ public func open(
 ///
 /// - Parameters:
 ///   - path: the path of the file.
-///   - ask: called once, on the calling thread, with the context; the ids of the keys that open the pack, separated by spaces; the 32 bytes that identify
-///     the pack; and room for 128 bytes. It writes a key there, as 32 bytes or as its text, and returns how many bytes it wrote: 0 if it has none.
+///   - ask: writes the key. Called once, on the calling thread.
 ///   - context: its first argument.
 ///   - pack: receives the handle, for `packer_close`.
 @c(packer_open_asking)
@@ -59,8 +58,7 @@ public func info(_ pack: UInt64, _ entries: UnsafeMutablePointer<UInt64>?, _ con
 /// Lists the entries, in the byte order of their paths.
 ///
 /// - Parameters:
-///   - visit: called for each, on the calling thread, with the context; the path, which is valid until it returns; whether it is a file or a directory; and
-///     the size of a file in bytes. It returns 0 for the next one, and anything else to stop with status 130.
+///   - visit: called for each, on the calling thread. If it stops, the status is 130.
 ///   - context: its first argument.
 @c(packer_list)
 public func list(_ pack: UInt64, _ visit: VisitFunction?, _ context: UnsafeMutableRawPointer?) -> PackerStatus {
@@ -133,8 +131,7 @@ public func read(
 /// Checks the whole pack on all processors, without writing anything: every tag, every frame, the digest of every file.
 ///
 /// - Parameters:
-///   - progress: called on other threads, one call at a time, with the context, the bytes of content that are done, and all. It returns 0 to go on, and
-///     anything else to cancel. It may be NULL.
+///   - progress: called on other threads, one call at a time. If it cancels, the status is 130. It may be NULL.
 ///   - context: its first argument.
 @c(packer_verify)
 public func verify(_ pack: UInt64, _ progress: ProgressFunction?, _ context: UnsafeMutableRawPointer?) -> PackerStatus {

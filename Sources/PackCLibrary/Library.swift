@@ -9,10 +9,11 @@ import Foundation
 ///     with a release inside the app), `confirmsVersions` (true), `lowestManifestVersion` (0), `refreshInterval` (3600 seconds), `languages` (those of
 ///     the user), `fields` (an object with the header fields of requests), `allowsCellular`, `allowsExpensive`, `allowsConstrained`, `quota` (bytes),
 ///     `consentAbove` (bytes: larger downloads wait for `packer_library_answer`).
-///   - ask: returns the key of a pack, as in `packer_open_asking`, on any thread, each time a pack is opened. NULL with `keychain`.
+///   - ask: writes the key of a pack, on any thread, each time a pack is opened, also several at a time, and not after the library was closed. It may
+///     take its time. NULL with `keychain`.
 ///   - askContext: its first argument.
-///   - event: called with the context and a JSON object when something changes, on any thread, until shortly after the library was closed. It may
-///     be NULL. `event` in it is `status` (with `pack`, and `state` as `packer_library_copy_status` returns it), `list` (other packs are offered),
+///   - event: called with a JSON object when something changes, on any thread, one call at a time, perhaps before this function has returned, and not
+///     after the library was closed. It should return soon, and may be NULL without `consentAbove`. `event` in it is `status` (with `pack`, and `state` as `packer_library_copy_status` returns it), `list` (other packs are offered),
 ///     `progress` (of `request`, the text of a handle, with `fraction`), `consent` (with `question`, `packs` and their `size`), or `lowSpace` (with
 ///     `packs`, and the `size` that is missing).
 ///   - eventContext: its first argument.

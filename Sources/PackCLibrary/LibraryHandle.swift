@@ -1,6 +1,6 @@
 import Foundation
 
-/// Gets an event as JSON.
+/// Gets an event as JSON, which is valid until it returns.
 public typealias EventFunction = @convention(c) (_ context: UnsafeMutableRawPointer?, _ json: UnsafePointer<CChar>) -> Void
 
 /// An open library that C has a handle of, with what it began.

@@ -141,6 +141,17 @@ static void is_game(uint64_t library) {
   free(source);
 }
 
+// The process ends in the middle, without closing anything, or right after.
+static int leave(int closes) {
+  const char *const packs[] = {"game"};
+  struct Told *told = new_told();
+  uint64_t library = opened(closes ? "left-closed" : "left", "", told), request;
+  STATUS(packer_library_ensure(library, packs, 1, &request), PackerStatusDone);
+  CHECK(waits_for(told, "\"received\""));
+  if (closes) closed(library, told);
+  return failures > 0;
+}
+
 static int fetch(void) {
   const char *const packs[] = {"game", "words"};
   struct Told *told = new_told();
@@ -440,6 +451,8 @@ int main(int count, char **arguments) {
   address = arguments[4];
   key = content(in(place, "key"), &key_size);
   if (strcmp(arguments[1], "fetch") == 0) return fetch();
+  if (strcmp(arguments[1], "leave") == 0) return leave(0);
+  if (strcmp(arguments[1], "close") == 0) return leave(1);
   refuses_options();
   survives_misuse();
   close_while_it_runs();
