@@ -1,3 +1,9 @@
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
 /// Runs the body of a function of the interface. An error becomes the thread's last one, and its status is returned.
 package func call(_ body: () throws(PackError) -> Void) -> PackerStatus {
   let thread = ThreadState.current
@@ -78,9 +84,7 @@ package struct Callback<Function>: @unchecked Sendable {
 /// - Throws: ``PackError/Code/usage`` if there is none, or if it is not UTF-8.
 package func text(_ start: UnsafePointer<CChar>?, _ name: String) throws(PackError) -> String {
   guard let start = unsafe start else { throw .missing(name) }
-  var count = 0
-  while unsafe start[count] != 0 { count += 1 }
-  let bytes = unsafe UnsafeRawBufferPointer(start: start, count: count)
+  let bytes = unsafe UnsafeRawBufferPointer(start: start, count: strlen(start))
   guard let text = unsafe String(validUTF8: bytes) else { throw PackError(.usage, "'\(name)' is not UTF-8") }
   return text
 }

@@ -41,8 +41,9 @@ package final class Handles: Sendable {
   package func object<Object: AnyObject>(_ handle: UInt64, _ name: String, _: Object.Type = Object.self) throws(PackError) -> Object {
     let object = state.withLock { state in Self.index(of: handle, in: state).flatMap { state.places[$0].object } }
     guard let object else { throw PackError(.usage, "the handle of a \(name) is closed, or never was one") }
-    guard let found = object as? Object else { throw PackError(.usage, "the handle is of something else than a \(name)") }
-    return found
+    // All of them are final classes, so this is the cast, at a third of its time.
+    guard type(of: object) == Object.self else { throw PackError(.usage, "the handle is of something else than a \(name)") }
+    return unsafe unsafeDowncast(object, to: Object.self)
   }
 
   /// Removes a handle, and returns its object.
