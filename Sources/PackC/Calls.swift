@@ -58,17 +58,36 @@ package func checkMayWait() throws(PackError) {
 package struct Callback<Function>: @unchecked Sendable {
   private let function: Function
   private let context: UnsafeMutableRawPointer?
+  #if !canImport(Darwin)
+    /// The thread that gave the function, and the signals that it blocks.
+    private let caller = pthread_self()
+    private let signals: sigset_t
+  #endif
 
   /// Throws if there is no function.
   package init(_ function: Function?, _ context: UnsafeMutableRawPointer?, _ name: String) throws(PackError) {
     guard let function else { throw .missing(name) }
     self.function = function
     unsafe self.context = context
+    #if !canImport(Darwin)
+      var signals = sigset_t()
+      unsafe pthread_sigmask(SIG_SETMASK, nil, &signals)
+      self.signals = signals
+    #endif
   }
 
   /// Calls the function.
   package func run<Result>(_ body: (Function, UnsafeMutableRawPointer?) -> Result) -> Result {
     let thread = ThreadState.current
+    #if !canImport(Darwin)
+      // A runtime that is called on a thread knows it until its end, and may stop it by a signal or wait for its end, as Mono does. But Dispatch blocks all
+      // signals of its threads, and so of those that they start.
+      if pthread_equal(pthread_self(), caller) == 0 {
+        var signals = signals
+        unsafe pthread_sigmask(SIG_SETMASK, &signals, nil)
+        DetachedThread.endCurrent()
+      }
+    #endif
     let wasInCallback = thread.isInCallback
     thread.isInCallback = true
     defer { thread.isInCallback = wasInCallback }

@@ -53,6 +53,11 @@ package final class DetachedThread: Sendable {
     completion()
   }
 
+  #if !canImport(Darwin)
+    /// Lets the calling thread end after its work instead of waiting for other work.
+    package static func endCurrent() { IdleThreads.shared.end(pthread_self()) }
+  #endif
+
   /// A separate function, so that nothing holds the work after it returns.
   private func runWork() {
     let taken = work.withLock { work in
@@ -79,6 +84,10 @@ private func runThread(_ box: UnsafeMutableRawPointer) -> UnsafeMutableRawPointe
 
     /// Where each of them waits.
     private let places = Monitor<[Monitor<DetachedThread?>]>([])
+    /// Those that do not wait.
+    private let ending = Monitor<Set<pthread_t>>([])
+
+    func end(_ thread: pthread_t) { _ = ending.withLock { $0.insert(thread) } }
 
     /// Gives work to a thread that waits. Returns false if there is none.
     func give(_ work: DetachedThread) -> Bool {
@@ -87,8 +96,9 @@ private func runThread(_ box: UnsafeMutableRawPointer) -> UnsafeMutableRawPointe
       return true
     }
 
-    /// Returns the next work for the calling thread, or nil if enough others wait.
+    /// Returns the next work for the calling thread, or nil if enough others wait or it is to end.
     func wait() -> DetachedThread? {
+      guard ending.withLock({ $0.remove(pthread_self()) }) == nil else { return nil }
       let place = Monitor<DetachedThread?>(nil)
       let waits = places.withLock { places in
         guard places.count < Self.most else { return false }
