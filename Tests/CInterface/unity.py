@@ -106,10 +106,10 @@ int main(int count, char **words) {
   if (packer_open(words[1], (uint8_t *)words[2], strlen(words[2]), &pack)) return puts(packer_error_message()), 1;
   for (int round = 0; round < 2; round++) {
     struct timespec start, end;
-    clock_gettime(CLOCK_MONOTONIC, &start);
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &start);
     for (int number = 0; number < 20000; number++)
       if (packer_read(pack, "big.bin", number % 256 * 4096, buffer, sizeof buffer, &read) || read != sizeof buffer) return 1;
-    clock_gettime(CLOCK_MONOTONIC, &end);
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &end);
     if (round) printf("%.0f\\n", ((end.tv_sec - start.tv_sec) * 1e9 + (end.tv_nsec - start.tv_nsec)) / 20000);
   }
 }
@@ -117,7 +117,7 @@ int main(int count, char **words) {
 
 
 def cost(place):
-    """The time of a read of 4 KiB from C# and from C, of content that is decrypted before: three times each, the least of them."""
+    """The processor time of a read of 4 KiB from C# and from C, of content that was decrypted before: three times each, the least of them."""
     (place / "big").mkdir()
     (place / "big/big.bin").write_bytes(random.Random(1).randbytes(1 << 20))
     packer("pack", place / "big", "-o", place / "big.pack", "--key", place / "game.key", "-q")

@@ -50,7 +50,7 @@ namespace Packs.Editor
             var main = project.GetUnityMainTargetGuid();
             AddGroup(project, main, export, Path.Combine(folder, "App/App.entitlements"));
             var files = Copy(folder, export);
-            if (string.IsNullOrEmpty(project.TargetGuidByName(Target)))
+            if (!project.ContainsFileByProjectPath(Target + "/Info.plist"))
             {
                 var reference = project.AddRemotePackageReferenceAtVersionUpToNextMajor(package.Key, package.Value);
                 // The library is a framework: Unity's code calls it, and the app has it inside.

@@ -1,7 +1,6 @@
 // The package's runtime under mono. What it finds is compared by unity.py, or told as a line that starts with 'wrong'.
 using System;
 using System.Collections.Generic;
-using System.Diagnostics;
 using System.IO;
 using System.Linq;
 using System.Runtime.CompilerServices;
@@ -434,6 +433,9 @@ static class RuntimeTests
 
     // Cost.
 
+    /// <summary>The nanoseconds that this thread ran.</summary>
+    static long ThreadTime { get { return long.Parse(File.ReadAllText("/proc/thread-self/schedstat").Split(' ')[0]); } }
+
     static void Bench(string path, string keyFile)
     {
         using (var pack = Pack.Open(path, Encoding.UTF8.GetBytes(File.ReadAllText(keyFile).Trim())))
@@ -443,13 +445,13 @@ static class RuntimeTests
             for (var round = 0; round < 2; round++)
             {
                 var count = 20000;
-                var watch = Stopwatch.StartNew();
+                var start = ThreadTime;
                 for (var number = 0; number < count; number++)
                 {
                     stream.Position = (long)(number % 256) * 4096;
                     if (stream.Read(buffer, 0, buffer.Length) != buffer.Length) Expect(false, "a short read");
                 }
-                if (round == 1) Console.WriteLine($"{watch.Elapsed.TotalMilliseconds * 1e6 / count:F0}");
+                if (round == 1) Console.WriteLine((ThreadTime - start) / count);
             }
         }
     }

@@ -104,7 +104,8 @@ namespace UnityEditor.iOS.Xcode
             if (guid != Main && guid != Framework && Find("target").All(words => words[1] != guid)) throw new ArgumentException("no such target: " + guid);
         }
 
-        public string TargetGuidByName(string name) { return Find("target").Where(words => words[2] == name).Select(words => words[1]).FirstOrDefault(); }
+        /// <summary>"Returns the GUID of the native target with the given name." What it does if there is none, no page says.</summary>
+        public string TargetGuidByName(string name) { return Find("target").Single(words => words[2] == name)[1]; }
 
         /// <summary>"Creates a new native target."</summary>
         public string AddTarget(string name, string ext, string type) { return Add("target", "target:" + name, name, ext, type); }
@@ -129,6 +130,9 @@ namespace UnityEditor.iOS.Xcode
             if (Find("file").Any(words => words[1] == "file:" + projectPath)) throw new ArgumentException("this file is in the project: " + projectPath);
             return Add("file", "file:" + projectPath, path, sourceTree.ToString());
         }
+
+        /// <summary>"Checks if the project contains a file with the given project path."</summary>
+        public bool ContainsFileByProjectPath(string path) { return Find("file").Any(words => words[1] == "file:" + path); }
 
         public string AddSourcesBuildPhase(string targetGuid)
         {
