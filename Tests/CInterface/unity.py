@@ -5,6 +5,7 @@ libPackCLibrary.so, and its editor script on an exported project, compared with 
 `Scripts/c-library` makes the library. The command is named by the variable PACKER. What the machine lacks is skipped by name.
 """
 
+import json
 import os
 import pathlib
 import plistlib
@@ -51,6 +52,9 @@ def compile_all(place):
 
     runtime = sorted((PACKAGE / "Runtime").glob("*.cs"))
     mcs("Packs.dll", [], *runtime, HERE / "UnityEngine.cs")
+    definitions = {path.stem: json.loads(path.read_text()) for path in PACKAGE.glob("*/*.asmdef")}
+    expect(definitions["Packs"]["allowUnsafeCode"] and definitions["Packs.Editor"]["includePlatforms"] == ["Editor"], "the assemblies have other options")
+    json.loads((PACKAGE / "package.json").read_text())
     mcs("RuntimeTests.exe", [place / "Packs.dll", "System.Core"], HERE / "RuntimeTests.cs")
     mcs("Packs.Editor.dll", ["System.Core", "System.Xml", "System.Xml.Linq"], *sorted((PACKAGE / "Editor").glob("*.cs")), HERE / "UnityEditor.cs")
     mcs("ExportTests.exe", [place / "Packs.Editor.dll"], HERE / "ExportTests.cs")
