@@ -183,6 +183,9 @@ def downloads(place):
     with front.serving(PACKER, dist, "--slow", "3MB"):
         print(ends(mono(place, "frames", *words, place / "third", environment=environment), "the loop of frames").strip())
 
+    with front.serving(PACKER, dist, "--slow", "1MB"):
+        print(ends(mono(place, "reload", *words, place / "fifth", environment=environment), "a domain that is unloaded").strip())
+
     packer("key", "new", "--signing", "-o", place / "other.key", "-q")
     other = packer("key", "public", "--sign-key", place / "other.key", "--quiet").split()[0]
     with front.serving(PACKER, dist):

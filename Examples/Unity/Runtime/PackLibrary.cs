@@ -136,7 +136,7 @@ namespace Packs
 
     /// <summary>
     /// The packs of an app: downloads, verifies and installs them. Close it with <see cref="Dispose"/>: what was not disposed goes on downloading until
-    /// the process ends.
+    /// the process ends, or until Unity's editor loads scripts anew.
     /// </summary>
     public sealed class PackLibrary : IDisposable
     {
@@ -169,11 +169,7 @@ namespace Packs
                 context.Dispose();
                 throw;
             }
-            // Threads of the library must not call into a domain that the editor unloads.
-            AppDomain.CurrentDomain.DomainUnload += OnUnload;
         }
-
-        private void OnUnload(object sender, EventArgs arguments) { Dispose(); }
 
         private void Tell(string json)
         {
@@ -295,11 +291,7 @@ namespace Packs
         }
 
         /// <summary>Closes the library. Its requests end as cancelled.</summary>
-        public void Dispose()
-        {
-            AppDomain.CurrentDomain.DomainUnload -= OnUnload;
-            handle.Dispose();
-        }
+        public void Dispose() { handle.Dispose(); }
 
         /// <summary>Ends the callbacks when the library is closed, also by the garbage collector.</summary>
         private sealed class LibraryHandle : NativeHandle

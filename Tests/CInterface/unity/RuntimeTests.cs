@@ -50,6 +50,8 @@ static class RuntimeTests
         if (name == "read") Read(arguments[1], arguments[2], arguments[3], arguments[4]);
         else if (name == "ensure") Ensure(arguments[1], arguments[2], arguments[3], arguments[4], arguments[5]);
         else if (name == "frames") Frames(arguments[1], arguments[2], arguments[3], arguments[4]);
+        else if (name == "reload") Reload(arguments);
+        else if (name == "play") Play(arguments[1], arguments[2], arguments[3], arguments[4]);
         else if (name == "bench") Bench(arguments[1], arguments[2]);
         return failed ? 1 : 0;
     }
@@ -429,6 +431,40 @@ static class RuntimeTests
             var first = error?.InnerException as PackException;
             Expect(first?.Status == PackStatus.NoKey && told is IOException, $"a pack without a key is {first?.Status}, {told}");
         }
+    }
+
+    /// <summary>Unloads a domain in the middle of a download, as Unity's editor does when scripts were compiled.</summary>
+    static void Reload(string[] arguments)
+    {
+        for (var round = 0; round < 3; round++)
+        {
+            var domain = AppDomain.CreateDomain("scripts");
+            var status = domain.ExecuteAssembly(typeof(RuntimeTests).Assembly.Location, new[] { "play" }.Concat(arguments.Skip(1)).ToArray());
+            Expect(status == 0, "the scripts fail");
+            AppDomain.Unload(domain);
+            // A call into what was unloaded would end the process.
+            Thread.Sleep(300);
+            GC.Collect();
+        }
+        // The directory is free, and the download goes on.
+        using (var library = Open(arguments[1], arguments[2], arguments[3], arguments[4])) library.Ensure("game").AsTask().Wait();
+        Console.WriteLine("reload: three times in the middle of a download");
+    }
+
+    static void Play(string manifest, string trusted, string keyFile, string directory)
+    {
+        var library = Open(manifest, trusted, keyFile, directory);
+        var moved = new ManualResetEvent(false);
+        long first = 0;
+        library.Changed += change =>
+        {
+            if (change.Kind != "status" || change.State.Status != "downloading" || change.State.Received == 0) return;
+            if (first == 0) first = change.State.Received;
+            else if (change.State.Received > first) moved.Set();
+        };
+        library.Ensure("game");
+        Expect(moved.WaitOne(60000), "the download does not move");
+        // Nobody disposes of it.
     }
 
     // Cost.
