@@ -339,7 +339,7 @@ def skip(reason):
 
 
 def main():
-    for program, package in (("mcs", "mono-mcs"), ("mono", "mono-runtime"), ("gcc", "gcc"), ("openssl", "openssl")):
+    for program, package in (("mcs", "mono-mcs, libmono-system-xml-linq4.0-cil"), ("mono", "mono-runtime"), ("gcc", "gcc"), ("openssl", "openssl")):
         if not shutil.which(program):
             skip(f"no {program} (Debian: {package})")
     if not LIBRARY.exists():
