@@ -95,25 +95,40 @@ def library(libraries, headers, place):
     front = served.Front(place)
     environment = front.environment(served.trust(place))
     programs = {name: compiled("library.c", name, "PackCLibrary", libraries, headers, place, *(["-fsanitize=address"] if name == "gcc" else [])) for name in COMPILERS}
-    size = max(path.stat().st_size for path in (place / "dist").glob("*.pack"))
     with front.serving(PACKER, place / "dist", "--slow", "4MB"):
         print(f"library: {', '.join(run(programs['gcc'], 'attack', place, trusted, served.ADDRESS, environment=environment).splitlines())}")
-    # Killed in the middle, and started again; then the connection is cut. What arrived is not fetched again.
+    for mode in ("leave", "close"):
+        with front.serving(PACKER, place / "dist", "--slow", "4MB"):
+            run(programs["clang"], mode, place, trusted, served.ADDRESS, environment=environment)
+    fetched(front, environment, place, "C", programs["clang"], "fetch", place, trusted, served.ADDRESS)
+    return front, environment, (place, trusted, served.ADDRESS)
+
+
+def fetched(front, environment, place, title, *command):
+    """A process that fetches is killed in the middle, and started again; then the connection is cut. What arrived is not fetched again."""
+    shutil.rmtree(place / "fetched", ignore_errors=True)
+    size = max(path.stat().st_size for path in (place / "dist").glob("*.pack"))
     front.sent, front.ranges = 0, []
     with front.serving(PACKER, place / "dist", "--slow", "2MB"):
-        command = [programs["clang"], "fetch", place, trusted, served.ADDRESS]
-        with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as process:
-            while front.sent < size // 2:
+        with subprocess.Popen([str(part) for part in command], env=environment, stdout=subprocess.PIPE, text=True) as process:
+            while front.sent < size // 2 and process.poll() is None:
                 time.sleep(0.01)
             process.kill()
             told = process.stdout.read()
         if process.returncode != -9 or '"received"' not in told:
-            raise Failed(f"a process that is killed in the middle ends with {process.returncode}: {told}")
+            raise Failed(f"{title}: a process that is killed in the middle ends with {process.returncode}: {told}")
         front.cuts = [size // 4]
-        said = run(*command, environment=environment)
+        run(*command, environment=environment)
     if front.cuts or len(front.ranges) < 3 or front.sent > size * 1.2:
-        raise Failed(f"after a kill and a cut, {front.sent} bytes of {size} were sent, from {front.ranges}; {front.cuts}")
-    print(f"killed and cut: {front.sent} bytes were sent for a pack of {size}, from {front.ranges}; {said.split(chr(10))[-2]}")
+        raise Failed(f"{title}: after a kill and a cut, {front.sent} bytes of {size} were sent, from {front.ranges}; {front.cuts}")
+    print(f"{title}, killed and cut: {front.sent} bytes were sent for a pack of {size}, from {front.ranges}")
+
+
+def python(libraries, read, front, environment, arguments):
+    program = [sys.executable, ROOT / "Examples/Python/test_packs.py"]
+    own = {"PACKER_LIBRARY": str(libraries / "libPackCLibrary.so")}
+    print(run(*program, "read", read, environment=os.environ | own).strip())
+    fetched(front, environment | own, arguments[0], "Python", *program, "fetch", *arguments)
 
 
 def threads(libraries, headers, place, calls, seed, *options, before=()):
@@ -138,7 +153,8 @@ def main():
             fetching = executor.submit(library, libraries, headers, fetched)
             reading(libraries, headers, read)
             threads(libraries, headers, read, 20000, seed)
-            fetching.result()
+            served_by = fetching.result()
+        python(libraries, read, *served_by)
 
 
 if __name__ == "__main__":
