@@ -39,13 +39,13 @@ class Failed(Exception):
 
 
 def run(*command, environment=None, seconds=SECONDS):
-    """Runs a program. What it says is shown; if it fails or hangs, so does this."""
+    """Runs a program, and returns what it writes. If it fails or hangs, so does this."""
     try:
-        done = subprocess.run([str(part) for part in command], env=environment, timeout=seconds, stdout=subprocess.PIPE, text=True)
+        done = subprocess.run([str(part) for part in command], env=environment, timeout=seconds, capture_output=True, text=True)
     except subprocess.TimeoutExpired:
         raise Failed(f"{command[0]} takes longer than {seconds} s") from None
     if done.returncode != 0:
-        raise Failed(f"{' '.join(str(part) for part in command)} ends with {done.returncode}:\n{done.stdout}")
+        raise Failed(f"{' '.join(str(part) for part in command)} ends with {done.returncode}:\n{done.stdout}{done.stderr}")
     return done.stdout
 
 
@@ -131,6 +131,42 @@ def python(libraries, read, front, environment, arguments):
     fetched(front, environment | own, arguments[0], "Python", *program, "fetch", *arguments)
 
 
+def java(libraries, read, front, environment, arguments):
+    jar = pathlib.Path("/usr/share/java/jna.jar")
+    if shutil.which("javac") is None or not jar.exists():
+        print("Java: skipped, because there is no javac or no JNA (libjna-java)")
+        return
+    classes = read / "classes"
+    run("javac", "-Xlint:all", "-Werror", "-cp", jar, "-d", classes, *(ROOT / "Examples/Java").glob("*.java"))
+    program = ["java", "-cp", f"{classes}:{jar}", f"-Djna.library.path={libraries}", "PacksTest"]
+    print(run(*program, "read", read).strip())
+    fetched(front, environment, arguments[0], "Java", *program, "fetch", *arguments)
+
+
+def c(libraries, headers, read, front, environment, arguments):
+    """The programs of Examples/C, as its README builds them."""
+    programs = {}
+    for name, library in (("show", "PackC"), ("fetch", "PackCLibrary")):
+        programs[name] = compiled(ROOT / f"Examples/C/{name}.c", "gcc", library, libraries, headers, read)
+    show = programs["show"]
+    listed = run(show, read / "game.pack", read / "key")
+    names = [line.split("  ")[0] for line in listed.splitlines() if not line.endswith("/")]
+    for name in names:
+        content = subprocess.run([show, read / "game.pack", read / "key", name], check=True, stdout=subprocess.PIPE).stdout
+        if content != (read / "game" / name).read_bytes():
+            raise Failed(f"show: {name} differs")
+    for pack, key, status in (("game", "other", 11), ("truncated", "key", 13), ("header", "key", 12), ("none", "key", 66), ("game", "raw", 0)):
+        done = subprocess.run([show, read / f"{pack}.pack", read / key], capture_output=True, text=True)
+        if done.returncode != status or ("error: " in done.stderr) != (status != 0):
+            raise Failed(f"show: {pack}.pack with {key} ends with {done.returncode}, not {status}: {done.stderr}")
+    place, trusted, address = arguments
+    with front.serving(PACKER, place / "dist"):
+        said = run(programs["fetch"], place / "c", address, trusted, place / "key", "game", environment=environment)
+    if not said.startswith("game: "):
+        raise Failed(f"fetch says {said}")
+    print(f"C: {len(names)} files are equal, faults are told apart, and {said.strip()}")
+
+
 def threads(libraries, headers, place, calls, seed, *options, before=()):
     program = compiled("threads.c", "clang" if options else "gcc", "PackC", libraries, headers, place, *options)
     print(run(*before, program, place, calls, seed, seconds=3600).strip(), f"(seed {seed})")
@@ -154,7 +190,9 @@ def main():
             reading(libraries, headers, read)
             threads(libraries, headers, read, 20000, seed)
             served_by = fetching.result()
+        c(libraries, headers, read, *served_by)
         python(libraries, read, *served_by)
+        java(libraries, read, *served_by)
 
 
 if __name__ == "__main__":
