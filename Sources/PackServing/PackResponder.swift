@@ -14,8 +14,9 @@ public struct PackResponder: Sendable {
     /// The path in the pack of the page that is returned for missing paths, for an application with client-side routing. It is returned only if the
     /// last component of the path has no extension, so that a missing image is still a 404.
     public var fallback: String?
-    /// Whether pages are isolated from other origins (COOP, COEP and CORP), which `SharedArrayBuffer` and threads in WebAssembly need. Isolated pages
-    /// can load resources from other origins only if these allow it.
+    /// Whether pages are isolated from other origins (COOP, COEP and CORP), which `SharedArrayBuffer` and threads in WebAssembly need in browsers.
+    /// Isolated pages can load resources from other origins only if these allow it. A web view has neither, whatever this says: WebKit isolates pages
+    /// that its own network process has loaded, not those of an app's scheme.
     public var isIsolated = false
     /// The origins whose pages may read the files with `fetch`, as module scripts, as fonts and as textures (CORS): `pack://arcade`,
     /// `capacitor://localhost`, `https://example.com`. None by default. Cookies are never asked for.

@@ -294,8 +294,10 @@ def play(bench, game, keep):
             requests = [(path, status) for _, path, _, status in map(json.loads, log.read_text().splitlines())]
         else:
             requests = [(parts[1].removeprefix("pack://game"), int(parts[3])) for parts in (line.split("\t") for line in one.lines("request"))]
-        asked[source] = {path.split("?")[0] for path, _ in requests if path != "/favicon.ico"}
-        failed[source] = {f"{status} {path}" for path, status in requests if status >= 400 and path != "/favicon.ico"} | set(said)
+        # WebKit sends the fragment to an app's scheme.
+        requests = [(re.split("[?#]", path)[0], status) for path, status in requests if path != "/favicon.ico"]
+        asked[source] = {path for path, _ in requests}
+        failed[source] = {f"{status} {path}" for path, status in requests if status >= 400} | set(said)
         if keep:
             (pathlib.Path(keep) / f"{game.name}-{source}.png").write_bytes(pictures[source])
     print(f"{game.name}: {len(asked['pack'])} files from the pack, {len(asked['nginx'])} from nginx, {colours(pictures['pack'])} colours, "

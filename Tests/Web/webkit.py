@@ -75,7 +75,7 @@ class WebKit:
         except queue.Empty:
             line = None
         if line is None:
-            raise ScriptError(f"{parts[0]}: no answer\n" + "\n".join(self.said[-20:] if self.said else []))
+            raise ScriptError(f"{parts[0]}: no answer\n" + "\n".join(line for line in self.said[-20:] if line))
         word, _, value = line.partition("\t")
         value = urllib.parse.unquote(value)
         if word != "ok":

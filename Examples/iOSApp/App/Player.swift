@@ -23,10 +23,7 @@ final class Player: NSObject, ObservableObject, WKScriptMessageHandler {
   init(_ id: String, in library: PackLibrary) {
     self.id = id
     self.library = library
-    var options = PackResponder.Options()
-    // For games with WebAssembly threads. Set it to false if your games have none and load resources from other origins.
-    options.isIsolated = true
-    let handler = PackSchemeHandler(store: library.store, options: options)
+    let handler = PackSchemeHandler(store: library.store)
     page = PackWebPage(of: id, from: handler, isInspectable: Self.isDebugBuild)
     super.init()
     page.onFailure = { [weak self] error in self?.problem = error.localizedDescription }

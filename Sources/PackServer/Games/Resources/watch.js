@@ -15,7 +15,7 @@
   function report(place, text) {
     if (left <= 0) return;
     left -= 1;
-    if (!crossOriginIsolated && /SharedArrayBuffer|crossOriginIsolated/.test(text)) text += " (needs 'packer serve --isolated', and isIsolated in the app)";
+    if (!crossOriginIsolated && /SharedArrayBuffer|crossOriginIsolated/.test(text)) text += " (no web view has it; browsers do with 'packer serve --isolated')";
     tell(left ? { place, text: text.slice(0, 3000) } : { place: "", text: "more errors of this page are not reported" });
   }
 

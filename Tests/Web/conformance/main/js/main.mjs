@@ -157,6 +157,15 @@ row("directory, fetched without one", "200 page", async () => {
 
 row("font of a style sheet", 1, async () => (await document.fonts.load("12px Own")).length);
 row("FontFace", "loaded", async () => (await new FontFace("Own2", "url(font.ttf)").load()).status);
+row("image by fragment", "9 9", async () => {
+  document.body.insertAdjacentHTML("beforeend", '<svg id="uses" width="20" height="20"><use href="dot.svg#dot"/></svg>');
+  const image = new Image();
+  image.src = "dot.svg#view";
+  await image.decode();
+  const use = document.querySelector("#uses use");
+  for (let tries = 0; tries < 100 && !use.getBBox().width; tries += 1) await new Promise((done) => setTimeout(done, 20));
+  return `${use.getBBox().width} ${image.naturalWidth}`;
+});
 row("image in a canvas", "255,0,0,255", async () => {
   const image = new Image();
   image.src = "dot.png";
