@@ -33,7 +33,8 @@ def build(place, products):
 def screen():
     """A screen in memory, of which the name is given."""
     read, write = os.pipe()
-    process = subprocess.Popen(["Xvfb", "-displayfd", str(write), "-screen", "0", "1000x800x24", "-nolisten", "tcp"], pass_fds=[write], stderr=subprocess.DEVNULL)
+    # Without -noreset it starts anew when the last window is closed, and refuses the next one in the meantime.
+    process = subprocess.Popen(["Xvfb", "-displayfd", str(write), "-screen", "0", "1000x800x24", "-nolisten", "tcp", "-noreset"], pass_fds=[write], stderr=subprocess.DEVNULL)
     os.close(write)
     try:
         with open(read) as name:
