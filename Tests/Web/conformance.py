@@ -2,8 +2,9 @@
 """Opens the pages of Tests/Web/conformance in WebKitGTK, Chromium and Firefox ESR, each from nginx and out of packs, and prints what they find as a table.
 
 WebKitGTK has the packs as `pack://`, by the C interface (webview.c), the browsers by `packer serve`. Each row says what it gives where all is well; what
-differs somewhere is in DIFFERENCES with its reason, so that a change on either side is noticed. Then two mends are left out, one after the other, and the rows
-that they are for must fail. With --games DIR…: games in WebKitGTK, from their packs and from nginx, without requests that fail; pictures are kept.
+differs somewhere is in DIFFERENCES with its reason, so that a change on either side is noticed. Then mends are left out, one after the other, and the rows that
+they are for must fail. At last two games are played in WebKitGTK, from their packs and from nginx, without requests that fail on one side only. With --game DIR,
+only that game is.
 """
 
 import argparse
@@ -53,14 +54,14 @@ DIFFERENCES = [
      "WebKit pack", {"isolated": "false", "isolated: image of another origin, without": "loaded"}),
     ("Firefox reports the fault as an event.", "Firefox", {"other origin: worker": "blocked"}),
     ("Firefox has no WebGL without a graphics card.", "Firefox", {"image in a texture": "no WebGL"}),
-    ("`packer serve` has no mounts and no policy, and answers pages of other origins with 403: a game of this machine must not be read by any site.",
+    ("`packer serve` has no mounts, and answers pages of other origins with 403: a game of this machine must not be read by any site.",
      "serve", {
          "another pack in a directory": "TypeError", "CORS, allowed: fetch": "TypeError", "CORS, allowed: range": "TypeError",
          "CORS, allowed: If-None-Match (asks first)": "TypeError", "CORS, allowed: module": "TypeError", "CORS, allowed: font": "NetworkError",
          "CORS, allowed: image": "blocked", "CORS, not allowed: image to look at": "blocked", "other origin: classic script": "blocked",
          "other origin: frame, its storage": "nothing happens", "page of another scheme, allowed: fetch": "TypeError",
          "page of another scheme, allowed: module": "TypeError", "page of another scheme: game in a frame": "nothing happens",
-         "isolated: image of another origin, with CORP": "blocked", "policy: script in the page": "runs", "policy: eval": "1"}),
+         "isolated: image of another origin, with CORP": "blocked"}),
 ]
 
 # Faults that were mended: the rows that fail again without the mend.
@@ -333,12 +334,12 @@ def all_places(bench, chosen):
 
 
 def served(bench, engine, folder):
-    """The rows of a browser and `packer serve`, which has one option for all games."""
+    """The rows of a browser and `packer serve`, of which the options are for all games."""
     bench.release()
     with packer_serve(bench.packer, bench.place / "dist", "--key", bench.key) as one:
         port = one.port
         found = pages(lambda: bench.browser(engine, folder), lambda name: f"http://{name}.localhost:{port}", "later")
-    with packer_serve(bench.packer, bench.place / "dist", "--key", bench.key, "--isolated", port=port):
+    with packer_serve(bench.packer, bench.place / "dist", "--key", bench.key, "--isolated", "--csp", POLICY, port=port):
         one = bench.browser(engine, folder)
         try:
             return found + look(one, lambda name: f"http://{name}.localhost:{port}", "isolated")
