@@ -228,7 +228,6 @@ row("CORS, not allowed: image to look at", "SecurityError", () => readable(`${or
 row("CORS, not allowed: no-cors", "opaque", async () => (await fetch(`${origins.closed}/dot.png`, { mode: "no-cors" })).type);
 row("other origin: classic script", "loaded", () => load(document.createElement("script"), { src: `${origins.closed}/classic.js` }));
 row("other origin: worker", "SecurityError", () => answer(new Worker(`${origins.open}/classic.js`), 1));
-row("other origin: frame, its storage", "empty", () => frame(`${origins.closed}/storage.html`));
 
 row("localStorage", "kept", () => localStorage.mark = "kept");
 row("IndexedDB", "kept", async () => {
@@ -255,5 +254,7 @@ row("private files", "kept", async () => {
   await writer.close();
   return (await file.getFile()).text();
 });
+// After this page has kept something.
+row("other origin: frame, its storage", "empty", () => frame(`${origins.closed}/storage.html`));
 row("policy in the page", "blocked", () => frame("policy.html"));
 fill();
