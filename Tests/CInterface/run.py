@@ -2,7 +2,7 @@
 """Calls the C interface from C, C++ and the languages of Examples: as its header says, and as it forbids.
 
     run.py LIBRARIES HEADERS            the programs of this directory, compiled by gcc and clang, in C99 and C++11, under AddressSanitizer where it is there
-    run.py LIBRARIES HEADERS threads N  N calls from eight threads
+    run.py LIBRARIES HEADERS TOOL N     N calls from eight threads, under `valgrind`, or with a build for it under `thread`, which is ThreadSanitizer
 
 The command is named by the variable PACKER. Examples whose language is not there are skipped by name.
 """
@@ -167,9 +167,17 @@ def c(libraries, headers, read, front, environment, arguments):
     print(f"C: {len(names)} files are equal, faults are told apart, and {said.strip()}")
 
 
-def threads(libraries, headers, place, calls, seed, *options, before=()):
-    program = compiled("threads.c", "clang" if options else "gcc", "PackC", libraries, headers, place, *options)
-    print(run(*before, program, place, calls, seed, seconds=3600).strip(), f"(seed {seed})")
+def threads(libraries, headers, place, calls, seed, tool=None):
+    """Calls from eight threads: under valgrind, or under ThreadSanitizer with libraries that were built for it."""
+    compiler, options, before = "gcc", [], []
+    if tool == "valgrind":
+        before = ["valgrind", "--quiet", "--error-exitcode=9", "--leak-check=full", "--errors-for-leak-kinds=definite", "--show-leak-kinds=definite"]
+    elif tool == "thread":
+        # The sanitizer of this compiler calls libdispatch, which is beside Swift's runtime.
+        runtime = pathlib.Path(shutil.which("swiftc")).resolve().parents[1] / "lib/swift/linux"
+        compiler, options = "clang", ["-fsanitize=thread", f"-L{runtime}", f"-Wl,-rpath,{runtime}", "-Wl,--no-as-needed", "-ldispatch", "-lBlocksRuntime"]
+    program = compiled("threads.c", compiler, "PackC", libraries, headers, place, *options)
+    print(run(*before, program, place, calls, seed, seconds=7200).strip(), f"(seed {seed}{', ' + tool if tool else ''})")
 
 
 def main():
@@ -181,14 +189,15 @@ def main():
         fetched.mkdir()
         read.mkdir()
         packs(read)
-        if sys.argv[3:4] == ["threads"]:
-            threads(libraries, headers, read, sys.argv[4], seed, *sys.argv[5:])
+        if sys.argv[3:]:
+            tool, calls = sys.argv[3:]
+            threads(libraries, headers, read, calls, seed, tool)
             return
         # Most of the time, the first one waits for a slow server.
         with concurrent.futures.ThreadPoolExecutor() as executor:
             fetching = executor.submit(library, libraries, headers, fetched)
             reading(libraries, headers, read)
-            threads(libraries, headers, read, 20000, seed)
+            threads(libraries, headers, read, 8000, seed)
             served_by = fetching.result()
         c(libraries, headers, read, *served_by)
         python(libraries, read, *served_by)
