@@ -8,8 +8,10 @@ The command is named by the variable PACKER. Examples whose language is not ther
 """
 
 import concurrent.futures
+import ctypes
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -75,6 +77,20 @@ def packs(place):
     (place / "header.pack").write_bytes(good[:40] + bytes([good[40] ^ 1]) + good[41:])
     middle = len(good) // 2
     (place / "damaged.pack").write_bytes(good[:middle] + bytes([good[middle] ^ 1]) + good[middle + 1:])
+
+
+def loading(libraries, headers, place):
+    """Every function of a header is in its library, and both may be loaded beside each other, and closed."""
+    names = [str(libraries / f"lib{name}.so") for name in ("PackC", "PackCLibrary")]
+    text = ""
+    for name, header in zip(names, ("packer.h", "packer-library.h")):
+        text += re.sub(r"//.*", "", (headers / header).read_text(encoding="utf-8"))
+        library = ctypes.CDLL(name)
+        for function in re.findall(r"\b(packer_\w+)\(", text):
+            getattr(library, function)
+    # Those of SwiftPM may not be closed.
+    if (libraries / "libPackC.a").exists():
+        run(compiled("loading.c", "gcc", "PackC", libraries, headers, place, "-Wl,--as-needed"), *names)
 
 
 def reading(libraries, headers, place):
@@ -196,6 +212,7 @@ def main():
         # Most of the time, the first one waits for a slow server.
         with concurrent.futures.ThreadPoolExecutor() as executor:
             fetching = executor.submit(library, libraries, headers, fetched)
+            loading(libraries, headers, read)
             reading(libraries, headers, read)
             threads(libraries, headers, read, 8000, seed)
             served_by = fetching.result()
