@@ -476,6 +476,23 @@ static void *asks_for_nothing(void *argument) {
   return NULL;
 }
 
+static void *has_little_room(void *argument) {
+  struct Faults faults = {opened("game.pack"), 0, 0};
+  uint64_t server, response, count;
+  uint8_t byte;
+  (void)argument;
+  STATUS(packer_list(faults.pack, read_whole, &faults), PackerStatusDone);
+  CHECK(faults.good > 50 && faults.damaged == 0);
+  STATUS(packer_server_new(faults.pack, &server), PackerStatusDone);
+  STATUS(packer_server_respond(server, "GET", "/index.html", "Range: bytes=0-1,4-5", &response), PackerStatusDone);
+  STATUS(packer_response_read(response, &byte, 1, &count), PackerStatusDone);
+  STATUS(packer_verify(faults.pack, NULL, NULL), PackerStatusDone);
+  STATUS(packer_close(response), PackerStatusDone);
+  STATUS(packer_close(server), PackerStatusDone);
+  STATUS(packer_close(faults.pack), PackerStatusDone);
+  return NULL;
+}
+
 static void *reads_until_closed(void *argument) {
   uint64_t pack = *(uint64_t *)argument, count;
   uint8_t *bytes = (uint8_t *)malloc(1 << 20);
@@ -521,7 +538,7 @@ static void threads_are_apart(void) {
 #ifndef SANITIZED
   pthread_attr_setstacksize(&attributes, 128 << 10);
 #endif
-  pthread_create(&threads[0], &attributes, asks_for_nothing, &pack);
+  pthread_create(&threads[0], &attributes, has_little_room, NULL);
   pthread_join(threads[0], NULL);
 
   // One response, read by all.
