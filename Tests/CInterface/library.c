@@ -165,7 +165,7 @@ static int fetch(void) {
   CHECK(access(in(directory, "hello.txt"), R_OK) == 0);
   packer_free(directory);
   // Each change is told, and not more.
-  CHECK(told->count < 200);
+  CHECK(told->count < 80);
   closed(library, told);
   printf("%d events\n", told->count);
   return failures > 0;
