@@ -25,8 +25,7 @@
         return "\(manifest), \(answer.downloads.count) downloads\(answer.refusal.map { ", refused: \($0.message)" } ?? "")"
       case .arrived(let download, let parking):
         switch parking {
-        case .recorded: return "\(download) arrived"
-        case .unrecorded: return "\(download) arrived; the next plan will find it"
+        case .moved: return "\(download) arrived"
         case .notNeeded: return "\(download) is not needed"
         case .wrongSize: return "the size of \(download) differs from the manifest"
         }
@@ -51,8 +50,7 @@
       case .arrived(let download, let parking):
         let result =
           switch parking {
-          case .recorded: "recorded"
-          case .unrecorded: "unrecorded"
+          case .moved: "moved"
           case .notNeeded: "not-needed"
           case .wrongSize: "wrong-size"
           }

@@ -2,16 +2,14 @@ extension SharedState {
   /// The result of taking a file that the system downloaded.
   public enum Parking: Hashable, Sendable {
     /// The file is in the shared directory and waits to be installed.
-    case recorded(PackStatus)
-    /// The file is in the shared directory, but the record could not be changed in time or could not be read. The next plan finds the file.
-    case unrecorded
+    case moved
     /// The file is not needed: it is another version, or the pack is already on the device. The file was not moved.
     case notNeeded
     /// The size differs from the manifest. The file was not moved, and the download is treated as failed.
     case wrongSize(FailureRemedy)
   }
 
-  /// Moves a file that the system downloaded into the shared directory and records it. The file is moved by a single rename and never copied.
+  /// Moves a file that the system downloaded into the shared directory, by a single rename. It is never copied, no lock is taken, and nothing is written.
   ///
   /// This is all that an extension has to do with a finished download. Call it before the system's callback returns. A file with the same name, from
   /// an earlier download of the same bytes, is replaced. The content is not read: the app checks it during installation.
@@ -26,44 +24,19 @@ extension SharedState {
       throw PackError(.usage, "'\(identifier)' is not the identifier of a pack's download")
     }
     let size = try directory.sizeOfFile(file)
-    do throws(PackError) {
-      return try directory.withLock { (root) throws(PackError) in try park(file, download, size, in: root) }
-    } catch {
-      guard error.code == .stateBusy else { throw error }
-      // The system would remove the file. The next plan finds it.
-      let root = try directory.open()
-      try directory.moveIn(file, as: download, in: root)
-      try root.settle()
-      return .unrecorded
-    }
-  }
-
-  private func park(
-    _ file: String, _ download: DownloadIdentifier, _ size: UInt64, in root: RecordDirectory
-  ) throws(PackError) -> Parking {
+    let root = try directory.open()
     // A record that cannot be read is ignored: the next plan recreates it from this file.
     let record = try? directory.record(download.id, in: root)
-    guard let record, record.identifier == download else {
+    if let record, record.identifier == download {
+      guard size == record.file.size else { return .wrongSize(try downloadFailed(.download(identifier: identifier), .wrongSize)) }
+    } else {
       // What is on the device was offered before, too.
       let installed = try storeRecords()?.versions(of: download.id).map(\.version) ?? []
       if ([record?.bytes.version].compactMap(\.self) + installed).contains(where: { $0 >= download.version }) { return .notNeeded }
-      try directory.moveIn(file, as: download, in: root)
-      return .unrecorded
-    }
-    guard size == record.file.size else {
-      let event = record.event(for: .wrongSize)
-      guard let next = after(event, record) else { return .wrongSize(.nothing) }
-      if next != record { try directory.write(next, of: download.id, in: root) }
-      return .wrongSize(event == .demoted ? .handOverAsNonEssential : .planAgain(next))
     }
     try directory.moveIn(file, as: download, in: root)
-    guard let next = after(.arrived, record) else { return .unrecorded }
-    do throws(PackError) {
-      if next != record { try directory.write(next, of: download.id, in: root) }
-    } catch {
-      return .unrecorded
-    }
-    return .recorded(next)
+    try root.settle()
+    return .moved
   }
 
   static func place(_ identifier: DownloadIdentifier) -> String { "\(StateDirectory.Folder.incoming.rawValue)/\(identifier)" }
@@ -75,11 +48,11 @@ extension SharedState {
   /// Nothing is recorded: if the process ends, the file waits as before. The store notices if it is replaced while it is installed.
   public func path(of file: HandOver) throws(PackError) -> String? {
     let root = try directory.open()
-    let place = Self.place(file.identifier)
-    guard let record = try directory.record(file.id, in: root), record.file == file.bytes, record.state == .toBeTransferred,
-      try directory.status(place, in: root) != nil
-    else { return nil }
-    return directory.path(place)
+    guard let record = try directory.record(file.id, in: root), record.file == file.bytes, try directory.hasFile(of: record, in: root)
+    else {
+      return nil
+    }
+    return directory.path(Self.place(file.identifier))
   }
 
   /// The result of an installation.
@@ -90,28 +63,19 @@ extension SharedState {
     case putOff
     /// The file is unusable and is removed.
     case failed(FailureReason)
-
-    /// The event in the delivery; nil if it is over, or nothing changes.
-    fileprivate var event: PackEvent? {
-      switch self {
-      case .installed, .putOff: nil
-      // The store remembers which bytes it rejects.
-      case .failed(.rejected): .purged
-      case .failed(let reason): .installFailed(reason)
-      }
-    }
   }
 
-  /// Records the result of an installation. The record of a pack that is installed is removed.
+  /// Records the result of an installation, and removes the file unless it is kept. The record of a pack that is installed is removed, too.
   ///
-  /// - Returns: the new record; nil if there is none, or another process changed it meanwhile, which is harmless.
+  /// - Returns: the new record if the file failed; nil if another process changed it meanwhile, which is harmless.
   @discardableResult
   public func finishInstall(_ file: HandOver, _ end: InstallOutcome) throws(PackError) -> PackStatus? {
-    if end == .putOff { return try status(of: file.id) }
+    if end == .putOff { return nil }
     return try directory.withLock { (root) throws(PackError) in
       var next: PackStatus?
       if let record = try directory.record(file.id, in: root), record.file == file.bytes {
-        next = end.event.flatMap { after($0, record) }
+        // The store remembers which bytes it rejects.
+        if case .failed(let reason) = end, reason != .rejected { next = after(.installFailed(reason), record) }
         if end == .installed || next != nil { try directory.write(next, of: file.id, in: root) }
       }
       // The record first: if a file is left behind, the next plan finds and reports it.
@@ -131,11 +95,7 @@ extension SharedState {
       try directory.withLock { (root) throws(PackError) in
         let name = Self.place(identifier)
         guard let size = try directory.status(name, in: root)?.size else { return }
-        if let record = try? directory.record(identifier.id, in: root), record.identifier == identifier,
-          record.state == .toBeTransferred, record.file.size == size
-        {
-          return
-        }
+        if let record = try? directory.record(identifier.id, in: root), record.identifier == identifier, record.file.size == size { return }
         if try root.remove(name) { freed += size }
       }
     }

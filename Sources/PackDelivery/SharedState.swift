@@ -43,6 +43,9 @@ public struct SharedState: Sendable {
 
   // MARK: Reading
 
+  /// Returns whether the file that a status is about is in the shared directory, and waits for the app to install it.
+  public func hasArrived(_ status: PackStatus) throws(PackError) -> Bool { try directory.hasFile(of: status, in: try directory.open()) }
+
   /// The whole shared state. Its parts are not read at exactly the same moment.
   public struct Content: Hashable, Sendable {
     /// The records that can be read.
@@ -285,14 +288,19 @@ public struct SharedState: Sendable {
   @discardableResult
   func change(_ id: String, _ event: (PackStatus) -> PackEvent?) throws(PackError) -> PackStatus? {
     // Most callbacks are repeated. An event that changes nothing needs no lock.
-    guard let seen = try status(of: id), let first = event(seen) else { return nil }
-    guard let next = after(first, seen) else { return nil }
+    guard let seen = try coming(id, in: try directory.open()), let first = event(seen), let next = after(first, seen) else { return nil }
     if next == seen { return seen }
     return try directory.withLock { (root) throws(PackError) in
-      guard let record = try directory.record(id, in: root), let event = event(record), let next = after(event, record) else { return nil }
+      guard let record = try coming(id, in: root), let event = event(record), let next = after(event, record) else { return nil }
       if next != record { try directory.write(next, of: id, in: root) }
       return next
     }
+  }
+
+  /// Returns the record of a pack whose file did not arrive yet. Later events of its download are late.
+  private func coming(_ id: String, in root: RecordDirectory) throws(PackError) -> PackStatus? {
+    guard let record = try directory.record(id, in: root), try !directory.hasFile(of: record, in: root) else { return nil }
+    return record
   }
 
   func after(_ event: PackEvent, _ record: PackStatus) -> PackStatus? { record.after(event, at: time, policy: policy) }

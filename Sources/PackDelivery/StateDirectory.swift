@@ -3,7 +3,7 @@
 ///     delivery              the kind and version of this directory
 ///     lock                  locked for the milliseconds of one change, never while waiting for anything
 ///     packs/<pack>          one record per pack that is to come, or is not to, replaced as a whole
-///     incoming/<download>   downloaded files
+///     incoming/<download>   files that arrived, which nothing else says
 ///     manifest, accepted    the last accepted document, and its version
 ///     allowance             the bytes that may still be downloaded before the first start
 ///     writing               a temporary file for replacing one of the others; may be left by a process that ended
@@ -97,7 +97,7 @@ struct StateDirectory: Sendable {
     return status.size
   }
 
-  /// Moves a file of the same volume into `incoming`, by a single rename, and replaces an existing file. Creates the folder if it is gone.
+  /// Moves a file of the same volume into `incoming`, by a single rename without the lock, and replaces an existing file. Creates the folder if it is gone.
   ///
   /// - Throws: ``PackFormat/PackError/Code/missingInput`` if the file itself is gone: another call may have moved it.
   func moveIn(_ file: String, as identifier: DownloadIdentifier, in root: RecordDirectory) throws(PackError) {
@@ -110,6 +110,11 @@ struct StateDirectory: Sendable {
       try writing(place, files.rename(file, to: place, in: nil))
     }
     root.noteChange(in: Folder.incoming.rawValue)
+  }
+
+  /// Returns whether the file that a record is about is here, as long as the manifest says.
+  func hasFile(of record: PackStatus, in root: RecordDirectory) throws(PackError) -> Bool {
+    try status("\(Folder.incoming.rawValue)/\(record.identifier)", in: root)?.size == record.file.size
   }
 
   /// Returns the names in a folder, sorted; empty if the folder does not exist.

@@ -227,9 +227,9 @@ extension Simulation {
       } else if let failure = installation.failure {
         guard failure.code != .noSpace else { throw fullDisk(failure.message) }
         guard !Self.isOutside(failure) else { throw failure }
-        let state = installation.status.map { "\($0.state)" } ?? "the next plan decides"
+        let state = installation.status.map { "\($0.state)" } ?? "to-be-transferred"
         world.timeline.tell(.app, "\(id): \(words(failure))", pack: id, remedy: state)
-        if installation.status?.state.kind != .toBeTransferred { isChanged = true }
+        if installation.status != nil { isChanged = true }
       } else {
         tell(.app, "\(id): the file is gone", pack: id)
         isChanged = true

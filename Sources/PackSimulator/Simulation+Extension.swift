@@ -360,8 +360,7 @@ extension Simulation {
     let actor: TimelineActor = toApp ? .app : .extension
     let what = "\(pack): \(download.isEssential ? "essential, " : "")\(download.size) bytes downloaded"
     switch parking {
-    case .recorded: tell(actor, "\(what): moves and records the file", pack: pack)
-    case .unrecorded: tell(actor, "\(what): moves the file; the next plan records it", pack: pack)
+    case .moved: tell(actor, "\(what): moves the file", pack: pack)
     case .notNeeded: tell(actor, "\(what): leaves the file, which is no longer needed", pack: pack)
     case .wrongSize(let remedy): tell(actor, "\(what), but the manifest has another size: \(remedy.text)", pack: pack)
     case nil:

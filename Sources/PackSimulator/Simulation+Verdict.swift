@@ -9,12 +9,10 @@ extension Simulation {
     let records = Dictionary(content.records.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
     for pack in published.listed(asked: settings.asked, tags: settings.tags) where settings.device.accepts(pack) {
       let record = records[pack.id]
-      let isHere = lastPlan?.ready.contains(pack.id) ?? false
-      let state = record.flatMap { $0.bytes == PackBytes(pack) ? $0.state : nil } ?? .notLoaded(.new)
+      let (state, reason) = words(on: pack, record.flatMap { $0.bytes == PackBytes(pack) ? $0 : nil }, content.files)
       report.packs.append(
         .init(
-          id: pack.id, version: pack.version, delivery: pack.delivery, state: isHere ? "ready" : "\(state)",
-          reason: isHere ? "the device has the version that the manifest offers" : state.reason, readyAt: readyAt[pack.id],
+          id: pack.id, version: pack.version, delivery: pack.delivery, state: state, reason: reason, readyAt: readyAt[pack.id],
           wasHereAtLaunch: hereAtLaunch.contains(pack.id)))
     }
     judgeManifest()
@@ -31,6 +29,16 @@ extension Simulation {
     if let death = settings.extensionDeath, report.cost.operations < death {
       report.notes.append("the extension made \(report.cost.operations) file operations, fewer than --kill-extension \(death)")
     }
+  }
+
+  /// Returns what is to be said of a pack at the end, and why.
+  private func words(on pack: ManifestPack, _ record: PackStatus?, _ files: [WaitingFile]) -> (state: String, reason: String) {
+    if lastPlan?.ready.contains(pack.id) == true { return ("ready", "the device has the version that the manifest offers") }
+    guard let record else { return ("not-loaded new", DeliveryState.notLoaded(.new).reason) }
+    if files.contains(where: { $0.identifier == record.identifier }) {
+      return ("to-be-transferred", "the file is downloaded and waits for the app to install it")
+    }
+    return ("\(record.state)", record.state.reason)
   }
 
   private mutating func find(

@@ -10,11 +10,8 @@ struct BatchTests {
   /// - Returns: What the device has then.
   private func deliver(_ identifier: String, to state: SharedState, isInstalled: Bool) throws -> DevicePack? {
     disk.write([1], to: "/system/file")
-    guard case .recorded(let record) = try state.park("/system/file", asDownload: identifier) else {
-      Issue.record("the file of \(identifier) was not taken")
-      return nil
-    }
-    guard isInstalled else { return nil }
+    #expect(try state.park("/system/file", asDownload: identifier) == .moved)
+    guard isInstalled, let record = try DownloadIdentifier(identifier).flatMap({ try state.status(of: $0.id) }) else { return nil }
     let file = HandOver(id: record.id, bytes: record.bytes, mode: .packed)
     _ = try #require(try state.path(of: file))
     try state.finishInstall(file, .installed)

@@ -136,7 +136,7 @@ import Testing
       for (name, record) in device.storeRecords { try directory.write(record, to: "store/state/\(name)") }
       for status in release.packs.compactMap(situation.status) {
         try directory.write(status.record, to: "state/packs/\(PackName.fileName(of: status.id))")
-        guard status.state == .toBeTransferred else { continue }
+        guard status.state == .notLoaded(.arrived) else { continue }
         try directory.write([], to: "state/incoming/\(status.identifier)")
         truncate(directory("state/incoming/\(status.identifier)"), off_t(status.file.size))
       }

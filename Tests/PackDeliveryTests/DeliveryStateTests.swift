@@ -34,7 +34,6 @@ struct DeliveryStateTests {
     .scheduled: status("a", .scheduled(isEssential: true)),
     .loading: status("a", .scheduled(isEssential: true), .began),
     .paused: status("a", .scheduled(isEssential: true), .paused(.network)),
-    .toBeTransferred: status("a", .scheduled(isEssential: true), .arrived),
     .failed: status("a", .scheduled(isEssential: false), .downloadFailed(.offline)),
   ]
 
@@ -42,7 +41,7 @@ struct DeliveryStateTests {
     .offered: .offered(bytes("a", 2)), .asked: .asked, .scheduled: .scheduled(isEssential: true), .began: .began,
     .paused: .paused(.system), .arrived: .arrived, .demoted: .demoted, .turnedAway: .turnedAway(.background),
     .downloadFailed: .downloadFailed(.server), .forgotten: .forgotten, .cancelled: .cancelled,
-    .installFailed: .installFailed(.wrongBytes), .purged: .purged, .retryDue: .retryDue,
+    .installFailed: .installFailed(.wrongBytes), .retryDue: .retryDue,
   ]
 
   @Test("the documentation lists every transition once, each with its cause, and no others")
@@ -74,7 +73,7 @@ struct DeliveryStateTests {
     }
   }
 
-  @Test("every state can be reached, has a reason text, and has a path to a file that can be installed")
+  @Test("every state can be reached, has a reason text, and has a path to a download that runs")
   func waysOut() {
     func reached(from start: DeliveryState.Kind) -> Set<DeliveryState.Kind> {
       var reached: Set = [start]
@@ -86,7 +85,7 @@ struct DeliveryStateTests {
     }
     #expect(reached(from: .notLoaded) == Set(DeliveryState.Kind.allCases))
     for (kind, sample) in Self.samples {
-      #expect(reached(from: kind).contains(.toBeTransferred), "\(kind)")
+      #expect(reached(from: kind).contains(.loading), "\(kind)")
       #expect(sample.state.waysOut.contains { $0.to != kind }, "\(kind)")
       #expect(!sample.state.reason.isEmpty)
     }
@@ -95,13 +94,14 @@ struct DeliveryStateTests {
   @Test("every state and every reason has its own text, which can be parsed")
   func texts() {
     let states: [DeliveryState] =
-      [.scheduled, .loading, .toBeTransferred]
+      [.scheduled, .loading]
       + IdleReason.allCases.map { .notLoaded($0) } + PauseReason.allCases.map { .paused($0) } + FailureReason.allCases.map { .failed($0) }
     #expect(Set(states.map(\.description)).count == states.count)
     #expect(Set(states.map(\.reason)).count == states.count)
     for state in states { #expect(DeliveryState(state.description) == state) }
     for text in [
-      "", "loading ", " loading", "loading now", "ready", "failed", "failed ", "failed new", "not-loaded", "paused  user", "loading\n",
+      "", "loading ", " loading", "loading now", "ready", "to-be-transferred", "failed", "failed ", "failed new", "not-loaded",
+      "paused  user", "loading\n",
     ] {
       #expect(DeliveryState(text) == nil, "'\(text)'")
     }
@@ -174,10 +174,10 @@ struct DeliveryStateTests {
     #expect(early.secondsLeft(at: .max) == 0)
   }
 
-  @Test("a pack whose file was removed is still wanted")
-  func purged() {
-    guard let lost = status("a", .asked, .arrived).after(.purged, at: now) else { return #expect(Bool(false)) }
-    #expect(lost.state == .notLoaded(.purged) && lost.isWanted)
+  @Test("a pack whose file arrived, and maybe was removed since, is still wanted, and its download is over")
+  func arrived() {
+    let arrived = status("a", .asked, .scheduled(isEssential: true), .began, .arrived)
+    #expect(arrived.state == .notLoaded(.arrived) && arrived.isWanted && !arrived.isEssential)
   }
 }
 

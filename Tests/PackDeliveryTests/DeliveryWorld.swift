@@ -295,7 +295,7 @@ struct DeliveryWorld {
       }
       #expect(!device.contains { $0.id == download.id && $0.sha256 == pack?.sha256 }, "\(download.id) is there")
       #expect(
-        before[download.id]?.state != .toBeTransferred || !taken.contains { $0.id == download.id && $0.sha256 == pack?.sha256 },
+        before[download.id]?.state != .notLoaded(.arrived) || !taken.contains { $0.id == download.id && $0.sha256 == pack?.sha256 },
         "\(download.id) is being moved into the store")
       #expect(!download.isEssential || event.permitsEssential && pack?.delivery == .essential)
       #expect(

@@ -259,9 +259,7 @@ struct DeltaPlanTests {
       #expect((change(in: planned) ?? record).delta == file(delta))
     }
     // When the shard is here, it goes on.
-    let arrived = try #require(change(in: plan(deltas: [], records: [record], device: [held("a")], files: [waiting], isUnknown: true)))
-    #expect(arrived.state == .toBeTransferred)
-    let next = plan(deltas: [delta], records: [arrived], device: [held("a")], files: [waiting])
+    let next = plan(deltas: [delta], records: [record], device: [held("a")], files: [waiting])
     #expect(next.handOver.map(\.bytes) == [file(delta)] && next.orphans == [])
   }
 

@@ -82,7 +82,7 @@ struct ExtensionDeliveryTests {
     #expect(try downloader().downloads(for: .periodic, manifestAt: path, allowance: nil).downloads.map(\.id) == ["b"])
   }
 
-  @Test("a finished file is moved and recorded without being read; a failed essential download is handed over again as non-essential")
+  @Test("a finished file is moved without being read; a failed essential download is handed over again as non-essential")
   func finished() throws {
     let files = MemoryFiles(disk, .nothing)
     let key = try key().publicKey
@@ -93,11 +93,7 @@ struct ExtensionDeliveryTests {
     let answer = ours.downloads(for: .install, manifestAt: path, allowance: nil)
     let identifiers = answer.downloads.map(\.identifier.description)
     #expect(try ours.note(.began, ofDownload: identifiers[0])?.state == .loading)
-    guard case .recorded(let status) = try ours.finished(disk.downloaded(), download: identifiers[0]) else {
-      Issue.record("the file was not recorded")
-      return
-    }
-    #expect(status.state == .toBeTransferred)
+    #expect(try ours.finished(disk.downloaded(), download: identifiers[0]) == .moved)
     #expect(try ours.failed(.download(identifier: identifiers[1]), .timeout) == .handOverAsNonEssential)
     #expect(try ours.failed(.manifest, .offline) == .keepEverything)
     #expect(try ours.failed(.download(identifier: "somebody else's"), .offline) == .nothing)

@@ -63,10 +63,10 @@ struct SharedStateTests {
     #expect(try state.content() == SharedState.Content())
     #expect(try plan(state, offer("a")).downloads.map(\.id) == ["a"])
     disk.remove("/group/incoming")
-    #expect(try state.park(disk.downloaded(), asDownload: identifier("a")) == .recorded(try #require(try state.status(of: "a"))))
+    #expect(try state.park(disk.downloaded(), asDownload: identifier("a")) == .moved)
     disk.remove("/group/packs")
     #expect(try plan(state, offer("a")).handOver.map(\.id) == ["a"])
-    #expect(try state.status(of: "a")?.state == .toBeTransferred)
+    #expect(try state.status(of: "a")?.state == .notLoaded(.arrived))
   }
 
   @Test("every transition, taken through the files: each record agrees with the state machine", arguments: DeliveryEdge.all)
@@ -164,14 +164,14 @@ struct SharedStateTests {
     try state.schedule(offer("a"))
     do {
       let lock = try held(by: MemoryFiles(disk))
-      #expect(try state.park(disk.downloaded(), asDownload: identifier("a")) == .unrecorded)
+      #expect(try state.park(disk.downloaded(), asDownload: identifier("a")) == .moved)
       withExtendedLifetime(lock) {}
     }
-    #expect(disk.bytes(of: "/system/download") == nil)
+    #expect(disk.bytes(of: "/system/download") == nil && clock.pausedMilliseconds == 0)
     #expect(try state.status(of: "a")?.state == .scheduled)
     let next = try plan(state, offer("a"))
     #expect(next.handOver.map(\.id) == ["a"] && next.downloads.isEmpty)
-    #expect(try state.status(of: "a")?.state == .toBeTransferred)
+    #expect(try state.status(of: "a")?.state == .notLoaded(.arrived))
   }
 
   @Test("if app and extension plan at the same time, each download is in exactly one of the plans")
@@ -202,8 +202,11 @@ struct SharedStateTests {
     try state.schedule(offer("a"))
     let file = disk.downloaded()
     let inode = try files.status(of: file, in: nil, following: .asThemselves).inode
-    guard case .recorded(let record) = try state.park(file, asDownload: identifier("a")) else { return #expect(Bool(false)) }
-    #expect(record.state == .toBeTransferred)
+    let changes = files.changeCount
+    #expect(try state.park(file, asDownload: identifier("a")) == .moved)
+    #expect(files.changeCount - changes == 2, "a rename, and a sync of its directory")
+    let record = try #require(try state.status(of: "a"))
+    #expect(try record.state == .scheduled && state.hasArrived(record))
     #expect(disk.bytes(of: file) == nil)
     #expect(try files.status(of: "/group/incoming/\(identifier("a"))", in: nil, following: .asThemselves).inode == inode)
     #expect(try state.content().files == [WaitingFile(identifier: record.identifier, size: 1000)])
@@ -241,15 +244,15 @@ struct SharedStateTests {
     #expect(try plan(state, offer("a", 2)).ready == ["a"])
     #expect(try state.park(disk.downloaded(), asDownload: identifier("a", 2)) == .notNeeded)
     #expect(disk.bytes(of: "/system/download") != nil)
-    #expect(try state.park(disk.downloaded(), asDownload: identifier("a", 3)) == .unrecorded)
+    #expect(try state.park(disk.downloaded(), asDownload: identifier("a", 3)) == .moved)
   }
 
   @Test("a file of a pack or version without a record is kept for the next plan")
   func unknownFile() throws {
     let state = try open()
-    #expect(try state.park(disk.downloaded(), asDownload: identifier("a")) == .unrecorded)
+    #expect(try state.park(disk.downloaded(), asDownload: identifier("a")) == .moved)
     try state.schedule(offer("b", 1))
-    #expect(try state.park(disk.downloaded(), asDownload: identifier("b", 2)) == .unrecorded)
+    #expect(try state.park(disk.downloaded(), asDownload: identifier("b", 2)) == .moved)
     #expect(try plan(state, offer("a"), offer("b", 2)).handOver.map(\.id) == ["a", "b"])
   }
 
@@ -280,7 +283,7 @@ struct SharedStateTests {
     let path = try #require(try state.path(of: file))
     #expect(disk.bytes(of: path)?.first == 7)
     // The same download, delivered twice: the store finds that the file is another one.
-    #expect(try state.park(disk.downloaded(filling: 9), asDownload: identifier("a")) == .unrecorded)
+    #expect(try state.park(disk.downloaded(filling: 9), asDownload: identifier("a")) == .moved)
     #expect(disk.bytes(of: path)?.first == 9)
     #expect(try state.finishInstall(file, .installed) == nil)
     #expect(disk.bytes(of: path) == nil)
@@ -291,11 +294,23 @@ struct SharedStateTests {
     #expect(disk.tree(below: "/group/incoming").isEmpty && disk.tree(below: "/group/packs").isEmpty)
   }
 
+  @Test("after the file, events of its download are late, whatever the record says")
+  func lateEvents() throws {
+    let state = try open()
+    try state.schedule(offer("a"))
+    _ = try state.park(disk.downloaded(), asDownload: identifier("a"))
+    #expect(try state.downloadFailed(.download(identifier: identifier("a")), .offline) == .nothing)
+    #expect(try state.note(.paused(.user), ofDownload: identifier("a")) == nil)
+    #expect(try state.cancel("a") == nil)
+    #expect(try state.status(of: "a")?.state == .scheduled)
+    #expect(try plan(state, offer("a")).handOver.map(\.id) == ["a"])
+  }
+
   @Test("an installation that is put off keeps the file; one that failed removes it")
   func installationEnds() throws {
     let state = try open()
     let file = try waiting(state, offer("a"))
-    #expect(try state.finishInstall(file, .putOff)?.state == .toBeTransferred)
+    #expect(try state.finishInstall(file, .putOff) == nil)
     #expect(try plan(state, offer("a")).handOver == [file])
     #expect(try state.finishInstall(file, .failed(.wrongBytes))?.state == .failed(.wrongBytes))
     #expect(try state.content().files.isEmpty)
@@ -306,7 +321,8 @@ struct SharedStateTests {
   func rejected() throws {
     let state = try open()
     let file = try waiting(state, offer("a"))
-    #expect(try state.finishInstall(file, .failed(.rejected))?.state == .notLoaded(.purged))
+    #expect(try state.finishInstall(file, .failed(.rejected)) == nil)
+    #expect(try state.status(of: "a")?.state == .notLoaded(.arrived))
     disk.hold([installed("a", isRejected: true)])
     for event in DeliveryEvent.allCases {
       let facts = DeliveryFacts(event, at: now + 999_999)
@@ -371,7 +387,7 @@ struct SharedStateTests {
       // As if the system had emptied the caches.
       disk.remove("/group")
     }
-    #expect(try open().park(disk.downloaded(), asDownload: identifier("c", 2)) == .unrecorded)
+    #expect(try open().park(disk.downloaded(), asDownload: identifier("c", 2)) == .moved)
     let waiting = try open().plan(for: release, facts: DeliveryFacts(.periodic, at: now)).plan
     #expect(waiting.handOver.map(\.mode) == [.packed], "a pack that is installed packed stays packed")
   }
@@ -429,7 +445,7 @@ struct SharedStateTests {
     #expect(system.plan.underWay == ["a"])
 
     try damage()
-    #expect(try state.park(disk.downloaded(), asDownload: identifier("a")) == .unrecorded)
+    #expect(try state.park(disk.downloaded(), asDownload: identifier("a")) == .moved)
     #expect(try state.plan(for: manifest(offer("a")), facts: DeliveryFacts(.periodic, at: now)).plan.handOver.map(\.id) == ["a"])
   }
 

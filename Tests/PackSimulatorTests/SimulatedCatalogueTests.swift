@@ -62,7 +62,7 @@ struct SimulatedCatalogueTests {
     // 'music' changes in release 2.
     let second = try await play(settings(.periodic, [1, 2]))
     #expect(second.findings.isEmpty && ready(second) == ["core", "extra", "music"], "\(second.story)")
-    let arrivals = second.events.filter { $0.actor == .extension && $0.text.contains("moves and records the file") }.compactMap(\.pack)
+    let arrivals = second.events.filter { $0.actor == .extension && $0.text.contains("moves the file") }.compactMap(\.pack)
     #expect(Set(arrivals) == ["core"], "\(second.story)")
     #expect(second.cost.memory < 100_000)
     // Shards that did not change are not fetched again.

@@ -198,8 +198,8 @@ extension LibraryLoop {
 
   /// Gives the download of a pack the highest priority of the calls that wait for it.
   private func applyPriority(of id: String) async {
-    guard let priority = waiters.priority(of: id), let record = try? await record(of: id), record.state.isUnderWay else { return }
-    await service.setPriority(priority, of: record.identifier.description)
+    guard let priority = waiters.priority(of: id), let coming = try? await coming(id), coming.record.state.isUnderWay else { return }
+    await service.setPriority(priority, of: coming.record.identifier.description)
   }
 
   /// Returns how far the download of a pack is; nil if nothing of it has arrived.
@@ -207,7 +207,7 @@ extension LibraryLoop {
 
   /// Whether exactly these bytes of a pack are on their way.
   func isComing(_ pack: ManifestPack) async throws(PackError) -> Bool {
-    guard let record = try await record(of: pack.id), record.bytes == PackBytes(pack) else { return false }
-    return record.state.isComing
+    guard let coming = try await coming(pack.id), coming.record.bytes == PackBytes(pack) else { return false }
+    return coming.isComing
   }
 }

@@ -31,7 +31,7 @@ struct PackBases {
       let record = any.flatMap { $0.bytes == PackBytes(pack) ? $0 : nil }
       // An essential download depends on nothing, because only this event permits it; nor does what has begun, or came to nothing as a delta.
       if pack.delivery == .essential, facts.event.permitsEssential { continue }
-      guard record.map({ $0.state.kind == .notLoaded && $0.fallback == nil }) ?? true else { continue }
+      guard record.map({ $0.state.kind == .notLoaded && $0.state != .notLoaded(.arrived) && $0.fallback == nil }) ?? true else { continue }
       let versions = try records.versions(pack.id)
       guard !versions.contains(where: { $0.isExactly(PackBytes(pack)) }), Self.isWanted(pack, any, versions, facts),
         let cost = Self.cost(of: base, try read(base.id), try records.versions(base.id), facts)
@@ -70,7 +70,7 @@ struct PackBases {
     let cost = isWanted(base, record, versions, facts) ? 0 : base.size
     guard let record, record.bytes == PackBytes(base) else { return cost }
     switch record.state {
-    case .scheduled, .loading, .paused, .toBeTransferred: return 0
+    case .scheduled, .loading, .paused, .notLoaded(.arrived): return 0
     case .failed, .notLoaded(.cancelled): return nil
     case .notLoaded: return record.attempts == 0 ? cost : nil
     }

@@ -7,8 +7,6 @@ struct Planning<Failure: Error> {
 
   /// The packs that are offered.
   private let packs: ManifestListing
-  /// The packs whose files are deltas over packs that are not installed yet.
-  private var waiting: Set<String> = []
   private let defaults: ManifestDefaults
   /// The packs of which it is not known yet whether they are offered.
   private let unknown: Set<String>
@@ -97,28 +95,25 @@ struct Planning<Failure: Error> {
     }
     var status = before ?? PackStatus(id: pack.id, bytes: bytes, at: facts.time)
     if status.bytes != bytes {
-      if status.state.isUnderWay { plan.cancellations.append(status.identifier.description) }
+      cancel(status)
       apply(.offered(bytes), to: &status)
     }
     let isRejected = versions.contains { $0.isRejected && $0.sha256 == bytes.sha256 }
-    chooseFile(of: pack, over: held, &status)
+    try chooseFile(of: pack, over: held, &status)
     let hasChosen = status.state.kind == .notLoaded || status.state.kind == .failed
-    let identifier = files.isEmpty && facts.downloads == nil ? nil : status.identifier.description
-    try meetFile(identifier, &status)
-    if status.state == .toBeTransferred, let root = rootBelow(pack, status), bases.comes(root, below: pack),
-      !bases.roots(below: pack).contains(root)
-    {
-      waiting.insert(pack.id)
-    }
-    if let identifier, facts.downloads != nil { offeredDownloads.insert(identifier) }
+    let hasArrived = try hasArrived(status)
+    let identifier = facts.downloads == nil ? nil : status.identifier.description
+    if let identifier { offeredDownloads.insert(identifier) }
     let isAsked = facts.asked.contains(pack.id) || bases.asked.contains(pack.id)
     if isAsked, !status.isWanted || status.state.kind == .failed || status.state == .notLoaded(.cancelled) {
       apply(.asked, to: &status)
     }
-    if !isAgain { meetSystem(identifier, &status) }
+    if hasArrived { apply(.arrived, to: &status) }
+    if !isAgain { meetSystem(identifier, hasArrived, &status) }
+    if hasArrived { return try handOver(pack, over: held, before, status) }
     if status.state.kind == .failed, secondsLeft(status) == 0 || facts.event.permitsEssential { apply(.retryDue, to: &status) }
     // A download of the full pack that came to nothing: a delta may be offered by now, or its base be there.
-    if !hasChosen, status.state.kind == .notLoaded, status.delta == nil { chooseFile(of: pack, over: held, &status) }
+    if !hasChosen, status.state.kind == .notLoaded, status.delta == nil { try chooseFile(of: pack, over: held, &status) }
     guard case .notLoaded(let idle) = status.state else { return try place(pack, over: held, before, status) }
     if let reason = reasonToWait(pack, over: held, status, idle, isRejected) { return try postpone(before, status, reason) }
     if isAgain { return try admit(pack, over: held, before, status) }
@@ -138,18 +133,14 @@ struct Planning<Failure: Error> {
     return status.secondsLeft(at: facts.time, atMost: longest)
   }
 
-  /// Corrects the status by the files in the shared directory: a file that was not recorded, or one that is gone.
-  private func meetFile(_ identifier: String?, _ status: inout PackStatus) throws(Failure) {
-    let isHere = identifier.flatMap { file($0) }.map { files[$0].size == status.file.size } ?? false
-    if isHere {
-      apply(.arrived, to: &status)
-    } else if status.state == .toBeTransferred, try !records.hasTaken(status.identifier) {
-      apply(.purged, to: &status)
-    }
+  /// Whether the file that a status is about waits in the shared directory, or the store is just taking it.
+  private func hasArrived(_ status: PackStatus) throws(Failure) -> Bool {
+    if isHere(status.file, status.id) { return true }
+    return status.state == .notLoaded(.arrived) ? try records.hasTaken(status.identifier) : false
   }
 
   /// Corrects the status by the system's list of downloads.
-  private mutating func meetSystem(_ identifier: String?, _ status: inout PackStatus) {
+  private mutating func meetSystem(_ identifier: String?, _ hasArrived: Bool, _ status: inout PackStatus) {
     guard let downloads = facts.downloads, let identifier else {
       if status.state.isUnderWay, isOlder(status, than: policy.silentSeconds) { apply(.forgotten, to: &status) }
       return
@@ -162,8 +153,13 @@ struct Planning<Failure: Error> {
       if status.state.kind == .failed, let age = status.age(at: facts.time), age < Self.listSeconds { return }
       // A cancelled download stays cancelled, and a file that is here need not be downloaded again.
       let isUseful = status.state.kind == .notLoaded && status.state != .notLoaded(.cancelled) || status.state.kind == .failed
-      if isUseful { apply(.began, to: &status) } else { plan.cancellations.append(identifier) }
+      if isUseful, !hasArrived { apply(.began, to: &status) } else { plan.cancellations.append(identifier) }
     }
+  }
+
+  /// Ends a download that is not needed any more.
+  private mutating func cancel(_ status: PackStatus) {
+    if status.state.isUnderWay, !isHere(status.file, status.id) { plan.cancellations.append(status.identifier.description) }
   }
 
   /// The number of seconds that pass at most between the system's list and the records.
@@ -184,22 +180,27 @@ struct Planning<Failure: Error> {
       plan.underWay.append(pack.id)
       running += 1
       if pack.delivery == .essential || status.isWanted { urgentlyRunning += 1 }
-    case .toBeTransferred:
-      need(status)
-      reserve(pack, over: held)
-      if waiting.contains(pack.id), let base = pack.basePack {
-        plan.postponed.append(Postponement(id: pack.id, reason: .base(base)))
-      } else if isExpired {
-        plan.postponed.append(Postponement(id: pack.id, reason: .manifestExpired))
-      } else {
-        plan.handOver.append(HandOver(id: pack.id, bytes: status.file, mode: mode(of: pack, over: held)))
-      }
     case .failed(let reason):
       plan.postponed.append(Postponement(id: pack.id, reason: .failed(reason, secondsLeft: secondsLeft(status))))
     case .notLoaded:
       // Placed by its reason.
       break
     }
+    try note(before, status)
+  }
+
+  /// Adds a pack to those whose file is to be installed.
+  private mutating func handOver(
+    _ pack: ManifestPack, over held: [DevicePack], _ before: PackStatus?, _ status: PackStatus
+  ) throws(Failure) {
+    if let place = file(status.identifier.description) { isNeeded[place] = true }
+    reserve(pack, over: held)
+    let root = rootBelow(pack, status)
+    if let base = pack.basePack, let root, bases.comes(root, below: pack), !bases.roots(below: pack).contains(root) {
+      return try postpone(before, status, .base(base))
+    }
+    if isExpired { return try postpone(before, status, .manifestExpired) }
+    plan.handOver.append(HandOver(id: pack.id, bytes: status.file, mode: mode(of: pack, over: held)))
     try note(before, status)
   }
 
@@ -273,17 +274,17 @@ struct Planning<Failure: Error> {
 
   /// Chooses the file that brings a pack: the delta that takes the fewest bytes, or the full pack. A download in progress keeps its file while the manifest
   /// offers it.
-  private mutating func chooseFile(of pack: ManifestPack, over held: [DevicePack], _ status: inout PackStatus) {
+  private mutating func chooseFile(of pack: ManifestPack, over held: [DevicePack], _ status: inout PackStatus) throws(Failure) {
     guard status.fallback == nil else { return }
     if let delta = status.delta {
       let isOffered = pack.deltas.contains { $0.sha256 == delta.sha256 && $0.size == delta.size }
-      let isComing = status.state.isUnderWay || status.state == .toBeTransferred
-      if isComing, isOffered { return }
-      if status.state.isUnderWay { plan.cancellations.append(status.identifier.description) }
-      if isComing { apply(status.state.isUnderWay ? .forgotten : .purged, to: &status) }
+      if isOffered, status.state.isUnderWay { return }
+      if isOffered, try hasArrived(status) { return }
+      cancel(status)
+      apply(.forgotten, to: &status)
       status.delta = nil
     }
-    guard status.state.kind == .notLoaded || status.state.kind == .failed, !isHere(PackBytes(pack), status.id) else { return }
+    guard status.state.kind == .notLoaded || status.state.kind == .failed, try !hasArrived(status) else { return }
     // An essential download depends on nothing, because only this event permits it.
     if pack.delivery == .essential, facts.event.permitsEssential { return }
     let roots = (held.map(\.contentRoot) + [bases.awaited[pack.id]]).compactMap(\.self) + bases.roots(below: pack)
@@ -313,10 +314,6 @@ struct Planning<Failure: Error> {
     return start..<(files[start...].firstIndex { $0.identifier.id != id } ?? files.count)
   }
 
-  private mutating func need(_ status: PackStatus) {
-    if let place = file(status.identifier.description) { isNeeded[place] = true }
-  }
-
   // MARK: Packs whose shard is not here
 
   /// Keeps everything of a pack, and records whether it is requested.
@@ -332,9 +329,8 @@ struct Planning<Failure: Error> {
     guard var status = before ?? (isAsked && held.isEmpty ? PackStatus(id: id, bytes: .unknown, at: facts.time) : nil) else { return }
     let identifier = status.identifier.description
     offeredDownloads.insert(identifier)
-    try meetFile(identifier, &status)
     if isAsked, !status.isWanted || status.state.kind == .failed { apply(.asked, to: &status) }
-    meetSystem(identifier, &status)
+    if try !hasArrived(status) { meetSystem(identifier, false, &status) }
     try note(before, status)
   }
 
@@ -342,7 +338,7 @@ struct Planning<Failure: Error> {
 
   /// Removes the record of a pack that is on the device, or is not offered.
   private mutating func drop(_ before: PackStatus) throws(Failure) {
-    if before.state.isUnderWay { plan.cancellations.append(before.identifier.description) }
+    cancel(before)
     try change(before.id, before, nil)
   }
 

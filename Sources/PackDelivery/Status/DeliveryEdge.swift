@@ -30,7 +30,7 @@ package struct DeliveryEdge: Hashable, Sendable {
 
     // A download that was cancelled, failed or counted as lost may still arrive.
     case (.notLoaded, .began), (.scheduled, .began), (.paused, .began), (.failed, .began): .loading
-    case (.notLoaded, .arrived), (.scheduled, .arrived), (.loading, .arrived), (.paused, .arrived), (.failed, .arrived): .toBeTransferred
+    case (_, .arrived): .notLoaded
 
     case (.scheduled, .paused), (.loading, .paused), (.paused, .paused): .paused
     case (.scheduled, .demoted), (.loading, .demoted), (.paused, .demoted): .scheduled
@@ -40,12 +40,11 @@ package struct DeliveryEdge: Hashable, Sendable {
     case (.notLoaded, .cancelled), (.scheduled, .cancelled), (.loading, .cancelled), (.paused, .cancelled), (.failed, .cancelled):
       .notLoaded
 
-    case (.toBeTransferred, .installFailed): .failed
-    case (.toBeTransferred, .purged): .notLoaded
+    case (_, .installFailed): .failed
     case (.failed, .retryDue): .notLoaded
 
-    case (_, .scheduled), (_, .began), (_, .arrived), (_, .paused), (_, .demoted), (_, .turnedAway), (_, .downloadFailed),
-      (_, .forgotten), (_, .cancelled), (_, .installFailed), (_, .purged), (_, .retryDue):
+    case (_, .scheduled), (_, .began), (_, .paused), (_, .demoted), (_, .turnedAway), (_, .downloadFailed),
+      (_, .forgotten), (_, .cancelled), (_, .retryDue):
       nil
     }
   }

@@ -12,8 +12,8 @@ public enum IdleReason: String, Hashable, Sendable, CaseIterable {
   case cancelled
   /// The system no longer has the download.
   case forgotten
-  /// The file is gone: the system freed space, or the store rejects its bytes.
-  case purged
+  /// The file arrived. It is gone if it is not in the shared directory any more: the system freed space, or the store rejects its bytes.
+  case arrived
   /// The system does not accept this download before the first start of the app.
   case beforeLaunch = "before-launch"
   /// The pack exceeds the download allowance before the first start of the app.
@@ -41,7 +41,7 @@ public enum IdleReason: String, Hashable, Sendable, CaseIterable {
     case .retrying: "an earlier attempt failed, and the next one is due"
     case .cancelled: "the download was cancelled"
     case .forgotten: "the system no longer has the download"
-    case .purged: "the file is gone from the device, perhaps to free space"
+    case .arrived: "the file was downloaded"
     case .beforeLaunch: "the system does not accept this download before the first start of the app"
     case .allowance: "it exceeds the download allowance before the first start of the app"
     case .host: "its host is not permitted for downloads before the first start of the app"

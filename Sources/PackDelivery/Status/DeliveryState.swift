@@ -8,8 +8,6 @@ public enum DeliveryState: Hashable, Sendable {
   case loading
   /// The download is paused.
   case paused(PauseReason)
-  /// The complete file is in the shared directory until the app has installed it.
-  case toBeTransferred
   /// The download or the installation failed.
   case failed(FailureReason)
 
@@ -23,8 +21,6 @@ public enum DeliveryState: Hashable, Sendable {
     case loading
     /// ``DeliveryState/paused(_:)``
     case paused
-    /// ``DeliveryState/toBeTransferred``
-    case toBeTransferred
     /// ``DeliveryState/failed(_:)``
     case failed
   }
@@ -36,7 +32,6 @@ public enum DeliveryState: Hashable, Sendable {
     case .scheduled: .scheduled
     case .loading: .loading
     case .paused: .paused
-    case .toBeTransferred: .toBeTransferred
     case .failed: .failed
     }
   }
@@ -48,7 +43,6 @@ public enum DeliveryState: Hashable, Sendable {
     case .scheduled: "the system has the download and will start it"
     case .loading: "the download is running"
     case .paused(let reason): reason.text
-    case .toBeTransferred: "the file is downloaded and waits for the app to install it"
     case .failed(let reason): reason.text
     }
   }
@@ -73,7 +67,6 @@ extension DeliveryState: CustomStringConvertible {
     case .scheduled: "scheduled"
     case .loading: "loading"
     case .paused(let reason): "paused \(reason.rawValue)"
-    case .toBeTransferred: "to-be-transferred"
     case .failed(let reason): "failed \(reason.rawValue)"
     }
   }
@@ -97,7 +90,6 @@ extension DeliveryState: CustomStringConvertible {
       self = .failed(reason)
     case ("scheduled", nil): self = .scheduled
     case ("loading", nil): self = .loading
-    case ("to-be-transferred", nil): self = .toBeTransferred
     default: return nil
     }
   }

@@ -10,7 +10,7 @@ public enum PackEvent: Hashable, Sendable {
   case began
   /// The download was paused.
   case paused(PauseReason)
-  /// The complete file is in the shared directory.
+  /// The download is over: its file is in the shared directory.
   case arrived
   /// An essential download failed and was handed to the system again as a non-essential one.
   case demoted
@@ -25,8 +25,6 @@ public enum PackEvent: Hashable, Sendable {
   case cancelled
   /// The file cannot be installed.
   case installFailed(FailureReason)
-  /// The file is gone, or the store rejects its bytes.
-  case purged
   /// The wait before the next attempt is over.
   case retryDue
 
@@ -56,8 +54,6 @@ public enum PackEvent: Hashable, Sendable {
     case cancelled
     /// ``PackEvent/installFailed(_:)``
     case installFailed
-    /// ``PackEvent/purged``
-    case purged
     /// ``PackEvent/retryDue``
     case retryDue
   }
@@ -77,7 +73,6 @@ public enum PackEvent: Hashable, Sendable {
     case .forgotten: .forgotten
     case .cancelled: .cancelled
     case .installFailed: .installFailed
-    case .purged: .purged
     case .retryDue: .retryDue
     }
   }

@@ -1,6 +1,7 @@
 /// The status of one pack's delivery, shared by app and extension: of one version of it, which the manifest offered last and the device does not have.
 ///
-/// What is on the device is only in the store's records. There is no status of a pack that the device has as the manifest offers it.
+/// What is on the device is only in the store's records. There is no status of a pack that the device has as the manifest offers it. Whether the file
+/// arrived says only the file itself (``SharedState/hasArrived(_:)``).
 public struct PackStatus: Hashable, Sendable {
   /// The name of the pack.
   public let id: String
@@ -117,12 +118,13 @@ public struct PackStatus: Hashable, Sendable {
       idle = .cancelled
       isEssential = false
       isWanted = false
-    case .purged:
-      idle = .purged
+    case .arrived:
+      idle = .arrived
+      isEssential = false
     case .retryDue:
       idle = .retrying
       delaySeconds = 0
-    case .began, .arrived:
+    case .began:
       idle = .new
     }
     state =
@@ -130,7 +132,6 @@ public struct PackStatus: Hashable, Sendable {
       case .notLoaded: .notLoaded(idle)
       case .scheduled: .scheduled
       case .loading: .loading
-      case .toBeTransferred: .toBeTransferred
       // The events of these states carry the reason and were handled above.
       case .paused, .failed: state
       }

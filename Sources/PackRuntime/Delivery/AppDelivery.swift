@@ -171,8 +171,8 @@ public struct AppDelivery: Sendable {
     public let installed: InstalledPack?
     /// The error if the installation failed. Nil if it succeeded, or if the file was gone.
     public let failure: PackError?
-    /// The record, if the pack is still to come. Nil if it is installed, another process had changed the record, the file was gone, or the record could not
-    /// be written. The next plan corrects this.
+    /// The new record if the file was removed because it failed. Nil if it is kept, the pack is installed, another process had changed the record, the file
+    /// was gone, or the record could not be written. The next plan corrects this.
     public let status: PackStatus?
     /// The versions that were removed to make room.
     public internal(set) var removed: [InstalledPack] = []

@@ -32,7 +32,7 @@ package struct TransferService: DownloadService {
     try await transfers.removeParts { [state] (identifier) throws(PackError) in
       guard let record = try? state.status(of: identifier.id), record.identifier == identifier else { return false }
       switch record.state {
-      case .notLoaded(.cancelled), .toBeTransferred: return false
+      case .notLoaded(.cancelled), .notLoaded(.arrived): return false
       case .notLoaded, .scheduled, .loading, .paused, .failed: return true
       }
     }

@@ -126,6 +126,8 @@ struct BackgroundDriver {
 
   func status(_ id: String) throws -> PackStatus? { try SharedState(group: Self.group).status(of: id) }
 
+  func hasArrived(_ id: String) throws -> Bool { try SharedState(group: Self.group).content().files.contains { $0.identifier.id == id } }
+
   /// Lists every file below a directory with its name, number, size and time.
   func snapshot(_ directory: URL) -> [String] {
     let names = FileManager.default.enumerator(atPath: directory.path)!.compactMap { $0 as? String }.sorted()
@@ -255,7 +257,7 @@ struct BackgroundDriver {
     require(!wasLeft && size > 1_000_000 && bytesRead() - read < 200_000, "\(bytesRead() - read) bytes were read")
     let parked = "\(container.path)/Library/Caches/deliveries/incoming/\(try identifier("game"))"
     require(self.number(of: parked) == number && number != nil, "the file was not moved")
-    require(try status("game")?.state == .toBeTransferred)
+    require(try hasArrived("game"))
 
     // An update requests nothing that is already here, and nothing twice.
     let again = try await system.ask(downloader, .update, manifest: manifestFile)
@@ -269,7 +271,7 @@ struct BackgroundDriver {
     let reports = log.take()
     require("\(reports[0])" == "manifest 1, 3 downloads", "\(reports[0])")
     require(reports.contains { if case .answered(let answer) = $0 { answer.refusal?.code == .damagedManifest } else { false } })
-    require(reports.contains { if case .arrived(_, .recorded) = $0 { true } else { false } })
+    require(reports.contains { if case .arrived(_, .moved) = $0 { true } else { false } })
     // Without a container nothing can be done, and nothing crashes.
     let nobody = Downloader(BackgroundDelivery(group: "other", trusting: [publicKey], report: { log.add($0) }))
     require(try await system.ask(nobody, .install, manifest: manifestFile).isEmpty)
@@ -351,7 +353,7 @@ struct BackgroundDriver {
     let game = try identifier("game")
     await system.finish(game, with: try arrived("game"), downloader)
     try await system.ask(downloader, .periodic, manifest: manifestFile)
-    require(try status("game")?.state == .toBeTransferred)
+    require(try hasArrived("game"))
   }
 
   /// Makes a challenge for a password.
@@ -441,7 +443,7 @@ struct BackgroundDriver {
       case .began: told.append("began")
       case .paused: told.append("paused")
       case .progress: progress += 1
-      case .arrived(_, .recorded): told.append("arrived")
+      case .arrived(_, .moved): told.append("arrived")
       case .failed(let download, _, _): told.append("failed \(DownloadIdentifier(download)!.id)")
       case .manifestFailed: told.append("manifest")
       default: preconditionFailure("\(event)")
@@ -583,7 +585,7 @@ struct BackgroundDriver {
     require(lines.contains { $0.category == "background" && $0.shown == "content request kind=1 event=install" && $0.level == .default })
     require(lines.contains { $0.category == "delivery" && $0.shown.hasPrefix("planned event=install manifest=1 downloads=3 ") })
     require(lines.contains { $0.category == "background" && $0.shown.hasPrefix("callback ended milliseconds=") && $0.level == .info })
-    require(lines.contains { $0.shown.hasPrefix("file arrived download=core@1-") && $0.shown.hasSuffix(" result=recorded") })
+    require(lines.contains { $0.shown.hasPrefix("file arrived download=core@1-") && $0.shown.hasSuffix(" result=moved") })
     require(
       lines.contains {
         $0.level == .error && $0.shown.hasPrefix("download failed download=game@1-")

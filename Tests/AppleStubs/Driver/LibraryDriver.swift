@@ -272,7 +272,7 @@ struct LibraryDriver {
     try await closed()
     // The system empties the caches while the app does not run. A file that waits there is lost.
     await system.finish(try first.identifier("extra"), with: try first.arrived("extra"), first.downloader())
-    require(try first.status("extra")?.state == .toBeTransferred)
+    require(try first.hasArrived("extra"))
     let container = FileManager.default.containerURL(forSecurityApplicationGroupIdentifier: BackgroundDriver.group)!
     try FileManager.default.removeItem(at: container.appendingPathComponent("Library/Caches/deliveries"))
     let packs = try await library()

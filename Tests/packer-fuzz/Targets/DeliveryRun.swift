@@ -102,7 +102,6 @@ struct DeliveryRun {
     case .forgotten: .forgotten
     case .cancelled: .cancelled
     case .installFailed: .installFailed(one(FailureReason.allCases))
-    case .purged: .purged
     case .retryDue: .retryDue
     }
   }
@@ -218,7 +217,7 @@ struct DeliveryRun {
       for (id, record) in records.sorted(by: { $0.key < $1.key }) {
         switch record.state {
         case .scheduled, .loading, .paused: try take(.arrived, record)
-        case .toBeTransferred:
+        case .notLoaded(.arrived):
           records[id] = nil
           let bytes = record.bytes
           device.append(
@@ -237,7 +236,7 @@ struct DeliveryRun {
   private mutating func planAll() throws(BrokenPromise) {
     var waiting: [WaitingFile] = []
     for record in records.values {
-      if case .toBeTransferred = record.state { waiting.append(WaitingFile(identifier: record.identifier, size: record.file.size)) }
+      if record.state == .notLoaded(.arrived) { waiting.append(WaitingFile(identifier: record.identifier, size: record.file.size)) }
     }
     let (root, lookup) = sources(Set(Self.ids))
     let plan = DeliveryPlan(

@@ -114,10 +114,10 @@ extension FuzzTarget {
     seeds: {
       [
         FuzzSeed("plan", [0xFF, 0, 0xFF, 1, 0xFF, 2, 0xFF, 3]),
-        FuzzSeed("walk", [0, 2, 1, 0, 3, 1, 0, 5, 1, 0, 11, 1, 0, 13, 0, 0xFF, 1]),
-        FuzzSeed("failures", [1, 2, 1, 1, 8, 3, 1, 13, 0, 0xFF, 3, 1, 2, 0, 1, 8, 9, 0xFE, 200]),
+        FuzzSeed("walk", [0, 2, 1, 0, 3, 1, 0, 5, 1, 0, 11, 1, 0, 12, 0, 0xFF, 1]),
+        FuzzSeed("failures", [1, 2, 1, 1, 8, 3, 1, 12, 0, 0xFF, 3, 1, 2, 0, 1, 8, 9, 0xFE, 200]),
         FuzzSeed("essential", [0xFF, 0, 2, 2, 1, 2, 6, 0, 2, 7, 7, 0xFF, 0xF3]),
-        FuzzSeed("purged", [3, 2, 0, 3, 5, 0, 3, 12, 0, 3, 0, 1, 0xFA, 3, 0, 0xFD, 5, 0xFF, 0x42]),
+        FuzzSeed("arrived", [3, 2, 0, 3, 5, 0, 3, 11, 0, 3, 0, 1, 0xFA, 3, 0, 0xFD, 5, 0xFF, 0x42]),
         FuzzSeed("catalogue", [0xF8, 1, 0xFF, 0x0A, 0xE1, 2, 0, 0xFF, 0x0A, 0xF8, 3, 0xFF, 0x0A, 0xFC, 2, 0xF8, 1, 0xFF, 0x4A, 0xF8, 3]),
       ]
     },
