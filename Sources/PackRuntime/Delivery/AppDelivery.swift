@@ -128,7 +128,8 @@ public struct AppDelivery: Sendable {
 
   /// Makes a plan from the manifest and the content of the store, and records it.
   ///
-  /// The downloads of the plan are `scheduled` when this returns. The app must then hand them to what downloads.
+  /// The downloads of the plan are `scheduled` when this returns. The app must then hand them to what downloads. Do not plan while this process installs: a
+  /// file that the store is just taking would be downloaded again.
   ///
   /// - Parameters:
   ///   - asked: The names of the packs that the app wants now, including packs on demand.
