@@ -145,7 +145,6 @@ extension SharedState {
   ///
   /// - Returns: whether it differs from the last accepted manifest.
   private func isNew(_ manifest: ManifestListing, _ signed: SignedManifest, _ verify: ManifestCheck) throws(PackError) -> Bool {
-    try checkPackVersions(of: manifest)
     guard let known = try acceptedVersion(verify) else { return true }
     let version = manifest.head.version
     guard version >= known else {
@@ -153,7 +152,10 @@ extension SharedState {
         .manifestRollback, "manifest has version \(version), but version \(known) was accepted before",
         advice: .fetchManifestAgain)
     }
-    guard known == version, let isSame = try holdsSame(signed) else { return true }
+    guard known == version, let isSame = try holdsSame(signed) else {
+      try checkPackVersions(of: manifest)
+      return true
+    }
     guard isSame else {
       throw PackError(
         .manifestRollback, "manifest \(version) differs from the manifest \(version) that was accepted before",
@@ -172,12 +174,12 @@ extension SharedState {
     }
   }
 
-  /// Throws if a manifest has an older version of any pack, whatever the manifest's own version is.
+  /// Throws if a manifest has an older version of any pack than the last accepted one, whatever the manifest's own version is.
   private func checkPackVersions(of manifest: ManifestListing) throws(PackError) {
-    let root = try directory.open()
-    let known = Set(try directory.recordedPacks(in: root))
-    for pack in manifest where known.contains(pack.id) {
-      guard let version = try recordUnlessDamaged(pack.id, in: root).status?.bytes.version, pack.version < version else { continue }
+    guard let content = try lastContent(), let last = try? ManifestListing(SignedManifest(content)) else { return }
+    let known = Dictionary(last.lazy.map { ($0.id, $0.version) }, uniquingKeysWith: max)
+    for pack in manifest {
+      guard let version = known[pack.id], pack.version < version else { continue }
       throw PackError(
         .manifestRollback, "manifest has version \(pack.version) of pack '\(pack.id)', but version \(version) was accepted before",
         advice: .fetchManifestAgain)

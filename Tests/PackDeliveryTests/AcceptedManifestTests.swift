@@ -80,6 +80,16 @@ struct AcceptedManifestTests {
     #expect(try last()?.version == 7)
   }
 
+  @Test("an older version of a pack is refused, also if there is no record of the pack, because the device has it")
+  func olderPack() throws {
+    let state = try accept(document(manifest(offer("a", 2), offer("b"), version: 7)))
+    disk.hold([installed("a", 2)])
+    #expect(try open().plan(for: state, facts: DeliveryFacts(.periodic, at: now)).plan.ready == ["a"])
+    #expect(try open().status(of: "a") == nil)
+    #expect(failure { () throws(PackError) in try accept(document(manifest(offer("a", 1), version: 8))) }?.code == .manifestRollback)
+    try accept(document(manifest(offer("a", 2), offer("b", 3), version: 8)))
+  }
+
   @Test("the same manifest may arrive again, also with other signatures")
   func again() throws {
     let same = manifest((0..<200).map { offer("pack-\($0)") }, version: 7)

@@ -49,25 +49,23 @@ import Testing
       }
 
       /// The document, filled up to the largest size with descriptions.
-      var document: [UInt8] {
-        get throws {
-          var manifest = manifest(packs)
-          manifest.defaults = ManifestDefaults(baseURL: "https://cdn.example.com/", keyID: manifest.packs[0].keyID)
-          for number in manifest.packs.indices {
-            manifest.packs[number].url = manifest.defaults.url(manifest.packs[number].id, manifest.packs[number].sha256)!
-          }
-          if self == .catalogue {
-            manifest.catalogue = (0..<1024).map { number in
-              Shard(size: 16_000, contentSize: 60_000, maxCount: 98, sha256: digest("shard", UInt64(number)))
-            }
-          }
-          let short = try sign(manifest)
-          guard self == .texts || self == .deltas || self == .many else { return short }
-          let (left, count) = (Manifest.largestSize - short.count, self == .many ? 1 : manifest.packs.count)
-          let text = String(repeating: "d", count: self == .many ? left - 17 : 1 + left / count)
-          for number in 0..<count { manifest.packs[number].description = text }
-          return try sign(manifest)
+      func document(version: UInt64 = 2) throws -> [UInt8] {
+        var manifest = manifest(packs, version: version)
+        manifest.defaults = ManifestDefaults(baseURL: "https://cdn.example.com/", keyID: manifest.packs[0].keyID)
+        for number in manifest.packs.indices {
+          manifest.packs[number].url = manifest.defaults.url(manifest.packs[number].id, manifest.packs[number].sha256)!
         }
+        if self == .catalogue {
+          manifest.catalogue = (0..<1024).map { number in
+            Shard(size: 16_000, contentSize: 60_000, maxCount: 98, sha256: digest("shard", UInt64(number)))
+          }
+        }
+        let short = try sign(manifest)
+        guard self == .texts || self == .deltas || self == .many else { return short }
+        let (left, count) = (Manifest.largestSize - short.count, self == .many ? 1 : manifest.packs.count)
+        let text = String(repeating: "d", count: self == .many ? left - 17 : 1 + left / count)
+        for number in 0..<count { manifest.packs[number].description = text }
+        return try sign(manifest)
       }
 
       private func sign(_ manifest: Manifest) throws -> [UInt8] {
@@ -123,8 +121,8 @@ import Testing
         document[document.count - 40] ^= 1
       }
       if situation == .outdated {
-        // As large as the new one.
-        try directory.write(document, to: "state/manifest")
+        // As large as the new one, whose packs are compared with it.
+        try directory.write(release.document(version: 1), to: "state/manifest")
       }
       try directory.write(document, to: "manifest.json")
       var device = release.installed
@@ -148,7 +146,7 @@ import Testing
       "planning with the largest manifest allocates at most 2 MiB at any moment, the check of its signature included",
       .enabled(if: ProcessMemory.isMeasurable, "a sanitizer has an allocator of its own"), arguments: Release.allCases)
     func memory(_ release: Release) async throws {
-      let document = try release.document
+      let document = try release.document()
       let most: [Situation] = release == .texts || release == .many ? [.outdated, .arrived, .refused] : [.outdated]
       for situation in Effort.isFull ? Situation.allCases : most { try await memory(release, document, situation) }
     }
@@ -168,7 +166,7 @@ import Testing
           return ExtensionDelivery(state: state, trusting: keys)
             .downloads(for: .periodic, manifestAt: path + "/manifest.json", allowance: nil)
         }
-        try small.write(Release.usual.document, to: "manifest.json")
+        try small.write(Release.usual.document(), to: "manifest.json")
         _ = try plan(small.path)
         ProcessMemory.giveBack()
         let dirty = try ProcessMemory.dirtyKilobytes()

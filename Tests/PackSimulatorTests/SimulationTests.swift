@@ -289,7 +289,8 @@ struct SimulatedFaultTests {
       #expect(isKilled == (number <= operations), "\(number)")
     }
     #expect(operations > 100, "it made \(operations) operations")
-    #expect(kept > Effort.number(quick: 0, full: 5), "\(kept) files were moved before the end")
+    // Each of the five or more files has one operation after its move.
+    #expect(kept >= Effort.number(quick: 1, full: 5), "\(kept) files were moved before the end")
   }
 
   @Test("after any combination of faults, every pack is on the device in the end")
