@@ -707,7 +707,7 @@ time.sleep(60)
         port = served.port
         urllib.request.urlopen(urllib.request.Request(f"http://127.0.0.1:{port}/", headers={"Host": f"g.localhost:{port}"})).read()
     expect(json.loads(record.read_text())["packs"]["g"]["requestCount"] == 1, "the file is not that of the last run")
-    expect(sorted(path.name for path in project.iterdir()) == ["dist", "game", "key", "packer.yml", "run.json", "sign.key"], "something is left behind")
+    expect(sorted(path.name for path in project.iterdir()) == ["dist", "g.order", "game", "key", "packer.yml", "run.json", "sign.key"], "something is left behind")
 
 
 def main():
