@@ -624,6 +624,7 @@ def recording(place):
     (game / "img/hero.png").write_bytes(b"picture")
     (game / "unused.bin").write_bytes(bytes(4000))
     (game / "sw.js").write_text("")
+    (game / "img/index.html").write_text("x")
     run("key", "new", "-o", project / "key")
     run("key", "new", "--signing", "-o", project / "sign.key")
     (project / "packer.yml").write_text(
@@ -632,7 +633,7 @@ def recording(place):
     # It takes the options of Chromium, and loads its last word.
     fake = place / "fake-browser"
     fake.write_text("""#!/usr/bin/env python3
-import sys, time, urllib.error, urllib.request
+import os, sys, time, urllib.error, urllib.request
 assert sys.argv[1] == "--headless=new" and any(word.startswith("--user-data-dir=") for word in sys.argv)
 origin, host = sys.argv[-1].rstrip("/"), sys.argv[-1].split("/")[2]
 plain = "http://127.0.0.1:" + host.split(":")[1]
@@ -649,6 +650,8 @@ policy = get("/")[1]["Content-Security-Policy-Report-Only"]
 where = policy.split("report-uri ")[1].removeprefix(origin)
 assert get("/img/Hero.png")[0] == 404 and get("/favicon.ico")[0] == 404
 get("/img/hero.png", Range="bytes=1-2")
+if "PACKER_FAKE_DIRECTORY" in os.environ:
+    assert get("/img")[0] == 200
 assert get("/sw.js", **{"Service-Worker": "script"})[0] == 403
 def report(url, origin=origin):
     return get(where, b'{"csp-report":{"blocked-uri":"' + url + b'","effective-directive":"img-src","status-code":200}}', Origin=origin)[0]
@@ -665,7 +668,7 @@ time.sleep(60)
     done = subprocess.run(
         [PACKER, "serve", project / "dist", "--port", "0", "--record", record, "--browser", fake, "--for", "3"], capture_output=True, text=True, timeout=60)
     expect(done.returncode == 0 and "g: 4 requests" not in done.stderr, f"a recorded run ends with {done.returncode}: {done.stderr}")
-    expect("; 2 problems; 1 path is not in the pack; 1 address on other hosts; 1 of 4 files never asked for, 4.0 kB" in done.stdout, f"its summary is {done.stdout}")
+    expect("; 2 problems; 1 path is not in the pack; 1 address on other hosts; 2 of 5 files never asked for, 4.0 kB" in done.stdout, f"its summary is {done.stdout}")
     pack = json.loads(record.read_text())["packs"]["g"]
     expect([(at["path"], at["status"]) for at in pack["requests"]][:5] == [("index.html", 200), ("img/Hero.png", 404), ("favicon.ico", 404), ("img/hero.png", 206), ("sw.js", 403)],
            f"the requests are {pack['requests']}")
@@ -673,7 +676,7 @@ time.sleep(60)
     expect(pack["foreign"] == [{"directive": "img-src", "url": "https://tracker.example.com/p.gif"}], f"foreign: {pack['foreign']}")
     reason = "a web view has no service workers, so the game must work without"
     expect(pack["problems"] == [{"text": f"it registers 'sw.js': {reason}"}, {"place": "/a.js:1:7", "text": "Uncaught Error: dead\n  at x"}], f"problems: {pack['problems']}")
-    expect(pack["unused"] == [{"path": "unused.bin", "size": 4000}], f"unused: {pack['unused']}")
+    expect(pack["unused"] == [{"path": "img/index.html", "size": 1}, {"path": "unused.bin", "size": 4000}], f"unused: {pack['unused']}")
     gate = [PACKER, "verify", project / "dist", "-c", project / "packer.yml", "--run", record, "--strict", "--only", "PK601"]
     found = subprocess.run(gate, capture_output=True, text=True)
     expect(found.returncode == 1 and "PK6013: g: its pack has no 'img/Hero.png', but has 'img/hero.png'" in found.stdout, f"the gate says {found.stdout}")
@@ -685,11 +688,12 @@ time.sleep(60)
     found = subprocess.run(gate, capture_output=True, text=True)
     expect(found.returncode == 0 and "PK6015" in found.stdout, f"an old run: {found.returncode}, {found.stdout}")
 
-    # The order in which it loads, added to what is known. What is read in parts is for later.
+    # The order in which it loads, added to what is known. What is read in parts is for later, and a page that leads into a directory is no file.
     order = project / "g.order"
     order.write_text("[launch]\nindex.html\nlogo.svg\n")
     done = subprocess.run(
-        [PACKER, "serve", project / "dist", "--port", "0", "--layout", order, "--browser", fake, "--for", "3"], capture_output=True, text=True, timeout=60)
+        [PACKER, "serve", project / "dist", "--port", "0", "--layout", order, "--browser", fake, "--for", "3"], capture_output=True, text=True, timeout=60,
+        env={**os.environ, "PACKER_FAKE_DIRECTORY": "1"})
     expect(done.returncode == 0 and f"{order}: 2 files at the launch, 1 later" in done.stdout, f"an order ends with {done.returncode}: {done.stdout}{done.stderr}")
     expect(order.read_text().splitlines()[2:] == ["[launch]", "index.html", "logo.svg", "", "[later]", "img/hero.png"], f"the order is {order.read_text()}")
 

@@ -70,6 +70,12 @@ package final class GameSite: Site {
     }
   }
 
+  /// Returns whether a pack has a file at a path. False if the pack cannot be read.
+  package func hasFile(_ path: String, of id: String) -> Bool {
+    let pack = games.first { $0.id == id }.flatMap { (try? content(of: $0))?.pack }
+    return (try? pack?.find(path))?.kind == .file
+  }
+
   /// Returns the files of a game. Its pack stays open in place of the one that was not requested for the longest time.
   ///
   /// - Throws: the error of opening it, if its file was removed or changed after it was checked.

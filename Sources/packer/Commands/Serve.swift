@@ -192,7 +192,12 @@ struct Serve: OutputVerb {
     if let failure { throw failure }
     if let run = recorder?.run(of: site) {
       if let recordOutput { try write(run, to: recordOutput, on: console) }
-      if let orderOutput { try write(run.packs.first, addedTo: known, to: orderOutput, on: console) }
+      if let orderOutput {
+        var pack = run.packs.first
+        // Not the pages that lead into a directory, or that a game gets in place of a path of its own.
+        pack?.requests.removeAll { !site.hasFile($0.path, of: run.packs[0].id) }
+        try write(pack, addedTo: known, to: orderOutput, on: console)
+      }
     }
     guard seconds != nil, !Task.isCancelled else { throw PackError(.cancelled, "stopped") }
     return .done
