@@ -39,8 +39,6 @@ extension SharedState {
     return .moved
   }
 
-  static func place(_ identifier: DownloadIdentifier) -> String { "\(StateDirectory.Folder.incoming.rawValue)/\(identifier)" }
-
   // MARK: Installing
 
   /// Returns the path of a file that a plan hands over. Nil if it is gone, or its bytes are no longer wanted; make a new plan then.
@@ -52,7 +50,7 @@ extension SharedState {
     else {
       return nil
     }
-    return directory.path(Self.place(file.identifier))
+    return directory.path(StateDirectory.place(file.identifier))
   }
 
   /// The result of an installation.
@@ -79,7 +77,7 @@ extension SharedState {
         if end == .installed || next != nil { try directory.write(next, of: file.id, in: root) }
       }
       // The record first: if a file is left behind, the next plan finds and reports it.
-      try root.remove(Self.place(file.identifier))
+      try root.remove(StateDirectory.place(file.identifier))
       return next
     }
   }
@@ -93,7 +91,7 @@ extension SharedState {
     for orphan in orphans {
       guard let identifier = DownloadIdentifier(orphan) else { continue }
       try directory.withLock { (root) throws(PackError) in
-        let name = Self.place(identifier)
+        let name = StateDirectory.place(identifier)
         guard let size = try directory.status(name, in: root)?.size else { return }
         if let record = try? directory.record(identifier.id, in: root), record.identifier == identifier, record.file.size == size { return }
         if try root.remove(name) { freed += size }

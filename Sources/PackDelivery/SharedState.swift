@@ -81,7 +81,9 @@ public struct SharedState: Sendable {
   private func files(in root: RecordDirectory) throws(PackError) -> [WaitingFile] {
     var files: [WaitingFile] = []
     for name in try directory.names(in: .incoming, of: root) {
-      guard let identifier = DownloadIdentifier(name), let status = try directory.status(Self.place(identifier), in: root) else { continue }
+      guard let identifier = DownloadIdentifier(name), let status = try directory.status(StateDirectory.place(identifier), in: root) else {
+        continue
+      }
       files.append(WaitingFile(identifier: identifier, size: status.size))
     }
     return files
@@ -172,7 +174,9 @@ public struct SharedState: Sendable {
     guard !manifest.head.catalogue.isEmpty else { return lookup }
     var ids = facts.asked
     for pack in facts.device ?? [] where !pack.isRejected { ids.insert(pack.id) }
-    for id in records.ids { if search != nil, try records.read(id)?.isIdle ?? true { continue } else { ids.insert(id) } }
+    // Not compared with nil: for functions with a type of errors, the oldest systems lack what that takes.
+    let isSearched = if case .some = search { true } else { false }
+    for id in records.ids { if isSearched, try records.read(id)?.isIdle ?? true { continue } else { ids.insert(id) } }
     for file in files { ids.insert(file.identifier.id) }
     var listed: Set<String> = []
     for pack in manifest {

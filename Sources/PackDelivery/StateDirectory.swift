@@ -26,6 +26,9 @@ struct StateDirectory: Sendable {
 
   func path(_ name: String) -> String { "\(path)/\(name)" }
 
+  /// The name of the file that a download brings.
+  static func place(_ download: DownloadIdentifier) -> String { "\(Folder.incoming.rawValue)/\(download)" }
+
   // MARK: Opening
 
   /// Opens the directory. Creates it if it does not exist.
@@ -102,7 +105,7 @@ struct StateDirectory: Sendable {
   /// - Throws: ``PackFormat/PackError/Code/missingInput`` if the file itself is gone: another call may have moved it.
   func moveIn(_ file: String, as identifier: DownloadIdentifier, in root: RecordDirectory) throws(PackError) {
     try root.order()
-    let place = path("\(Folder.incoming.rawValue)/\(identifier)")
+    let place = path(Self.place(identifier))
     if try writing(place, ifPresent(files.rename(file, to: place, in: nil))) == nil {
       // Either the file or the folder is gone.
       _ = try sizeOfFile(file)
@@ -114,7 +117,7 @@ struct StateDirectory: Sendable {
 
   /// Returns whether the file that a record is about is here, as long as the manifest says.
   func hasFile(of record: PackStatus, in root: RecordDirectory) throws(PackError) -> Bool {
-    try status("\(Folder.incoming.rawValue)/\(record.identifier)", in: root)?.size == record.file.size
+    try status(Self.place(record.identifier), in: root)?.size == record.file.size
   }
 
   /// Returns the names in a folder, sorted; empty if the folder does not exist.

@@ -277,7 +277,9 @@ struct DeliveryWorld {
       #expect(isApp || !inCatalogue.contains(pack.id), "an extension decides about \(pack.id)")
     }
     #expect(plan.undecided.allSatisfy { id in !manifest.packs.contains { $0.id == id } && lists(of: id, in: plan).isEmpty })
-    bases.formUnion(packs.filter { $0.delivery != .onDemand || asked.contains($0.id) }.compactMap(\.basePack))
+    // What is on the device is kept up to date, also if it came while it was no pack on demand.
+    let held = Set(device.filter { !$0.isRejected }.map(\.id))
+    bases.formUnion(packs.filter { $0.delivery != .onDemand || asked.contains($0.id) || held.contains($0.id) }.compactMap(\.basePack))
     for download in plan.downloads {
       let pack = packs.first { $0.id == download.id }
       if download.isDelta {
@@ -299,7 +301,7 @@ struct DeliveryWorld {
         "\(download.id) is being moved into the store")
       #expect(!download.isEssential || event.permitsEssential && pack?.delivery == .essential)
       #expect(
-        pack?.delivery != .onDemand || asked.contains(download.id) || bases.contains(download.id), "\(download.id) was never requested")
+        pack?.delivery != .onDemand || asked.union(held).union(bases).contains(download.id), "\(download.id) was never requested")
     }
   }
 

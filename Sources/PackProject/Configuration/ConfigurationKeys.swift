@@ -206,7 +206,7 @@ extension ConfigurationMap {
         "The id of another pack, such as an engine that games share: devices that have that one download only what is new in this one.",
         example: "engine"),
       ConfigurationKey(
-        "layout", .scalar(.directory),
+        "layout", .scalar(.text(longest: 1000)),
         "The order file by which its files are laid out, so that a game reads its first files in one go: 'packer serve --layout' writes it.",
         example: "game.order"),
       ConfigurationKey("name", .scalar(.text(longest: 200)), "The name for people. Default: the id."),

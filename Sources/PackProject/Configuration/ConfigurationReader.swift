@@ -315,7 +315,7 @@ struct ConfigurationReader {
   private mutating func checkPlaceholders(_ entry: ConfigurationNode) {
     let hasName = entry["each"] != nil
     var texts: [(key: String, node: ConfigurationNode)] = []
-    for key in ["id", "language", "name", "description"] {
+    for key in ["id", "language", "name", "description", "layout"] {
       if let node = entry[key] { texts.append((key, node)) }
     }
     for key in ["tags", "exclude"] {
@@ -368,12 +368,7 @@ struct ConfigurationReader {
     settings.allowsSecrets = setting("allowSecrets")?.isTrue ?? false
     settings.allowedSecrets = setting("allowSecrets")?.items.compactMap(Self.allowedSecret) ?? []
     settings.allowsUnportablePaths = setting("allowUnportablePaths")?.isTrue ?? false
-    let layout = entry.text("layout", .directory).map { inDirectory(Self.normalized(filled($0))) }
-    if let layout {
-      do throws(PackError) { settings.order = try LoadOrder.read(layout, files: files) } catch {
-        add((entry["layout"] ?? entry).position, "'layout': \(error.message)", hint: error.advice?.description)
-      }
-    }
+    let layout = order(of: entry, filled, &settings)
     let platforms = setting("platforms")?.items.compactMap { $0.scalarText(.text(longest: 100)) } ?? []
     return PackerConfiguration.Pack(
       id: id, root: inDirectory(root), rootInProject: root,
@@ -386,6 +381,25 @@ struct ConfigurationReader {
       description: entry.text("description", .text(longest: 2000)).map(filled) ?? "",
       settings: settings, layout: layout, base: entry.text("base", .packID), budget: budget(entry["budget"], filled),
       position: entry.position)
+  }
+
+  /// Reads the order file of a pack into its settings, and returns its path.
+  private mutating func order(
+    of entry: ConfigurationNode, _ filled: (String) -> String, _ settings: inout PackSettings
+  ) -> String? {
+    guard let text = entry.text("layout", .text(longest: 1000)), let node = entry["layout"], case .scalar(var scalar) = node.content else {
+      return nil
+    }
+    scalar.text = filled(text)
+    if let problem = ScalarFormat.directory.problem(of: scalar) {
+      add(node.position, "'layout' is \(problem)")
+      return nil
+    }
+    let layout = inDirectory(Self.normalized(scalar.text))
+    do throws(PackError) { settings.order = try LoadOrder.read(layout, files: files) } catch {
+      add(node.position, "'layout': \(error.message)", hint: error.advice?.description)
+    }
+    return layout
   }
 
   private static func allowedSecret(_ node: ConfigurationNode) -> AllowedSecret? {

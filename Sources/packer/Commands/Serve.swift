@@ -91,7 +91,7 @@ struct Serve: OutputVerb {
   @Option(
     name: .customLong("layout"),
     help: ArgumentHelp(
-      "Add the order in which the game loads its files to this file, which 'layout' in packer.yml then names. Record at least three runs.",
+      "Add the order in which the game loads its files to this file, which 'layout' in packer.yml then names. Record at least three runs. Not for folders.",
       valueName: "file"), completion: .file())
   var orderPath: String?
 
@@ -281,11 +281,12 @@ struct Serve: OutputVerb {
       }
       try ReleasePlaces.checkPresence(of: target, configuration: nil)
     case .folder:
-      guard trust.isEmpty, key.references.isEmpty, recordPath == nil else {
-        let option = !trust.isEmpty ? "--trust" : recordPath != nil ? "--record" : "--key"
+      let record = recordPath == nil ? orderPath == nil ? nil : "--layout" : "--record"
+      guard trust.isEmpty, key.references.isEmpty, record == nil else {
+        let option = !trust.isEmpty ? "--trust" : record ?? "--key"
         throw PackError(
           .usage, "\(option) is for packs, and \(target) is a folder of plain files",
-          hint: recordPath == nil ? nil : "pack it first: a recorded run names the content of its packs")
+          hint: record == nil ? nil : "pack it first: only packs are recorded")
       }
     }
   }
@@ -327,11 +328,11 @@ struct Serve: OutputVerb {
 
   private func serveFolder(in session: Session) async throws(PackError) -> Outcome {
     guard key.references.isEmpty, only == nil, trust.isEmpty, !isIsolated, !serviceWorkers, fallback == nil,
-      contentSecurityPolicy == nil, recordPath == nil, browser == nil, seconds == nil, !opens
+      contentSecurityPolicy == nil, recordPath == nil, orderPath == nil, browser == nil, seconds == nil, !opens
     else {
       throw PackError(
         .usage,
-        "--cdn serves the folder unchanged, so --key, --open, --pack, --trust, --isolated, --service-workers, --fallback, --csp, --record, --browser and --for do not apply"
+        "--cdn serves the folder unchanged, so --key, --open, --pack, --trust, --isolated, --service-workers, --fallback, --csp, --record, --layout, --browser and --for do not apply"
       )
     }
     let (plan, isSeedChosen) = try faults.plan()

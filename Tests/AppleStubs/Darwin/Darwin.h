@@ -495,6 +495,9 @@ int pthread_cond_init(pthread_cond_t *_Nonnull restrict, const pthread_condattr_
 int pthread_cond_signal(pthread_cond_t *_Nonnull);
 int pthread_cond_timedwait(pthread_cond_t *_Nonnull restrict, pthread_mutex_t *_Nonnull restrict, const struct timespec *_Nullable restrict);
 int pthread_cond_wait(pthread_cond_t *_Nonnull restrict, pthread_mutex_t *_Nonnull restrict);
+void *_Nullable pthread_getspecific(pthread_key_t);
+int pthread_key_create(pthread_key_t *_Nonnull, void (*_Nullable)(void *_Nonnull));
+int pthread_setspecific(pthread_key_t, const void *_Nullable);
 int pthread_create(
   pthread_t _Nullable *_Nonnull restrict, const pthread_attr_t *_Nullable restrict, void *_Nullable (*_Nonnull)(void *_Nonnull),
   void *_Nullable restrict);
