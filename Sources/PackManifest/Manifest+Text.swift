@@ -67,6 +67,10 @@ extension ManifestPack {
       if !platforms.isEmpty { writer.array("platforms", platforms) { $0.string($1) } }
       writer.string("sha256", sha256.hex)
       writer.integer("size", size)
+      if let stream {
+        writer.key("stream")
+        stream.write(to: &writer)
+      }
       if !tags.isEmpty { writer.array("tags", tags) { $0.string($1) } }
       if url != defaults.url(id, sha256) { writer.string("url", url) }
       writer.integer("version", version)

@@ -100,6 +100,8 @@ public struct ManifestPack: Hashable, Sendable {
   public var basePack: String?
   /// The deltas to this pack, in ascending order of their digests. At most ``ManifestDelta/largestCount``.
   package var deltas: [ManifestDelta] = []
+  /// The lead, by which the pack is played while it arrives; nil if it has none.
+  package var stream: ManifestStream?
 
   /// Makes an entry without checking its values.
   public init(

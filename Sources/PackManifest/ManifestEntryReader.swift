@@ -48,6 +48,7 @@ struct ManifestEntryReader {
     var fallbackLanguage: String?
     var basePack: String?
     var deltas: [ManifestDelta]?
+    var stream: ManifestStream?
     var created: ManifestTime?
   }
 
@@ -75,6 +76,7 @@ struct ManifestEntryReader {
     pack.languages = values.languages ?? []
     pack.fallbackLanguage = values.fallbackLanguage
     pack.deltas = values.deltas ?? []
+    pack.stream = values.stream
     return pack
   }
 
@@ -114,6 +116,7 @@ struct ManifestEntryReader {
       case "name": values.name = try cursor.text("a name", in: bytes)
       case "platforms": values.platforms = try cursor.texts("platform", depth: depth + 2, in: bytes)
       case "sha256": values.sha256 = try cursor.hex("a SHA-256", count: 32, in: bytes)
+      case "stream": values.stream = try ManifestStream(depth: depth + 2, &cursor, bytes)
       case "tags": values.tags = try cursor.texts("tag", depth: depth + 2, in: bytes)
       case "url": values.url = try cursor.text("a URL", in: bytes)
       default: try cursor.skip(depth: depth + 2, in: bytes)

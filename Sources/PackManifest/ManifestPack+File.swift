@@ -1,4 +1,29 @@
 extension ManifestPack {
+  /// A file of a pack below the base of its manifest.
+  package struct File: Hashable, Sendable {
+    /// Its name, which contains its digest, so no other file ever has the name.
+    package let name: String
+    /// The exact size in bytes, as served.
+    package let size: UInt64
+    /// SHA-256 of the file, 32 bytes.
+    package let sha256: [UInt8]
+
+    package init(name: String, size: UInt64, sha256: [UInt8]) { (self.name, self.size, self.sha256) = (name, size, sha256) }
+  }
+
+  /// The deltas to the pack and its lead: what is published of it besides the pack.
+  package var filesBeside: [File] {
+    let lead = stream.map { File(name: Self.leadName(id, $0.sha256), size: $0.size, sha256: $0.sha256) }
+    return deltas.map { File(name: Self.publishedName(id, $0.sha256), size: $0.size, sha256: $0.sha256) } + (lead.map { [$0] } ?? [])
+  }
+
+  /// Whether a name is that of a pack, delta, lead or shard, which contains their digest.
+  package static func isPublishedName(_ name: String) -> Bool { endings.contains { name.hasSuffix($0) } }
+  private static let endings = [".pack", ".lead", Shard.fileExtension]
+
+  /// Returns the name under which the lead of a pack is published.
+  package static func leadName(_ id: String, _ sha256: [UInt8]) -> String { "\(id)-\(sha256.prefix(8).hex).lead" }
+
   /// Returns the name under which a pack is published. It depends on every byte of the file, so that caches never serve an earlier version.
   package static func publishedName(_ id: String, _ sha256: [UInt8]) -> String { "\(id)-\(sha256.prefix(8).hex).pack" }
 

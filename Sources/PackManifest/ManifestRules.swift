@@ -28,6 +28,7 @@ enum ManifestRules {
     mutating func faults(of pack: ManifestPack) -> [String] {
       var faults = ManifestRules.faults(of: pack).map { "pack '\(pack.id)': \($0)" }
       if !hasBase, !pack.deltas.isEmpty { faults.append("pack '\(pack.id)' has deltas, which need a base") }
+      if !hasBase, pack.stream != nil { faults.append("pack '\(pack.id)' has a lead, which needs a base") }
       if !ids.insert(pack.id).inserted { faults.append("pack '\(pack.id)' is listed twice") }
       return faults
     }
@@ -68,6 +69,7 @@ enum ManifestRules {
     if let base = pack.basePack, base == pack.id || (try? PackName(base)) == nil {
       faults.append("basePack is not the name of another pack")
     }
+    if let stream = pack.stream { faults += stream.faults(packSize: pack.size) }
     return faults + ManifestDelta.faults(of: pack.deltas)
   }
 

@@ -107,7 +107,7 @@ package struct Pruning: Sendable {
     }
     let keptNames = Set(kept.map(\.name))
     let removed = older.filter { file in
-      guard file.name.hasSuffix(".pack") || Shard.isFileName(file.name) else { return false }
+      guard ManifestPack.isPublishedName(file.name) else { return false }
       if keptNames.contains(file.name) { return false }
       return !needed.contains(file.name) && there[file.name] != nil
     }

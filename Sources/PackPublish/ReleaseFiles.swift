@@ -1,13 +1,7 @@
-/// The files of a release that devices fetch: its manifest, and the packs, deltas and shards that the manifest names.
+/// The files of a release that devices fetch: its manifest, and the packs, deltas, leads and shards that the manifest names.
 package struct ReleaseFiles: Sendable {
-  /// A pack, a delta or a shard. Its name contains its digest, so no other file ever has the name.
-  package struct File: Hashable, Sendable {
-    package let name: String
-    /// The exact size in bytes, as served.
-    package let size: UInt64
-    /// SHA-256 of the file, 32 bytes.
-    let sha256: [UInt8]
-  }
+  /// A pack, a delta, a lead or a shard.
+  package typealias File = ManifestPack.File
 
   /// The path of the directory.
   package let directory: String
@@ -39,9 +33,7 @@ package struct ReleaseFiles: Sendable {
     var found: Set<File> = []
     for pack in catalogue.packs {
       found.insert(File(name: pack.fileName, size: pack.size, sha256: pack.sha256))
-      for delta in pack.deltas {
-        found.insert(File(name: ManifestPack.publishedName(pack.id, delta.sha256), size: delta.size, sha256: delta.sha256))
-      }
+      found.formUnion(pack.filesBeside)
     }
     for shard in manifest.catalogue { found.insert(File(name: shard.fileName, size: shard.size, sha256: shard.sha256)) }
     self.files = found.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }

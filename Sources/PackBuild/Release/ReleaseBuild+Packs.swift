@@ -162,13 +162,21 @@ extension ReleaseBuild {
     guard census.contentRoot == record.contentRoot else {
       throw PackError(.damagedPayload, "\(output)/\(record.file): the entries do not match the content root")
     }
-    let entry = ManifestPack(
+    var entry = ManifestPack(
       id: record.id, version: record.version, url: configuration.serve.baseURL + record.file, size: record.size, sha256: record.sha256,
       contentRoot: record.contentRoot, contentSize: made.origin.census?.contentSize ?? pack.contentSize, installSize: census.installSize,
       files: census.files, maxFrame: UInt64(pack.largestFrame), keyID: record.keyID, delivery: settings.delivery,
       install: settings.install, tags: settings.tags, name: settings.name == record.id ? "" : settings.name,
       description: settings.description, platforms: settings.platforms, language: settings.language)
     try pack.check(against: entry)
+    if let order = settings.settings.order, settings.install == .packed {
+      entry.stream = try PackLead.of(pack, by: order, files: files, backend: backend).map { (lead) throws(PackError) in
+        let draft = Self.draft("\(settings.id).lead")
+        let stream = try lead.write(to: staged.path(of: draft))
+        try staged.rename(draft, to: ManifestPack.leadName(record.id, stream.sha256))
+        return stream
+      }
+    }
     return entry
   }
 

@@ -191,9 +191,7 @@ package struct ReleaseRecording: Sendable {
       try checkFile(pack.file, size: pack.size, sha256: pack.sha256)
     }
     for pack in catalogue.packs {
-      for delta in pack.deltas {
-        try checkFile(ManifestPack.publishedName(pack.id, delta.sha256), size: delta.size, sha256: delta.sha256)
-      }
+      for file in pack.filesBeside { try checkFile(file.name, size: file.size, sha256: file.sha256) }
     }
     return (record, manifest.manifest.catalogue.count, entries.mapValues(\.install))
   }

@@ -22,11 +22,12 @@ extension Facts {
       found.append(
         LiveFile(
           kind: .pack, url: try address(pack.url), pack: pack.id, size: pack.size, sha256: pack.sha256, path: local(pack.fileName)))
-      for delta in pack.deltas {
-        let name = ManifestPack.publishedName(pack.id, delta.sha256)
+      for file in pack.filesBeside {
         found.append(
           LiveFile(
-            kind: .delta, url: try address(base + name), pack: pack.id, size: delta.size, sha256: delta.sha256, path: local(name)))
+            kind: file.sha256 == pack.stream?.sha256 ? .lead : .delta, url: try address(base + file.name), pack: pack.id, size: file.size,
+            sha256: file.sha256,
+            path: local(file.name)))
       }
     }
     for shard in content.catalogue {

@@ -12,6 +12,8 @@ struct Facts: Sendable {
   /// File contents that are in more than one pack.
   var shared: [SharedContent] = []
   var updates = UpdateInspection.Result()
+  /// The leads of the packs that have one.
+  var leads: [LeadSighting] = []
   var plist: PlistSighting?
   /// The built app from which the Info.plist was taken.
   var app: BuiltApp?
@@ -229,11 +231,15 @@ struct Files: Fact {
   private let packs: [PackSighting]
   private let unsound: Set<String>
   let deltas: [DeltaSighting]
+  let leads: [LeadSighting]
+
+  /// The deltas and the leads.
+  var beside: [any SideFile] { deltas + leads }
 
   static let source = FactSource(.files) { facts -> Files? in
     let entries = facts.entries
     guard facts.manifest.manifest != nil, facts.packs.count == entries.count else { return nil }
-    return Files(entries: entries, packs: facts.packs, unsound: facts.unsound, deltas: facts.updates.deltas)
+    return Files(entries: entries, packs: facts.packs, unsound: facts.unsound, deltas: facts.updates.deltas, leads: facts.leads)
   }
 
   /// The entries with their files.

@@ -89,7 +89,7 @@ struct ForeignFilesSearch {
         for inner in try files.names(at: path, .directoryUnlinked) where !expected.contains(inner) {
           try add("\(path)/\(inner)", inner, &result, &candidates)
         }
-      } else if !name.hasSuffix(".pack") && !name.hasSuffix(Shard.fileExtension) || kind == .directory {
+      } else if !ManifestPack.isPublishedName(name) || kind == .directory {
         try add(path, name, &result, &candidates)
       }
     }

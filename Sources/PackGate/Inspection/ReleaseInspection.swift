@@ -34,6 +34,10 @@ struct ReleaseInspection: Sendable {
     let survey = ContentSurvey()
     (facts.packs, facts.contents) = try await packs(entries, facts.configuration, in: place, survey, progress: progress)
     facts.updates = try updates(entries, lock, in: place)
+    for entry in entries {
+      guard let stream = entry.stream else { continue }
+      facts.leads.append(try LeadSighting(stream, of: entry, in: place, isQuick: options.isQuick, files: files))
+    }
     facts.shared = survey.shared(ids: entries.map(\.id))
     return facts
   }
@@ -57,16 +61,14 @@ struct ReleaseInspection: Sendable {
   /// Inspects what is in the directory beside the files of the release.
   private func beside(_ manifest: Manifest, _ entries: [ManifestPack], in place: Place) throws(PackError) -> Beside {
     let names = try files.names(at: place.directory)
-    let deltas = entries.flatMap { pack in pack.deltas.map { ManifestPack.publishedName(pack.id, $0.sha256) } }
-    let published = Set(entries.map(\.fileName) + deltas + manifest.catalogue.map(\.fileName))
-    func strays(_ suffix: String) -> [String] {
-      names.filter { $0.hasSuffix(suffix) && !published.contains($0) }.map { place.path($0) }
-    }
+    let published = Set(entries.flatMap { [$0.fileName] + $0.filesBeside.map(\.name) } + manifest.catalogue.map(\.fileName))
+    let strays = names.filter { ManifestPack.isPublishedName($0) && !published.contains($0) }.map { place.path($0) }
     let search = ForeignFilesSearch(
       place: place, packs: entries, published: published, files: files, isQuick: options.isQuick)
     let companions = CompanionReading.all(names: names, place: place, manifest: manifest, packs: entries, files: files)
     var beside = try search.run(names: names, key: key)
-    (beside.strayPacks, beside.strayShards) = (strays(".pack"), strays(Shard.fileExtension))
+    beside.strayShards = strays.filter { $0.hasSuffix(Shard.fileExtension) }
+    beside.strayPacks = strays.filter { !$0.hasSuffix(Shard.fileExtension) }
     let managed = try search.managed(names: names)
     beside.companions = companions + (managed.map { [$0] } ?? [])
     beside.lacksPackageInput = managed == nil && options.configuration.map { $0.hosting != .unmanaged } ?? false

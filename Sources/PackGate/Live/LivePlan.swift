@@ -1,6 +1,6 @@
 /// A file that is expected at the server.
 struct LiveFile: Hashable, Sendable {
-  enum Kind: Hashable, Sendable { case pack, delta, shard, earlier }
+  enum Kind: Hashable, Sendable { case pack, delta, lead, shard, earlier }
 
   let kind: Kind
   let url: String
@@ -22,7 +22,7 @@ struct LivePlan: Sendable {
   /// The bytes of the manifest of the release.
   let manifest: [UInt8]
   let version: UInt64
-  /// The packs, deltas and shards of the release, and the packs of earlier ones.
+  /// The packs, deltas, leads and shards of the release, and the packs of earlier ones.
   let files: [LiveFile]
   /// The domain allow lists of apps, each with words for its owner.
   let allowLists: [(owner: String, list: AllowList)]

@@ -11,11 +11,10 @@ enum PackRules {
         "\(file.path) \(file.absence), but the manifest names it", pack: entry.id, file: file.path, limit: entry.size,
         hint: files.rebuild(entry.id))
     }
-      + files.deltas.filter { $0.size == nil }.map { sighting in
+      + files.beside.filter { $0.size == nil }.map { sighting in
         Finding(
           "\(sighting.title) \(sighting.absence), but the manifest names it", pack: sighting.id, file: sighting.path,
-          limit: sighting.delta.size,
-          hint: "packer build")
+          limit: sighting.published.size, hint: "packer build")
       }
   }
 
@@ -35,12 +34,13 @@ enum PackRules {
         "\(file.path) is \(sizes.0), but the manifest says \(sizes.1)", kind: size < entry.size ? .truncated : .damaged,
         pack: entry.id, file: file.path, actual: size, limit: entry.size, hint: files.rebuild(entry.id))
     }
-      + files.deltas.compactMap { sighting -> Finding? in
-        guard let size = sighting.size, size != sighting.delta.size else { return nil }
-        let sizes = SizeText.pair(size, sighting.delta.size)
+      + files.beside.compactMap { sighting -> Finding? in
+        let published = sighting.published.size
+        guard let size = sighting.size, size != published else { return nil }
+        let sizes = SizeText.pair(size, published)
         return Finding(
-          "\(sighting.title) is \(sizes.0), but the manifest says \(sizes.1)", kind: size < sighting.delta.size ? .truncated : .damaged,
-          pack: sighting.id, file: sighting.path, actual: size, limit: sighting.delta.size, hint: "packer build")
+          "\(sighting.title) is \(sizes.0), but the manifest says \(sizes.1)", kind: size < published ? .truncated : .damaged,
+          pack: sighting.id, file: sighting.path, actual: size, limit: published, hint: "packer build")
       }
   }
 
@@ -53,10 +53,10 @@ enum PackRules {
         "\(file.path) has the SHA-256 \(digest.hex), but the manifest says \(entry.sha256.hex)", pack: entry.id, file: file.path,
         hint: files.rebuild(entry.id))
     }
-      + files.deltas.compactMap { sighting -> Finding? in
+      + files.beside.compactMap { sighting -> Finding? in
         guard sighting.isChanged, let digest = sighting.sha256 else { return nil }
         return Finding(
-          "\(sighting.title) has the SHA-256 \(digest.hex), but the manifest says \(sighting.delta.sha256.hex)", pack: sighting.id,
+          "\(sighting.title) has the SHA-256 \(digest.hex), but the manifest says \(sighting.published.sha256.hex)", pack: sighting.id,
           file: sighting.path, hint: "packer build")
       }
   }
@@ -138,8 +138,13 @@ enum PackRules {
         Finding("\(file.path) is the pack '\($0)'", pack: entry.id, file: file.path, hint: files.rebuild(entry.id))
       }
     }
-    guard others.count > 1 else { return findings + others }
-    return findings + [
+    let leads = files.leads.filter { $0.isOfPack == false && misplaced[$0.id] == nil }.map {
+      Finding(
+        "\($0.title) is not that of its pack, so nothing could be played while it arrives", pack: $0.id, file: $0.path, hint: "packer build"
+      )
+    }
+    guard others.count > 1 else { return findings + others + leads }
+    return findings + leads + [
       Finding(
         "\(others.count) files are other packs of this release", file: document.path, details: others.map(\.message), hint: "packer build")
     ]

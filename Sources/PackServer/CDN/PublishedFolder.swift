@@ -59,7 +59,7 @@ package final class PublishedFolder: Site {
     } else {
       reply = folder.deliver(file, to: request, faults)
       if reply.status != 416 {
-        let isForEver = name.hasSuffix(".pack") || name.hasSuffix(".shard")
+        let isForEver = ManifestPack.isPublishedName(name)
         reply.headers.append("Cache-Control", isForEver ? "public, max-age=31536000, immutable" : "public, max-age=60")
       }
     }

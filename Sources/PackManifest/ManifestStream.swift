@@ -1,0 +1,72 @@
+/// What a device fetches first of a pack that is played while it arrives: its lead file (FORMAT.md §9.9).
+///
+/// The lead has the SHA-256 of each segment of the pack, its end with index and seek table, and its start with what is read at the launch. So whoever has
+/// the lead can open the pack, and believes every other segment as it comes.
+package struct ManifestStream: Hashable, Sendable {
+  /// The first bytes of the pack, those that are in the lead: up to the end of a segment.
+  package var launch: UInt64
+  /// Where the last bytes of the pack begin that are in the lead: at the start of a segment.
+  package var tail: UInt64
+  /// The exact size of the lead in bytes, as served.
+  package var size: UInt64
+  /// The SHA-256 of the lead, 32 bytes.
+  package var sha256: [UInt8]
+
+  package init(launch: UInt64, tail: UInt64, size: UInt64, sha256: [UInt8]) {
+    self.launch = launch
+    self.tail = tail
+    self.size = size
+    self.sha256 = sha256
+  }
+
+  /// The most segments of a pack with a lead: 4 GiB of segments of 64 KiB, and 2 MiB of digests.
+  package static let mostSegments: UInt64 = 1 << 16
+
+  /// The size of the digests in the lead of a pack, in bytes; nil if the sizes do not fit each other.
+  package func leavesSize(packSize: UInt64) -> UInt64? {
+    guard launch > 0, launch <= tail, tail < packSize else { return nil }
+    let (size, isNegative) = size.subtractingReportingOverflow(launch.adding(packSize - tail))
+    let isWhole = size > 0 && size % 32 == 0
+    return !isNegative && isWhole && size / 32 <= Self.mostSegments ? size : nil
+  }
+
+  /// Returns the faults of what an entry says of its lead, as texts.
+  func faults(packSize: UInt64) -> [String] {
+    var faults: [String] = []
+    if sha256.count != 32 { faults.append("the SHA-256 of its lead is \(sha256.count) bytes, not 32") }
+    if max(launch, tail, size) > CanonicalCursor.largestInteger || leavesSize(packSize: packSize) == nil {
+      faults.append("stream has \(launch), \(tail) and \(size) bytes, which do not fit a pack of \(packSize)")
+    }
+    return faults
+  }
+}
+
+extension ManifestStream {
+  func write(to writer: inout CanonicalWriter) {
+    writer.object { writer in
+      writer.integer("launch", launch)
+      writer.string("sha256", sha256.hex)
+      writer.integer("size", size)
+      writer.integer("tail", tail)
+    }
+  }
+
+  init(depth: Int, _ cursor: inout CanonicalCursor, _ bytes: Span<UInt8>) throws(PackError) {
+    var object = try cursor.beginObject("a stream", depth: depth, in: bytes)
+    var (launch, tail, size): (UInt64?, UInt64?, UInt64?)
+    var sha256: [UInt8]?
+    while let key = try cursor.nextKey(of: &object, in: bytes) {
+      switch key {
+      case "launch": launch = try cursor.integer("a launch", in: bytes)
+      case "sha256": sha256 = try cursor.hex("a SHA-256", count: 32, in: bytes)
+      case "size": size = try cursor.integer("a size", in: bytes)
+      case "tail": tail = try cursor.integer("a tail", in: bytes)
+      default: try cursor.skip(depth: depth + 1, in: bytes)
+      }
+    }
+    let owner = "\(cursor.subject)'s stream"
+    self.init(
+      launch: try required(launch, "launch", of: owner), tail: try required(tail, "tail", of: owner),
+      size: try required(size, "size", of: owner), sha256: try required(sha256, "sha256", of: owner))
+  }
+}
