@@ -145,6 +145,8 @@ extension ReleaseVerification {
     }
     if let live = facts.live { add("server", live.summary) }
     if !facts.updates.downloads.isEmpty { add("updates", updates(facts.updates.downloads)) }
+    let starts = facts.entries.filter { $0.stream != nil }.sorted { $1.leadSize < $0.leadSize }
+    if !starts.isEmpty { add("launch", launches(starts)) }
     return rows
   }
 
@@ -164,6 +166,22 @@ extension ReleaseVerification {
       parts.append("up to \(SizeText.short(most)) from \(others.count) earlier \(others.count == 1 ? "one" : "ones")")
     }
     return "with all packs: " + parts.joined(separator: ", ")
+  }
+
+  /// The speeds for which it says when a game can be played, in Mbit/s.
+  private static let speeds: [UInt64] = [1, 5, 20]
+
+  /// Returns what is downloaded of packs with a lead before they can be played, and how long that takes without delays.
+  private static func launches(_ entries: [ManifestPack]) -> String {
+    var parts = entries.prefix(mostDownloads).map { entry in
+      let seconds = speeds.map { speed in
+        let tenths = max(1, (entry.leadSize * 8 + speed * 50_000) / (speed * 100_000))
+        return "\(tenths / 10).\(tenths % 10) s at \(speed) Mbit/s"
+      }
+      return "\(entry.id) after \(SizeText.short(entry.leadSize)) of \(SizeText.short(entry.size)), \(seconds.joined(separator: ", "))"
+    }
+    if entries.count > mostDownloads { parts.append("\(entries.count - mostDownloads) more after less") }
+    return parts.joined(separator: "; ")
   }
 
   private static func describe(_ app: BuiltApp, _ facts: Facts) -> String {

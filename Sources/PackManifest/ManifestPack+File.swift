@@ -17,6 +17,9 @@ extension ManifestPack {
     return deltas.map { File(name: Self.publishedName(id, $0.sha256), size: $0.size, sha256: $0.sha256) } + (lead.map { [$0] } ?? [])
   }
 
+  /// The bytes of its lead; 0 if it has none.
+  package var leadSize: UInt64 { stream?.size ?? 0 }
+
   /// Whether a name is that of a pack, delta, lead or shard, which contains their digest.
   package static func isPublishedName(_ name: String) -> Bool { endings.contains { name.hasSuffix($0) } }
   private static let endings = [".pack", ".lead", Shard.fileExtension]

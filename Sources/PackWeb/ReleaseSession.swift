@@ -110,7 +110,7 @@ final class ReleaseSession: Conversation {
   }
 
   private func describe(_ packs: [ManifestPack], _ languages: [String], _ text: inout CanonicalWriter) {
-    let user = DeviceProfile(platform: nil, languages: languages)
+    let (user, base) = (DeviceProfile(platform: nil, languages: languages), verified?.manifest.defaults.baseURL)
     text.array("packs", packs) { text, pack in
       text.object { text in
         text.string("id", pack.id)
@@ -128,6 +128,16 @@ final class ReleaseSession: Conversation {
         text.array("tags", pack.tags) { $0.string($1) }
         text.array("platforms", pack.platforms) { $0.string($1) }
         text.string("language", pack.language)
+        if let stream = pack.stream {
+          text.key("lead")
+          text.object { text in
+            text.string("url", (base ?? "") + ManifestPack.leadName(pack.id, stream.sha256))
+            text.integer("size", stream.size)
+            text.string("sha256", stream.sha256.hex)
+            text.integer("launch", stream.launch)
+            text.integer("tail", stream.tail)
+          }
+        }
         text.flag("isForUser", pack.platforms.isEmpty && user.accepts(pack))
       }
     }

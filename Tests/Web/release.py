@@ -26,6 +26,7 @@ packs:
   - {{id: core, root: core, delivery: essential}}
   - {{id: german, root: german, delivery: prefetch, language: de}}
   - {{id: phone, root: phone, delivery: prefetch, platforms: [iOS]}}
+  - {{id: film, root: film, delivery: prefetch, install: packed, layout: film.order}}
   - {{id: "game-${{name}}", each: "games/*", delivery: onDemand}}
 """
 # More than the manifest itself lists.
@@ -64,6 +65,10 @@ def main():
         write(place / "core/data/\xc3\xa4.bin".encode("latin-1").decode(), os.urandom(300_000))
         write(place / "german/a.txt", b"hallo")
         write(place / "phone/a.txt", b"phone")
+        write(place / "film/index.html", b"<!doctype html><title>film</title>")
+        write(place / "film/first.bin", os.urandom(100_000))
+        write(place / "film/rest.bin", os.urandom(2_000_000))
+        write(place / "film.order", b"[launch]\nindex.html\nfirst.bin\n")
         for number in range(GAMES):
             write(place / f"games/{number}/index.html", b"<!doctype html>%d" % number)
         run("key", "new", "-o", "key", cwd=place)
@@ -86,11 +91,54 @@ def main():
         # What is there.
         [one] = look(step("first", read=[["core", "data/ä.bin"], ["game-7", "index.html"]]))
         same(one.get("error"), None, f"a release ({one.get('message')})")
-        same(len(one["packs"]), 3 + GAMES, "packs")
+        same(len(one["packs"]), 4 + GAMES, "packs")
         same({id: is_for for id, _, is_for in one["packs"] if id in ("core", "german", "phone", "game-7")},
              {"core": True, "german": False, "phone": False, "game-7": True}, "packs for the user")
         same(base64.b64decode(one["files"]["core/data/ä.bin"]), (place / "core/data/ä.bin").read_bytes(), "a file")
         same(base64.b64decode(one["files"]["game-7/index.html"]), b"<!doctype html>7", "a file of a pack of the catalogue")
+
+        # A pack with a lead: one request until the launch is read, and then ranges.
+        film = json.loads((place / "first/manifest.json").read_bytes())["signed"]["packs"]
+        [film] = [pack for pack in film if pack["id"] == "film"]
+        stream = film["stream"]
+        lead, pack = f"film-{stream['sha256'][:16]}.lead", f"film-{film['sha256'][:16]}.pack"
+
+        def watch(*paths, **more):
+            [answer] = look(step("first", read=[["film", path] for path in paths], **more))
+            return answer
+
+        def asked(answer):
+            return [request.split()[0] for request in answer["requests"] if request.startswith("film-")]
+
+        for path in ("index.html", "first.bin"):
+            one = watch(path)
+            same(base64.b64decode(one["files"][f"film/{path}"]), (place / "film" / path).read_bytes(), "a file of the launch")
+            same(asked(one), [lead], "requests for a file of the launch")
+        one = watch("rest.bin")
+        same(base64.b64decode(one["files"]["film/rest.bin"]), (place / "film/rest.bin").read_bytes(), "a file behind the launch")
+        same(set(asked(one)[1:]), {pack}, "requests for a file behind the launch")
+
+        def forged(name, change):
+            content = bytearray((place / "first" / name).read_bytes())
+            change(content)
+            (place / "first/forged").write_bytes(content)
+            return watch("first.bin", "rest.bin", instead={name: "forged"}).get("error")
+
+        def flip(number):
+            def change(content):
+                content[number] ^= 1
+            return change
+
+        leaves = stream["size"] - stream["launch"] - (film["size"] - stream["tail"])
+        for place_of, what in [(0, "digest"), (leaves - 1, "digest"), (leaves, "end"), (stream["size"] - stream["launch"], "header"), (stream["size"] - 1, "launch")]:
+            same(forged(lead, flip(place_of)), "digest-mismatch", f"a lead with another {what}")
+        same(forged(lead, lambda content: content.pop()), "source-changed", "a lead that is cut")
+        same(forged(lead, lambda content: content.append(0)), "source-changed", "a lead that is longer")
+        for number in range(stream["launch"], stream["tail"], 65536):
+            same(forged(pack, flip(number + 100)), "digest-mismatch", "a pack with another segment")
+        same(watch("first.bin", instead={lead: "none"}).get("error"), "cannot-read", "a lead that is missing")
+        # What the lead has is not read from the pack, whatever that has there.
+        same([forged(pack, flip(number)) for number in (0, 100, stream["launch"] - 1, stream["tail"], film["size"] - 1)], [None] * 5, "other bytes in the place of the lead's")
 
         # What was accepted once.
         seen = look(step("first"), step("second"), step("first"), step("second", down=True), step("second", down=True, now=4_000_000_000))

@@ -42,6 +42,30 @@ export class HTTPSource implements PackSource {
   read(start: number, end: number): Promise<Uint8Array>
 }
 
+/** The lead of a pack, which is fetched before all else. */
+export interface Lead {
+  readonly url: string
+  readonly size: number
+  /** In hexadecimal. */
+  readonly sha256: string
+  /** The bytes of the pack before `launch` and from `tail` on are in it. */
+  readonly launch: number
+  readonly tail: number
+}
+
+/** The bytes of a pack with a lead: every segment is compared with its digest before it counts. `Release.openPack` takes it by itself. */
+export class LeadSource implements PackSource {
+  /** @param options `load` and `keep` read and store what is needed of the lead, and the bytes of the pack that it has. */
+  constructor(source: PackSource, size: number, lead: Lead, options?: Omit<RequestOptions, 'size'> & {
+    load?: () => Promise<Uint8Array | undefined>
+    keep?: (leaves: Uint8Array, edges: [place: number, bytes: Uint8Array][]) => Promise<void>
+  })
+  readonly name: string
+  readonly tail: number
+  size(): Promise<number>
+  read(start: number, end: number): Promise<Uint8Array>
+}
+
 /** Opens a pack: an address whose server answers ranges, a `Blob`, or another source. */
 export function openPack(source: string | URL | Blob | PackSource, key: string | CryptoKey, options?: RequestOptions): Promise<Pack>
 

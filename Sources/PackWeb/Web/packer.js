@@ -325,6 +325,102 @@ export class HTTPSource {
   fault(...facts) { return faultOf(this.url, ...facts) }
 }
 
+/**
+ * The bytes of a pack that has a lead, which is fetched first (FORMAT.md §9.9): it has the end of the pack, its start with what is read at the launch, and the
+ * digest of each segment, with which every other one is compared.
+ */
+export class LeadSource {
+  #source
+  #size
+  #lead
+  #options
+  #opening
+
+  /**
+   * @param source the other bytes: an object with `name` and `read(start, end)`.
+   * @param size of the pack in bytes.
+   * @param lead its `url`, `size`, `sha256`, `launch` and `tail`, as a pack of a release has them.
+   * @param options `fetch` and `signal` for the request; `load` and `keep`, which read and store what is needed of the lead.
+   */
+  constructor(source, size, lead, options = {}) {
+    this.#source = source
+    this.#size = size
+    this.#lead = lead
+    this.#options = options
+  }
+
+  get name() { return this.#source.name }
+  /** From where on the end of the pack is in the lead. */
+  get tail() { return this.#lead.tail }
+  async size() { return this.#size }
+
+  async read(start, end) {
+    const open = await (this.#opening ??= this.#open().catch(error => {
+      this.#opening = undefined
+      throw error
+    }))
+    const bytes = new Uint8Array(end - start)
+    const put = (part, place) => {
+      const [from, to] = [Math.max(start, place), Math.min(end, place + part.length)]
+      if (from < to) bytes.set(part.subarray(from - place, to - place), from - start)
+    }
+    for (const [place, part] of open.edges) put(part, place)
+    const { launch, tail } = open.edges.length > 0 ? this.#lead : { launch: 0, tail: this.#size }
+    const [from, to] = [Math.max(start, launch), Math.min(end, tail)]
+    if (from < to) put(...await this.#segments(from, to, open))
+    return bytes
+  }
+
+  /** Fetches the segments that hold a range, and compares them with their digests. Returns their bytes, and where these begin. */
+  async #segments(start, end, { body, segmentSize, leaves }) {
+    const numberAt = place => Math.max(0, Math.floor((place - body) / segmentSize))
+    // The header belongs to the first one.
+    const startOf = number => number === 0 ? 0 : body + number * segmentSize
+    const [first, last] = [numberAt(start), numberAt(end - 1)]
+    const place = startOf(first)
+    const bytes = await this.#source.read(place, Math.min(this.#size, startOf(last + 1)))
+    for (let number = first; number <= last; number++) {
+      const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes.subarray(startOf(number) - place, startOf(number + 1) - place)))
+      if (digest.some((byte, index) => byte !== leaves[32 * number + index])) throw this.#fault(this.name, `segment ${number} has other bytes than the lead says`)
+    }
+    return [bytes, place]
+  }
+
+  /** Reads what was kept of the lead; without that, fetches it. */
+  async #open() {
+    const { url, size, sha256, launch, tail } = this.#lead
+    const kept = await this.#options.load?.()
+    if (kept) return this.#layout(kept, [])
+    const bytes = await new HTTPSource(url, { ...this.#options, size }).read(0, size)
+    if (hexOf(new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))) !== sha256) throw this.#fault(url, 'has other bytes than the manifest says')
+    const leavesSize = size - launch - (this.#size - tail)
+    const edges = [[0, bytes.subarray(size - launch)], [tail, bytes.subarray(leavesSize, size - launch)]]
+    const header = new DataView(bytes.buffer, bytes.byteOffset + size - launch, Math.min(launch, 100))
+    if (header.byteLength < 100) throw this.#fault(url, 'does not fit the segments of its pack', 'wrong-pack')
+    // Where segments begin, how large they are, and their digests.
+    const found = new Uint8Array(8 + leavesSize)
+    new DataView(found.buffer).setUint32(0, 132 + header.getUint32(96, true))
+    new DataView(found.buffer).setUint32(4, header.getUint32(12, true))
+    found.set(bytes.subarray(0, leavesSize), 8)
+    const open = this.#layout(found, edges)
+    await this.#options.keep?.(found, edges)
+    return open
+  }
+
+  #layout(found, edges) {
+    const { launch, tail, url } = this.#lead
+    const view = new DataView(found.buffer, found.byteOffset)
+    const [body, segmentSize, leaves] = [view.getUint32(0), view.getUint32(4), found.subarray(8)]
+    const isEdge = place => place > body && (place - body) % segmentSize === 0
+    if (!isEdge(launch) || !isEdge(tail) || Math.ceil((this.#size - body) / segmentSize) * 32 !== leaves.length) {
+      throw this.#fault(url, 'does not fit the segments of its pack', 'wrong-pack')
+    }
+    return { body, segmentSize, leaves, edges }
+  }
+
+  #fault(url, fault, code = 'digest-mismatch') { return faultOf(url, fault, 'fetch it again, from a trusted place', { code }) }
+}
+
 // Packs
 
 /**
@@ -595,8 +691,9 @@ export class Pack {
 
   /** Bytes of the pack. While it is opened, its end is fetched at once. */
   async #bytes(start, end) {
-    if (this.#keys && end > this.size - endSize) {
-      const from = Math.max(0, Math.min(start, this.size - endSize))
+    const edge = this.#source.tail ?? this.size - endSize
+    if (this.#keys && end > edge) {
+      const from = Math.max(0, Math.min(start, edge))
       this.#end ??= { from, bytes: this.#read(from, this.size) }
       const { from: first, bytes } = this.#end
       if (start >= first) return (await bytes).subarray(start - first, end - first)
@@ -744,9 +841,11 @@ export class Release {
    * @param pack an element of `packs` or of the catalogue.
    * @param source where its bytes are, if not at its address.
    */
-  async openPack(pack, key, source = pack.url) {
+  async openPack(pack, key, source) {
     await this.use(pack)
-    const open = await openPack(source, key, { size: pack.size, fetch: this.#fetch, signal: this.#signal })
+    const options = { size: pack.size, fetch: this.#fetch, signal: this.#signal }
+    const from = new HTTPSource(pack.url, options)
+    const open = await openPack(source ?? (pack.lead ? new LeadSource(from, pack.size, pack.lead, options) : from), key, options)
     try {
       await open.match(this.#number, encoder.encode(pack.id))
       return open

@@ -2,7 +2,7 @@
 //
 // A game is at `games/<id>/` beside this file. Nothing here is ever plaintext of a pack, and keys are stored as objects that cannot be exported.
 
-import { HTTPSource, PackError, importKey, loadPacker, openRelease } from './packer.js'
+import { HTTPSource, LeadSource, PackError, importKey, loadPacker, openRelease } from './packer.js'
 
 /** Where this file, the page and the worker are: the scope of the worker. */
 export const home = new URL('./', import.meta.url)
@@ -141,8 +141,8 @@ async function packsOf(configuration) {
     for (const pack of [...release.packs, ...await release.catalogue()]) {
       if (games ? !games.includes(pack.id) : !pack.isForUser) continue
       await release.use(pack)
-      const { id, url, size, name, version, sha256, contentRoot } = pack
-      packs[id] = { ...options, url, size, name, version, sha256, contentRoot, key: keys && Object.hasOwn(keys, id) ? keys[id] : key }
+      const { id, url, size, name, version, sha256, contentRoot, lead } = pack
+      packs[id] = { ...options, url, size, name, version, sha256, contentRoot, lead, key: keys && Object.hasOwn(keys, id) ? keys[id] : key }
     }
     return { packs }
   } finally {
@@ -245,8 +245,13 @@ const waitingSize = 16 << 20
 const stepSize = 4 << 20
 
 /** The source of a game's pack. */
-export function sourceOf({ url, size, identity }, options = {}) {
-  return new KeptSource(new HTTPSource(url, { size, ...options }), identity, { size })
+export function sourceOf({ url, size, identity, lead }, options = {}) {
+  const source = new HTTPSource(url, { size, ...options })
+  if (!lead) return new KeptSource(source, identity, { size })
+  const load = () => kept.loadLead()
+  const keep = (leaves, edges) => kept.keepLead(leaves, edges)
+  const kept = new KeptSource(new LeadSource(source, size, lead, { ...options, load, keep }), identity, { size })
+  return kept
 }
 
 /** The packs of which something is kept: name, bytes on the disk, bytes of the pack, and when they were last opened. */
@@ -302,6 +307,7 @@ export class KeptSource {
   }
 
   get name() { return this.#source.name }
+  get tail() { return this.#source.tail }
   async size() { return this.#size ??= await this.#source.size() }
 
   async read(start, end) {
@@ -330,6 +336,20 @@ export class KeptSource {
       progress?.(done, size)
     }
     return true
+  }
+
+  /** What was kept of the lead of the pack; nothing if its start or its end is not kept any more. */
+  async loadLead() {
+    try {
+      const response = await (await caches.open(this.#name)).match('lead')
+      return response && new Uint8Array(await response.arrayBuffer())
+    } catch { /* Then it is fetched again. */ }
+  }
+
+  /** Keeps the digests of a lead, and the bytes of the pack that it has. */
+  async keepLead(leaves, edges) {
+    for (const [start, bytes] of edges) await this.#store(start, bytes)
+    if (!this.#isFull) await (await caches.open(this.#name)).put('lead', new Response(leaves)).catch(() => {})
   }
 
   /** Forgets what is kept, and keeps nothing more. */
@@ -379,6 +399,8 @@ export class KeptSource {
 
   async #fetch(start, end) {
     const bytes = await this.#source.read(start, end)
+    // With the lead, they were kept already.
+    if ((await this.#parts(start, end)).every(({ kept }) => kept)) return bytes
     this.#waiting += bytes.length
     const storing = this.#store(start, bytes).finally(() => { this.#waiting -= bytes.length })
     if (this.#waiting > waitingSize) await storing

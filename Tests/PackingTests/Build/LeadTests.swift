@@ -138,9 +138,9 @@ struct LeadTests {
     other.sha256 = try CryptoBackends.standard.digest(of: bytes.byteSpan)
     try sample.directory.write(bytes, to: sample.path(of: other))
     #expect(try isOfPack(other) == false)
-    for change in [{ $0.launch += 1; $0.tail += 1 }, { $0.tail -= 65_536; $0.launch -= 65_536 }] as [(inout ManifestStream) -> Void] {
+    for step: Int64 in [1, -65_536] {
       other = stream
-      change(&other)
+      (other.launch, other.tail) = (UInt64(Int64(stream.launch) + step), UInt64(Int64(stream.tail) + step))
       try sample.directory.write(try #require(sample.directory.bytes(of: sample.path(of: stream))), to: sample.path(of: other))
       #expect(try isOfPack(other) == false, "\(other)")
     }
