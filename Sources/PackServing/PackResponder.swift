@@ -119,14 +119,20 @@ public struct PackResponder: Sendable {
     }
     sharing.append("Access-Control-Allow-Origin", origin)
     if request.method == "OPTIONS", request.headers["Access-Control-Request-Method"] != nil {
-      sharing.append("Access-Control-Allow-Methods", "GET, HEAD")
-      sharing.append("Access-Control-Allow-Headers", "If-Match, If-None-Match, If-Range, Range")
+      sharing.fields += Self.preflight.fields
       return answer(204, sharing, length: nil)
     }
-    sharing.append("Access-Control-Expose-Headers", "Accept-Ranges, Content-Length, Content-Range, ETag")
+    sharing.fields += Self.exposure.fields
     let response = try answer(request)
     return PackResponse(status: response.status, headers: HeaderFields(response.headers.fields + sharing.fields), body: response.body)
   }
+
+  /// What a browser may ask for, on behalf of a page of another origin.
+  package static let preflight: HeaderFields = [
+    "Access-Control-Allow-Methods": "GET, HEAD", "Access-Control-Allow-Headers": "If-Match, If-None-Match, If-Range, Range",
+  ]
+  /// The fields that such a page can read, besides those that every page can.
+  package static let exposure: HeaderFields = ["Access-Control-Expose-Headers": "Accept-Ranges, Content-Length, Content-Range, ETag"]
 
   private func answer(_ request: PackRequest) throws(PackError) -> PackResponse {
     guard request.method == "GET" || request.method == "HEAD" else {

@@ -180,6 +180,42 @@ struct FolderTests {
     #expect(try Answer(folder(), "/chess-1.pack", method: "PUT").status == 405)
   }
 
+  // MARK: Pages of other origins
+
+  @Test(
+    "a page of any site can read each answer, with its length, its range and its tag",
+    arguments: [("GET", "/chess-1.pack", 206), ("HEAD", "/manifest.json", 200), ("GET", "/nothing", 404), ("PUT", "/manifest.json", 405)])
+  func sharing(_ method: String, _ target: String, _ status: Int) throws {
+    let answer = try Answer(folder(), target, ["Origin": "https://example.com", "Range": "bytes=5-9"], method: method)
+    #expect(answer.status == status)
+    #expect(answer["Access-Control-Allow-Origin"] == "*")
+    #expect(answer["Access-Control-Allow-Credentials"] == nil)
+    #expect(answer["Access-Control-Expose-Headers"] == "Accept-Ranges, Content-Length, Content-Range, ETag")
+  }
+
+  @Test("a fault with a status and a redirect can be read by a page of any site, too")
+  func sharingOfFaults() throws {
+    for folder in [try folder({ $0.status = 503 }), try folder({ $0.redirects = true })] {
+      #expect(try Answer(folder, "/chess-1.pack")["Access-Control-Allow-Origin"] == "*")
+    }
+  }
+
+  @Test("a browser that asks whether a page may send a range is answered yes, unless it asks under another name")
+  func preflight() throws {
+    let asked: HeaderFields = [
+      "Origin": "https://example.com", "Access-Control-Request-Method": "GET", "Access-Control-Request-Headers": "range",
+      "Host": "evil.example",
+    ]
+    let answer = try Answer(folder(), "/chess-1.pack", asked, method: "OPTIONS")
+    #expect(answer.status == 204 && answer.reply.body == nil)
+    #expect(answer["Access-Control-Allow-Origin"] == "*")
+    #expect(answer["Access-Control-Allow-Methods"] == "GET, HEAD")
+    #expect(answer["Access-Control-Allow-Headers"] == "If-Match, If-None-Match, If-Range, Range")
+    #expect(try Answer(folder(), "/chess-1.pack", method: "OPTIONS").status == 405)
+    let own = try PublishedFolder(directory("dist"), faults: FaultPlan(), names: ["127.0.0.1"])
+    #expect(try Answer(own, "/chess-1.pack", asked, method: "OPTIONS").status == 421)
+  }
+
   // MARK: Faults
 
   @Test("a fault with a status sends this status")

@@ -28,12 +28,23 @@ package final class PublishedFolder: Site {
     }
   }
 
+  /// Returns the reply to a request. Pages of every site can read it, as from a CDN: what is here is for all.
   package func reply(to request: PackRequest) throws(PackError) -> SiteReply {
+    var reply = try answer(request)
+    reply.headers.append("Access-Control-Allow-Origin", "*")
+    if reply.status != 204 { reply.headers.fields += PackResponder.exposure.fields }
+    return reply
+  }
+
+  private func answer(_ request: PackRequest) throws(PackError) -> SiteReply {
     let isHead = request.method == "HEAD"
-    guard isHead || request.method == "GET" else { return .text(405, "", headers: ["Allow": "GET, HEAD"], isHead: isHead) }
     if let names, !HostField.isOne(of: names, Self.host(of: request)) {
       return .text(421, "This server answers only requests to its own addresses.\n", isHead: isHead)
     }
+    if request.method == "OPTIONS", request.headers["Access-Control-Request-Method"] != nil {
+      return SiteReply(status: 204, headers: PackResponder.preflight)
+    }
+    guard isHead || request.method == "GET" else { return .text(405, "", headers: ["Allow": "GET, HEAD"], isHead: isHead) }
     guard let target = RequestTarget(request.target) else { return .text(400, "The request target is not a valid path.\n", isHead: isHead) }
     var path = target.path
     let wasMoved = path.hasPrefix(Self.elsewhere)
