@@ -54,8 +54,8 @@ let swiftCrypto: Target.Dependency = .product(
 // SwiftPM checks out what is behind a trait only if the trait is on, and an app needs none of these.
 let argumentParser: Target.Dependency = .product(
   name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Packing"]))
-let nio: [Target.Dependency] = ["NIOCore", "NIOPosix", "NIOHTTP1"].map {
-  .product(name: $0, package: "swift-nio", condition: .when(traits: ["Packing"]))
+func nio(_ names: String...) -> [Target.Dependency] {
+  names.map { .product(name: $0, package: "swift-nio", condition: .when(traits: ["Packing"])) }
 }
 
 // Not in the project's own checks, because SwiftPM builds all that a plugin runs a second time. 'Scripts/soak plugin' tries it.
@@ -159,7 +159,7 @@ let package = Package(
     // The only target with NIO and TLS.
     .target(
       name: "PackServer",
-      dependencies: ["CLibSSL", "PackGate"] + nio,
+      dependencies: ["CLibSSL", "PackGate"] + nio("NIOCore", "NIOPosix", "NIOHTTP1"),
       resources: ["list.js", "phone.html", "phone.js", "playtest.css", "watch.js"].map { .embedInCode("Games/Resources/\($0)") },
       swiftSettings: smallCode),
     // The only part of the packing side that runs what an app runs.
@@ -241,7 +241,7 @@ let package = Package(
       name: "VectorTests", dependencies: ["PackGate", "TestSupport"],
       swiftSettings: leafSettings),
     .testTarget(
-      name: "PackServerTests", dependencies: ["PackServer", "TestSupport"],
+      name: "PackServerTests", dependencies: ["PackServer", "TestSupport"] + nio("NIOCore", "NIOEmbedded"),
       swiftSettings: leafSettings),
     .testTarget(
       name: "PackArchiveTests", dependencies: ["CLibArchive", "PackBuild", "TestSupport", zstd],

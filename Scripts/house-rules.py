@@ -35,7 +35,7 @@ OURS = {path.name for path in (ROOT / "Sources").iterdir() if path.name.startswi
 PACKING_SIDE = {"PackProject", "PackBuild", "PackGate", "PackPublish", "PackServer", "PackSimulator", "packer"}
 
 # External libraries, and the folder name that may import each.
-LIBRARY_FOLDERS = {"CLibArchive": "LibArchive", "COpenSSL": "OpenSSL", "CLibSSL": "OpenSSL", "CZstd": "Zstd", "libzstd": "Zstd", "CryptoKit": "CryptoKit", "Crypto": "CryptoKit", "CLibYAML": "LibYAML", "CVector": "Vector", "NIOCore": "NIO", "NIOPosix": "NIO", "NIOHTTP1": "NIO", "OSLog": "OSLog"}
+LIBRARY_FOLDERS = {"CLibArchive": "LibArchive", "COpenSSL": "OpenSSL", "CLibSSL": "OpenSSL", "CZstd": "Zstd", "libzstd": "Zstd", "CryptoKit": "CryptoKit", "Crypto": "CryptoKit", "CLibYAML": "LibYAML", "CVector": "Vector", "NIOCore": "NIO", "NIOPosix": "NIO", "NIOHTTP1": "NIO", "NIOEmbedded": "NIO", "OSLog": "OSLog"}
 
 # The files on the client side that may import Foundation: only if it is the platform's own, or behind the trait that tests use.
 FOUNDATION_ALLOWED = {

@@ -127,7 +127,7 @@ final class HeldBody: SiteBody {
 package struct SiteExchange: Sendable {
   package let request: PackRequest
   package let status: Int
-  /// The number of bytes of the body that were passed to the system.
+  /// The number of bytes of the body that were passed to the system, or that left on a simulated link.
   package let sentBytes: UInt64
   /// The number of bytes decrypted for them.
   package let decryptedBytes: UInt64

@@ -111,10 +111,10 @@ def library(libraries, headers, place):
     front = served.Front(place)
     environment = front.environment(served.trust(place))
     programs = {name: compiled("library.c", name, "PackCLibrary", libraries, headers, place, *(["-fsanitize=address"] if name == "gcc" else [])) for name in COMPILERS}
-    with front.serving(PACKER, place / "dist", "--slow", "4MB"):
+    with front.serving(PACKER, place / "dist", "--link", "32Mbit/s,0ms"):
         print(f"library: {', '.join(run(programs['gcc'], 'attack', place, trusted, served.ADDRESS, environment=environment).splitlines())}")
     for mode in ("leave", "close"):
-        with front.serving(PACKER, place / "dist", "--slow", "4MB"):
+        with front.serving(PACKER, place / "dist", "--link", "32Mbit/s,0ms"):
             run(programs["clang"], mode, place, trusted, served.ADDRESS, environment=environment)
     fetched(front, environment, place, "C", programs["clang"], "fetch", place, trusted, served.ADDRESS)
     return front, environment, (place, trusted, served.ADDRESS)
@@ -125,7 +125,7 @@ def fetched(front, environment, place, title, *command):
     shutil.rmtree(place / "fetched", ignore_errors=True)
     size = max(path.stat().st_size for path in (place / "dist").glob("*.pack"))
     front.sent, front.ranges = 0, []
-    with front.serving(PACKER, place / "dist", "--slow", "2MB"):
+    with front.serving(PACKER, place / "dist", "--link", "16Mbit/s,0ms"):
         with subprocess.Popen([str(part) for part in command], env=environment, stdout=subprocess.PIPE, text=True) as process:
             while front.sent < size // 2 and process.poll() is None:
                 time.sleep(0.01)

@@ -164,7 +164,7 @@ def downloads(place):
 
     # The process is killed in the middle, and the next one goes on.
     front.sent, front.ranges = 0, []
-    with front.serving(PACKER, dist, "--slow", "1500KB"):
+    with front.serving(PACKER, dist, "--link", "12Mbit/s,0ms"):
         process = mono(place, "ensure", *words, place / "second", game, environment=environment)
         for line in process.stdout:
             found = re.match(r"received (\d+) of", line)
@@ -180,10 +180,10 @@ def downloads(place):
     expect("received" in output, "there is no progress")
     print(f"killed: {front.sent} bytes sent for {size}; {output.count('received')} times progress")
 
-    with front.serving(PACKER, dist, "--slow", "3MB"):
+    with front.serving(PACKER, dist, "--link", "24Mbit/s,0ms"):
         print(ends(mono(place, "frames", *words, place / "third", environment=environment), "the loop of frames").strip())
 
-    with front.serving(PACKER, dist, "--slow", "1MB"):
+    with front.serving(PACKER, dist, "--link", "8Mbit/s,0ms"):
         print(ends(mono(place, "reload", *words, place / "fifth", environment=environment), "a domain that is unloaded").strip())
 
     packer("key", "new", "--signing", "-o", place / "other.key", "-q")

@@ -20,7 +20,7 @@ import tempfile
 import threading
 import time
 
-from servers import NGINX, free_port, stop, user
+from servers import NGINX, free_port, packer_serve, stop, user
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PACKER = pathlib.Path(os.environ.get("PACKER", ROOT / ".build/debug/packer")).resolve()
@@ -332,7 +332,17 @@ def check_clean(place, web, environment):
             records, done = look(place, address, *([] if way != "busy once" else ["--quick"]), environment=environment)
             found = [record for record in records if record["type"] == "finding"]
             expect(done.returncode == 0 and not found, f"a clean release, {way}: {done.returncode}: {found[:3]} {done.stderr[-500:]}")
-    return len(ways) + 3
+    # With what pages of other sites need, and on a slow link.
+    (place / "packer.yml").write_text("web: true\n" + CONFIGURATION)
+    with packer_serve(PACKER, "--cdn", web.packs, "--link", "100Mbit/s,20ms") as served:
+        records, done = look(place, served.url, environment=environment)
+        found = [record for record in records if record["type"] == "finding"]
+        expect(done.returncode == 0 and not found, f"a clean release for browsers: {done.returncode}: {found[:3]} {done.stderr[-500:]}")
+    with web.serve() as address:
+        records, done = look(place, address, environment=environment)
+        expect({record["rule"] for record in records if record["type"] == "finding"} == {"PK7022"}, f"a server for no other site: {done.returncode}: {records[:3]}")
+    (place / "packer.yml").write_text(CONFIGURATION)
+    return len(ways) + 4
 
 
 def check_faults(place, web, environment):

@@ -265,15 +265,6 @@ struct FolderTests {
     #expect(answer["Accept-Ranges"] == nil)
   }
 
-  @Test("a slow body has a rate and small pieces")
-  func slow() throws {
-    let reply = try folder { $0.bytesPerSecond = 500 }.reply(to: PackRequest(target: "/chess-1.pack"))
-    #expect(reply.rate == 500)
-    var pieces: [Int] = []
-    while try #require(reply.body).next({ piece in pieces.append(piece.count) }) {}
-    #expect(pieces == Array(repeating: 50, count: 20))
-  }
-
   @Test("faults affect only packs, unless patterns of files are given")
   func patterns() throws {
     #expect(try Answer(folder { $0.status = 503 }, "/manifest.json").status == 200)

@@ -1,7 +1,5 @@
 /// The faults that a server simulates, and the requests that they affect.
 package struct FaultPlan: Sendable {
-  /// The speed of the body in bytes per second; nil for no limit.
-  package var bytesPerSecond: UInt64?
   /// The number of bytes of the body after which the connection is closed; nil to send all.
   package var truncation: UInt64?
   /// Whether the file is served one byte longer than it is.
@@ -28,7 +26,7 @@ package struct FaultPlan: Sendable {
 
   /// Whether the plan has no faults.
   package var isEmpty: Bool {
-    bytesPerSecond == nil && truncation == nil && !hasWrongSize && !isCorrupt && !redirects && !ignoresRanges && status == nil
+    truncation == nil && !hasWrongSize && !isCorrupt && !redirects && !ignoresRanges && status == nil
   }
 
   func means(_ name: String) -> Bool {
@@ -44,7 +42,6 @@ package struct FaultPlan: Sendable {
     if hasWrongSize { words.append("wrong size") }
     if isCorrupt { words.append("corrupt") }
     if let truncation { words.append("truncated at \(truncation)") }
-    if let bytesPerSecond { words.append("\(bytesPerSecond) bytes/s") }
     return words.joined(separator: ", ")
   }
 }

@@ -97,7 +97,7 @@ struct PlainFolder: Sendable {
     }
     answer.append("Content-Length", "\(range.upperBound - range.lowerBound)")
     let body = isHead ? nil : PlainBody(file, range, faults)
-    return SiteReply(status: status, headers: answer, body: body, rate: faults.bytesPerSecond)
+    return SiteReply(status: status, headers: answer, body: body)
   }
 
   private func selection(_ request: PackRequest, _ file: PlainFile, _ size: UInt64) -> RangeSelection {
@@ -158,7 +158,7 @@ private final class PlainBody: SiteBody {
   private let file: PlainFile
   private let end: UInt64
   private let faults: FaultPlan
-  private let pieceSize: UInt64
+  private static let pieceSize: UInt64 = 256 << 10
   private let position: Monitor<UInt64>
 
   init(_ file: PlainFile, _ range: Range<UInt64>, _ faults: FaultPlan) {
@@ -167,15 +167,13 @@ private final class PlainBody: SiteBody {
     self.file = file
     self.faults = faults
     end = range.lowerBound + min(faults.truncation ?? length, length)
-    // Ten pieces per second behave like a slow connection. Larger pieces would behave like one that stalls.
-    pieceSize = min(256 << 10, max(1, (faults.bytesPerSecond ?? .max) / 10))
     position = Monitor(range.lowerBound)
   }
 
   func next(_ receive: (Span<UInt8>) throws(PackError) -> Void) throws(PackError) -> Bool {
     let start = position.withLock { $0 }
     guard start < end else { return false }
-    let count = min(pieceSize, end - start)
+    let count = min(Self.pieceSize, end - start)
     var bytes = [UInt8](repeating: 0, count: Int(count))
     // With a wrong size, the extra byte that the file does not have is 0.
     let real = min(count, file.size - min(start, file.size))

@@ -88,7 +88,10 @@ final class ConnectionHandler: ChannelInboundHandler {
   private func expect(within seconds: Int64, _ context: ChannelHandlerContext) {
     deadline?.cancel()
     let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
-    deadline = context.eventLoop.scheduleTask(in: .seconds(seconds)) { bound.value.close(promise: nil) }
+    deadline = context.eventLoop.scheduleTask(in: .seconds(seconds)) {
+      bound.value.triggerUserOutboundEvent(LinkHandler.Cut(), promise: nil)
+      bound.value.close(promise: nil)
+    }
   }
 
   // MARK: Requests
@@ -342,7 +345,7 @@ private struct Piece: Sendable {
 }
 
 /// Memory for one piece, which is reused after the piece was written.
-private final class PieceBuffer: Sendable {
+final class PieceBuffer: Sendable {
   /// The number of bytes reserved for a piece before it is made: the default size of a frame.
   static let expectedSize = 2 << 20
 

@@ -33,6 +33,17 @@ package final class HTTPServer: Sendable {
       limits.stalledSeconds = 30
       return limits
     }
+
+    /// Returns limits with the time that a link takes, if clients do all at once: a piece for each, with a few round trips.
+    func over(_ link: NetworkLink) -> Self {
+      let pieces = Double(connections) * Double(PieceBuffer.expectedSize) * 8 / Double(link.bitsPerSecond)
+      let added = Int64((pieces + Double(link.roundTripNanoseconds) / 1e8).rounded(.up))
+      var limits = self
+      limits.requestSeconds += added
+      limits.idleSeconds += added
+      limits.stalledSeconds += added
+      return limits
+    }
   }
 
   private let group: MultiThreadedEventLoopGroup
@@ -48,15 +59,19 @@ package final class HTTPServer: Sendable {
   ///     0 and the port is in use there.
   ///   - port: the port; 0 for any free port.
   ///   - tls: the certificate and key for HTTPS; nil for HTTP.
+  ///   - link: the link to the clients that is simulated; nil for none.
   ///   - observe: called after every exchange, on a thread that may block.
   ///   - observeFailure: called after every connection that failed before its first request, on such a thread.
   /// - Throws: ``PackError/Code/cannotServe`` if the port is in use or not permitted.
   package init(
-    _ site: any Site, hosts: [String], port: Int, tls: TLSContext? = nil, limits: Limits = .init(),
+    _ site: any Site, hosts: [String], port: Int, tls: TLSContext? = nil, link: NetworkLink? = nil, limits: Limits = .init(),
     observe: (@Sendable (SiteExchange) -> Void)? = nil, observeFailure: (@Sendable (ConnectionFailure) -> Void)? = nil
   ) async throws(PackError) {
     let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-    let serverState = ServerState(site: site, limits: limits, observe: observe, observeFailure: observeFailure)
+    let serverState = ServerState(
+      site: site, limits: link.map(limits.over) ?? limits, observe: observe, observeFailure: observeFailure)
+    let loop = group.next()
+    let shared = link.map { NIOLoopBoundBox.makeBoxSendingValue(SharedLink($0, on: loop), eventLoop: loop) }
     let bootstrap = ServerBootstrap(group: group)
       .serverChannelOption(.backlog, value: 256)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
@@ -71,6 +86,7 @@ package final class HTTPServer: Sendable {
             try channel.pipeline.syncOperations.addHandler(RefusalHandler())
             return
           }
+          if let shared { try channel.pipeline.syncOperations.addHandler(LinkHandler(shared.value)) }
           func report(_ kind: ConnectionFailure.Kind, _ reason: String) { serverState.report(kind, reason, of: channel) }
           if let tls {
             let session: TLSSession

@@ -67,7 +67,7 @@ final class ServerState: Sendable {
       state.silent.append(channel)
       return (true, closed)
     }
-    closed?.close(promise: nil)
+    if let closed { Self.cut(closed) }
     return isAdmitted
   }
 
@@ -87,6 +87,12 @@ final class ServerState: Sendable {
     waiting?.resume()
   }
 
+  /// Closes a connection, whatever is under way to its client.
+  private static func cut(_ channel: any Channel) {
+    channel.triggerUserOutboundEvent(LinkHandler.Cut(), promise: nil)
+    channel.close(promise: nil)
+  }
+
   var isDraining: Bool { state.withLock { $0.isDraining } }
 
   /// Waits until all connections are closed. Closes the remaining ones after `seconds`.
@@ -97,8 +103,8 @@ final class ServerState: Sendable {
     }
     for channel in channels { channel.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent()) }
     let loop = channels.first?.eventLoop
-    let cut = loop?.scheduleTask(in: .nanoseconds(Int64(seconds * 1e9))) { [state] in
-      for channel in state.withLock({ Array($0.connections.values) }) { channel.close(promise: nil) }
+    let end = loop?.scheduleTask(in: .nanoseconds(Int64(seconds * 1e9))) { [state] in
+      for channel in state.withLock({ Array($0.connections.values) }) { Self.cut(channel) }
     }
     await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
       let isEmpty = state.withLock { state in
@@ -107,7 +113,7 @@ final class ServerState: Sendable {
       }
       if isEmpty { continuation.resume() }
     }
-    cut?.cancel()
+    end?.cancel()
   }
 
   /// Ends the threads after their current work.

@@ -21,6 +21,9 @@ struct Serve: OutputVerb {
         With --cdn, the folder is served unchanged, encrypted and without a key, as a CDN would serve it. The options below add the faults of \
         a CDN; they apply to packs unless --only names other files.
 
+        With --link, all connections share the rate; a request and its answer take the round trip, and a new connection takes another one. \
+        Loss and the slow start of TCP are not simulated, and what clients send has no rate.
+
         With --certificate, the address is https, as App Transport Security and Background Assets need it. The certificate is made in a new \
         directory, for the names and addresses of this machine and a year, and used again the next time. Devices must trust the ca.crt there, \
         whose key is not kept. Your own certificate is used if it is there as server.crt, with its key as server.key.
@@ -40,7 +43,7 @@ struct Serve: OutputVerb {
           packer serve dist --pack chess --key arcade.key --isolated --port 0
           packer serve dist --key arcade.key --record run.json
           packer serve dist --record run.json --browser chromium --for 30
-          packer serve --cdn dist --slow 500KiB
+          packer serve --cdn dist --link 5Mbit/s,50ms
           packer serve --cdn dist --host 0.0.0.0 --certificate ../certificate
           packer serve --cdn dist --status 503 --times 2
           packer serve --cdn dist --corrupt --only 'chess-*.pack' --chance 0.2 --seed 7
@@ -108,6 +111,11 @@ struct Serve: OutputVerb {
       "Stop after this many seconds; with --browser, show each pack as long. (default: until Ctrl-C)", valueName: "seconds"))
   var seconds: Int?
 
+  @Option(
+    help: ArgumentHelp(
+      "Simulate a link of this rate for all connections together, and this round trip: 5Mbit/s,50ms.", valueName: "rate,time"))
+  var link: String?
+
   @Flag(name: [.customShort("v"), .customLong("verbose")], help: "Print every request: status, bytes sent, bytes decrypted anew.")
   var isVerbose = false
 
@@ -123,12 +131,13 @@ struct Serve: OutputVerb {
       throw PackError(
         .usage, "--browser needs --for, and --record or --layout", hint: "for example: --record run.json --browser chromium --for 30")
     }
-    return faults.isCDN ? try await serveFolder(in: session) : try await serveGames(in: session)
+    let link = try networkLink()
+    return faults.isCDN ? try await serveFolder(over: link, in: session) : try await serveGames(over: link, in: session)
   }
 
   // MARK: Games
 
-  private func serveGames(in session: Session) async throws(PackError) -> Outcome {
+  private func serveGames(over link: NetworkLink?, in session: Session) async throws(PackError) -> Outcome {
     try faults.checkAbsent()
     if let fault = Self.controlFault(contentSecurityPolicy ?? "") { throw PackError(.usage, "--csp \(fault)") }
     let kind = GameStock.kind(of: target)
@@ -157,7 +166,7 @@ struct Serve: OutputVerb {
     }
     let known = try knownOrder(site)
     let (recordOutput, orderOutput) = (try output(recordPath), try output(orderPath))
-    let server = try await start(site, hosts: ["127.0.0.1", "::1"], in: session)
+    let server = try await start(site, hosts: ["127.0.0.1", "::1"], over: link, in: session)
     let console = session.console
     let stopWatching = server.every(milliseconds: 500) {
       do throws(PackError) {
@@ -326,7 +335,7 @@ struct Serve: OutputVerb {
 
   // MARK: The release as files
 
-  private func serveFolder(in session: Session) async throws(PackError) -> Outcome {
+  private func serveFolder(over link: NetworkLink?, in session: Session) async throws(PackError) -> Outcome {
     guard key.references.isEmpty, only == nil, trust.isEmpty, !isIsolated, !serviceWorkers, fallback == nil,
       contentSecurityPolicy == nil, recordPath == nil, orderPath == nil, browser == nil, seconds == nil, !opens
     else {
@@ -344,7 +353,7 @@ struct Serve: OutputVerb {
     let known = folder?.names ?? (faults.host == nil ? ["127.0.0.1"] : names.all)
     let site = try PublishedFolder(target, faults: plan, names: faults.host == nil ? known : nil)
     let console = session.console
-    let server = try await start(site, hosts: names.hosts, tls: folder, names: known, in: session)
+    let server = try await start(site, hosts: names.hosts, over: link, tls: folder, names: known, in: session)
     let addresses = known.map { "\(scheme)://\($0.contains(":") ? "[\($0)]" : $0):\(server.port)/" }
     // The name for this machine comes first.
     let others = zip(known, addresses).filter { !ServerNames.isLoopback($0.0) }.map(\.1)
@@ -401,7 +410,7 @@ struct Serve: OutputVerb {
   // MARK: Both
 
   private func start(
-    _ site: any Site, hosts: [String], tls: CertificateFolder? = nil, names: [String] = [], in session: Session
+    _ site: any Site, hosts: [String], over link: NetworkLink?, tls: CertificateFolder? = nil, names: [String] = [], in session: Session
   ) async throws(PackError) -> HTTPServer {
     let console = session.console
     let isVerbose = isVerbose
@@ -409,7 +418,7 @@ struct Serve: OutputVerb {
     let told = Monitor<Set<ConnectionFailure.Kind>>([])
     // Failures of the server are reported even without --verbose.
     let limits = hosts.allSatisfy(ServerNames.isLoopback) ? HTTPServer.Limits() : .public
-    return try await HTTPServer(site, hosts: hosts, port: port, tls: tls?.context, limits: limits) { exchange in
+    return try await HTTPServer(site, hosts: hosts, port: port, tls: tls?.context, link: link, limits: limits) { exchange in
       if let failure = exchange.failure { console.warning("\(exchange.request.target): \(failure.message)", hint: failure.hint) }
       guard isVerbose else { return }
       if console.isJSON {
@@ -470,6 +479,15 @@ struct Serve: OutputVerb {
     }
   }
 
+  private func networkLink() throws(PackError) -> NetworkLink? {
+    guard let link else { return nil }
+    guard let parsed = NetworkLink(parsing: link) else {
+      throw PackError(
+        .usage, "--link is '\(link)', but must be a rate and a round trip, \(NetworkLink.range)", hint: "for example: --link 5Mbit/s,50ms")
+    }
+    return parsed
+  }
+
   private static func controlFault(_ text: String) -> String? {
     text.utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7F } ? nil : "contains a character that a header field must not contain"
   }
@@ -479,9 +497,6 @@ struct Serve: OutputVerb {
 struct FaultOptions: ParsableArguments {
   @Flag(name: .customLong("cdn"), help: "Serve the folder unchanged, without a key, as a CDN would.")
   var isCDN = false
-
-  @Option(help: ArgumentHelp("Limit the speed to this many bytes per second.", valueName: "rate"))
-  var slow: String?
 
   @Option(help: ArgumentHelp("Close the connection after this many bytes of the body.", valueName: "size"))
   var truncate: String?
@@ -525,9 +540,6 @@ struct FaultOptions: ParsableArguments {
 
   func plan() throws(PackError) -> (FaultPlan, isSeedChosen: Bool) {
     var plan = FaultPlan()
-    plan.bytesPerSecond = try slow.map { (text) throws(PackError) in
-      try Bounds.size(text, "--slow", in: 1...(1 << 40), isPowerOfTwo: false)
-    }
     plan.truncation = try truncate.map { (text) throws(PackError) in
       try Bounds.size(text, "--truncate", in: 0...(1 << 50), isPowerOfTwo: false)
     }
@@ -553,7 +565,7 @@ struct FaultOptions: ParsableArguments {
 
   /// Throws if an option was given that has a meaning only with `--cdn`.
   func checkAbsent() throws(PackError) {
-    guard slow == nil, truncate == nil, !wrongSize, !corrupt, !redirect, !noRanges, status == nil, patterns.isEmpty, times == nil,
+    guard truncate == nil, !wrongSize, !corrupt, !redirect, !noRanges, status == nil, patterns.isEmpty, times == nil,
       chance == nil, seed == nil
     else {
       throw PackError(.usage, "faults need --cdn", hint: "packer serve --cdn DIR …")
