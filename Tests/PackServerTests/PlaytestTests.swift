@@ -205,6 +205,8 @@ struct PlainGamesTests {
     try directory.write([1, 2, 3], to: "games/One Game/art/i.png")
     try directory.write(Array("secret".utf8), to: "games/One Game/.env")
     try directory.write(Array("-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n".utf8), to: "games/One Game/server.pem")
+    try directory.write(
+      Array("{\"key\": \"-----BEGIN PRIVATE KEY-----\\nAAAA\\n-----END PRIVATE KEY-----\"}".utf8), to: "games/One Game/player.json")
     try directory.write(Array("<!doctype html>".utf8), to: "games/one-game/index.html")
     try directory.write(Array("<title>deep</title>".utf8), to: "games/one-game/sub/index.html")
     try directory.write(Array("<link rel=manifest href=/m.webmanifest><title></title>".utf8), to: "games/日本/index.html")
@@ -271,6 +273,8 @@ struct PlainGamesTests {
     #expect(try answer("/art/i.png", ["Range": "bytes=1-"]).bytes == [2, 3])
     #expect(try answer("/").status == 200 && answer("/some/route").status == 200 && answer("/some/route.png").status == 404)
     #expect(try answer("/.env").status == 404 && answer("/%2e%2e/docs/read.txt").status == 400 && answer("/server.pem").status == 403)
+    // A player has its key for everybody.
+    #expect(try answer("/player.json").status == 200)
     let missing = try answer("/none.png", ["Sec-Fetch-Dest": "iframe"])
     #expect(missing.status == 404 && missing["Content-Type"]?.hasPrefix("text/html") == true)
     #expect(

@@ -8,7 +8,7 @@ const steps = JSON.parse(process.argv[2])
 await loadPacker()
 const answers = []
 let kept
-for (const { folder, base, trust, key, down = false, now, read = [], instead = {} } of steps) {
+for (const { folder, base, trust, key, down = false, now, read = [], instead = {}, at } of steps) {
   const requests = []
   const answer = { requests, files: {} }
   const fetchFile = async (url, { headers } = {}) => {
@@ -25,7 +25,7 @@ for (const { folder, base, trust, key, down = false, now, read = [], instead = {
   try {
     const release = await openRelease(`${base}manifest.json`, {
       trust, languages: ['en'], fetch: fetchFile, memory: { get: async () => kept, set: async value => { kept = structuredClone(value) } },
-      clock: now === undefined ? Date.now : () => now * 1000,
+      clock: now === undefined ? Date.now : () => now * 1000, at,
     })
     answer.version = release.version
     answer.isStored = release.isStored ?? false

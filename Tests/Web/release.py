@@ -140,6 +140,11 @@ def main():
         # What the lead has is not read from the pack, whatever that has there.
         same([forged(pack, flip(number)) for number in (0, 100, stream["launch"] - 1, stream["tail"], film["size"] - 1)], [None] * 5, "other bytes in the place of the lead's")
 
+        # A copy elsewhere.
+        mirror = "https://mirror.example.net/copy/"
+        [one] = look(step("first", base=mirror, at=mirror, read=[["core", "index.html"], ["film", "index.html"], ["game-7", "index.html"]]))
+        same((one.get("error"), len(one["files"])), (None, 3), "files of a copy at another address")
+
         # What was accepted once.
         seen = look(step("first"), step("second"), step("first"), step("second", down=True), step("second", down=True, now=4_000_000_000))
         same([(answer.get("version"), answer.get("error"), answer.get("isStored")) for answer in seen],

@@ -391,6 +391,8 @@ struct ConfigurationReader {
       return nil
     }
     scalar.text = filled(text)
+    // What is left of placeholders is a mistake that was reported.
+    if scalar.text.contains("${") { return nil }
     if let problem = ScalarFormat.directory.problem(of: scalar) {
       add(node.position, "'layout' is \(problem)")
       return nil

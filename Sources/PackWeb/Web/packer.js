@@ -726,11 +726,12 @@ const manifestSize = 1 << 20
  *
  * @param url the address of the manifest.
  * @param options `trust`: the public keys (`pkp1-…`) or the keys document, as texts; `memory` for what has to be kept, by default in IndexedDB;
- *   `languages` of the user; `clock`, which returns the time in milliseconds; `fetch` and `signal` for the requests.
+ *   `languages` of the user; `clock`, which returns the time in milliseconds; `fetch` and `signal` for the requests; `at`, the address of a folder that has
+ *   the files of the release, in place of the one that the manifest names.
  */
-export async function openRelease(url, { trust, memory = new StoredMemory(String(url)), languages, clock, fetch: fetcher, signal } = {}) {
+export async function openRelease(url, { trust, memory = new StoredMemory(String(url)), languages, clock, fetch: fetcher, signal, at } = {}) {
   const core = await loadPacker()
-  const release = new Release(core, String(url), [trust].flat(), memory, languages ?? globalThis.navigator?.languages ?? [], clock ?? Date.now, fetcher, signal)
+  const release = new Release(core, String(url), [trust].flat(), memory, languages ?? globalThis.navigator?.languages ?? [], clock ?? Date.now, fetcher, signal, at)
   try {
     await release.open()
     return release
@@ -775,8 +776,10 @@ export class Release {
   #fetch
   #signal
   #kept
+  #at
 
-  constructor(core, url, trust, memory, languages, clock, fetcher, signal) {
+  constructor(core, url, trust, memory, languages, clock, fetcher, signal, at) {
+    this.#at = at
     this.#core = core
     this.url = url
     this.#memory = memory
@@ -806,7 +809,7 @@ export class Release {
     this.#give(document)
     const { accepted, ...info } = await this.#ask(core => this.#core.lend(this.#languages, (start, count) =>
       core.packer_accept(this.#number, this.#clock() / 1000, this.isStored ? 1 : 0, start, count)))
-    Object.assign(this, info)
+    Object.assign(this, this.#moved(info))
     if (!this.isStored) await this.#keep({ accepted, document })
   }
 
@@ -832,7 +835,7 @@ export class Release {
     both.set(this.#languages, bytes.length)
     const { packs } = await this.#ask(core => this.#core.lend(both, (start, count) =>
       core.packer_shard(this.#number, number, start, count, bytes.length)))
-    return packs
+    return this.#moved({ packs }).packs
   }
 
   /**
@@ -860,6 +863,12 @@ export class Release {
     const id = encoder.encode(pack.id)
     const { accepted } = await this.#ask(core => this.#core.lend(id, (start, count) => core.packer_use(this.#number, start, count)))
     if (accepted !== this.#kept.accepted) await this.#keep({ accepted })
+  }
+
+  /** With the addresses of files in the folder that was given in place of the manifest's. */
+  #moved({ packs, shards, ...rest }) {
+    const move = file => file && { ...file, url: this.#at ? new URL(file.url.replace(/.*\//, ''), this.#at).href : file.url }
+    return { ...rest, packs: packs.map(pack => ({ ...move(pack), lead: move(pack.lead) })), shards: shards?.map(move) }
   }
 
   async #keep(changes) {

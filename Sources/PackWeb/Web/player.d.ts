@@ -1,6 +1,6 @@
 // The types of player.js, for pages that start games.
 
-import type { ByteRange, PackSource, ResponseOptions } from './packer.js'
+import type { ByteRange, Lead, PackSource, ResponseOptions } from './packer.js'
 
 /** A game of a configuration. */
 export interface Game extends ResponseOptions {
@@ -14,6 +14,7 @@ export interface Game extends ResponseOptions {
   version?: string | number
   /** Whether all of it is fetched in the background while it is played. */
   offline?: boolean
+  lead?: Lead
 }
 
 export interface Configuration { packs: Record<string, Game> }
@@ -27,7 +28,7 @@ export const home: URL
 export function addressOf(id: string): URL
 
 /** What begins a player: packs, or a release. WEB.md explains it. */
-export type Beginning = Configuration | { manifest: string, trust: string | string[], key?: string | CryptoKey, keys?: Record<string, string | CryptoKey>, games?: string[] }
+export type Beginning = Configuration | { manifest: string, trust: string | string[], key?: string | CryptoKey, keys?: Record<string, string | CryptoKey>, games?: string[], at?: string }
 
 /**
  * Registers the worker and hands it the games. Without a network, those of the last time are returned, and the error as `warning`. `additions` are what
@@ -60,6 +61,9 @@ export class KeptSource implements PackSource {
   size(): Promise<number>
   read(start: number, end: number): Promise<Uint8Array>
   keepAll(progress?: (kept: number, size: number) => void): Promise<boolean>
+  /** What is needed of the lead of the pack, for the options of a `LeadSource`. */
+  loadLead(): Promise<Uint8Array | undefined>
+  keepLead(leaves: Uint8Array, edges: [place: number, bytes: Uint8Array][]): Promise<void>
   /** Forgets what is kept, and keeps nothing more. */
   forget(): Promise<void>
 }

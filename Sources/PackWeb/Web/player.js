@@ -16,7 +16,8 @@ export const addressOf = id => new URL(`games/${encodeURIComponent(id)}/`, home)
  * Registers the worker and hands it the games. Without a network, the games of the last time are there.
  *
  * @param configuration the address of a configuration, or the object that is in one: `{manifest, trust, key}` for the packs of a release, with their key
- *   or, as `keys`, one for each id; `games` are the ids of those that are played, if not all. Or `{packs: {id: {url, size, key, ...}}}`. Besides these a
+ *   or, as `keys`, one for each id; `games` are the ids of those that are played, if not all, and `at` is the folder that has the files of the release, if not
+ *   the one that the manifest names. Or `{packs: {id: {url, size, key, ...}}}`. Besides these a
  *   pack has `name`, `version` if the address does not change with the content, `offline` to fetch all of it in the background, and what
  *   `Pack.configure` takes, and so has a release for all of its packs.
  * @param additions what is not in the configuration, such as the keys of a player.
@@ -132,8 +133,8 @@ async function configurationAt(configuration) {
 /** The packs of a configuration, of the manifest that it names if it names one. */
 async function packsOf(configuration) {
   if (configuration.manifest === undefined) return configuration
-  const { manifest, trust, key, keys, games, ...options } = configuration
-  const release = await openRelease(new URL(manifest, location.href), { trust })
+  const { manifest, trust, key, keys, games, at, ...options } = configuration
+  const release = await openRelease(new URL(manifest, location.href), { trust, at: at && new URL(at, location.href) })
   try {
     // Then the games are those of the last time.
     if (release.isStored) throw new PackError({ code: 'cannot-read', message: `${release.url} cannot be fetched`, hint: 'connect the device' })
