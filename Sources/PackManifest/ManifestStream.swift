@@ -1,7 +1,7 @@
 /// What a device fetches first of a pack that is played while it arrives: its lead file (FORMAT.md §9.9).
 ///
-/// The lead has the SHA-256 of each segment of the pack, its end with index and seek table, and its start with what is read at the launch. Who has
-/// the lead can open the pack, and believes every other segment as it comes.
+/// The lead has the SHA-256 of each segment of the pack, its end with index and seek table, and its start with what is read at the launch. With it, a
+/// client can open the pack, and check every other segment as it comes.
 package struct ManifestStream: Hashable, Sendable {
   /// The first bytes of the pack, those that are in the lead: up to the end of a segment.
   package var launch: UInt64
