@@ -5,7 +5,7 @@ import Testing
 struct ManifestVectorTests {
   @Test("the vectors are there, and name only classes of the format")
   func vectorsAreThere() throws {
-    #expect(ManifestVector.all.count > 190)
+    #expect(ManifestVector.all.count > 330)
     let count = ManifestVector.all.count { $0.hasPrefix("rfc8785-") }
     Evidence.tell("RFC 8785", cases: count)
     for name in ManifestVector.all {
@@ -56,6 +56,8 @@ struct ManifestVectorTests {
     core.languages = ["de-CH", "en", "zh-Hant"]
     core.fallbackLanguage = "en"
     core.platforms = ["iOS", "macOS"]
+    let digits = (0..<4).flatMap { _ in [0x89, 0xAB, 0xCD, 0xEF, 0x01, 0x23, 0x45, 0x67] as [UInt8] }
+    core.stream = ManifestStream(launch: 2192, tail: 12_000, size: 2665, sha256: digits)
     var level = ManifestPack.sample("level-1", version: 9_007_199_254_740_991)
     level.url = "https://cdn.example.com:8443/packs/level-1-fedcba9876543210.pack?v=1"
     level.size = 9_007_199_254_740_991

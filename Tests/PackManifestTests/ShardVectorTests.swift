@@ -5,7 +5,7 @@ import Testing
 struct ShardVectorTests {
   @Test("the vectors are there, and name only classes of the format")
   func vectorsAreThere() throws {
-    #expect(ShardVector.all.count > 100)
+    #expect(ShardVector.all.count > 130)
     for name in ShardVector.all { #expect(["ok", "damaged"].contains(try ShardVector(named: name).expect), "\(name)") }
   }
 

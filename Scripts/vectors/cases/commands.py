@@ -24,6 +24,7 @@ from vectors.cases.packs.valid import valid_vectors
 from vectors.cases.packs.vector import check_vector, parse_vector, vector_bytes
 from vectors.cases.shards.deltas import damaged_deltas_in_entries, valid_deltas_in_entries
 from vectors.cases.shards.packs import damaged_shards, valid_shards
+from vectors.cases.shards.streams import streams_in_entries
 from vectors.cases.shards.vector import check_shard_vector, parse_shard_vector, shard_vector_bytes
 from vectors.format.errors import Problem
 
@@ -36,7 +37,7 @@ PACKS = {
 }
 MANIFESTS = {"manifest": lambda: [*valid_manifests(), *untrusted_manifests(), *damaged_manifests(), *catalogue_manifests(), *unsupported_manifests(),
                                   *rfc8785_manifests(), *keys_manifests()]}
-SHARDS = {"shards": lambda: [*valid_shards(), *damaged_shards(), *valid_deltas_in_entries(), *damaged_deltas_in_entries()]}
+SHARDS = {"shards": lambda: [*valid_shards(), *damaged_shards(), *valid_deltas_in_entries(), *damaged_deltas_in_entries(), *streams_in_entries()]}
 DELTAS = {"deltas/valid": lambda: [*valid_deltas()], "deltas/hostile": lambda: [*hostile_deltas()]}
 BASES = "deltas/bases"
 

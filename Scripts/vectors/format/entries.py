@@ -4,6 +4,7 @@ import calendar
 import re
 
 from vectors.format.errors import require
+from vectors.format.leads import check_numbers
 from vectors.format.limits import MAX_DELTAS
 
 
@@ -43,10 +44,12 @@ PACK_VALUES = {
 }
 OPTIONAL_PACK_VALUES = {"basePack": PACK_VALUES["id"], "created": is_time, "description": is_text, "name": is_text, "tags": is_texts,
                         "language": matches("(?s).+"), "languages": is_texts, "fallback": is_text, "platforms": is_texts,
-                        "deltas": lambda value: isinstance(value, list) and 1 <= len(value) <= MAX_DELTAS}
+                        "deltas": lambda value: isinstance(value, list) and 1 <= len(value) <= MAX_DELTAS,
+                        "stream": lambda value: isinstance(value, dict)}
 DELTA_VALUES = {"bases": lambda value: is_texts(value) and 1 <= len(value) <= 4 and all(map(PACK_VALUES["contentRoot"], value))
                 and len(set(value)) == len(value),
                 "sha256": PACK_VALUES["sha256"], "size": lambda value: is_integer(value) and value > 0}
+STREAM_VALUES = {"launch": is_integer, "sha256": PACK_VALUES["sha256"], "size": is_integer, "tail": is_integer}
 DEFAULT_VALUES = {"base": matches(rf"{HOST}/{URL_CHARACTER}*(?<=/)"),
                   "keyId": PACK_VALUES["keyId"]}
 SIGNED_VALUES = {"expires": is_time, "packs": lambda value: isinstance(value, list), "version": is_integer}
@@ -66,6 +69,13 @@ def check_deltas(deltas):
         check_keys(delta, DELTA_VALUES, {}, "a delta")
     digests = [delta["sha256"] for delta in deltas]
     require(all(a < b for a, b in zip(digests, digests[1:])), "the order of the deltas")
+
+
+def check_stream(pack):
+    """§9.3, §9.9: what an entry says of the lead of its pack."""
+    if "stream" in pack:
+        check_keys(pack["stream"], STREAM_VALUES, {}, "a stream")
+        check_numbers(pack["stream"], pack["size"])
 
 
 def check_languages(pack):
@@ -94,4 +104,6 @@ def read_pack_entry(pack, signed, implied=None):
     require(pack.get("basePack") != pack["id"], "a pack that is its own base")
     require("base" in signed or "deltas" not in pack, "deltas without a base")
     check_deltas(pack.get("deltas", ()))
+    require("base" in signed or "stream" not in pack, "a lead without a base")
+    check_stream(pack)
     return {**said, **pack}

@@ -1,6 +1,7 @@
-"""Catalogues and deltas in a manifest."""
+"""Catalogues, deltas and leads in a manifest."""
 
-from vectors.cases.manifests.samples import DEFAULTS, SEED, kat_pack, kat_signed, sample_delta, sample_entries, present
+from vectors.cases.manifests.samples import (
+    DEFAULTS, SEED, STREAM, kat_pack, kat_signed, present, right_streams, sample_delta, sample_entries, wrong_streams)
 from vectors.cases.manifests.vector import manifest_vector
 from vectors.format.frames import bound
 from vectors.format.limits import MAX_SHARD
@@ -9,7 +10,7 @@ from vectors.format.shards import make_shard
 
 
 def catalogue_manifests():
-    """§9.7: the list of shards; §9.3: deltas in an entry."""
+    """§9.7: the list of shards; §9.3: deltas and a lead in an entry."""
     few, _ = make_shard(sample_entries(3))
     none, _ = make_shard([])
 
@@ -53,3 +54,8 @@ def catalogue_manifests():
     yield entry("twice", "damaged", "a delta twice", [first, first])
     yield entry("no-base", "damaged", "a delta over nothing", [{**first, "bases": []}])
     yield case("deltas-without-base", "damaged", "deltas where there is no base", None, base=None, packs=[kat_pack(keyId=None, deltas=[first])])
+    size = kat_pack()["size"]
+    for expect, streams in (("ok", right_streams(size)), ("damaged", wrong_streams(size))):
+        for name, comment, stream in streams:
+            yield case(f"stream-{name}", expect, comment, None, packs=[kat_pack(url=None, keyId=None, stream=stream)])
+    yield case("stream-without-base", "damaged", "a lead where there is no base", None, base=None, packs=[kat_pack(keyId=None, stream=STREAM)])

@@ -12,6 +12,7 @@ from vectors.format.signatures import in_order, outer_bytes, sign_keys
 
 SEED = bytes(range(32))
 NEXT_SEED, STRANGE_SEED = bytes(range(32, 64)), bytes(range(64, 96))
+STREAM = {"launch": 2192, "sha256": "89abcdef01234567" * 4, "size": 2192 + 345 + 4 * 32, "tail": 12000}
 DEFAULTS = {"base": "https://cdn.example.com/packs/", "keyId": "e545120e613dd715"}
 
 
@@ -40,7 +41,7 @@ def full_manifest():
     core = kat_pack(
         created="2026-07-01T12:00:00Z", description="What the app needs first.\n\t\"Boot\" \\ menu\u0001\u007f", name="Kern – コア",
         tags=["boot", "menu"], language="de-CH", languages=["de-CH", "en", "zh-Hant"], fallback="en",
-        platforms=["iOS", "macOS"], url=None, keyId=None)
+        platforms=["iOS", "macOS"], stream=STREAM, url=None, keyId=None)
     level = kat_pack(
         id="level-1", version=MAX_INTEGER, url="https://cdn.example.com:8443/packs/level-1-fedcba9876543210.pack?v=1", size=MAX_INTEGER,
         delivery="onDemand", install="packed", created="2026-06-30T23:59:59Z", name="🎮", keyId="0123456789abcdef")
@@ -67,6 +68,41 @@ def sample_updates(count, most=MAX_DELTAS):
 def sample_delta(i, j):
     return {"bases": [sha256(b"base %d %d %d" % (i, j, k)).hex() for k in range(1 + j % 4)], "sha256": sha256(b"delta %d %d" % (i, j)).hex(),
             "size": 1 + j}
+
+
+def wrong_streams(size):
+    """§9.3, §9.9: what an entry of a pack of this size cannot say of a lead: (name, comment, stream)."""
+    def fitting(launch, tail, digests=4 * 32):
+        return {**STREAM, "launch": launch, "tail": tail, "size": digests + launch + size - tail}
+
+    right = fitting(size // 5, size - 345)
+    assert right["launch"] < right["tail"]
+    for key in right:
+        yield f"without-{key}", f"a stream without {key}", {name: value for name, value in right.items() if name != key}
+    for key in ("launch", "size", "tail"):
+        yield f"{key}-text", f"a {key} of a stream that is a text", {**right, key: str(right[key])}
+    yield "sha256-short", "the digest of a lead with 31 bytes", {**right, "sha256": "00" * 31}
+    yield "sha256-upper-case", "the digest of a lead with upper-case digits", {**right, "sha256": "AB" * 32}
+    yield "array", "a stream that is no object", [right]
+    yield "text", "a stream that is a text", right["sha256"]
+    yield "empty", "a stream without anything", {}
+    yield "launch-0", "no start", fitting(0, size - 345)
+    yield "launch-above-tail", "a start that ends behind where the end begins", fitting(size - 345, size - 346)
+    yield "tail-at-size", "no end", fitting(right["launch"], size)
+    yield "tail-above-size", "an end that begins behind the pack", fitting(right["launch"], size + 32)
+    yield "digests-none", "no digest", fitting(right["launch"], right["tail"], 0)
+    yield "digests-part", "a digest that is cut", fitting(right["launch"], right["tail"], 4 * 32 - 1)
+    yield "digests-negative", "a lead that is too small for its parts", fitting(right["launch"], right["tail"], -32)
+    yield "digests-65537", "a digest too many", fitting(right["launch"], right["tail"], 65537 * 32)
+    yield "numbers-largest", "the largest integers", {**right, **dict.fromkeys(("launch", "size", "tail"), MAX_INTEGER)}
+
+
+def right_streams(size):
+    """§9.9: what an entry of a pack of this size may say of a lead."""
+    yield "digest", "a lead with one digest", {**STREAM, "launch": 1, "tail": 1, "size": 32 + size}
+    yield "digests-65536", "as many digests as there may be", {**STREAM, "launch": 1, "tail": size - 1, "size": 65536 * 32 + 2}
+    yield "unknown-keys", "keys of a stream that readers pass over",\
+        {**STREAM, "a": [], "launch": 100, "tail": size - 100, "size": 64 + 200, "zone": {"": True}}
 
 
 def root_seed(number):

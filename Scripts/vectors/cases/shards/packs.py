@@ -3,7 +3,7 @@
 import zstandard
 
 from vectors.cases.faults import flip
-from vectors.cases.manifests.samples import DEFAULTS, present, sample_entries, signed_with
+from vectors.cases.manifests.samples import DEFAULTS, STREAM, present, sample_entries, signed_with
 from vectors.cases.shards.vector import content_vector, shard_vector
 from vectors.format.canonical_json import canonical_json
 from vectors.format.frames import bound, frame_content_size, frame_header, raw_frame, run_frame, zstd_block, zstd_frame
@@ -31,7 +31,7 @@ def valid_shards():
     entry, entry_data = make_shard([{**few[0], "id": last}])
     yield good("of-1024", "the last of as many shards as there may be", entry_data, *[none] * 1023, entry, shard=1023)
     own = [{**few[0], "description": "Snow.", "keyId": "0123456789abcdef", "language": "de", "languages": ["de", "en-US"], "fallback": "en-US",
-            "name": "Level", "platforms": ["iOS"],
+            "name": "Level", "platforms": ["iOS"], "stream": {**STREAM, "launch": 655, "tail": 655, "size": few[0]["size"] + 4 * 32},
             "url": "https://example.com/l.pack?a"}, {**few[1], "tags": None}]
     own_reference, own_data = make_shard(list(map(present, own)))
     yield good("all-keys", "an entry with every key, and one without tags", own_data, own_reference)
