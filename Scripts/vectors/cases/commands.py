@@ -8,6 +8,7 @@ from vectors.cases.deltas.valid import valid_deltas
 from vectors.cases.deltas.vector import base_names, check_delta_vector, delta_vector_bytes, parse_delta_vector
 from vectors.cases.files import empty_folder, read_files, write_file
 from vectors.cases.languages import LANGUAGES_FILE, check_language_line, language_lines
+from vectors.cases.leads import check_lead_vector, lead_packs, lead_vector_bytes, leads, parse_lead_vector
 from vectors.cases.lines import CASE_FILES, case_lines, check_case_line
 from vectors.cases.manifests.catalogues import catalogue_manifests
 from vectors.cases.manifests.damaged import damaged_manifests
@@ -40,6 +41,7 @@ MANIFESTS = {"manifest": lambda: [*valid_manifests(), *untrusted_manifests(), *d
 SHARDS = {"shards": lambda: [*valid_shards(), *damaged_shards(), *valid_deltas_in_entries(), *damaged_deltas_in_entries(), *streams_in_entries()]}
 DELTAS = {"deltas/valid": lambda: [*valid_deltas()], "deltas/hostile": lambda: [*hostile_deltas()]}
 BASES = "deltas/bases"
+LEADS, LEAD_PACKS = {"leads": lambda: [*leads()]}, "leads/packs"
 
 
 def command_make(arguments):
@@ -54,6 +56,7 @@ def command_make(arguments):
         count, _ = write_vectors(place, folder, ".shard-vector", make(), shard_vector_bytes, has_other_files=False)
         print(f"{folder}: {count} vectors")
     make_deltas(place)
+    make_leads(place)
     files = [(name, list(case_lines(cases()))) for name, cases, _ in CASE_FILES]
     for name, lines in (*files, (LANGUAGES_FILE, [line + "\n" for line in language_lines()])):
         write_file(place, name, "".join(lines).encode("utf-8"))
@@ -72,6 +75,15 @@ def make_deltas(place):
         print(f"{folder}: {count} vectors, {size} bytes")
 
 
+def make_leads(place):
+    for folder, make in LEADS.items():
+        count, size = write_vectors(place, folder, ".lead-vector", make(), lead_vector_bytes)
+        print(f"{folder}: {count} vectors, {size} bytes")
+    empty_folder(os.path.join(place, LEAD_PACKS))
+    for name, data in lead_packs().items():
+        write_file(os.path.join(place, LEAD_PACKS), name, data)
+
+
 def write_vectors(place, folder, suffix, vectors, encode, has_other_files=True):
     """Writes vectors in the place of those that the folder has. Returns how many they are, and their size in bytes."""
     names = [vector.name for vector in vectors]
@@ -84,11 +96,13 @@ def write_vectors(place, folder, suffix, vectors, encode, has_other_files=True):
 def command_check(arguments):
     place, verbose = arguments.directory, arguments.verbose
     parse_delta = partial(parse_delta_vector, packs=os.path.join(place, BASES))
+    parse_lead = partial(parse_lead_vector, packs=os.path.join(place, LEAD_PACKS))
     count = failures = 0
     # Folders of shards and deltas have no other files, so there each is read.
     for kind, suffix, parse, check in (
             (PACKS, ".vector", parse_vector, check_vector), (MANIFESTS, ".manifest-vector", parse_manifest_vector, check_manifest_vector),
-            (SHARDS, "", parse_shard_vector, check_shard_vector), (DELTAS, "", parse_delta, check_delta_vector)):
+            (SHARDS, "", parse_shard_vector, check_shard_vector), (DELTAS, "", parse_delta, check_delta_vector),
+            (LEADS, ".lead-vector", parse_lead, check_lead_vector)):
         for folder in kind:
             for name, data in read_files(os.path.join(place, folder), suffix):
                 count += 1
