@@ -345,7 +345,7 @@ class Attack:
                     case 0:
                         del node[key]
                     case 1 if isinstance(node, dict):
-                        node[r.choice(("a", "zz", "keys", "version", "basePack", "tags", "languages", "fallback", "deltas", "platforms", "catalogue"))] = self.value()
+                        node[r.choice(("a", "zz", "keys", "version", "basePack", "tags", "languages", "fallback", "deltas", "stream", "platforms", "catalogue"))] = self.value()
                     case 1 | 2 if isinstance(node, list):
                         node.insert(key, copy.deepcopy(node[r.randrange(len(node))]))
                     case _:

@@ -6,7 +6,7 @@ extension FuzzTarget {
     "shard", largestInput: 8192,
     files: [
       "Sources/PackManifest/Shard.swift", "Sources/PackManifest/ManifestEntryReader.swift", "Sources/PackManifest/ManifestDelta.swift",
-      "Sources/PackStore/Catalogue/ShardFile.swift",
+      "Sources/PackManifest/ManifestStream.swift", "Sources/PackStore/Catalogue/ShardFile.swift",
     ],
     seeds: {
       var seeds: [FuzzSeed] = []
