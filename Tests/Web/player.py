@@ -162,7 +162,7 @@ def vectors(name, maker):
     for folder in ("Tests/Web", "Tests/Vectors", ".build/web"):
         site.mount(f"/{folder}/", ROOT / folder)
     site.put("/index.html", "<!doctype html>")
-    names = sorted(str(path.relative_to(ROOT / "Tests/Vectors")) for part in ("valid", "refused-open", "hostile", "others", "manifest", "shards")
+    names = sorted(str(path.relative_to(ROOT / "Tests/Vectors")) for part in ("valid", "refused-open", "hostile", "others", "manifest", "shards", "leads")
                    for path in (ROOT / "Tests/Vectors" / part).glob("*vector"))
     with serving(site), browser(name, maker.place / f"vectors-{name}", seconds=600) as one:
         one.get(f"{site.origin}/index.html")

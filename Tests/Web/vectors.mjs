@@ -1,7 +1,7 @@
 // Reads every vector of full packs, manifests, keys documents and shards with the reader for browsers, and compares what it says with the vector. Runs in
 // Node, and in a page.
 
-import { loadPacker, openPack, openRelease, importKey, PackError } from '../../.build/web/packer.js'
+import { LeadSource, loadPacker, openPack, openRelease, importKey, PackError } from '../../.build/web/packer.js'
 
 /** The classes of FORMAT.md, section 0.4, by the codes of errors. */
 const classes = {
@@ -122,6 +122,37 @@ async function shardOutcome({ all, get, content }) {
   }
 }
 
+/** What a page says of a lead, and then of the segments that are not in it. */
+async function leadOutcome({ get, content }, pack) {
+  const stream = JSON.parse(get('stream'))
+  const fetch = async () => content.length === 0 ? new Response('', { status: 416 })
+    : new Response(content, { status: 206, headers: { 'Content-Range': `bytes 0-${Math.min(content.length, stream.size) - 1}/${content.length}` } })
+  const name = 'https://example.com/lead'
+  const source = new LeadSource({ name, read: async (start, end) => pack.subarray(start, end) }, pack.length, { ...stream, url: name }, { fetch })
+  const refused = error => {
+    if (['digest-mismatch', 'wrong-pack', 'source-changed', 'cannot-read'].includes(error.code)) return 'damaged'
+    throw error
+  }
+  try {
+    await source.read(0, 1)
+  } catch (error) {
+    return refused(error)
+  }
+  const header = new DataView(pack.buffer, pack.byteOffset)
+  const [body, segmentSize] = [132 + header.getUint32(96, true), header.getUint32(12, true)]
+  for (let number = 0, start = 0; start < pack.length; number++) {
+    const end = Math.min(pack.length, body + (number + 1) * segmentSize)
+    try {
+      const bytes = await source.read(start, end)
+      if (bytes.some((byte, index) => byte !== pack[start + index])) return `reads other bytes of segment ${number}`
+    } catch (error) {
+      return `${refused(error)} ${number}`
+    }
+    start = end
+  }
+  return 'ok'
+}
+
 /**
  * Runs the vectors.
  *
@@ -141,6 +172,12 @@ export async function runVectors(names, read) {
     }
     if (name.endsWith('.manifest-vector')) compare(await manifestOutcome(vector))
     if (name.endsWith('.shard-vector')) compare(await shardOutcome(vector))
+    if (name.endsWith('.lead-vector')) {
+      const said = await leadOutcome(vector, await read(`leads/packs/${vector.get('pack')}`))
+      const segment = vector.get('segment')
+      compare(segment !== undefined && said === `damaged ${segment}` ? 'damaged' : segment === undefined ? said : `${said} in place of segment ${segment}`)
+      continue
+    }
     const keys = []
     for (const kind of ['key', 'root']) if (vector.get(kind)) keys.push(await importKey(vector.get(kind)))
     if (vector.get('recipient')) keys.push(await recipient(vector.get('recipient')))
@@ -153,7 +190,7 @@ if (globalThis.process?.argv[1] === new URL(import.meta.url).pathname) {
   const { readFile, readdir } = await import('node:fs/promises')
   const folder = new URL('../Vectors/', import.meta.url)
   const names = []
-  for (const part of ['valid', 'refused-open', 'hostile', 'others', 'manifest', 'shards']) {
+  for (const part of ['valid', 'refused-open', 'hostile', 'others', 'manifest', 'shards', 'leads']) {
     for (const name of (await readdir(new URL(part, folder))).sort()) if (name.endsWith('vector')) names.push(`${part}/${name}`)
   }
   await loadPacker()

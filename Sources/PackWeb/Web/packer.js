@@ -412,7 +412,7 @@ export class LeadSource {
     const view = new DataView(found.buffer, found.byteOffset)
     const [body, segmentSize, leaves] = [view.getUint32(0), view.getUint32(4), found.subarray(8)]
     const isEdge = place => place > body && (place - body) % segmentSize === 0
-    if (!isEdge(launch) || !isEdge(tail) || Math.ceil((this.#size - body) / segmentSize) * 32 !== leaves.length) {
+    if (launch > tail || !isEdge(launch) || !isEdge(tail) || Math.ceil((this.#size - body) / segmentSize) * 32 !== leaves.length) {
       throw this.#fault(url, 'does not fit the segments of its pack', 'wrong-pack')
     }
     return { body, segmentSize, leaves, edges }
