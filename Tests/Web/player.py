@@ -962,6 +962,15 @@ def release(name, maker):
     site.mount("/play/", own / "site")
     site.put("/play/player.json", json.dumps(settings | {"key": maker.key}))
     cdn.mount("/packs/", own / "dist")
+
+    def early():
+        """On a slow line, neither the manifest nor the worker waits for the largest file of the player."""
+        deadline = time.monotonic() + 20
+        while not (cdn.requests("/packs/manifest.json") and site.requests("/play/worker.js")) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        expect(time.monotonic() < deadline, f"{name}: the manifest or the worker is not asked for until packer.wasm is there")
+
+    site.before = {"/play/packer.wasm": early}
     with serving(site), serving(cdn, certificate=(certificate, key)):
         flags = ("--ignore-certificate-errors", f"--host-resolver-rules=MAP cdn.example.com 127.0.0.1:{cdn.port}")
         profile, address = maker.place / "release-profile", f"{site.origin}/play/games/"

@@ -26,6 +26,8 @@ class Site:
         self.mounts = []
         # The name of a fault by path, and of how many requests are left that it meets; no number means all.
         self.faults = {}
+        # What is called before a path is answered, by path.
+        self.before = {}
         self.records = []
         self.posts = []
         self.lock = threading.Lock()
@@ -114,6 +116,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def deliver(self, site, path, found, record):
         headers = {"Cache-Control": "no-cache", "Content-Type": TYPES.get(pathlib.PurePath(path if isinstance(found, bytes) else found or "").suffix, "application/octet-stream"), **self.sharing()}
+        site.before.get(path, lambda: None)()
         fault = site.fault(path)
         if fault == "500":
             record["status"] = 500

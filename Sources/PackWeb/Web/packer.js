@@ -730,10 +730,13 @@ const manifestSize = 1 << 20
  *   the files of the release, in place of the one that the manifest names.
  */
 export async function openRelease(url, { trust, memory = new StoredMemory(String(url)), languages, clock, fetch: fetcher, signal, at } = {}) {
+  // On its way while packer.wasm is.
+  const reading = readFile(url, manifestSize, fetcher, signal)
+  reading.catch(() => {})
   const core = await loadPacker()
   const release = new Release(core, String(url), [trust].flat(), memory, languages ?? globalThis.navigator?.languages ?? [], clock ?? Date.now, fetcher, signal, at)
   try {
-    await release.open()
+    await release.open(reading)
     return release
   } catch (error) {
     release.close()
@@ -791,11 +794,12 @@ export class Release {
     this.#number = core.lend(text, (start, count) => core.exports.packer_trust(start, count))
   }
 
-  async open() {
+  /** @param reading the bytes of the manifest, on their way. */
+  async open(reading) {
     this.#kept = await this.#memory.get() ?? {}
     let document
     try {
-      document = await this.#read(this.url, manifestSize)
+      document = await reading
     } catch (error) {
       if (!error.isTransient || !this.#kept.document) throw error
       this.isStored = true
@@ -829,7 +833,7 @@ export class Release {
   /** The packs of one of the catalogue's files, by its place in `shards`. */
   async shard(number) {
     const { url, size } = this.shards[number]
-    const bytes = await this.#read(url, size)
+    const bytes = await readFile(url, size, this.#fetch, this.#signal)
     const both = new Uint8Array(bytes.length + this.#languages.length)
     both.set(bytes)
     both.set(this.#languages, bytes.length)
@@ -890,34 +894,34 @@ export class Release {
     if (this.#number === undefined) throw new PackError({ code: 'usage', message: 'the release is closed' })
     return this.#core.ask(call, async ({ crypto: request }) => this.#core.answer(this.#number, await this.#keys.answer(request)))
   }
+}
 
-  /** A whole file; of one that is larger than `limit` bytes only so much that the core refuses it. */
-  async #read(url, limit) {
-    let response
-    try {
-      response = await this.#fetch(url, { cache: 'no-cache', credentials: 'omit', signal: this.#signal })
-    } catch (error) {
-      this.#signal?.throwIfAborted()
-      throw faultOf(url, 'cannot be fetched', 'connect the device; or allow this page at the server (CORS)', { cause: error }, true)
-    }
-    if (!response.ok) throw faultOf(url, `answers ${response.status}`, 'check the address', {}, response.status >= 500)
-    const pieces = []
-    let size = 0
-    try {
-      for (const reader = response.body.getReader(); ;) {
-        const { done, value } = await reader.read()
-        if (done) break
-        size += value.length
-        pieces.push(value)
-        if (size > limit) {
-          await reader.cancel()
-          break
-        }
-      }
-    } catch (error) {
-      this.#signal?.throwIfAborted()
-      throw faultOf(url, 'stopped before its end', 'try again', { cause: error }, true)
-    }
-    return new Uint8Array(await new Blob(pieces).arrayBuffer())
+/** A whole file; of one that is larger than `limit` bytes only so much that the core refuses it. */
+async function readFile(url, limit, fetcher = fetch, signal) {
+  let response
+  try {
+    response = await fetcher(url, { cache: 'no-cache', credentials: 'omit', signal })
+  } catch (error) {
+    signal?.throwIfAborted()
+    throw faultOf(url, 'cannot be fetched', 'connect the device; or allow this page at the server (CORS)', { cause: error }, true)
   }
+  if (!response.ok) throw faultOf(url, `answers ${response.status}`, 'check the address', {}, response.status >= 500)
+  const pieces = []
+  let size = 0
+  try {
+    for (const reader = response.body.getReader(); ;) {
+      const { done, value } = await reader.read()
+      if (done) break
+      size += value.length
+      pieces.push(value)
+      if (size > limit) {
+        await reader.cancel()
+        break
+      }
+    }
+  } catch (error) {
+    signal?.throwIfAborted()
+    throw faultOf(url, 'stopped before its end', 'try again', { cause: error }, true)
+  }
+  return new Uint8Array(await new Blob(pieces).arrayBuffer())
 }

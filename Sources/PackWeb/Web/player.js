@@ -29,11 +29,17 @@ export async function begin(configuration, additions) {
       code: 'unsupported', message: 'this page cannot have a service worker', hint: 'open it with https, and not in a private window',
     })
   }
-  // Before the worker, because a new worker comes with a new packer.wasm.
-  await loadPacker()
-  await register()
+  // On a slow line every wait counts, so all of it is on its way at once.
+  const loading = loadPacker()
+  const configured = configurationAt(configuration)
+  for (const early of [loading, configured]) early.catch(() => {})
+  // A new worker comes with a new packer.wasm, so what the old one has is read first.
+  if (navigator.serviceWorker.controller) await loading
+  const offered = configured.then(found => packsOf({ ...found, ...additions }))
+  offered.catch(() => {})
+  await Promise.all([loading, register()])
   try {
-    return { games: await install(await packsOf({ ...await configurationAt(configuration), ...additions })) }
+    return { games: await install(await offered) }
   } catch (error) {
     const { current, next } = await releases()
     if (!current && !next) throw error

@@ -14,8 +14,8 @@ addEventListener('install', event => {
   skipWaiting()
   event.waitUntil((async () => {
     const cache = await caches.open(shellName)
-    await cache.addAll(shell.map(name => new Request(new URL(name, home), { cache: 'no-cache' })))
-    await freshPage(new Request(home, { cache: 'no-cache' }))
+    const requests = shell.map(name => new Request(new URL(name, home), { cache: 'no-cache' }))
+    await Promise.all([cache.addAll(requests), freshPage(new Request(home, { cache: 'no-cache' }))])
   })())
 })
 
