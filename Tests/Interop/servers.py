@@ -21,6 +21,13 @@ types {
 default_type application/octet-stream;
 """
 REQUESTS = """log_format request escape=json '["$request_method", "$request_uri", "$http_range", $status]';"""
+# The moment at which an answer was handed over, how many seconds after its request, and the bytes of its body.
+TRAFFIC = """log_format request escape=json '[$msec, $request_time, "$request_uri", $body_bytes_sent]';"""
+# As sites have it, but little is on its way to a client that is slow, so that what it asks for later is not behind all of that.
+HTTP2 = """
+gzip on; gzip_min_length 256; gzip_vary on;
+gzip_types text/css text/javascript text/plain application/json application/wasm application/manifest+json image/svg+xml;
+"""
 
 
 def free_port():
@@ -39,19 +46,23 @@ def stop(process):
 
 
 @contextlib.contextmanager
-def nginx(tree, place, log="off", fields=(), line=0):
+def nginx(tree, place, log="off", fields=(), line=0, certificate=None):
     """nginx on a tree; gives the address. `place` is a directory for its own files, `log` the file of its requests,
-    `fields` are for each answer, and `line` is how many bytes of it are sent in a second."""
+    `fields` are for each answer, and `line` is how many bytes of it are sent in a second. With a certificate and its key, it speaks HTTP/2, compresses texts, and notes traffic."""
     place = pathlib.Path(place)
     place.mkdir(parents=True, exist_ok=True)
     port = free_port()
     temporary = "".join(f"{kind}_temp_path {place}/{kind};\n" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
+    listen, more = f"127.0.0.1:{port}", ""
+    if certificate:
+        listen += " ssl http2 sndbuf=16k"
+        more = f"ssl_certificate {certificate[0]}; ssl_certificate_key {certificate[1]}; ssl_protocols TLSv1.3; {HTTP2}"
     (place / "nginx.conf").write_text(
         f"daemon off; worker_processes 1; pid {place}/pid; error_log {place}/errors.log;\nevents {{ worker_connections 256; }}\n"
-        f"http {{ {REQUESTS} access_log {log}{' request' if log != 'off' else ''}; limit_rate {line}; sendfile on; {temporary} {TYPES}\n"
+        f"http {{ {TRAFFIC if certificate else REQUESTS} {more} access_log {log}{' request' if log != 'off' else ''}; limit_rate {line}; sendfile on; {temporary} {TYPES}\n"
         f"{''.join(f'add_header {name} {value} always; ' for name, value in fields)}\n"
         # Debian's nginx would answer with the index only where the path ends in a slash, which is what is wanted.
-        f"server {{ listen 127.0.0.1:{port}; root {pathlib.Path(tree).resolve()}; index index.html; absolute_redirect off; }} }}\n")
+        f"server {{ listen {listen}; root {pathlib.Path(tree).resolve()}; index index.html; absolute_redirect off; }} }}\n")
     # What works for whoever it was started by has to be readable for it: workers of root's nginx are somebody else.
     process = subprocess.Popen([NGINX, "-p", str(place), "-c", str(place / "nginx.conf"), "-g", user()], stderr=subprocess.DEVNULL)
     try:
@@ -61,7 +72,7 @@ def nginx(tree, place, log="off", fields=(), line=0):
             if process.poll() is not None:
                 raise RuntimeError(f"nginx does not start: {(place / 'errors.log').read_text()}")
             time.sleep(0.02)
-        yield f"http://127.0.0.1:{port}/"
+        yield f"http{'s' if certificate else ''}://127.0.0.1:{port}/"
     finally:
         stop(process)
 

@@ -42,8 +42,10 @@ class Chromium:
 
     name = "Chromium"
 
-    def __init__(self, profile, seconds=120, flags=()):
+    def __init__(self, profile, seconds=120, flags=(), waits=True):
+        """`waits` is whether each call waits for the page that is being loaded."""
         options = Options()
+        options.page_load_strategy = "normal" if waits else "none"
         options.binary_location = shutil.which("chromium") or "/usr/bin/chromium"
         for flag in (
                 "--headless=new", "--no-sandbox", "--window-size=900,700", "--mute-audio", "--autoplay-policy=no-user-gesture-required", "--no-first-run",
