@@ -33,10 +33,13 @@ extension Inspect {
   private func show(_ packs: [ManifestPack], on console: Console) -> Outcome {
     let rows = packs.map { [$0.id, "\($0.version)", Table.grouped($0.size), $0.delivery.rawValue, $0.contentRoot.hex] }
     for (pack, row) in zip(packs, Table.columns(rows, numbers: [1, 2])) {
-      let lines = pack.deltas.map { delta in
+      var lines = pack.deltas.map { delta in
         let permille = pack.size > 0 ? delta.size.multipliedReportingOverflow(by: 1000).partialValue / pack.size : 0
         let bases = delta.bases.map(\.hex).joined(separator: " and ")
         return "    \(Table.grouped(delta.size)) bytes, \(permille / 10).\(permille % 10) %, over content \(bases)"
+      }
+      if let stream = pack.stream {
+        lines.append("    \(Table.grouped(stream.size)) bytes of lead, with the first \(Table.grouped(stream.launch)) of the pack")
       }
       console.result(pack.json, [row] + lines)
     }
@@ -65,7 +68,13 @@ extension ManifestPack {
     return [
       "type": "pack", "id": .text(id), "version": .number(version), "size": .number(size), "sha256": .text(sha256.hex),
       "contentRoot": .text(contentRoot.hex), "keyID": .text(keyID), "delivery": .text(delivery.rawValue), "url": .text(url),
-      "deltas": .list(deltas),
+      "deltas": .list(deltas), "lead": stream.map { $0.json },
     ]
+  }
+}
+
+extension ManifestStream {
+  fileprivate var json: JSON {
+    ["size": .number(size), "sha256": .text(sha256.hex), "launch": .number(launch), "tail": .number(tail)]
   }
 }
