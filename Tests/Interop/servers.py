@@ -25,7 +25,7 @@ REQUESTS = """log_format request escape=json '["$request_method", "$request_uri"
 TRAFFIC = """log_format request escape=json '[$msec, $request_time, "$request_uri", $body_bytes_sent]';"""
 # As sites have it, but little is on its way to a client that is slow, so that what it asks for later is not behind all of that.
 HTTP2 = """
-gzip on; gzip_min_length 256; gzip_vary on;
+gzip on; gzip_comp_level 6; gzip_min_length 256; gzip_vary on;
 gzip_types text/css text/javascript text/plain application/json application/wasm application/manifest+json image/svg+xml;
 """
 
