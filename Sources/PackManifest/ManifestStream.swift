@@ -7,14 +7,17 @@ package struct ManifestStream: Hashable, Sendable {
   package var launch: UInt64
   /// Where the last bytes of the pack begin that are in the lead: at the start of a segment.
   package var tail: UInt64
+  /// The SHA-256 of the digests that the lead begins with, 32 bytes. So these count before the rest of the lead is there.
+  package var leaves: [UInt8]
   /// The exact size of the lead in bytes, as served.
   package var size: UInt64
   /// The SHA-256 of the lead, 32 bytes.
   package var sha256: [UInt8]
 
-  package init(launch: UInt64, tail: UInt64, size: UInt64, sha256: [UInt8]) {
+  package init(launch: UInt64, tail: UInt64, leaves: [UInt8], size: UInt64, sha256: [UInt8]) {
     self.launch = launch
     self.tail = tail
+    self.leaves = leaves
     self.size = size
     self.sha256 = sha256
   }
@@ -33,7 +36,9 @@ package struct ManifestStream: Hashable, Sendable {
   /// Returns the faults of what an entry says of its lead, as texts.
   func faults(packSize: UInt64) -> [String] {
     var faults: [String] = []
-    if sha256.count != 32 { faults.append("the SHA-256 of its lead is \(sha256.count) bytes, not 32") }
+    for (name, digest) in [("sha256", sha256), ("leaves", leaves)] where digest.count != 32 {
+      faults.append("\(name) of its stream is \(digest.count) bytes, not 32")
+    }
     if max(launch, tail, size) > CanonicalCursor.largestInteger || leavesSize(packSize: packSize) == nil {
       faults.append("stream has \(launch), \(tail) and \(size) bytes, which do not fit a pack of \(packSize)")
     }
@@ -45,6 +50,7 @@ extension ManifestStream {
   func write(to writer: inout CanonicalWriter) {
     writer.object { writer in
       writer.integer("launch", launch)
+      writer.string("leaves", leaves.hex)
       writer.string("sha256", sha256.hex)
       writer.integer("size", size)
       writer.integer("tail", tail)
@@ -54,10 +60,11 @@ extension ManifestStream {
   init(depth: Int, _ cursor: inout CanonicalCursor, _ bytes: Span<UInt8>) throws(PackError) {
     var object = try cursor.beginObject("a stream", depth: depth, in: bytes)
     var (launch, tail, size): (UInt64?, UInt64?, UInt64?)
-    var sha256: [UInt8]?
+    var (leaves, sha256): ([UInt8]?, [UInt8]?)
     while let key = try cursor.nextKey(of: &object, in: bytes) {
       switch key {
       case "launch": launch = try cursor.integer("a launch", in: bytes)
+      case "leaves": leaves = try cursor.hex("a SHA-256 of leaves", count: 32, in: bytes)
       case "sha256": sha256 = try cursor.hex("a SHA-256", count: 32, in: bytes)
       case "size": size = try cursor.integer("a size", in: bytes)
       case "tail": tail = try cursor.integer("a tail", in: bytes)
@@ -67,6 +74,7 @@ extension ManifestStream {
     let owner = "\(cursor.subject)'s stream"
     self.init(
       launch: try required(launch, "launch", of: owner), tail: try required(tail, "tail", of: owner),
-      size: try required(size, "size", of: owner), sha256: try required(sha256, "sha256", of: owner))
+      leaves: try required(leaves, "leaves", of: owner), size: try required(size, "size", of: owner),
+      sha256: try required(sha256, "sha256", of: owner))
   }
 }

@@ -135,6 +135,7 @@ final class ReleaseSession: Conversation {
             text.integer("size", stream.size)
             text.string("sha256", stream.sha256.hex)
             text.integer("launch", stream.launch)
+            text.string("leaves", stream.leaves.hex)
             text.integer("tail", stream.tail)
           }
         }

@@ -57,7 +57,8 @@ struct ManifestVectorTests {
     core.fallbackLanguage = "en"
     core.platforms = ["iOS", "macOS"]
     let digits = (0..<4).flatMap { _ in [0x89, 0xAB, 0xCD, 0xEF, 0x01, 0x23, 0x45, 0x67] as [UInt8] }
-    core.stream = ManifestStream(launch: 2192, tail: 12_000, size: 2665, sha256: digits)
+    core.stream = ManifestStream(
+      launch: 2192, tail: 12_000, leaves: (0..<4).flatMap { _ in digits[4..<8] + digits[0..<4] }, size: 2665, sha256: digits)
     var level = ManifestPack.sample("level-1", version: 9_007_199_254_740_991)
     level.url = "https://cdn.example.com:8443/packs/level-1-fedcba9876543210.pack?v=1"
     level.size = 9_007_199_254_740_991

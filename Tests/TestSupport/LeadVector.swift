@@ -5,14 +5,14 @@ package struct LeadVector: Sendable {
   /// What the entry of the pack says of the lead.
   private struct Stream: Decodable {
     let launch, size, tail: UInt64
-    let sha256: String
+    let leaves, sha256: String
   }
 
   package private(set) var expect = ""
   /// The bytes of the pack.
   package private(set) var pack: [UInt8] = []
   /// What the entry of the pack says of the lead.
-  package private(set) var stream = ManifestStream(launch: 0, tail: 0, size: 0, sha256: [])
+  package private(set) var stream = ManifestStream(launch: 0, tail: 0, leaves: [], size: 0, sha256: [])
   /// The files that are read at the launch, for a lead that a writer makes by them.
   package private(set) var launch: [String] = []
   /// The number of the refused segment, if the lead itself is accepted.
@@ -41,7 +41,9 @@ package struct LeadVector: Sendable {
       case "pack": pack = [UInt8](try Data(contentsOf: Self.folder.appendingPathComponent("packs/\(value)")))
       case "stream":
         let said = try JSONDecoder().decode(Stream.self, from: Data(value.utf8))
-        stream = ManifestStream(launch: said.launch, tail: said.tail, size: said.size, sha256: try TestVector.bytes(hex: said.sha256))
+        stream = ManifestStream(
+          launch: said.launch, tail: said.tail, leaves: try TestVector.bytes(hex: said.leaves), size: said.size,
+          sha256: try TestVector.bytes(hex: said.sha256))
       case "launch" where expect == "ok": launch.append(value)
       case "segment" where expect != "ok": segment = Int(value)
       default: throw TestVector.Fault("'\(line)' is not allowed here")

@@ -97,7 +97,7 @@ def main():
         same(base64.b64decode(one["files"]["core/data/ä.bin"]), (place / "core/data/ä.bin").read_bytes(), "a file")
         same(base64.b64decode(one["files"]["game-7/index.html"]), b"<!doctype html>7", "a file of a pack of the catalogue")
 
-        # A pack with a lead: one request until the launch is read, and then ranges.
+        # A pack with a lead: its digests and its end first, the launch in its order, and then ranges.
         film = json.loads((place / "first/manifest.json").read_bytes())["signed"]["packs"]
         [film] = [pack for pack in film if pack["id"] == "film"]
         stream = film["stream"]
@@ -113,7 +113,10 @@ def main():
         for path in ("index.html", "first.bin"):
             one = watch(path)
             same(base64.b64decode(one["files"][f"film/{path}"]), (place / "film" / path).read_bytes(), "a file of the launch")
-            same(asked(one), [lead], "requests for a file of the launch")
+            same((asked(one)[0], asked(one).count(lead), set(asked(one))), (lead, 1, {lead, pack}), "requests for a file of the launch")
+            ranges = [tuple(map(int, request.split("=")[1].split("-"))) for request in one["requests"] if request.startswith(pack)]
+            same((ranges[0][0], max(end for _, end in ranges)), (0, stream["launch"] - 1), "the launch")
+            same(sum(end - start + 1 for start, end in ranges), stream["launch"], "bytes of the launch, none of them twice")
         one = watch("rest.bin")
         same(base64.b64decode(one["files"]["film/rest.bin"]), (place / "film/rest.bin").read_bytes(), "a file behind the launch")
         same(set(asked(one)[1:]), {pack}, "requests for a file behind the launch")
@@ -130,15 +133,15 @@ def main():
             return change
 
         leaves = stream["size"] - stream["launch"] - (film["size"] - stream["tail"])
-        for place_of, what in [(0, "digest"), (leaves - 1, "digest"), (leaves, "end"), (stream["size"] - stream["launch"], "header"), (stream["size"] - 1, "launch")]:
+        for place_of, what in [(0, "digest"), (leaves - 1, "digest"), (leaves, "end"), (stream["size"] - stream["launch"] - 1, "end")]:
             same(forged(lead, flip(place_of)), "digest-mismatch", f"a lead with another {what}")
         same(forged(lead, lambda content: content.pop()), "source-changed", "a lead that is cut")
         same(forged(lead, lambda content: content.append(0)), "source-changed", "a lead that is longer")
-        for number in range(stream["launch"], stream["tail"], 65536):
+        for number in (0, *range(stream["launch"] % 65536, stream["tail"], 65536)):
             same(forged(pack, flip(number + 100)), "digest-mismatch", "a pack with another segment")
         same(watch("first.bin", instead={lead: "none"}).get("error"), "cannot-read", "a lead that is missing")
         # What the lead has is not read from the pack, whatever that has there.
-        same([forged(pack, flip(number)) for number in (0, 100, stream["launch"] - 1, stream["tail"], film["size"] - 1)], [None] * 5, "other bytes in the place of the lead's")
+        same([forged(pack, flip(number)) for number in (stream["tail"], film["size"] - 1)], [None] * 2, "other bytes in the place of the lead's")
 
         # A copy elsewhere.
         mirror = "https://mirror.example.net/copy/"

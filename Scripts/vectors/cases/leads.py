@@ -82,8 +82,9 @@ def leads():
     def signed(name, comment, launch, tail, leaves=data[:leaves], segment=None):
         """What a release says that was made wrong."""
         lead = leaves + pack[tail:] + pack[:launch]
-        return bad(name, comment, lead, stream_of(lead, launch, tail), segment)
+        return bad(name, comment, lead, stream_of(lead, leaves, launch, tail), segment)
 
+    yield bad("leaves", "another digest of the digests", data, {**stream, "leaves": stream["sha256"]})
     yield signed("numbers-swapped", "a launch behind the tail, with a size that fits", tail, launch)
     yield signed("launch-0", "no start", 0, tail)
     yield signed("launch-in-header", "a start that ends inside the header", 100, tail)

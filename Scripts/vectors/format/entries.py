@@ -49,7 +49,7 @@ OPTIONAL_PACK_VALUES = {"basePack": PACK_VALUES["id"], "created": is_time, "desc
 DELTA_VALUES = {"bases": lambda value: is_texts(value) and 1 <= len(value) <= 4 and all(map(PACK_VALUES["contentRoot"], value))
                 and len(set(value)) == len(value),
                 "sha256": PACK_VALUES["sha256"], "size": lambda value: is_integer(value) and value > 0}
-STREAM_VALUES = {"launch": is_integer, "sha256": PACK_VALUES["sha256"], "size": is_integer, "tail": is_integer}
+STREAM_VALUES = {"launch": is_integer, "leaves": PACK_VALUES["sha256"], "sha256": PACK_VALUES["sha256"], "size": is_integer, "tail": is_integer}
 DEFAULT_VALUES = {"base": matches(rf"{HOST}/{URL_CHARACTER}*(?<=/)"),
                   "keyId": PACK_VALUES["keyId"]}
 SIGNED_VALUES = {"expires": is_time, "packs": lambda value: isinstance(value, list), "version": is_integer}

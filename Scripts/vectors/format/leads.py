@@ -54,11 +54,11 @@ def make_lead(pack, launch, tail):
     """§9.9: the lead of a pack, and what the entry says of it."""
     leaves = b"".join(sha256(pack[start:end]) for start, end in segment_ranges(pack, len(pack)))
     lead = leaves + pack[tail:] + pack[:launch]
-    return lead, stream_of(lead, launch, tail)
+    return lead, stream_of(lead, leaves, launch, tail)
 
 
-def stream_of(lead, launch, tail):
-    return {"launch": launch, "sha256": sha256(lead).hex(), "size": len(lead), "tail": tail}
+def stream_of(lead, leaves, launch, tail):
+    return {"launch": launch, "leaves": sha256(leaves).hex(), "sha256": sha256(lead).hex(), "size": len(lead), "tail": tail}
 
 
 class Lead:
@@ -69,6 +69,7 @@ class Lead:
         require(len(data) == stream["size"], f"a lead of {len(data)} bytes")
         require(sha256(data).hex() == stream["sha256"], "another lead")
         at = leaves_size(stream, size)
+        require(sha256(data[:at]).hex() == stream["leaves"], "other digests of segments")
         self.launch, self.tail = stream["launch"], stream["tail"]
         self.leaves = [data[leaf:leaf + LEAF] for leaf in range(0, at, LEAF)]
         self.end, self.start = data[at:at + size - self.tail], data[at + size - self.tail:]

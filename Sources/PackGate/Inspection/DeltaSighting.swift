@@ -84,7 +84,7 @@ struct LeadSighting: SideFile {
       guard isPublished, !isQuick else { return }
       let start = try PackStart(place.path(entry.fileName), files: files)
       let lead = PackLead.of(start, at: place.path(entry.fileName), as: stream, files: files, backend: backend)
-      isOfPack = try lead?.digest() == stream.sha256
+      isOfPack = try lead?.stream() == stream
     } catch {
       // What cannot be read is a finding about the pack.
       guard error.code != .cancelled, error.code != .internalError else { throw error }

@@ -48,6 +48,8 @@ export interface Lead {
   readonly size: number
   /** In hexadecimal. */
   readonly sha256: string
+  /** The digest of the digests in it, in hexadecimal. */
+  readonly leaves: string
   /** The bytes of the pack before `launch` and from `tail` on are in it. */
   readonly launch: number
   readonly tail: number
@@ -58,7 +60,7 @@ export class LeadSource implements PackSource {
   /** @param options `load` and `keep` read and store what is needed of the lead, and the bytes of the pack that it has. */
   constructor(source: PackSource, size: number, lead: Lead, options?: Omit<RequestOptions, 'size'> & {
     load?: () => Promise<Uint8Array | undefined>
-    keep?: (leaves: Uint8Array, edges: [place: number, bytes: Uint8Array][]) => Promise<void>
+    keep?: (leaves: Uint8Array | undefined, edges: [place: number, bytes: Uint8Array][]) => Promise<void>
   })
   readonly name: string
   readonly tail: number

@@ -325,9 +325,13 @@ export class HTTPSource {
   fault(...facts) { return faultOf(this.url, ...facts) }
 }
 
+/** How many pieces of a launch are on their way at once, and how many segments they have at most: the first has one, and each twice that of the one before. */
+const pieceCount = 2
+const pieceSegments = 8
+
 /**
- * The bytes of a pack that has a lead, which is fetched first (FORMAT.md §9.9): it has the end of the pack, its start with what is read at the launch, and the
- * digest of each segment, with which every other one is compared.
+ * The bytes of a pack that has a lead (FORMAT.md §9.9), of which the digests and the end of the pack are fetched first. What is read at the launch comes
+ * beside, in its order, and what is asked for before its turn. Every segment is compared with its digest before it counts.
  */
 export class LeadSource {
   #source
@@ -335,12 +339,14 @@ export class LeadSource {
   #lead
   #options
   #opening
+  /** The launch as it comes, by the numbers of pieces. */
+  #pieces = new Map()
 
   /**
    * @param source the other bytes: an object with `name` and `read(start, end)`.
    * @param size of the pack in bytes.
-   * @param lead its `url`, `size`, `sha256`, `launch` and `tail`, as a pack of a release has them.
-   * @param options `fetch` and `signal` for the request; `load` and `keep`, which read and store what is needed of the lead.
+   * @param lead its `url`, `size`, `sha256`, `launch`, `leaves` and `tail`, as a pack of a release has them.
+   * @param options `fetch` and `signal` for the request; `load` and `keep`, which read and store what is needed of the lead, and bytes of the pack.
    */
   constructor(source, size, lead, options = {}) {
     this.#source = source
@@ -359,63 +365,104 @@ export class LeadSource {
       this.#opening = undefined
       throw error
     }))
+    const { launch, tail } = this.#lead
     const bytes = new Uint8Array(end - start)
-    const put = (part, place) => {
+    const put = ([place, part]) => {
       const [from, to] = [Math.max(start, place), Math.min(end, place + part.length)]
       if (from < to) bytes.set(part.subarray(from - place, to - place), from - start)
     }
-    for (const [place, part] of open.edges) put(part, place)
-    const { launch, tail } = open.edges.length > 0 ? this.#lead : { launch: 0, tail: this.#size }
-    const [from, to] = [Math.max(start, launch), Math.min(end, tail)]
-    if (from < to) put(...await this.#segments(from, to, open))
+    const parts = open.end ? [[tail, open.end]] : []
+    // What somebody has kept is asked for only if it is lost.
+    const [first, last] = open.end ? [launch, tail] : [0, this.#size]
+    const wanted = open.pieces.flatMap((piece, number) => piece.start < Math.min(end, first) && piece.end > start ? [number] : [])
+    parts.push(...await Promise.all(wanted.map(number => this.#piece(number, open))))
+    const [from, to] = [Math.max(start, first), Math.min(end, last)]
+    if (from < to) parts.push(await this.#segments(from, to, open))
+    for (const part of parts) put(part)
     return bytes
   }
 
-  /** Fetches the segments that hold a range, and compares them with their digests. Returns their bytes, and where these begin. */
-  async #segments(start, end, { body, segmentSize, leaves }) {
+  /** A piece of the launch, which is fetched once. */
+  #piece(number, open) {
+    if (!this.#pieces.has(number)) {
+      const { start, end } = open.pieces[number]
+      const coming = this.#segments(start, end, open).then(async part => {
+        await this.#options.keep?.(undefined, [part])
+        return part
+      })
+      // Fetched again by the next one that wants it.
+      coming.catch(() => this.#pieces.delete(number))
+      this.#pieces.set(number, coming)
+    }
+    return this.#pieces.get(number)
+  }
+
+  /** Fetches the launch in its order. What fails is told to who asks for it. */
+  #fetchLaunch(open) {
+    const numbers = open.pieces.keys()
+    const run = async () => { for (const number of numbers) await this.#piece(number, open) }
+    for (let count = 0; count < pieceCount; count++) run().catch(() => {})
+  }
+
+  /** Fetches the segments that hold a range, and compares them with their digests. Returns where their bytes begin, and these. */
+  async #segments(start, end, open) {
+    const { body, segmentSize, startOf } = open
     const numberAt = place => Math.max(0, Math.floor((place - body) / segmentSize))
-    // The header belongs to the first one.
-    const startOf = number => number === 0 ? 0 : body + number * segmentSize
     const [first, last] = [numberAt(start), numberAt(end - 1)]
     const place = startOf(first)
     const bytes = await this.#source.read(place, Math.min(this.#size, startOf(last + 1)))
+    await this.#check(bytes, first, last, number => startOf(number) - place, open.leaves ?? (await open.lead).leaves)
+    return [place, bytes]
+  }
+
+  async #check(bytes, first, last, startOf, leaves) {
     for (let number = first; number <= last; number++) {
-      const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes.subarray(startOf(number) - place, startOf(number + 1) - place)))
+      const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes.subarray(startOf(number), startOf(number + 1))))
       if (digest.some((byte, index) => byte !== leaves[32 * number + index])) throw this.#fault(this.name, `segment ${number} has other bytes than the lead says`)
     }
-    return [bytes, place]
   }
 
-  /** Reads what was kept of the lead; without that, fetches it. */
+  /** Reads what was kept of the lead; without that, fetches it, and the launch. */
   async #open() {
-    const { url, size, sha256, launch, tail } = this.#lead
+    const layout = this.#layout()
     const kept = await this.#options.load?.()
-    if (kept) return this.#layout(kept, [])
-    const bytes = await new HTTPSource(url, { ...this.#options, size }).read(0, size)
-    if (hexOf(new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))) !== sha256) throw this.#fault(url, 'has other bytes than the manifest says')
-    const leavesSize = size - launch - (this.#size - tail)
-    const edges = [[0, bytes.subarray(size - launch)], [tail, bytes.subarray(leavesSize, size - launch)]]
-    const header = new DataView(bytes.buffer, bytes.byteOffset + size - launch, Math.min(launch, 100))
-    if (header.byteLength < 100) throw this.#fault(url, 'does not fit the segments of its pack', 'wrong-pack')
-    // Where segments begin, how large they are, and their digests.
-    const found = new Uint8Array(8 + leavesSize)
-    new DataView(found.buffer).setUint32(0, 132 + header.getUint32(96, true))
-    new DataView(found.buffer).setUint32(4, header.getUint32(12, true))
-    found.set(bytes.subarray(0, leavesSize), 8)
-    const open = this.#layout(found, edges)
-    await this.#options.keep?.(found, edges)
-    return open
+    if (kept) return { ...layout, leaves: kept }
+    const open = { ...layout, lead: this.#fetchLead(layout) }
+    this.#fetchLaunch(open)
+    return Object.assign(open, await open.lead)
   }
 
-  #layout(found, edges) {
-    const { launch, tail, url } = this.#lead
-    const view = new DataView(found.buffer, found.byteOffset)
-    const [body, segmentSize, leaves] = [view.getUint32(0), view.getUint32(4), found.subarray(8)]
-    const isEdge = place => place > body && (place - body) % segmentSize === 0
-    if (launch > tail || !isEdge(launch) || !isEdge(tail) || Math.ceil((this.#size - body) / segmentSize) * 32 !== leaves.length) {
-      throw this.#fault(url, 'does not fit the segments of its pack', 'wrong-pack')
+  /** Fetches the digests, and the end of the pack. */
+  async #fetchLead({ body, segmentSize, leavesSize }) {
+    const { url, size, leaves: wanted, launch, tail } = this.#lead
+    const bytes = await new HTTPSource(url, { ...this.#options, size }).read(0, size - launch)
+    const [leaves, end] = [bytes.subarray(0, leavesSize), bytes.subarray(leavesSize)]
+    if (hexOf(new Uint8Array(await crypto.subtle.digest('SHA-256', leaves))) !== wanted) throw this.#fault(url, 'has other bytes than the manifest says')
+    const first = (tail - body) / segmentSize
+    await this.#check(end, first, leavesSize / 32 - 1, number => (number - first) * segmentSize, leaves)
+    await this.#options.keep?.(leaves, [[tail, end]])
+    return { leaves, end }
+  }
+
+  /** Where segments begin and how large they are, which follows from the numbers of the lead. */
+  #layout() {
+    const { size, launch, tail, url } = this.#lead
+    const leavesSize = size - launch - (this.#size - tail)
+    const count = leavesSize / 32
+    for (let segmentSize = 4096; segmentSize <= 1 << 20; segmentSize *= 2) {
+      const before = count - Math.ceil((this.#size - tail) / segmentSize) - (tail - launch) / segmentSize
+      const body = launch - before * segmentSize
+      if (launch > tail || tail >= this.#size || before < 1 || !Number.isInteger(before) || body < 132 || body > 132 + 16384) continue
+      if (Math.ceil((this.#size - body) / segmentSize) !== count) continue
+      // The header belongs to the first one.
+      const startOf = number => number === 0 ? 0 : body + number * segmentSize
+      const pieces = []
+      for (let number = 0, some = 1; startOf(number) < launch; number += some, some = Math.min(2 * some, pieceSegments)) {
+        pieces.push({ start: startOf(number), end: Math.min(launch, startOf(number + some)) })
+      }
+      return { body, segmentSize, leavesSize, startOf, pieces }
     }
-    return { body, segmentSize, leaves, edges }
+    throw this.#fault(url, 'does not fit the segments of its pack', 'wrong-pack')
   }
 
   #fault(url, fault, code = 'digest-mismatch') { return faultOf(url, fault, 'fetch it again, from a trusted place', { code }) }

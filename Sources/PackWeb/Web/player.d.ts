@@ -63,7 +63,7 @@ export class KeptSource implements PackSource {
   keepAll(progress?: (kept: number, size: number) => void): Promise<boolean>
   /** What is needed of the lead of the pack, for the options of a `LeadSource`. */
   loadLead(): Promise<Uint8Array | undefined>
-  keepLead(leaves: Uint8Array, edges: [place: number, bytes: Uint8Array][]): Promise<void>
+  keepLead(leaves: Uint8Array | undefined, edges: [place: number, bytes: Uint8Array][]): Promise<void>
   /** Forgets what is kept, and keeps nothing more. */
   forget(): Promise<void>
 }

@@ -353,10 +353,10 @@ export class KeptSource {
     } catch { /* Then it is fetched again. */ }
   }
 
-  /** Keeps the digests of a lead, and the bytes of the pack that it has. */
+  /** Keeps the digests of a lead, and bytes of the pack that were compared with them. */
   async keepLead(leaves, edges) {
     for (const [start, bytes] of edges) await this.#store(start, bytes)
-    if (!this.#isFull) await (await caches.open(this.#name)).put('lead', new Response(leaves)).catch(() => {})
+    if (leaves && !this.#isFull) await (await caches.open(this.#name)).put('lead', new Response(leaves)).catch(() => {})
   }
 
   /** Forgets what is kept, and keeps nothing more. */

@@ -66,6 +66,7 @@ struct LeadTests {
     #expect(lead == leaves + bytes[tail...] + bytes[..<launch])
     let digest = try CryptoBackends.standard.digest(of: lead.byteSpan)
     #expect(lead.count == Int(stream.size) && digest == stream.sha256)
+    #expect(try CryptoBackends.standard.digest(of: leaves.byteSpan) == stream.leaves)
     // What is read at the launch does not shrink, and the next file would add fourteen segments.
     #expect((100_000...(100_000 + 2 * 65_536)).contains(launch) && bytes.count - tail <= 2 * 65_536)
     #expect(try await sample.rules() == [])

@@ -47,7 +47,7 @@ struct LeadVectorTests {
       let lead = try #require(try PackLead.of(pack, by: order, files: FaultyFiles(), backend: backend), "\(name)")
       #expect(try lead.write(to: directory("movie.lead")) == vector.stream, "\(name) with \(backend.name)")
       #expect(directory.bytes(of: "movie.lead") == vector.bytes, "\(name) with \(backend.name)")
-      #expect(try lead.digest() == vector.stream.sha256)
+      #expect(try lead.stream() == vector.stream)
     }
   }
 }

@@ -12,7 +12,7 @@ from vectors.format.signatures import in_order, outer_bytes, sign_keys
 
 SEED = bytes(range(32))
 NEXT_SEED, STRANGE_SEED = bytes(range(32, 64)), bytes(range(64, 96))
-STREAM = {"launch": 2192, "sha256": "89abcdef01234567" * 4, "size": 2192 + 345 + 4 * 32, "tail": 12000}
+STREAM = {"launch": 2192, "leaves": "0123456789abcdef" * 4, "sha256": "89abcdef01234567" * 4, "size": 2192 + 345 + 4 * 32, "tail": 12000}
 DEFAULTS = {"base": "https://cdn.example.com/packs/", "keyId": "e545120e613dd715"}
 
 
@@ -83,6 +83,7 @@ def wrong_streams(size):
         yield f"{key}-text", f"a {key} of a stream that is a text", {**right, key: str(right[key])}
     yield "sha256-short", "the digest of a lead with 31 bytes", {**right, "sha256": "00" * 31}
     yield "sha256-upper-case", "the digest of a lead with upper-case digits", {**right, "sha256": "AB" * 32}
+    yield "leaves-short", "the digest of digests with 31 bytes", {**right, "leaves": "00" * 31}
     yield "array", "a stream that is no object", [right]
     yield "text", "a stream that is a text", right["sha256"]
     yield "empty", "a stream without anything", {}

@@ -53,24 +53,31 @@ package struct PackLead {
     return lead.size == stream.size ? lead : nil
   }
 
-  /// Writes the lead as a whole new file, and returns what an entry of a manifest says of it. Reads the pack once, and the written file.
+  /// Writes the lead as a whole new file, and returns what an entry of a manifest says of it. Reads the pack once, and again what the lead has of it.
   func write(to place: String) throws(PackError) -> ManifestStream {
     let output = try OutputFile(place, files: files)
     var written: UInt64 = 0
-    try forEachPiece { (piece) throws(PackError) in
+    let stream = try stream { (piece) throws(PackError) in
       try output.write(piece, at: written, of: size)
       written += UInt64(piece.count)
     }
     try output.commit()
-    let sha256 = try FileDigest.run(place, in: nil, title: place, files: files, backend: backend).sha256
-    return ManifestStream(launch: launch, tail: tail, size: size, sha256: sha256)
+    return stream
   }
 
-  /// Returns the SHA-256 that the lead of this pack has.
-  package func digest() throws(PackError) -> [UInt8] {
+  /// Returns what an entry of a manifest says of the lead of this pack.
+  ///
+  /// - Parameter take: receives its bytes in pieces.
+  package func stream(_ take: (Span<UInt8>) throws(PackError) -> Void = { _ in }) throws(PackError) -> ManifestStream {
     let digest = try backend.makeDigest()
-    try forEachPiece { (piece) throws(PackError) in try digest.update(piece) }
-    return try digest.finish()
+    var leaves: [UInt8]?
+    try forEachPiece { (piece) throws(PackError) in
+      // The digests are the first one.
+      if leaves == nil { leaves = try backend.digest(of: piece) }
+      try digest.update(piece)
+      try take(piece)
+    }
+    return ManifestStream(launch: launch, tail: tail, leaves: leaves ?? [], size: size, sha256: try digest.finish())
   }
 
   private func forEachPiece(_ body: (Span<UInt8>) throws(PackError) -> Void) throws(PackError) {
