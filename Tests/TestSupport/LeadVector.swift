@@ -20,25 +20,19 @@ package struct LeadVector: Sendable {
   /// The bytes of the lead.
   package let bytes: [UInt8]
 
-  private static var folder: URL { TestVector.folder.appendingPathComponent("leads") }
+  private static let folder = VectorFolder("leads", ending: ".lead-vector")
 
   /// The names of all vectors, without folder and ending.
-  package static let all: [String] = {
-    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
-    return names.filter { $0.hasSuffix(".lead-vector") }.map { String($0.dropLast(".lead-vector".count)) }.sorted()
-  }()
+  package static let all = folder.names
 
   package init(named name: String) throws {
-    let file = [UInt8](try Data(contentsOf: Self.folder.appendingPathComponent(name + ".lead-vector")))
-    guard let end = file.firstRange(of: [0x0A, 0x0A]) else { throw TestVector.Fault("the header has no end") }
-    bytes = Array(file[end.upperBound...])
-    for (number, line) in String(decoding: file[..<end.lowerBound], as: UTF8.self).split(separator: "\n").enumerated() {
-      guard let colon = line.firstRange(of: ": ") else { throw TestVector.Fault("'\(line)' is not a header line") }
-      let value = String(line[colon.upperBound...])
-      switch line[..<colon.lowerBound] {
+    let file = try Self.folder.vector(named: name)
+    bytes = file.bytes
+    for (number, (name, value, line)) in file.lines.enumerated() {
+      switch name {
       case "expect" where number == 0: expect = value
       case "comment": break
-      case "pack": pack = [UInt8](try Data(contentsOf: Self.folder.appendingPathComponent("packs/\(value)")))
+      case "pack": pack = try Self.folder.contents(of: "packs/\(value)")
       case "stream":
         let said = try JSONDecoder().decode(Stream.self, from: Data(value.utf8))
         stream = ManifestStream(

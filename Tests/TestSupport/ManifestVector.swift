@@ -1,5 +1,3 @@
-import Foundation
-
 /// One manifest vector of Tests/Vectors (FORMAT.md §10.2).
 package struct ManifestVector: Sendable {
   /// A pack that a vector lists for an `ok` manifest.
@@ -28,22 +26,16 @@ package struct ManifestVector: Sendable {
   /// The bytes of the manifest.
   package let manifest: [UInt8]
 
-  private static var folder: URL { TestVector.folder.appendingPathComponent("manifest") }
+  private static let folder = VectorFolder("manifest", ending: ".manifest-vector")
 
   /// The names of all vectors, without folder and ending.
-  package static let all: [String] = {
-    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
-    return names.filter { $0.hasSuffix(".manifest-vector") }.map { String($0.dropLast(".manifest-vector".count)) }.sorted()
-  }()
+  package static let all = folder.names
 
   package init(named name: String) throws {
-    let file = [UInt8](try Data(contentsOf: Self.folder.appendingPathComponent(name + ".manifest-vector")))
-    guard let end = file.firstRange(of: [0x0A, 0x0A]) else { throw TestVector.Fault("the header has no end") }
-    manifest = Array(file[end.upperBound...])
-    for (number, line) in String(decoding: file[..<end.lowerBound], as: UTF8.self).split(separator: "\n").enumerated() {
-      guard let colon = line.firstRange(of: ": ") else { throw TestVector.Fault("'\(line)' is not a header line") }
-      let value = String(line[colon.upperBound...])
-      switch line[..<colon.lowerBound] {
+    let file = try Self.folder.vector(named: name)
+    manifest = file.bytes
+    for (number, (name, value, line)) in file.lines.enumerated() {
+      switch name {
       case "expect" where number == 0: expect = value
       case "trust": trusted.append(try TestVector.bytes(hex: value))
       case "embed": embedded = Array(value.utf8)

@@ -1,5 +1,3 @@
-import Foundation
-
 /// One vector of a shard of Tests/Vectors (FORMAT.md §10.3).
 package struct ShardVector: Sendable {
   package private(set) var expect = ""
@@ -12,22 +10,16 @@ package struct ShardVector: Sendable {
   /// The bytes of the shard.
   package let bytes: [UInt8]
 
-  private static var folder: URL { TestVector.folder.appendingPathComponent("shards") }
+  private static let folder = VectorFolder("shards", ending: ".shard-vector")
 
   /// The names of all vectors, without folder and ending.
-  package static let all: [String] = {
-    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
-    return names.filter { $0.hasSuffix(".shard-vector") }.map { String($0.dropLast(".shard-vector".count)) }.sorted()
-  }()
+  package static let all = folder.names
 
   package init(named name: String) throws {
-    let file = [UInt8](try Data(contentsOf: Self.folder.appendingPathComponent(name + ".shard-vector")))
-    guard let end = file.firstRange(of: [0x0A, 0x0A]) else { throw TestVector.Fault("the header has no end") }
-    bytes = Array(file[end.upperBound...])
-    for (number, line) in String(decoding: file[..<end.lowerBound], as: UTF8.self).split(separator: "\n").enumerated() {
-      guard let colon = line.firstRange(of: ": ") else { throw TestVector.Fault("'\(line)' is not a header line") }
-      let value = String(line[colon.upperBound...])
-      switch line[..<colon.lowerBound] {
+    let file = try Self.folder.vector(named: name)
+    bytes = file.bytes
+    for (number, (name, value, line)) in file.lines.enumerated() {
+      switch name {
       case "expect" where number == 0: expect = value
       case "signed" where signed.isEmpty: signed = Array(value.utf8)
       case "shard": shard = Int(value) ?? 0

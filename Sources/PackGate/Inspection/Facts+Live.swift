@@ -26,8 +26,7 @@ extension Facts {
         found.append(
           LiveFile(
             kind: file.sha256 == pack.stream?.sha256 ? .lead : .delta, url: try address(base + file.name), pack: pack.id, size: file.size,
-            sha256: file.sha256,
-            path: local(file.name)))
+            sha256: file.sha256, path: local(file.name)))
       }
     }
     for shard in content.catalogue {

@@ -345,7 +345,7 @@ export class KeptSource {
     return true
   }
 
-  /** What was kept of the lead of the pack; nothing if its start or its end is not kept any more. */
+  /** The digests of the lead, if they were kept. */
   async loadLead() {
     try {
       const response = await (await caches.open(this.#name)).match('lead')
