@@ -226,6 +226,21 @@ struct DeltaPlanTests {
     #expect(downloads(again)["a"] == 1000 && again.downloads.first { $0.id == "a" }?.fallback == .base)
   }
 
+  @Test("a base that arrived and whose file is gone again, which nobody asks for, is not waited for", arguments: [true, false])
+  func lostBase(_ isHere: Bool) throws {
+    let engine = status("e", .arrived)
+    guard let arrived = try #require(change(in: plan())).after(.arrived, at: now) else { throw BadTest() }
+    let game = WaitingFile(identifier: arrived.identifier, size: 100)
+    let base = isHere ? [WaitingFile(identifier: engine.identifier, size: 1000)] : []
+    let planned = plan(engine: offer("e", .onDemand), records: [arrived, engine], files: [game] + base)
+    #expect(planned.handOver.map(\.id) == (isHere ? ["e"] : ["a"]))
+    #expect(planned.reason(of: "a") == (isHere ? .base("e") : nil) && planned.reason(of: "e") == (isHere ? nil : .notAsked))
+    #expect(planned.orphans == [])
+    // Nor is a delta over it chosen, which it would have to be downloaded for.
+    let before = plan(engine: offer("e", size: 950, .onDemand), records: [status("e", .arrived)])
+    #expect(downloads(before) == ["a": 1000])
+  }
+
   @Test("an essential download does not wait for its base")
   func essentialBase() {
     #expect(downloads(plan(Self.game(.essential), device: nil, .update))["a"] == 1000)

@@ -42,14 +42,12 @@ extension LibraryLoop {
   private func take(_ isAgreed: Bool, to downloads: [PlannedDownload], and later: [DownloadIdentifier]) async {
     // Who closes the library does not answer.
     guard !isStopped else { return }
-    let identifiers = Set(downloads.map(\.identifier))
     if isAgreed {
-      agreed.formUnion(identifiers.union(later))
+      agreed.formUnion(downloads.map(\.identifier) + later)
       declined.subtract(later)
     } else {
       declined.formUnion(later)
       await decline(downloads)
-      held.removeAll { identifiers.contains($0.identifier) }
     }
     // Only now: a plan before would ask again.
     asking = []

@@ -99,7 +99,7 @@ extension LibraryLoop {
     do throws(PackError) {
       try await plan(asked: now)
     } catch {
-      requested.formUnion(now.intersection(waiters.packs))
+      requested.formUnion(now.intersection(waiters.packs).filter { failures[$0] == nil })
       if !waiters.isEmpty {
         // Cancelled was the call that made the plan; the others still wait.
         if Self.isTemporary(error) || error.code == .cancelled {
@@ -151,11 +151,11 @@ extension LibraryLoop {
           .noSpace, "pack '\(id)' needs \(needed) bytes, but \(free) are free", advice: .freeSpace(bytes: needed.less(free)))
       case .manifestExpired:
         failures[id] = PackError(.manifestExpired, "the manifest has expired", advice: .renewManifest)
-      case .notAsked:
+      case .notAsked where failures[id] == nil:
         // Its record was lost, or the system removed the pack right after its installation.
         requested.insert(id)
         delay = min(delay ?? 1, 1)
-      case .cancelled, .beforeLaunch, .allowance, .batch, .base: break
+      case .notAsked, .cancelled, .beforeLaunch, .allowance, .batch, .base: break
       }
     }
     if await delivery.store.manifest?.manifest.catalogue.isEmpty == false {

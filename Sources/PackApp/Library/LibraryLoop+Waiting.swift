@@ -148,7 +148,10 @@ extension LibraryLoop {
     // A plan may be about to start the download.
     try await locks.lock("plan")
     defer { locks.unlock("plan") }
+    // Somebody may have asked for it after this call.
+    guard failures[id] != nil || !waiters.contains(id) else { return }
     try await service.cancel(id)
+    held.removeAll { $0.id == id }
     progress[id] = nil
     await report(id)
   }

@@ -12,15 +12,24 @@ struct PackBases {
   /// - Parameters:
   ///   - packs: The packs that are offered.
   ///   - records: The records before the plan, and what is on the device.
-  init<Failure: Error>(_ packs: ManifestListing, _ records: PlanRecords<Failure>, _ facts: DeliveryFacts) throws(Failure) {
+  ///   - files: The files in the shared directory.
+  init<Failure: Error>(
+    _ packs: ManifestListing, _ records: PlanRecords<Failure>, _ files: WaitingFiles, _ facts: DeliveryFacts
+  ) throws(Failure) {
     func read(_ id: String) throws(Failure) -> PackStatus? { records.ids.contains(id) ? try records.read(id) : nil }
+    func cost(of base: ManifestPack) throws(Failure) -> UInt64? {
+      let bytes = PackBytes(base)
+      let record = try read(base.id).flatMap { $0.bytes == bytes ? $0 : nil }
+      let hasArrived = try records.hasArrived(record ?? PackStatus(id: base.id, bytes: bytes, at: facts.time), among: files)
+      return Self.cost(of: base, record, hasArrived: hasArrived, try records.versions(base.id), facts)
+    }
     var names: Set<String> = []
     for pack in packs { if let base = pack.basePack { names.insert(base) } }
     guard !names.isEmpty else { return }
     var offered: [String: Int] = [:]
     for (index, pack) in packs.enumerated() where names.contains(pack.id) && offered[pack.id] == nil && facts.isForDevice(pack) {
       offered[pack.id] = index
-      if Self.cost(of: pack, try read(pack.id), try records.versions(pack.id), facts) == 0 { coming[pack.id] = pack.contentRoot }
+      if try cost(of: pack) == 0 { coming[pack.id] = pack.contentRoot }
     }
     for id in names { held[id] = Self.roots(of: try records.versions(id)) }
     for pack in packs where pack.basePack != nil && facts.isForDevice(pack) {
@@ -31,10 +40,12 @@ struct PackBases {
       let record = any.flatMap { $0.bytes == PackBytes(pack) ? $0 : nil }
       // An essential download depends on nothing, because only this event permits it; nor does what has begun, or came to nothing as a delta.
       if pack.delivery == .essential, facts.event.permitsEssential { continue }
-      guard record.map({ $0.state.kind == .notLoaded && $0.state != .notLoaded(.arrived) && $0.fallback == nil }) ?? true else { continue }
+      if let record {
+        guard record.state.kind == .notLoaded, record.fallback == nil, try !records.hasArrived(record, among: files) else { continue }
+      }
       let versions = try records.versions(pack.id)
       guard !versions.contains(where: { $0.isExactly(PackBytes(pack)) }), Self.isWanted(pack, any, versions, facts),
-        let cost = Self.cost(of: base, try read(base.id), try records.versions(base.id), facts)
+        let cost = try cost(of: base)
       else { continue }
       // A delta over a version of the pack itself is not put off.
       let own = Self.roots(of: versions)
@@ -64,13 +75,18 @@ struct PackBases {
   }
 
   /// Returns the bytes to download for a base that would not come otherwise; nil if it does not come.
-  private static func cost(of base: ManifestPack, _ record: PackStatus?, _ versions: [DevicePack], _ facts: DeliveryFacts) -> UInt64? {
+  ///
+  /// - Parameter record: the record of the bytes that are offered.
+  private static func cost(
+    of base: ManifestPack, _ record: PackStatus?, hasArrived: Bool, _ versions: [DevicePack], _ facts: DeliveryFacts
+  ) -> UInt64? {
     // It is there, or rejected.
     if versions.contains(where: { $0.sha256 == base.sha256 }) { return nil }
+    if hasArrived { return 0 }
     let cost = isWanted(base, record, versions, facts) ? 0 : base.size
-    guard let record, record.bytes == PackBytes(base) else { return cost }
+    guard let record else { return cost }
     switch record.state {
-    case .scheduled, .loading, .paused, .notLoaded(.arrived): return 0
+    case .scheduled, .loading, .paused: return 0
     case .failed, .notLoaded(.cancelled): return nil
     case .notLoaded: return record.attempts == 0 ? cost : nil
     }

@@ -21,8 +21,8 @@ struct Planning<Failure: Error> {
   private var changes: [DeliveryPlan.Change] = []
   /// The packs on the device that were not considered yet.
   private var installed: Set<String>
-  /// The files in the shared directory, by their identifiers in ascending order, and which of them are needed.
-  private let files: [WaitingFile]
+  /// The files in the shared directory, and which of them are needed.
+  private let files: WaitingFiles
   private var isNeeded: [Bool]
   /// The identifiers of downloads that the manifest offers.
   private var offeredDownloads: Set<String> = []
@@ -51,9 +51,10 @@ struct Planning<Failure: Error> {
     self.records = records
     recorded = records.ids
     installed = Set((facts.device ?? []).lazy.filter { !$0.isRejected }.map(\.id))
-    bases = try PackBases(packs, records, facts)
-    self.files = files.sorted { $0.identifier.description < $1.identifier.description }
-    isNeeded = Array(repeating: false, count: files.count)
+    let files = WaitingFiles(files)
+    self.files = files
+    bases = try PackBases(packs, records, files, facts)
+    isNeeded = Array(repeating: false, count: files.files.count)
     plan.allowance = facts.allowance
   }
 
@@ -101,7 +102,7 @@ struct Planning<Failure: Error> {
     let isRejected = versions.contains { $0.isRejected && $0.sha256 == bytes.sha256 }
     try chooseFile(of: pack, over: held, &status)
     let hasChosen = status.state.kind == .notLoaded || status.state.kind == .failed
-    let hasArrived = try hasArrived(status)
+    let hasArrived = try records.hasArrived(status, among: files)
     let identifier = facts.downloads == nil ? nil : status.identifier.description
     if let identifier { offeredDownloads.insert(identifier) }
     let isAsked = facts.asked.contains(pack.id) || bases.asked.contains(pack.id)
@@ -133,12 +134,6 @@ struct Planning<Failure: Error> {
     return status.secondsLeft(at: facts.time, atMost: longest)
   }
 
-  /// Whether the file that a status is about waits in the shared directory, or the store is just taking it.
-  private func hasArrived(_ status: PackStatus) throws(Failure) -> Bool {
-    if isHere(status.file, status.id) { return true }
-    return status.state == .notLoaded(.arrived) ? try records.hasTaken(status.identifier) : false
-  }
-
   /// Corrects the status by the system's list of downloads.
   private mutating func meetSystem(_ identifier: String?, _ hasArrived: Bool, _ status: inout PackStatus) {
     guard let downloads = facts.downloads, let identifier else {
@@ -159,7 +154,7 @@ struct Planning<Failure: Error> {
 
   /// Ends a download that is not needed any more.
   private mutating func cancel(_ status: PackStatus) {
-    if status.state.isUnderWay, !isHere(status.file, status.id) { plan.cancellations.append(status.identifier.description) }
+    if status.state.isUnderWay, !files.contain(status) { plan.cancellations.append(status.identifier.description) }
   }
 
   /// The number of seconds that pass at most between the system's list and the records.
@@ -193,7 +188,7 @@ struct Planning<Failure: Error> {
   private mutating func handOver(
     _ pack: ManifestPack, over held: [DevicePack], _ before: PackStatus?, _ status: PackStatus
   ) throws(Failure) {
-    if let place = file(status.identifier.description) { isNeeded[place] = true }
+    if let place = files.place(of: status.identifier) { isNeeded[place] = true }
     reserve(pack, over: held)
     let root = rootBelow(pack, status)
     if let base = pack.basePack, let root, bases.comes(root, below: pack), !bases.roots(below: pack).contains(root) {
@@ -279,39 +274,16 @@ struct Planning<Failure: Error> {
     if let delta = status.delta {
       let isOffered = pack.deltas.contains { $0.sha256 == delta.sha256 && $0.size == delta.size }
       if isOffered, status.state.isUnderWay { return }
-      if isOffered, try hasArrived(status) { return }
+      if isOffered, try records.hasArrived(status, among: files) { return }
       cancel(status)
       apply(.forgotten, to: &status)
       status.delta = nil
     }
-    guard status.state.kind == .notLoaded || status.state.kind == .failed, try !hasArrived(status) else { return }
+    guard status.state.kind == .notLoaded || status.state.kind == .failed, try !records.hasArrived(status, among: files) else { return }
     // An essential download depends on nothing, because only this event permits it.
     if pack.delivery == .essential, facts.event.permitsEssential { return }
     let roots = (held.map(\.contentRoot) + [bases.awaited[pack.id]]).compactMap(\.self) + bases.roots(below: pack)
     status.delta = pack.cheapestDelta(over: Set(roots)).map { PackBytes(version: pack.version, size: $0.size, sha256: $0.sha256) }
-  }
-
-  private func isHere(_ bytes: PackBytes, _ id: String) -> Bool {
-    !files.isEmpty && file(DownloadIdentifier(id: id, bytes: bytes).description).map { files[$0].size == bytes.size } ?? false
-  }
-
-  // MARK: Files
-
-  /// Returns the place of the first file whose identifier is not less than a text.
-  private func place(of text: String) -> Int {
-    files.partitioningIndex { $0.identifier.description >= text }
-  }
-
-  /// Returns the place of a file; nil if there is none.
-  private func file(_ identifier: String) -> Int? {
-    let place = place(of: identifier)
-    return place < files.count && files[place].identifier.description == identifier ? place : nil
-  }
-
-  /// Returns the places of all files of a pack.
-  private func files(of id: String) -> Range<Int> {
-    let start = place(of: "\(PackName.fileName(of: id))@")
-    return start..<(files[start...].firstIndex { $0.identifier.id != id } ?? files.count)
   }
 
   // MARK: Packs whose shard is not here
@@ -320,7 +292,7 @@ struct Planning<Failure: Error> {
   private mutating func wait(_ id: String) throws(Failure) {
     let before = recorded.remove(id) == nil ? nil : try records.read(id)
     installed.remove(id)
-    for place in files(of: id) { isNeeded[place] = true }
+    for place in files.places(of: id) { isNeeded[place] = true }
     plan.undecided.append(id)
     let held = try held(id)
     if let before, held.contains(where: { $0.isExactly(before.bytes) }) { return try drop(before) }
@@ -330,7 +302,7 @@ struct Planning<Failure: Error> {
     let identifier = status.identifier.description
     offeredDownloads.insert(identifier)
     if isAsked, !status.isWanted || status.state.kind == .failed { apply(.asked, to: &status) }
-    if try !hasArrived(status) { meetSystem(identifier, false, &status) }
+    if try !records.hasArrived(status, among: files) { meetSystem(identifier, false, &status) }
     try note(before, status)
   }
 
@@ -356,7 +328,7 @@ struct Planning<Failure: Error> {
       let wanted = Set(plan.downloads.map(\.identifier.description))
       plan.cancellations = Set(plan.cancellations).subtracting(wanted).sorted()
     }
-    plan.orphans = files.indices.filter { !isNeeded[$0] }.map { files[$0].identifier.description }
+    plan.orphans = files.files.indices.filter { !isNeeded[$0] }.map { files.files[$0].identifier.description }
   }
 
   // MARK: Records
@@ -397,4 +369,12 @@ struct PlanRecords<Failure: Error> {
   let hasTaken: (DownloadIdentifier) throws(Failure) -> Bool
   /// Writes changes, and returns the packs whose records somebody else has changed meanwhile.
   let write: ([DeliveryPlan.Change]) throws(Failure) -> Set<String>
+}
+
+extension PlanRecords {
+  /// Whether the file that a status is about waits in the shared directory, or the store is just taking it.
+  func hasArrived(_ status: PackStatus, among files: WaitingFiles) throws(Failure) -> Bool {
+    if files.contain(status) { return true }
+    return status.state == .notLoaded(.arrived) ? try hasTaken(status.identifier) : false
+  }
 }

@@ -75,6 +75,28 @@ struct ConsentTests {
     #expect(network.calls.map(\.request.identifier) == [TagStage.identifier(offers[0])])
   }
 
+  @Test("who asks again at the moment of the answer no is asked again, as often as it happens", arguments: [true, false])
+  func declinedAgain(_ isDeclined: Bool) async throws {
+    let film = try await stage.offer("film", size: 30_000, delivery: .onDemand)
+    let network = try place.network([film])
+    try publish(1, [film])
+    answer(isDeclined ? false : nil)
+    let packs = try await library(network)
+    for number in 1...40 {
+      let task = ensuring(packs, "film")
+      if isDeclined {
+        try await eventually("question \(number) is lost") { questions.count == number }
+      } else {
+        for await status in packs.status(of: "film") { if case .waiting(.consent) = status { break } }
+        try await packs.cancel("film")
+      }
+      #expect(await task.value?.code == .cancelled)
+    }
+    answer(true)
+    if isDeclined { try await packs.ensure("film") }
+    #expect(network.calls.count == (isDeclined ? 1 : 0))
+  }
+
   @Test("a question is about all downloads, also those that follow when the first have ended", arguments: [true, false])
   func batches(isAgreed: Bool) async throws {
     let offers = try await (0..<7).map { "pack-\($0)" }.asyncMap { try await stage.offer($0, size: 9_000) }
