@@ -65,6 +65,24 @@ public func ensure(
   }
 }
 
+/// Makes a pack readable as soon as what its launch reads is here, and goes on downloading it; without a lead, when it is here as a whole. Calls that read
+/// what has not arrived wait for it.
+///
+/// - Parameters:
+///   - pack: the name of the pack.
+///   - request: receives the handle, for `packer_wait` and `packer_close`. Closing it ends the waiting and leaves the download running.
+@c(packer_library_play)
+public func play(_ library: UInt64, _ pack: UnsafePointer<CChar>?, _ request: UnsafeMutablePointer<UInt64>?) -> PackerStatus {
+  call { () throws(PackError) in
+    let place = try unsafe place(request, "request")
+    let pack = try unsafe name(pack)
+    unsafe place.pointee = try LibraryHandle.of(library).begin { (_, library) async throws(PackError) in
+      try await library.play(pack)
+      return nil
+    }
+  }
+}
+
 /// Makes all packs usable that have any of some tags, and keeps them until the request is closed, as NSBundleResourceRequest does.
 ///
 /// - Parameters:

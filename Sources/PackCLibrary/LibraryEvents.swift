@@ -4,13 +4,14 @@ import Foundation
 enum LibraryText {
   /// The status of a pack.
   struct Status: Encodable {
-    /// `absent`, `waiting`, `downloading`, `installing`, `ready`, or `failed`.
+    /// `absent`, `waiting`, `downloading`, `playable`, `installing`, `ready`, or `failed`.
     var status: String
     /// Why it waits: `network`, `turn`, `retry`, or `consent`.
     var reason: String?
     var received: UInt64?
     var size: UInt64?
     var version: UInt64?
+    var isStalled: Bool?
     var update: Update?
     var code: String?
     var message: String?
@@ -21,6 +22,9 @@ enum LibraryText {
       case .absent: self.status = "absent"
       case .waiting(let reason): (self.status, self.reason) = ("waiting", LibraryText.reason(reason))
       case .downloading(let received, let size): (self.status, self.received, self.size) = ("downloading", received, size)
+      case .playable(let version, let received, let size, let isStalled):
+        self.status = "playable"
+        (self.version, self.received, self.size, self.isStalled) = (version, received, size, isStalled)
       case .installing: self.status = "installing"
       case .ready(let version, let update): (self.status, self.version, self.update) = ("ready", version, update.map(Update.init))
       case .failed(let error):

@@ -200,6 +200,8 @@ extension PackError.Code {
   public static let usage = Self(rawValue: "usage")
   /// The task was cancelled.
   public static let cancelled = Self(rawValue: "cancelled")
+  /// Bytes of a pack that is still arriving are not here. Inside the reader only: reading waits for them.
+  package static let notArrived = Self(rawValue: "not-arrived")
   /// A library, or this project's own code, did something that its documentation excludes.
   public static let internalError = Self(rawValue: "internal-error")
 }

@@ -33,6 +33,26 @@ package struct ManifestStream: Hashable, Sendable {
     return !isNegative && isWhole && size / 32 <= Self.mostSegments ? size : nil
   }
 
+  /// Returns the segments of a pack with this lead, which follow from the numbers.
+  ///
+  /// - Throws: ``PackError/Code/wrongPack`` if no pack can have such a lead.
+  package func layout(packSize: UInt64) throws(PackError) -> SegmentLayout {
+    let count = (leavesSize(packSize: packSize) ?? 0) / 32
+    var segmentSize = Limits.smallestSegment
+    while count > 0, segmentSize <= Limits.largestSegment {
+      let step = UInt64(segmentSize)
+      defer { segmentSize *= 2 }
+      let after = (packSize - tail - 1) / step + 1 + (tail - launch) / step
+      guard (tail - launch) % step == 0, count > after, launch > (count - after) * step,
+        let header = Int(exactly: launch - (count - after) * step), header <= Limits.headerSize,
+        let layout = try? SegmentLayout(packSize: packSize, headerSize: header, segmentSize: segmentSize), layout.segmentCount == count
+      else { continue }
+      return layout
+    }
+    throw PackError(
+      .wrongPack, "the lead does not fit the segments of its pack", advice: .developer("publish the lead that was made of this pack"))
+  }
+
   /// Returns the faults of what an entry says of its lead, as texts.
   func faults(packSize: UInt64) -> [String] {
     var faults: [String] = []

@@ -16,9 +16,10 @@ extension Pack {
 
   /// Opens the pack at `path` whose start was already read.
   package convenience init(
-    _ start: PackStart, path: String, key: borrowing PackKey, files: any FileSystem, backend: any CryptoBackend
+    _ start: PackStart, path: String, key: borrowing PackKey, files: any FileSystem, backend: any CryptoBackend,
+    arrival: (any PackArrival)? = nil
   ) throws(PackError) {
-    try self.init(PackSource(start, path: path, key: key, files: files, backend: backend))
+    try self.init(PackSource(start, path: path, key: key, files: files, backend: backend, arrival: arrival))
   }
 
   /// Lets a budget close the file while it is not read. Then nothing else is kept, either.

@@ -10,13 +10,14 @@ extension Pack {
     try await open(path, keys: keys, files: SystemFiles(), backend: CryptoBackends.standard)
   }
 
+  /// - Parameter arrival: what says which bytes of the file are here. Its header, last segment, seek table and head of the index are.
   package static func open(
-    _ path: String, keys: some KeyProvider, files: any FileSystem, backend: any CryptoBackend
+    _ path: String, keys: some KeyProvider, files: any FileSystem, backend: any CryptoBackend, arrival: (any PackArrival)? = nil
   ) async throws(PackError) -> Pack {
     let start = try await WorkerPool.value { (_) throws(PackError) in try PackStart(path, files: files) }
     let key = try await keys.checkedKey(for: KeyRequest(start, path: path))
     return try await WorkerPool.value { (_) throws(PackError) in
-      try Pack(start, path: path, key: key, files: files, backend: backend)
+      try Pack(start, path: path, key: key, files: files, backend: backend, arrival: arrival)
     }
   }
 }

@@ -5,18 +5,24 @@ package final class PackSource: Sendable {
   package let path: String
   package let layout: SegmentLayout
   package let backend: any CryptoBackend
+  /// What says which bytes of the file are here; nil if all are.
+  fileprivate let arrival: (any PackArrival)?
   fileprivate let opened: OpenedHeader
 
   package var header: PackHeader { opened.header }
   package var stanzas: KeyStanzas { opened.stanzas }
+  /// Whether its file may have been incomplete when it was opened.
+  package var isArriving: Bool { arrival != nil }
   /// The open file.
   package var file: OpenFile { get throws(PackError) { try held.open() } }
 
   /// - Parameter start: the start of the pack at `path`, which was already read.
   package init(
-    _ start: PackStart, path: String, key: borrowing PackKey, files: any FileSystem, backend: any CryptoBackend
+    _ start: PackStart, path: String, key: borrowing PackKey, files: any FileSystem, backend: any CryptoBackend,
+    arrival: (any PackArrival)? = nil
   ) throws(PackError) {
     self.path = path
+    self.arrival = arrival
     self.files = files
     self.backend = backend
     held = HeldFile(start.file, path: path, files: files) { () throws(FileFailure) in try files.open(path, .read, in: nil) }
@@ -83,6 +89,7 @@ package final class SegmentReader: ByteSource {
     swap(&own, &buffers)
     defer { swap(&own, &buffers) }
     let wanted = layout.segment(holding: offset)...layout.segment(holding: end - 1)
+    try require(wanted)
     var first = wanted.lowerBound
     if own.cached == first {
       copyCached(own.segment, of: first, offset..<end, into: &buffer)
@@ -109,6 +116,7 @@ package final class SegmentReader: ByteSource {
     let last = layout.segmentCount - 1
     let range = layout.packRange(ofSegment: last)
     let payload = layout.payloadRange(ofSegment: last)
+    try require(last...last)
     try load(range.lowerBound, range.count, into: &buffers)
     buffers.cached = nil
     var plaintext = [UInt8](repeating: 0, count: payload.count)
@@ -128,6 +136,14 @@ package final class SegmentReader: ByteSource {
         advice: .fetchAgain)
     }
     wipe(&plaintext)
+  }
+
+  /// Returns when these segments are here, of a pack that is still arriving.
+  private func require(_ segments: ClosedRange<UInt64>) throws(PackError) {
+    guard let arrival = source.arrival else { return }
+    let layout = source.layout
+    try arrival.require(
+      layout.packRange(ofSegment: segments.lowerBound).lowerBound..<layout.packRange(ofSegment: segments.upperBound).upperBound)
   }
 
   private func load(_ start: UInt64, _ length: Int, into own: inout Buffers) throws(PackError) {

@@ -48,7 +48,7 @@ public final class BodyReader: Sendable {
     do throws(PackError) {
       return try step(&current, receive)
     } catch {
-      current.failure = error
+      if error.code != .notArrived { current.failure = error }
       throw error
     }
   }

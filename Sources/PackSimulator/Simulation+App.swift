@@ -263,7 +263,7 @@ extension Simulation {
         world.timeline.tell(
           .app, "\(pack): \(failure.text); the next attempt is in \(status?.delaySeconds ?? 0) s", pack: pack,
           remedy: status.map { "\($0.state)" })
-      case .began, .progress, .offline, .online: break
+      case .began, .progress, .playable, .offline, .online: break
       }
     }
     return isOffline

@@ -377,6 +377,17 @@ public actor AssetStore {
     }
   }
 
+  /// Opens the file of an offered pack that is still arriving. It is in no store yet.
+  ///
+  /// - Throws: ``PackError/Code/wrongPack`` if it has other content than the manifest says, or the errors of opening a pack.
+  package func openArriving(_ path: String, of entry: ManifestPack, arrival: any PackArrival) async throws(PackError) -> Pack {
+    let pack = try await Pack.open(path, keys: keys, files: directory.files, backend: directory.backend, arrival: arrival)
+    guard pack.contentRoot == entry.contentRoot else {
+      throw PackError(.wrongPack, of: path, "has another content than the manifest says", advice: .fetchAgain)
+    }
+    return pack
+  }
+
   // MARK: Space
 
   /// Sets the preservation priority of a pack, from 0 to 1. If space is short, packs with a lower priority are removed first.

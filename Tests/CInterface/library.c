@@ -219,6 +219,11 @@ static void survives_misuse(void) {
   STATUS(packer_close(request), PackerStatusDone);
   STATUS(ended(packer_library_ensure(library, NULL, 0, &request), &request), PackerStatusDone);
   STATUS(packer_close(request), PackerStatusDone);
+  STATUS(ended(packer_library_play(library, "none", &request), &request), PackerStatusMissing);
+  STATUS(packer_close(request), PackerStatusDone);
+  STATUS(packer_library_play(library, NULL, &request), PackerStatusUsage);
+  STATUS(packer_library_play(library, "../x", &request), PackerStatusUsage);
+  STATUS(packer_library_play(library, "game", NULL), PackerStatusUsage);
   STATUS(packer_library_ensure(library, NULL, 1, &request), PackerStatusUsage);
   STATUS(packer_library_ensure(library, hole, 2, &request), PackerStatusUsage);
   STATUS(packer_library_ensure(library, bad, 1, &request), PackerStatusUsage);
@@ -367,8 +372,8 @@ static void asks(void) {
   uint64_t library = opened("asked", ",\"consentAbove\":1000", told), request, number;
   const char *const game[] = {"game"}, *const words[] = {"words"};
   char *text = NULL;
-  // A small one is not asked about.
-  STATUS(ended(packer_library_ensure(library, words, 1, &request), &request), PackerStatusDone);
+  // A small one is not asked about. Without a lead, it is played when it is here.
+  STATUS(ended(packer_library_play(library, "words", &request), &request), PackerStatusDone);
   STATUS(packer_close(request), PackerStatusDone);
   STATUS(packer_library_ensure(library, game, 1, &request), PackerStatusDone);
   number = question(told);

@@ -54,7 +54,7 @@ struct DownloadRunner {
       case .failed(let identifier, _, _):
         await transfers.settle(identifier)
         await transfers.add([byIdentifier[identifier]!])
-      case .began, .progress, .offline, .online: break
+      case .began, .progress, .playable, .offline, .online: break
       }
     }
     let count = try FileManager.default.contentsOfDirectory(atPath: done).count

@@ -51,7 +51,7 @@ struct URLSessionTransportTests {
       case .failed(let identifier, let failure, _):
         await transfers.settle(identifier)
         return failure
-      case .began, .progress, .offline, .online: break
+      case .began, .progress, .playable, .offline, .online: break
       }
     }
     return .cancelled

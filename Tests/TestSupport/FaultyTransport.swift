@@ -39,8 +39,30 @@ package final class FaultyTransport: Transport {
     case gathered(Int)
   }
 
+  /// One call of `bytes`.
+  package struct Piece: Hashable, Sendable {
+    package let url: String
+    package let range: Range<UInt64>
+  }
+
+  /// A fault of some bytes of a file.
+  package enum PieceFault: Sendable {
+    case failure(TransferFailure)
+    /// The server sends these bytes instead.
+    case bytes([UInt8])
+    /// One byte of the piece is wrong.
+    case wrong
+    /// The server sends whole files only.
+    case wholeOnly
+    /// The bytes come after this time.
+    case slow(Duration)
+    /// The bytes never come.
+    case stuck
+  }
+
   private struct State {
     var calls: [Call] = []
+    var pieces: [Piece] = []
     var running: [String] = []
     var largestRunning = 0
     var priorities: [String: Double] = [:]
@@ -48,6 +70,7 @@ package final class FaultyTransport: Transport {
 
   private let content: @Sendable (String) -> [UInt8]
   private let decide: @Sendable (Call) -> Fault?
+  private let decidePiece: @Sendable (Piece) async -> PieceFault?
   private let pieceSize: Int
   private let state: Monitor<State>
 
@@ -56,9 +79,11 @@ package final class FaultyTransport: Transport {
   ///   - decide: Returns the fault of a call, or nil.
   package init(
     pieceSize: Int = 1000, content: @escaping @Sendable (String) -> [UInt8],
+    pieces decidePiece: @escaping @Sendable (Piece) async -> PieceFault? = { _ in .wholeOnly },
     _ decide: @escaping @Sendable (Call) -> Fault? = { _ in nil }
   ) {
     self.content = content
+    self.decidePiece = decidePiece
     self.decide = decide
     self.pieceSize = pieceSize
     state = Monitor(State())
@@ -66,6 +91,8 @@ package final class FaultyTransport: Transport {
 
   /// The calls so far, in order.
   package var calls: [Call] { state.withLock { $0.calls } }
+  /// The pieces that were asked for, in order.
+  package var pieces: [Piece] { state.withLock { $0.pieces } }
   /// The largest number of downloads that ran at the same time.
   package var largestRunning: Int { state.withLock { $0.largestRunning } }
   /// The identifiers of the running downloads.
@@ -90,6 +117,28 @@ package final class FaultyTransport: Transport {
     }
     defer { state.withLock { $0.running.removeAll { $0 == request.identifier } } }
     try await send(request, fault, into: sink)
+  }
+
+  package func bytes(
+    _ range: Range<UInt64>, of request: TransferRequest, onBytes: @escaping @Sendable () -> Void
+  ) async throws(TransferFailure) -> [UInt8]? {
+    let piece = Piece(url: request.url, range: range)
+    state.withLock { $0.pieces.append(piece) }
+    let file = content(request.url)
+    guard UInt64(file.count) == request.size else { throw .wrongSize(UInt64(file.count)) }
+    guard range.upperBound <= UInt64(file.count) else { throw .status(416, retryAfter: nil) }
+    var bytes = Array(file[Int(range.lowerBound)..<Int(range.upperBound)])
+    switch await decidePiece(piece) {
+    case nil: break
+    case .failure(let failure): throw failure
+    case .bytes(let other): bytes = other
+    case .wrong: bytes[bytes.count / 2] ^= 1
+    case .wholeOnly: return nil
+    case .slow(let duration): await sleep(duration)
+    case .stuck: while !Task.isCancelled { await sleep(.milliseconds(5)) }
+    }
+    if Task.isCancelled { throw .cancelled }
+    return bytes
   }
 
   private func send(_ request: TransferRequest, _ fault: Fault?, into sink: DownloadSink) async throws(TransferFailure) {

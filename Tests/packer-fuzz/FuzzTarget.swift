@@ -38,7 +38,8 @@ package struct FuzzTarget: Sendable {
 
   /// Every target, in the order of the documentation.
   package static let all: [FuzzTarget] = [
-    header, stanzas, index, treeCount, seekTable, frames, manifest, keys, shard, json, records, plist, configuration, keyText, keyReference,
+    header, stanzas, index, treeCount, seekTable, frames, manifest, keys, shard, lead, json, records, plist, configuration, keyText,
+    keyReference,
     ranges,
     fields,
     status, store, asset, pack, tree, tamper, deltas, delivery, tar, executable, zip, web,

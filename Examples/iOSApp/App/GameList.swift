@@ -49,7 +49,7 @@ struct GameRow: View {
       case .waiting:
         ProgressView("Waiting")
         cancel
-      case .downloading(let received, let size):
+      case .downloading(let received, let size), .playable(_, let received, let size, _):
         ProgressView(value: Double(received), total: Double(max(size, 1)))
         cancel
       case .installing:

@@ -28,7 +28,10 @@
       let downloads = ids.map { id in
         Task {
           for await status in status(of: id) {
-            if case .downloading(let received, let size) = status { shown.downloaded(id, received, of: size) }
+            switch status {
+            case .downloading(let received, let size), .playable(_, let received, let size, _): shown.downloaded(id, received, of: size)
+            default: break
+            }
           }
         }
       }

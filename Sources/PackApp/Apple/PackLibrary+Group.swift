@@ -54,9 +54,14 @@
       let store = try await Self.store(in: directory, trusting: trusted, keys: keys, options)
       let delivery = AppDelivery(state: state, store: store, isForDevice: options.isForDevice)
       let downloads = BackgroundDownloads(group: group, state: state, request: options.transport.request, logger: options.logger)
-      try await self.init(
-        delivery, service: SystemService(delivery: delivery, downloads: downloads), manifest: manifest,
-        exports: Self.exports(of: directory), options)
+      let place = try Self.ownDownloads(group)
+      let transfers = try await Transfers(
+        directory: place.path, transport: URLSessionTransport(options: options.transport), logger: options.logger)
+      if options.store.isExcludedFromBackup { BackupExclusion.exclude(place.path) }
+      let service = PlayingService(
+        SystemService(delivery: delivery, downloads: downloads), own: TransferService(state, transfers)
+      ) { await downloads.drop($0) }
+      try await self.init(delivery, service: service, manifest: manifest, exports: Self.exports(of: directory), options)
     }
 
     /// The directory of downloads without Background Assets, in the app's own container.

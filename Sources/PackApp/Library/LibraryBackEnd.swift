@@ -7,6 +7,7 @@ protocol LibraryBackEnd: Actor {
   nonisolated var exports: FileExports { get }
   nonisolated var logger: (any PackLogger)? { get }
   func ensure(_ ids: [String]) async throws(PackError)
+  func play(_ id: String) async throws(PackError)
   func status(of id: String) async -> PackLibrary.Status
   func offers() async -> PackLibrary.Offers
   func refresh() async throws(PackError) -> Bool
@@ -23,15 +24,21 @@ extension LibraryBackEnd {
 
   /// Waits until a condition holds, which is looked at now, and after each change of one of the packs and of the list.
   ///
-  /// - Parameter begin: Begins what changes them.
+  /// - Parameters:
+  ///   - isPlaying: Whether it may hold before the packs are here as a whole.
+  ///   - begin: Begins what changes them.
   func waitForChanges(
-    of ids: [String], beginning begin: () -> Void, until isDone: () async throws(PackError) -> Bool
+    of ids: [String], isPlaying: Bool = false, beginning begin: () -> Void, until isDone: () async throws(PackError) -> Bool
   ) async throws(PackError) {
     let names = Set(ids)
     // One signal for any number of changes, so that none is missed.
     let (signals, signal) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     let listening = changes.handle { change in
-      if case .pack(_, .downloading) = change { return }
+      switch change {
+      case .pack(_, .downloading): return
+      case .pack(_, .playable) where !isPlaying: return
+      default: break
+      }
       if change.id.map(names.contains) ?? true { signal.yield() }
     }
     defer { withExtendedLifetime(listening) {} }

@@ -10,6 +10,8 @@ extension LibraryLoop {
     switch event {
     case .changed:
       try? await bring()
+    case .playable(let id):
+      await noteArrival(of: id)
     case .progress(let id, let received, let size):
       steps.tell(.received(id, received, size: size))
       let isResumed = retrying.remove(id) != nil
@@ -115,7 +117,7 @@ extension LibraryLoop {
 
   func makePlan(asked: Set<String>) async throws(PackError) -> DeliveryPlan {
     try await delivery.plan(
-      asked: asked, awaited: waiters.packs, downloads: await service.underWay(), isListExact: service.isListExact)
+      asked: asked, awaited: waiters.packs.union(playing), downloads: await service.underWay(), isListExact: service.isListExact)
   }
 
   func plan(asked now: Set<String>) async throws(PackError) {
@@ -133,6 +135,7 @@ extension LibraryLoop {
     for installation in installations { note(installation) }
     let handed = plan.downloads.map(\.id)
     for (index, id) in handed.enumerated() { if let priority = waiters.priority(of: id) { plan.downloads[index].priority = priority } }
+    await arrive(plan.downloads)
     try await service.hand(plan, asked: asked)
     // What cannot be removed now is in the next plan.
     _ = try? await delivery.tidy(plan)
@@ -183,7 +186,10 @@ extension LibraryLoop {
     let id = installation.id
     progress[id] = nil
     if !installation.removed.isEmpty { notices.tell(LowSpace(packs: [id], missing: 0, removed: installation.removed)) }
-    guard let failure = installation.failure else { return }
+    guard let failure = installation.failure else {
+      playing.remove(id)
+      return
+    }
     waiters.note(Self.isAboutBytes(failure) ? TransferFailure.wrongDigest.error(of: id) : failure, of: id)
     // A delta that cannot be used is followed by the full pack.
     if !Self.isRetried(failure), installation.status?.fallback == nil { failures[id] = failure }

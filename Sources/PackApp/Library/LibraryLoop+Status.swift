@@ -28,6 +28,7 @@ extension LibraryLoop {
       return .ready(version: ready.version, update: update(of: ready, usable, coming))
     }
     if let failure = failures[id] { return .failed(failure) }
+    if let status = playable(coming) { return status }
     if let arrival = arrival(coming) { return arrival.status }
     return !waiters.contains(id) ? .absent : .waiting(reason(of: id))
   }

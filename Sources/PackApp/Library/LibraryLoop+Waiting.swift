@@ -17,8 +17,9 @@ extension LibraryLoop {
   /// - Parameters:
   ///   - number: One of ``Waiters/number()``.
   ///   - request: The request by tags that waits. Its priority may change meanwhile.
+  ///   - isPlaying: Whether the condition may hold before the packs are here as a whole.
   func wait(
-    for ids: [String], as number: Int = Waiters.number(), of request: TagRequest? = nil,
+    for ids: [String], as number: Int = Waiters.number(), of request: TagRequest? = nil, isPlaying: Bool = false,
     until isDone: () async throws(PackError) -> Bool
   ) async throws(PackError) {
     let underWay = Set((await service.underWay() ?? []).compactMap { DownloadIdentifier($0)?.id })
@@ -33,7 +34,8 @@ extension LibraryLoop {
       // For downloads that another request began.
       for id in ids { await applyPriority(of: id) }
       // Not awaited, so that this call can be cancelled while another pack is being installed. Its result comes as a change.
-      try await waitForChanges(of: ids, beginning: { Task { [weak self] in try? await self?.bring() } }, until: isDone)
+      try await waitForChanges(
+        of: ids, isPlaying: isPlaying, beginning: { Task { [weak self] in try? await self?.bring() } }, until: isDone)
     } catch {
       await end(number, ids)
       throw error
@@ -58,7 +60,7 @@ extension LibraryLoop {
   }
 
   /// Does what ``use(_:)`` does, as far as that is possible now: what another process or a suspension holds up is tried again.
-  private func isUsable(_ id: String) async throws(PackError) -> Bool {
+  func isUsable(_ id: String) async throws(PackError) -> Bool {
     do throws(PackError) {
       return try await use(id)
     } catch {
@@ -93,7 +95,8 @@ extension LibraryLoop {
       }
     }
     guard let current = try await store.current(id) else {
-      opened.withLock { $0[id] = nil }
+      // One that is read while it arrives is in no store yet.
+      opened.withLock { if $0[id]?.pack?.source.isArriving != true { $0[id] = nil } }
       return false
     }
     if opened.withLock({ $0[id]?.installed.sha256 }) != current.sha256 {
@@ -152,6 +155,7 @@ extension LibraryLoop {
     guard failures[id] != nil || !waiters.contains(id) else { return }
     try await service.cancel(id)
     held.removeAll { $0.id == id }
+    playing.remove(id)
     progress[id] = nil
     await report(id)
   }
@@ -160,6 +164,7 @@ extension LibraryLoop {
     try await locks.lock("plan")
     do throws(PackError) {
       opened.withLock { $0[id] = nil }
+      playing.remove(id)
       try await delivery.store.remove(id)
       if await delivery.store.manifest != nil {
         // A plan schedules the pack again, as after the system freed space; so it is cancelled before anything downloads it.

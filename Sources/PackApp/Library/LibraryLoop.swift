@@ -75,6 +75,8 @@ actor LibraryLoop {
   var declined: Set<DownloadIdentifier> = []
   /// The packs of the question that has no answer yet.
   var asking: Set<String> = []
+  /// The packs that are read while they arrive, until they are installed.
+  var playing: Set<String> = []
   /// The downloads that wait for an answer.
   var held: [PlannedDownload] = []
   /// The time when the manifest was fetched, in seconds since 1970.

@@ -17,6 +17,9 @@ extension LibraryMirror {
   /// Makes a pack usable: ``PackLibrary/ensure(_:)-(String)``.
   public func ensure(_ id: String) async { await report { () throws(PackError) in try await library.ensure(id) } }
 
+  /// Makes a pack readable while the rest of it arrives: ``PackLibrary/play(_:)``.
+  public func play(_ id: String) async { await report { () throws(PackError) in try await library.play(id) } }
+
   /// Cancels the download of a pack: ``PackLibrary/cancel(_:)``.
   public func cancel(_ id: String) async { await report { () throws(PackError) in try await library.cancel(id) } }
 

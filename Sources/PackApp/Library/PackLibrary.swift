@@ -64,6 +64,9 @@ public final class PackLibrary: Sendable {
     case waiting(WaitReason)
     /// The pack is being downloaded: the number of bytes of its file that arrived.
     case downloading(received: UInt64, of: UInt64)
+    /// The pack can be read after ``PackLibrary/play(_:)``, while the rest of it arrives: the number of bytes of its file that are here. `isStalled` if
+    /// nothing came for three seconds while something waits for it.
+    case playable(version: UInt64, received: UInt64, of: UInt64, isStalled: Bool)
     /// The file is complete, and is being verified and installed.
     case installing
     /// The pack can be read in this version. `update` is what comes of a newer one, and nil if there is none on its way. The version of a managed asset
@@ -193,6 +196,22 @@ public final class PackLibrary: Sendable {
   /// throws the first error that waiting does not help against.
   public func ensure(_ ids: some Collection<String>) async throws(PackError) {
     try await back.ensure(Array(ids))
+  }
+
+  /// Makes a pack readable as soon as what its launch reads is here, and goes on downloading it. As ``ensure(_:)-(String)`` for a pack that is here, or that
+  /// has no lead: `layout` in packer.yml makes one.
+  ///
+  /// Reading what has not arrived waits for it, and it comes before everything else; after 30 seconds without a byte, reading fails with the error of the last
+  /// attempt. ``stream(_:_:pieceSize:)`` and the requests of a web view wait without blocking a task; the other calls block their thread, so do not make them
+  /// in tasks. All bytes are authenticated as those of an installed pack are.
+  ///
+  /// When the rest has arrived, the pack is installed; ``opened(_:)`` goes on with the same version, which the next ``ensure(_:)-(String)`` opens from the store.
+  /// If a newer version is published before that, reading what has not arrived ends with ``PackError/Code/cancelled``, and the next call opens the new one. What
+  /// has arrived is kept when the process ends, and a later call needs no network to go on reading it.
+  ///
+  /// - Throws: As ``ensure(_:)-(String)``.
+  public func play(_ id: String) async throws(PackError) {
+    try await back.play(id)
   }
 
   /// Returns the tags of the packs for this device, with their delivery classes, as far as the catalogue is on the device. Needs no network.

@@ -12,7 +12,7 @@ extension PackProviding {
         guard let progress else { return }
         switch status {
         case .absent, .waiting: break
-        case .downloading(let received, let size):
+        case .downloading(let received, let size), .playable(_, let received, let size, _):
           progress.completedUnitCount = size == 0 ? 0 : Int64(Double(min(received, size)) / Double(size) * 990)
         case .installing: progress.completedUnitCount = 995
         case .ready:

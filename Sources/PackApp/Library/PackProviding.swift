@@ -4,6 +4,8 @@ public import Foundation
 public protocol PackProviding: AnyObject, Sendable {
   /// Makes a pack usable; see ``PackLibrary/ensure(_:)-(String)``.
   func ensure(_ id: String) async throws(PackError)
+  /// Makes a pack readable while the rest of it arrives; see ``PackLibrary/play(_:)``.
+  func play(_ id: String) async throws(PackError)
   /// Makes several packs usable; see ``PackLibrary/ensure(_:)-(Collection<String>)``.
   func ensure(_ ids: some Collection<String>) async throws(PackError)
   /// Returns the status of a pack now, and then each change of it; see ``PackLibrary/status(of:)``.

@@ -47,6 +47,9 @@ public final class PreviewPacks: PackProviding {
     }
   }
 
+  /// As ``ensure(_:)-(String)``.
+  public func play(_ id: String) async throws(PackError) { try await ensure(id) }
+
   /// Makes packs ready, in order, until one of them fails.
   public func ensure(_ ids: some Collection<String>) async throws(PackError) {
     for id in ids { try await ensure(id) }

@@ -125,6 +125,8 @@ actor AssetPackLoop: LibraryBackEnd {
 
   // MARK: Making packs usable
 
+  func play(_ id: String) async throws(PackError) { try await ensure([id]) }
+
   func ensure(_ ids: [String]) async throws(PackError) {
     var missing: [String] = []
     for id in ids where try await !use(id) { missing.append(id) }

@@ -64,6 +64,8 @@ final class BackgroundTransport: Transport, BackgroundSessionListener {
   private let taskCount: Int
   private let session: any BackgroundSession
   private let options: URLSessionTransport.Options
+  /// Fetches what somebody waits for: the system's tasks begin when the system likes, and write to files.
+  private let pieces: URLSessionTransport
   /// Held while files are moved and chunks are appended, so never on a thread that must not block.
   private let state = Monitor(State())
 
@@ -71,6 +73,7 @@ final class BackgroundTransport: Transport, BackgroundSessionListener {
   init(_ session: any BackgroundSession, options: URLSessionTransport.Options = URLSessionTransport.Options(), taskCount: Int = 20) {
     self.session = session
     self.options = options
+    pieces = URLSessionTransport(options: options)
     chunkSize = max(1, options.largestPiece ?? 64 << 20)
     self.taskCount = taskCount
   }
@@ -89,6 +92,13 @@ final class BackgroundTransport: Transport, BackgroundSessionListener {
   }
 
   // MARK: Attempts
+
+  /// Fetches a range while the app runs.
+  func bytes(
+    _ range: Range<UInt64>, of request: TransferRequest, onBytes: @escaping @Sendable () -> Void
+  ) async throws(TransferFailure) -> [UInt8]? {
+    try await pieces.bytes(range, of: request, onBytes: onBytes)
+  }
 
   /// Waits until all bytes of a file are in its part. If the task is cancelled, the download goes on.
   func download(_ request: TransferRequest, into sink: DownloadSink) async throws(TransferFailure) {

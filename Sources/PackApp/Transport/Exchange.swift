@@ -166,6 +166,46 @@ struct DownloadReceiver: ResponseReceiver {
   }
 }
 
+/// The receiver of some bytes of a file, which are kept in memory.
+final class RangeReceiver: ResponseReceiver {
+  private let range: Range<UInt64>
+  private let size: UInt64
+  private let onBytes: @Sendable () -> Void
+  private let state = Monitor<(bytes: [UInt8], isWhole: Bool)>(([], false))
+
+  init(_ range: Range<UInt64>, of size: UInt64, _ onBytes: @escaping @Sendable () -> Void) {
+    (self.range, self.size, self.onBytes) = (range, size, onBytes)
+  }
+
+  var bytes: [UInt8] { state.withLock { $0.bytes } }
+  /// Whether the server sent the whole file instead.
+  var isWhole: Bool { state.withLock { $0.isWhole } }
+
+  func begin(_ response: HTTPURLResponse, to request: URLRequest) throws(TransferFailure) {
+    switch response.statusCode {
+    case 200:
+      // Anything else is no answer of a server that has the file.
+      state.withLock { $0.isWhole = response.isUnencoded && response.length ?? size == size }
+      throw .malformedResponse
+    case 206:
+      let sent = ContentRange(response.value(forHTTPHeaderField: "Content-Range"))
+      guard response.isUnencoded, let sent, sent.start == range.lowerBound, sent.end == range.upperBound - 1 else {
+        throw .malformedResponse
+      }
+      if let total = sent.total, total != size { throw .wrongSize(total) }
+    default: throw response.failure
+    }
+  }
+
+  func write(_ bytes: Span<UInt8>) throws(TransferFailure) {
+    try state.withLock { (state) throws(TransferFailure) in
+      guard UInt64(bytes.count) <= range.upperBound - range.lowerBound - UInt64(state.bytes.count) else { throw .malformedResponse }
+      state.bytes.append(copying: bytes)
+    }
+    onBytes()
+  }
+}
+
 extension HTTPURLResponse {
   /// Whether the body is not compressed.
   var isUnencoded: Bool { (value(forHTTPHeaderField: "Content-Encoding")?.lowercased() ?? "identity") == "identity" }

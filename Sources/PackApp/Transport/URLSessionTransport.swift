@@ -73,6 +73,28 @@ public final class URLSessionTransport: Transport {
     try await exchange.run()
   }
 
+  /// Fetches a range in one request.
+  public func bytes(
+    _ range: Range<UInt64>, of request: TransferRequest, onBytes: @escaping @Sendable () -> Void
+  ) async throws(TransferFailure) -> [UInt8]? {
+    guard let url = URL(string: request.url), SafeAddress.isAllowed(url) else { throw .insecure }
+    let message = options.message(for: url, range, validator: nil)
+    let task = session.dataTask(with: message)
+    task.priority = Float(request.priority)
+    let receiver = RangeReceiver(range, of: request.size, onBytes)
+    let exchange = Exchange(task, message, for: receiver)
+    let identifier = "\(task.taskIdentifier)"
+    delegate.add(exchange, identifier: identifier)
+    defer { delegate.remove(exchange, identifier: identifier) }
+    do throws(TransferFailure) {
+      try await exchange.run()
+    } catch {
+      if receiver.isWhole { return nil }
+      throw error
+    }
+    return receiver.bytes
+  }
+
   /// Passes the priority on to the system.
   public func setPriority(_ priority: Double, of identifier: String) async {
     delegate.setPriority(Float(priority), of: identifier)

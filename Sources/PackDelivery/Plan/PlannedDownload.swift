@@ -17,10 +17,12 @@ public struct PlannedDownload: Hashable, Sendable {
   /// Whether the app should start the download in the foreground because someone is waiting for it. The system's policies on battery and network do
   /// not apply there.
   public let startsInForeground: Bool
+  /// The lead of the pack, with which it can be read before it is here as a whole; nil if it has none, or for a delta.
+  package let lead: PackLeadFile?
 
   package init(
     id: String, bytes: PackBytes, url: String, isDelta: Bool = false, fallback: FailureReason? = nil, isEssential: Bool = false,
-    priority: Double = 0.5, startsInForeground: Bool = false
+    priority: Double = 0.5, startsInForeground: Bool = false, lead: PackLeadFile? = nil
   ) {
     self.id = id
     self.bytes = bytes
@@ -30,6 +32,13 @@ public struct PlannedDownload: Hashable, Sendable {
     self.isEssential = isEssential
     self.priority = priority
     self.startsInForeground = startsInForeground
+    self.lead = lead
+  }
+
+  /// Creates the download of a pack that somebody wants to read before it is here as a whole; nil if it has no lead.
+  package init?(arriving pack: ManifestPack, _ defaults: ManifestDefaults) {
+    guard let lead = PackLeadFile(of: pack, defaults) else { return nil }
+    self.init(id: pack.id, bytes: PackBytes(pack), url: pack.url, priority: Self.wantedPriority, lead: lead)
   }
 
   /// The priority of a pack that is on demand and was requested.
@@ -37,4 +46,17 @@ public struct PlannedDownload: Hashable, Sendable {
 
   /// The identifier of the download in the app, its extension and the system.
   public var identifier: DownloadIdentifier { DownloadIdentifier(id: id, bytes: bytes) }
+}
+
+/// The lead of a pack, and where it is (FORMAT.md §9.9).
+package struct PackLeadFile: Hashable, Sendable {
+  /// The URL of the lead.
+  package let url: String
+  package let stream: ManifestStream
+
+  package init?(of pack: ManifestPack, _ defaults: ManifestDefaults) {
+    guard let stream = pack.stream, let base = defaults.baseURL, pack.install == .packed else { return nil }
+    url = base + ManifestPack.leadName(pack.id, stream.sha256)
+    self.stream = stream
+  }
 }

@@ -256,7 +256,8 @@ struct Planning<Failure: Error> {
         id: pack.id, bytes: status.file, url: status.delta.flatMap { _ in defaults.url(pack.id, status.file.sha256) } ?? pack.url,
         isDelta: status.delta != nil, fallback: status.fallback, isEssential: isEssential,
         priority: pack.delivery == .essential ? 1 : status.isWanted ? PlannedDownload.wantedPriority : 0.5,
-        startsInForeground: facts.event == .launch && (pack.delivery == .essential || status.isWanted || wasBarred)))
+        startsInForeground: facts.event == .launch && (pack.delivery == .essential || status.isWanted || wasBarred),
+        lead: status.delta == nil ? PackLeadFile(of: pack, defaults) : nil))
     try note(before, status)
   }
 

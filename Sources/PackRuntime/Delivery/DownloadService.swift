@@ -12,6 +12,12 @@ package protocol DownloadService: Sendable {
   ///
   /// - Parameter asked: The names of the packs that somebody waits for.
   func hand(_ plan: DeliveryPlan, asked: Set<String>) async throws(PackError)
+  /// Returns the pack of a download that is read while it arrives; nil if it is not.
+  func arriving(_ identifier: String) -> ArrivingPack?
+  /// Lets a pack be read while it arrives, from now on. Its download is begun by a plan.
+  ///
+  /// - Returns: Nil if it can be read only when it is here as a whole.
+  func arrive(_ download: PlannedDownload) async -> ArrivingPack?
   /// Changes the priority of a download, from 0 to 1, as far as the service can.
   func setPriority(_ priority: Double, of identifier: String) async
   /// Ends the download of a pack, and records that it is not wanted.
@@ -22,6 +28,13 @@ package protocol DownloadService: Sendable {
   ///
   /// - Returns: Whether there was something.
   func freeSpace(keeping ids: Set<String>) async throws(PackError) -> Bool
+}
+
+extension DownloadService {
+  /// Returns nil.
+  package func arriving(_ identifier: String) -> ArrivingPack? { nil }
+  /// Returns nil.
+  package func arrive(_ download: PlannedDownload) async -> ArrivingPack? { nil }
 }
 
 /// An event of a download service that is not recorded yet.
@@ -41,6 +54,8 @@ package struct ServiceNotice: Sendable {
 package enum ServiceEvent: Sendable {
   /// A record changed, or a file arrived: a plan should be made.
   case changed
+  /// A pack can be read, although not all of it is here; or what is wanted of it does not come, or comes again.
+  case playable(id: String)
   /// A download received bytes.
   case progress(id: String, received: UInt64, size: UInt64)
   /// A download failed, and the service tries it again by itself.

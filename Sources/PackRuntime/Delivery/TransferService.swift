@@ -38,6 +38,13 @@ package struct TransferService: DownloadService {
     }
   }
 
+  package func arriving(_ identifier: String) -> ArrivingPack? { transfers.arriving(identifier) }
+
+  /// Whether a pack is read while it arrives, or was by an earlier process.
+  func hasPieces(_ identifier: String) -> Bool { arriving(identifier) != nil || transfers.place.hasMap(identifier) }
+
+  package func arrive(_ download: PlannedDownload) async -> ArrivingPack? { await transfers.arrive(download) }
+
   package func setPriority(_ priority: Double, of identifier: String) async { await transfers.setPriority(priority, of: identifier) }
 
   package func cancel(_ id: String) async throws(PackError) {
@@ -86,7 +93,7 @@ package struct TransferService: DownloadService {
           .download(identifier: identifier), failure.deliveryFailure, hasGrown: hasGrown, atLeast: failure.retryAfter)
       }
       await transfers.settle(identifier)
-    case .progress, .offline, .online: break
+    case .progress, .playable, .offline, .online: break
     }
   }
 
@@ -99,6 +106,7 @@ package struct TransferService: DownloadService {
     switch event {
     case .began, .finished: return [.changed]
     case .progress(let identifier, let received, let size): return [.progress(id: pack(identifier), received: received, size: size)]
+    case .playable(let identifier): return [.playable(id: pack(identifier))]
     case .failed(let identifier, .noSpace(let needed, let free), _): return [.noSpace(id: pack(identifier), needed: needed, free: free)]
     case .failed(let identifier, let failure, _): return [.failed(id: pack(identifier), failure.error(of: pack(identifier)))]
     case .offline: return [.network(isAvailable: false)]

@@ -72,6 +72,8 @@ struct TransferAttempt: Sendable {
   ///
   /// - Returns: their number.
   private func prepare() throws(TransferFailure) -> UInt64 {
+    // A part with holes belongs to a pack that was read while it arrived.
+    if place.hasMap(identifier) { place.removePart(identifier) }
     var here: TransferPlace.Extent
     do throws(FileFailure) {
       here = try place.extent(of: identifier)

@@ -5,6 +5,8 @@
 ///     <download>.part       the bytes of a file that is not complete
 ///     <download>.<offset>.chunk
 ///                           bytes of it from this offset on, which arrived before others in front of them
+///     <download>.leaves     the SHA-256 of each segment of a pack that is read while it arrives (FORMAT.md §9.9)
+///     <download>.map        which of its segments are in the part, one bit for each. What it says was on the disk before.
 ///     <download>.tag        the validator that the server gave for them: a strong entity tag, or a date
 package final class TransferPlace: Sendable {
   private let directory: RecordDirectory
@@ -51,6 +53,14 @@ package final class TransferPlace: Sendable {
 
   static func part(_ identifier: String) -> String { identifier + ".part" }
   static func tag(_ identifier: String) -> String { identifier + ".tag" }
+  private static func map(_ identifier: String) -> String { identifier + ".map" }
+  /// Where the others are written before they get their names.
+  private static func draft(_ identifier: String) -> String { identifier + ".new" }
+  private static func leaves(_ identifier: String) -> String { identifier + ".leaves" }
+  /// What is beside a part. The map goes before the digests that it is about.
+  private static func notes(_ identifier: String) -> [String] {
+    [tag(identifier), map(identifier), leaves(identifier), draft(identifier)]
+  }
   private static func chunk(_ identifier: String, at offset: UInt64) -> String { "\(identifier).\(offset).chunk" }
 
   func path(_ name: String) -> String { directory.path(name) }
@@ -60,7 +70,7 @@ package final class TransferPlace: Sendable {
     Set(
       try directory.names().compactMap { name in
         if let chunk = Self.chunk(name) { return chunk.identifier }
-        return [".part", ".tag"].first { name.hasSuffix($0) }.map { String(name.dropLast($0.count)) }
+        return [".part", ".tag", ".map", ".leaves", ".new"].first { name.hasSuffix($0) }.map { String(name.dropLast($0.count)) }
       })
   }
 
@@ -69,13 +79,13 @@ package final class TransferPlace: Sendable {
     // The chunks first: they continue this part only.
     removeChunks(identifier)
     try? files.remove(Self.part(identifier), .file, in: handle)
-    try? files.remove(Self.tag(identifier), .file, in: handle)
+    for name in Self.notes(identifier) { try? files.remove(name, .file, in: handle) }
   }
 
   /// Removes what belongs to a complete part: its validator, and chunks whose bytes it has.
   func tidy(_ identifier: String) {
     removeChunks(identifier)
-    try? files.remove(Self.tag(identifier), .file, in: handle)
+    for name in Self.notes(identifier) { try? files.remove(name, .file, in: handle) }
   }
 
   private func removeChunks(_ identifier: String) {
@@ -96,6 +106,31 @@ package final class TransferPlace: Sendable {
   static func validator(_ bytes: some Collection<UInt8>) -> String? {
     guard (1...longestTag).contains(bytes.count), bytes.isPrintableASCII else { return nil }
     return String(decoding: bytes, as: UTF8.self)
+  }
+
+  // MARK: Packs that are read while they arrive
+
+  /// Whether the part of a file has holes.
+  func hasMap(_ identifier: String) -> Bool { (try? size(of: Self.map(identifier))) != nil }
+
+  /// Returns the digests of the segments, and which of these are in the part; nil if either is not here.
+  func arrived(_ identifier: String, segments count: Int) -> (leaves: [UInt8], map: [UInt8])? {
+    guard case .file(let leaves)? = try? directory.contents(of: Self.leaves(identifier), limit: 32 * count), leaves.count == 32 * count,
+      case .file(let map)? = try? directory.contents(of: Self.map(identifier), limit: (count + 7) / 8), map.count == (count + 7) / 8
+    else { return nil }
+    return (leaves, map)
+  }
+
+  /// Stores the digests of the segments, before anything is said to be in the part.
+  func keep(leaves: [UInt8], map: [UInt8], of identifier: String) throws(PackError) {
+    try directory.remove(Self.map(identifier), isOrdered: false)
+    try directory.replace(Self.leaves(identifier), with: leaves.byteSpan, by: Self.draft(identifier))
+    try keep(map: map, of: identifier)
+  }
+
+  /// Stores which segments are in the part. Their bytes must be on the disk.
+  func keep(map: [UInt8], of identifier: String) throws(PackError) {
+    try directory.replace(Self.map(identifier), with: map.byteSpan, by: Self.draft(identifier))
   }
 
   // MARK: Chunks

@@ -27,6 +27,12 @@ public actor Transfers {
   private var isClosed = false
   /// Whether the last attempt found no network. Then one download is tried at a time.
   private var isOffline = false
+  /// The packs that are read while they arrive, by their downloads, also between two attempts.
+  private nonisolated let arrivals = Monitor<[String: ArrivingPack]>([:])
+  /// The downloads whose servers send whole files only.
+  private var wholeOnly: Set<String> = []
+  /// Held while a part is looked at or removed, by download.
+  private let parts = KeyedLock<String>()
 
   private struct Entry {
     var download: PlannedDownload
@@ -87,6 +93,8 @@ public actor Transfers {
     for attempt in running { await attempt.value }
     entries = [:]
     await transport.close()
+    for pack in arrivals.withLock({ $0.values }) { pack.stop(PackError(.cancelled, "the library was closed")) }
+    arrivals.withLock { $0 = [:] }
     place.release()
     report.finish()
   }
@@ -120,7 +128,7 @@ public actor Transfers {
     guard entries[identifier] == nil else { return }
     await transport.end(identifier)
     guard entries[identifier] == nil else { return }
-    try? await WorkerPool.settled { [place] () throws(PackError) in place.removePart(identifier) }
+    await removePart(identifier, as: "the download of pack '\(DownloadIdentifier(identifier)?.id ?? identifier)' was cancelled")
   }
 
   /// Ends the downloads that are not complete, except some, and removes their parts.
@@ -169,13 +177,68 @@ public actor Transfers {
     }
     for identifier in useless where lasting.contains(identifier) { await transport.end(identifier) }
     let unwanted = useless.filter { entries[$0] == nil }
-    try await WorkerPool.settled { [place] () throws(PackError) in for identifier in unwanted { place.removePart(identifier) } }
+    for identifier in unwanted {
+      await removePart(identifier, as: "pack '\(DownloadIdentifier(identifier)?.id ?? identifier)' is not downloaded any more")
+    }
     return !useless.isEmpty
   }
 
   /// Returns the bytes that are available on the volume of the directory.
   package func availableSpace() async throws(PackError) -> UInt64 {
     try await WorkerPool.settled { [place] () throws(PackError) in try reading(place.path, place.files.availableSpace(at: place.handle)) }
+  }
+
+  // MARK: Packs that are read while they arrive
+
+  /// Returns the pack of a download that is read while it arrives; nil if it is not.
+  nonisolated func arriving(_ identifier: String) -> ArrivingPack? { arrivals.withLock { $0[identifier] } }
+
+  /// Lets a pack be read while it arrives, from now on. What an earlier attempt or process has brought of it is here at once.
+  ///
+  /// - Returns: Nil if it has no lead, its server sends whole files only, or it is here as a whole.
+  func arrive(_ download: PlannedDownload) async -> ArrivingPack? {
+    let identifier = download.identifier.description
+    guard (try? await parts.lock(identifier)) != nil else { return nil }
+    defer { parts.unlock(identifier) }
+    if case .ended(isComplete: true) = entries[identifier]?.phase { return nil }
+    let isNew = arriving(identifier) == nil
+    guard let pack = arriving(for: download) else { return nil }
+    if isNew, case .running = entries[identifier]?.phase {
+      // The attempt for the whole file ends, and one that takes what it has brought follows.
+      attempts[identifier]?.cancel()
+    } else if !pack.hasLeaves {
+      await WorkerPool.settled { [place] in pack.recall(from: place) }
+    }
+    return pack
+  }
+
+  private func arriving(for download: PlannedDownload) -> ArrivingPack? {
+    let identifier = download.identifier.description
+    guard !isClosed, let lead = download.lead, !wholeOnly.contains(identifier) else { return nil }
+    if let known = arriving(identifier) { return known }
+    // One that fits no lead is downloaded as a whole.
+    let path = place.path(TransferPlace.part(identifier))
+    let pack = try? ArrivingPack(download, lead, at: path, policy: policy, clock: clock) { [report] in report.yield(.playable(identifier)) }
+    arrivals.withLock { $0[identifier] = pack }
+    return pack
+  }
+
+  /// Removes what is here of a file, which does not arrive any more.
+  private func removePart(_ identifier: String, as reason: String) async {
+    // What is being removed is not to be found.
+    guard (try? await parts.lock(identifier)) != nil else { return }
+    defer { parts.unlock(identifier) }
+    forget(identifier, as: PackError(.cancelled, reason))
+    await WorkerPool.settled { [place] in place.removePart(identifier) }
+  }
+
+  private func forget(_ identifier: String, as error: PackError) {
+    arrivals.withLock { $0.removeValue(forKey: identifier) }?.stop(error)
+  }
+
+  private func giveUpPieces(of identifier: String) {
+    wholeOnly.insert(identifier)
+    forget(identifier, as: PackError(.downloadFailed, "its server sends whole files only"))
   }
 
   // MARK: Attempts
@@ -204,8 +267,18 @@ public actor Transfers {
     let attempt = TransferAttempt(
       download: entry.download, priority: entry.priority, place: place, transport: transport, policy: policy, clock: clock, report: report)
     let earlier = attempts[identifier]
+    // What was read while it arrived has holes, which only pieces fill.
+    let isInPieces = arriving(identifier) != nil || (entry.download.lead != nil && place.hasMap(identifier))
+    let pieces = (isInPieces ? arriving(for: entry.download) : nil).map {
+      ArrivingAttempt(
+        $0, entry.download, priority: entry.priority, place: place, transport: transport, policy: policy, clock: clock, report: report)
+    }
     attempts[identifier] = Task { [weak self] in
       await earlier?.value
+      if let pieces {
+        if let outcome = await pieces.run() { return await self?.end(identifier, entry.number, outcome) ?? () }
+        await self?.giveUpPieces(of: identifier)
+      }
       let outcome = await attempt.run()
       await self?.end(identifier, entry.number, outcome)
     }
@@ -222,6 +295,7 @@ public actor Transfers {
     case .stopped: entries[identifier]?.phase = .waiting
     case .complete(let path):
       setOffline(false)
+      arrivals.withLock { $0[identifier] = nil }
       tell(.finished(identifier, path: path))
     case .failed(.offline, _):
       setOffline(true)
@@ -265,6 +339,14 @@ public struct TransferPolicy: Hashable, Sendable {
   public var freeSpaceMargin: UInt64 = 20 << 20
   /// The minimum time between two progress events of one download.
   public var progressInterval: Duration = .milliseconds(200)
+  /// The time without any bytes after which a pack that is read while it arrives counts as stalled.
+  public var stallTime: Duration = .seconds(3)
+  /// The time without any bytes after which reading what has not arrived fails.
+  public var patience: Duration = .seconds(30)
+  /// The most bytes that are fetched at once of a pack that is read while it arrives. They are in memory, twice.
+  package var largestPiece: UInt64 = 4 << 20
+  /// The number of bytes after which it is noted what has arrived of a pack that is read meanwhile. After a crash, about as many are fetched again.
+  package var unnotedSize: UInt64 = 4 << 20
   /// The time for which the initializer of ``Transfers`` waits if another process uses the directory.
   public var lockTimeout: Duration = .seconds(5)
 

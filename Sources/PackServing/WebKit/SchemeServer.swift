@@ -68,7 +68,11 @@ package final class SchemeServer<Receiver: SchemeReceiver> {
 
   private func schedule(_ task: SchemeTask<Receiver>, _ responder: PackResponder) {
     task.answer(from: responder)
-    queue.append(task)
+    schedule(task)
+  }
+
+  private func schedule(_ task: SchemeTask<Receiver>) {
+    if task.isActive { queue.append(task) }
     runSteps()
   }
 
@@ -80,8 +84,7 @@ package final class SchemeServer<Receiver: SchemeReceiver> {
       Task {
         await task.step()
         running -= 1
-        if task.isActive { queue.append(task) }
-        runSteps()
+        if task.park({ [weak self] in self?.schedule(task) }) { runSteps() } else { schedule(task) }
       }
     }
   }

@@ -38,6 +38,9 @@ package final class SchemeTask<Receiver: SchemeReceiver> {
   private var receiver: Receiver?
   private var responder: PackResponder?
   private var rest: Rest?
+  private var missing: ParkedReading.Missing?
+  /// Waits for what is missing.
+  private var parked: Task<Void, Never>?
   private let completion: @MainActor () -> Void
 
   /// - Parameter completion: called once, when the receiver gets no more calls.
@@ -71,12 +74,38 @@ package final class SchemeTask<Receiver: SchemeReceiver> {
     do throws(PackError) {
       let (request, rest) = (request, rest)
       let step = try await WorkerPool.value { (_) throws(PackError) in
-        try Self.read(rest, of: request, from: responder)
+        try ParkedReading.read { () throws(PackError) in try Self.read(rest, of: request, from: responder) }
       }
-      deliver(step)
+      switch step {
+      case .value(let step): deliver(step)
+      case .missing(let bytes): missing = bytes
+      }
     } catch {
       fail(error)
     }
+  }
+
+  /// Waits for what is missing for the next step, and then calls a function. Does nothing if nothing is missing.
+  ///
+  /// - Returns: Whether it waits.
+  func park(_ next: @escaping @MainActor @Sendable () -> Void) -> Bool {
+    guard let bytes = missing.take(), isActive else { return false }
+    parked = Task {
+      do throws(PackError) {
+        try await bytes.arrive()
+        next()
+      } catch {
+        giveUp(error)
+      }
+    }
+    return true
+  }
+
+  /// Says that what is asked for does not arrive now: with a status if there was no response yet.
+  private func giveUp(_ error: PackError) {
+    guard rest == nil, error.code != .cancelled else { return fail(error) }
+    receiver?.receive(PackResponse(status: 503, headers: ["Content-Length": "0", "Retry-After": "5"]))
+    end()?.finish()
   }
 
   private func deliver(_ step: Step) {
@@ -91,6 +120,8 @@ package final class SchemeTask<Receiver: SchemeReceiver> {
   private func end() -> Receiver? {
     guard let last = receiver else { return nil }
     receiver = nil
+    parked?.cancel()
+    parked = nil
     rest = nil
     responder = nil
     completion()

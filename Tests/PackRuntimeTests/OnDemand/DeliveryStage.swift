@@ -33,7 +33,8 @@ final class DeliveryStage: Sendable {
   /// Returns an app that was just started, and its downloads.
   func app(
     _ transport: any Transport, session: String = "one", policy: StorePolicy = policy, keys: (any KeyProvider)? = nil,
-    concurrentDownloads: Int = 20, largestBatch: Int = 500, files: any FileSystem = FaultyFiles(),
+    concurrentDownloads: Int = 20, largestBatch: Int = 500, patience: Duration = .seconds(1_000_000),
+    files: any FileSystem = FaultyFiles(),
     storeFiles: any FileSystem = FaultyFiles(),
     isForDevice: @escaping @Sendable (ManifestPack) -> Bool = { _ in true }
   ) async throws -> StagedApp {
@@ -42,6 +43,7 @@ final class DeliveryStage: Sendable {
     limits.concurrentDownloads = concurrentDownloads
     limits.progressInterval = .zero
     limits.lockTimeout = .seconds(100_000)
+    limits.patience = patience
     let state = try state(largestBatch: largestBatch)
     let transfers = try await Transfers(
       directory: stage.directory("downloads"), transport: transport, policy: limits, files: files, clock: FastClock(speed: 1000))

@@ -89,7 +89,7 @@ extension Transfers {
   private func settle(_ event: TransferEvent) async {
     switch event {
     case .finished(let identifier, _), .failed(let identifier, _, _): await settle(identifier)
-    case .began, .progress, .offline, .online: break
+    case .began, .progress, .playable, .offline, .online: break
     }
   }
 }

@@ -98,7 +98,7 @@ extension PackLibrary.Status {
   /// Whether the pack is not ready yet, and did not fail.
   var isComing: Bool {
     switch self {
-    case .waiting, .downloading, .installing: true
+    case .waiting, .downloading, .playable, .installing: true
     case .absent, .ready, .failed: false
     }
   }
@@ -111,7 +111,7 @@ extension PackLibrary.Status {
     case .waiting(let reason):
       fields["state"] = "waiting"
       fields["reason"] = reason.name
-    case .downloading(let received, let size):
+    case .downloading(let received, let size), .playable(_, let received, let size, _):
       fields["state"] = "downloading"
       fields["received"] = received
       fields["size"] = size

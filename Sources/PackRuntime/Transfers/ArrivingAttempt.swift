@@ -1,0 +1,279 @@
+/// One attempt to fetch what is missing of a pack that is read while it arrives.
+struct ArrivingAttempt: Sendable {
+  let pack: ArrivingPack
+  /// Where its files are now.
+  let download: PlannedDownload
+  let priority: Double
+  let place: TransferPlace
+  let transport: any Transport
+  let policy: TransferPolicy
+  let clock: any DeviceClock
+  let report: AsyncStream<TransferEvent>.Continuation
+  private let saving: Monitor<Saving>
+  private let turn = KeyedLock<String>()
+
+  private struct Saving {
+    var unnoted: UInt64 = 0
+    var isPlayableNoted = false
+    var told: Duration?
+    /// The bytes of one request: about what comes in a second.
+    var piece: UInt64
+    var badCount = 0
+  }
+
+  /// The bytes of the first request, and the least of others.
+  private static let smallestPiece: UInt64 = 256 << 10
+  /// The number of requests at the same time: one brings bytes while the other one is on its way.
+  private static let requestCount = 2
+  /// The number of answers with wrong bytes after which an attempt ends.
+  private static let mostBad = 3
+
+  init(
+    _ pack: ArrivingPack, _ download: PlannedDownload, priority: Double, place: TransferPlace, transport: any Transport,
+    policy: TransferPolicy, clock: any DeviceClock,
+    report: AsyncStream<TransferEvent>.Continuation
+  ) {
+    self.pack = pack
+    self.download = download
+    self.priority = priority
+    self.place = place
+    self.transport = transport
+    self.policy = policy
+    self.clock = clock
+    self.report = report
+    saving = Monitor(Saving(piece: min(Self.smallestPiece, policy.largestPiece)))
+  }
+
+  private var identifier: String { download.identifier.description }
+  private var part: String { TransferPlace.part(identifier) }
+
+  /// - Returns: Nil if the server sends whole files only.
+  func run() async -> TransferAttempt.Outcome? {
+    let before = pack.received
+    // A download of the whole file may go on in the system.
+    await transport.end(identifier)
+    do throws(Trouble) {
+      try await open()
+      report.yield(.began(identifier, offset: pack.received))
+      let troubles = await withTaskGroup(of: Trouble?.self) { group in
+        for _ in 0..<Self.requestCount { group.addTask { await fetchAll() } }
+        var troubles: [Trouble] = []
+        for await trouble in group {
+          guard let trouble else { continue }
+          troubles.append(trouble)
+          group.cancelAll()
+        }
+        return troubles
+      }
+      // The others were cancelled for the first one.
+      if let trouble = troubles.first { throw trouble }
+      try await note()
+      guard pack.isComplete else { throw .failure(.cancelled) }
+      place.tidy(identifier)
+      return .complete(path: place.path(part))
+    } catch {
+      try? await note()
+      guard !Task.isCancelled else { return .stopped }
+      var failure = TransferFailure.malformedResponse
+      if case .failure(let reason) = error { failure = reason } else if pack.received == 0 { return nil }
+      if failure == .cancelled { return .stopped }
+      pack.fail(failure.error(of: download.id))
+      return .failed(failure, hasGrown: pack.received > before)
+    }
+  }
+
+  private enum Trouble: Error {
+    case failure(TransferFailure)
+    /// The server ignores a range, as one does that sends whole files only.
+    case wholeOnly
+  }
+
+  // MARK: The start
+
+  /// Finds what is here, and fetches the digests of the segments if they are not.
+  private func open() async throws(Trouble) {
+    if !pack.hasLeaves { try await blocking { () throws(PackError) in pack.recall(from: place) } }
+    try await checkSpace()
+    guard !pack.hasLeaves else { return }
+    let lead = download.lead ?? pack.lead
+    let leaves = try await fetch(0..<UInt64(32 * pack.segmentCount), of: lead.url, size: lead.stream.size)
+    try await blocking { () throws(PackError) in
+      guard try CryptoBackends.standard.digest(of: leaves.byteSpan) == lead.stream.leaves else { throw Self.wrong(lead.url) }
+      // What an attempt for the whole file has brought.
+      let here = try pack.arrivedInOrder(leaves, in: place)
+      pack.begin(leaves: leaves) { here.contains($0) }
+      try place.keep(leaves: leaves, map: pack.map, of: identifier)
+    }
+  }
+
+  private func checkSpace() async throws(Trouble) {
+    let needed = (pack.size - pack.received).adding(policy.freeSpaceMargin)
+    let free = (try? place.files.availableSpace(at: place.handle)) ?? .max
+    guard needed <= free else { throw .failure(.noSpace(needed: needed, free: free)) }
+  }
+
+  private static func wrong(_ url: String) -> PackError {
+    PackError(.digestMismatch, of: url, "has other bytes than the manifest says", advice: .fetchAgain)
+  }
+
+  // MARK: Pieces
+
+  /// Fetches pieces until none is left.
+  private func fetchAll() async -> Trouble? {
+    while !Task.isCancelled, let segments = pack.claim(saving.withLock { $0.piece }) {
+      do throws(Trouble) {
+        let range = pack.range(of: segments)
+        let start = clock.now
+        let bytes = try await fetch(range, of: download.url, size: pack.size)
+        adapt(bytes.count, clock.now - start)
+        try await blocking { () throws(PackError) in try write(bytes, segments.lowerBound...segments.upperBound - 1) }
+        try await noteSome(bytes.count)
+      } catch {
+        pack.giveBack(segments)
+        if case .failure(.wrongDigest) = error {
+          let count = saving.withLock { saving in
+            saving.badCount += 1
+            return saving.badCount
+          }
+          if count < Self.mostBad { continue }
+        }
+        return error
+      }
+    }
+    return Task.isCancelled ? .failure(.cancelled) : nil
+  }
+
+  /// Makes a request as large as what comes in a second, as far as that can be known from the last one.
+  private func adapt(_ count: Int, _ duration: Duration) {
+    let rate = UInt64(count).times(1_000_000) / max(1, duration.microseconds)
+    saving.withLock { $0.piece = min(max(rate, Self.smallestPiece), 2 * $0.piece, policy.largestPiece) }
+  }
+
+  private func fetch(_ range: Range<UInt64>, of url: String, size: UInt64) async throws(Trouble) -> [UInt8] {
+    let bytes: [UInt8]?
+    do throws(TransferFailure) {
+      bytes = try await transport.bytes(
+        range, of: TransferRequest(identifier: identifier, url: url, size: size, priority: priority)
+      ) { [pack] in
+        pack.noteBytes()
+      }
+    } catch {
+      throw .failure(error)
+    }
+    guard let bytes else { throw .wholeOnly }
+    guard UInt64(bytes.count) == range.upperBound - range.lowerBound else { throw .failure(.malformedResponse) }
+    return bytes
+  }
+
+  /// Writes segments whose digests are right, and counts them as here.
+  private func write(_ bytes: [UInt8], _ segments: ClosedRange<Int>) throws(PackError) {
+    let start = pack.range(of: segments.lowerBound..<segments.upperBound + 1).lowerBound
+    for number in segments {
+      let range = pack.range(of: number..<number + 1)
+      let segment = bytes.byteSpan.extracting(Int(range.lowerBound - start)..<Int(range.upperBound - start))
+      guard try pack.isRight(number, segment, by: CryptoBackends.standard) else { throw Self.wrong(download.url) }
+    }
+    do throws(FileFailure) {
+      let file = try place.files.open(part, .writeUnlinked, in: place.handle)
+      try place.files.writeAll(file, at: start, bytes.byteSpan)
+    } catch {
+      throw error.writing(part)
+    }
+    pack.take(segments.lowerBound..<segments.upperBound + 1)
+    let due = saving.withLock { saving in
+      let now = clock.now
+      if let told = saving.told, now - told < policy.progressInterval { return false }
+      saving.told = now
+      return true
+    }
+    if due { report.yield(.progress(identifier, received: pack.received, size: pack.size)) }
+  }
+
+  // MARK: The map
+
+  /// Notes what is here if so much came that was not noted. The next one who has as much waits for that.
+  private func noteSome(_ count: Int) async throws(Trouble) {
+    saving.withLock { $0.unnoted += UInt64(count) }
+    guard isNoteDue else { return }
+    guard (try? await turn.lock("map")) != nil else { throw .failure(.cancelled) }
+    defer { turn.unlock("map") }
+    if isNoteDue { try await note() }
+  }
+
+  /// Enough is there to begin, which a later process can do without a network; or much has come since the last note.
+  private var isNoteDue: Bool {
+    let isPlayable = pack.isPlayable
+    return saving.withLock { $0.unnoted >= policy.unnotedSize || isPlayable && !$0.isPlayableNoted }
+  }
+
+  /// Brings what is here to the disk, and then notes it.
+  private func note() async throws(Trouble) {
+    let isPlayable = pack.isPlayable
+    saving.withLock { ($0.unnoted, $0.isPlayableNoted) = (0, isPlayable) }
+    guard pack.hasLeaves else { return }
+    try await blocking { () throws(PackError) in
+      let map = pack.map
+      do throws(FileFailure) {
+        try place.files.sync(try place.files.open(part, .readUnlinked, in: place.handle))
+      } catch {
+        throw error.writing(part)
+      }
+      try place.keep(map: map, of: identifier)
+    }
+  }
+
+  /// Runs code that blocks for the disk on a separate thread. It ends also if the task was cancelled.
+  private func blocking(_ body: @escaping @Sendable () throws(PackError) -> Void) async throws(Trouble) {
+    do throws(PackError) {
+      try await WorkerPool.settled(body)
+    } catch {
+      switch error.code {
+      case .digestMismatch: throw .failure(.wrongDigest)
+      case .noSpace: throw .failure(.noSpace(needed: pack.size - pack.received, free: (try? place.files.freeSpace(at: place.handle)) ?? 0))
+      case .cancelled: throw .failure(.cancelled)
+      default: throw .failure(.cannotWrite)
+      }
+    }
+  }
+}
+
+extension ArrivingPack {
+  private var identifier: String { download.identifier.description }
+
+  /// Takes what an earlier attempt or process has noted. Nothing if that is not of this pack.
+  func recall(from place: TransferPlace) {
+    guard let (leaves, map) = place.arrived(identifier, segments: segmentCount),
+      (try? CryptoBackends.standard.digest(of: leaves.byteSpan)) == lead.stream.leaves,
+      let size = (try? place.size(of: TransferPlace.part(identifier))) ?? nil
+    else { return }
+    begin(leaves: leaves) { number in
+      map[number / 8] & 1 << UInt8(number % 8) != 0 && range(of: number..<number + 1).upperBound <= size
+    }
+  }
+
+  /// Returns the segments that a download of the whole file has brought, and whose digests are right.
+  func arrivedInOrder(_ leaves: [UInt8], in place: TransferPlace) throws(PackError) -> Set<Int> {
+    var here: Set<Int> = []
+    let name = TransferPlace.part(identifier)
+    guard !place.hasMap(identifier), let extent = try? place.join(identifier), extent.offset > 0,
+      let file = try? place.files.open(name, .readUnlinked, in: place.handle)
+    else {
+      place.removePart(identifier)
+      do throws(FileFailure) {
+        _ = try place.files.open(name, .create(mode: 0o600), in: place.handle)
+      } catch {
+        throw error.writing(name)
+      }
+      return []
+    }
+    for number in 0..<segmentCount {
+      let range = range(of: number..<number + 1)
+      guard range.upperBound <= extent.offset else { break }
+      var bytes = [UInt8](repeating: 0, count: Int(range.upperBound - range.lowerBound))
+      var span = bytes.mutableByteSpan
+      try place.files.readExactly(file, at: range.lowerBound, into: &span, name: name)
+      if try CryptoBackends.standard.digest(of: bytes.byteSpan) == Array(leaves[32 * number..<32 * number + 32]) { here.insert(number) }
+    }
+    return here
+  }
+}
