@@ -13,6 +13,7 @@ public struct ByteBuffer: Sendable, Hashable {
   public var readableBytes: Int { 0 }
   public var readableBytesView: ByteBufferView { ByteBufferView() }
   public mutating func clear() {}
+  public mutating func readSlice(length: Int) -> ByteBuffer? { nil }
   @discardableResult
   @available(macOS 10.14.4, iOS 12.2, watchOS 5.2, tvOS 12.2, visionOS 1.0, *)
   public mutating func writeBytes(_ bytes: RawSpan) -> Int { 0 }
@@ -39,7 +40,12 @@ public struct TimeAmount: Hashable, Sendable {
   public static func seconds(_ amount: Int64) -> TimeAmount { TimeAmount(nanoseconds: amount) }
 }
 
-public struct NIODeadline: Equatable, Hashable, Sendable {
+public struct NIODeadline: Equatable, Hashable, Comparable, Sendable {
+  public static let distantPast = NIODeadline()
+  public static let distantFuture = NIODeadline()
+  public static func uptimeNanoseconds(_ nanoseconds: UInt64) -> NIODeadline { NIODeadline() }
+  public var uptimeNanoseconds: UInt64 { 0 }
+  public static func < (left: NIODeadline, right: NIODeadline) -> Bool { false }
   public static func now() -> NIODeadline { NIODeadline() }
   public static func - (left: NIODeadline, right: NIODeadline) -> TimeAmount { .nanoseconds(0) }
   public static func + (left: NIODeadline, right: TimeAmount) -> NIODeadline { left }
@@ -52,6 +58,7 @@ public protocol EventLoopGroup: AnyObject, Sendable {
 }
 
 public protocol EventLoop: EventLoopGroup {
+  var now: NIODeadline { get }
   @preconcurrency func execute(_ task: @escaping @Sendable () -> Void)
   @discardableResult @preconcurrency
   func scheduleTask<T>(deadline: NIODeadline, _ task: @escaping @Sendable () throws -> T) -> Scheduled<T>
@@ -79,6 +86,7 @@ extension EventLoopGroup {
 
 public final class EventLoopFuture<Value>: @unchecked Sendable {
   init() {}
+  @preconcurrency public func cascade(to promise: EventLoopPromise<Value>?) where Value: Sendable {}
   @preconcurrency public func whenComplete(_ callback: @escaping @Sendable (Result<Value, any Error>) -> Void) {}
 }
 
@@ -114,6 +122,30 @@ public struct NIOLoopBound<Value>: @unchecked Sendable {
   public var value: Value
 }
 
+public final class NIOLoopBoundBox<Value>: @unchecked Sendable {
+  init(_ value: Value) { self.value = value }
+  public static func makeBoxSendingValue(
+    _ value: sending Value, as: Value.Type = Value.self, eventLoop: any EventLoop
+  ) -> NIOLoopBoundBox<Value> { NIOLoopBoundBox(value) }
+  public var value: Value
+}
+
+public struct CircularBuffer<Element> {
+  public init() {}
+  public var first: Element? { nil }
+  public var isEmpty: Bool { true }
+  public mutating func append(_ element: Element) {}
+  public mutating func prepend(_ element: Element) {}
+  @discardableResult public mutating func removeFirst() -> Element { fatalError() }
+  public mutating func removeAll(keepingCapacity: Bool = false) {}
+}
+
+extension CircularBuffer: Sequence {
+  public func makeIterator() -> IndexingIterator<[Element]> { [].makeIterator() }
+}
+
+extension CircularBuffer: Sendable where Element: Sendable {}
+
 // MARK: Channels
 
 public protocol ChannelOutboundInvoker {}
@@ -137,10 +169,12 @@ public protocol Channel: AnyObject, ChannelOutboundInvoker, Sendable {
 
 extension Channel {
   public func close(mode: CloseMode = .all, promise: EventLoopPromise<Void>?) {}
+  @preconcurrency public func triggerUserOutboundEvent(_ event: Any & Sendable, promise: EventLoopPromise<Void>?) {}
 }
 
 public enum ChannelError: Error {
   case outputClosed
+  case ioOnClosedChannel
   case eof
 }
 
@@ -204,6 +238,9 @@ public final class ChannelHandlerContext: ChannelOutboundInvoker {
   public func fireChannelInactive() {}
   public func fireUserInboundEventTriggered(_ event: Any) {}
   public func fireChannelRead(_ data: NIOAny) {}
+  public func fireChannelReadComplete() {}
+  public func read() {}
+  public func triggerUserOutboundEvent(_ event: Any, promise: EventLoopPromise<Void>?) {}
   public func writeAndFlush(_ data: NIOAny, promise: EventLoopPromise<Void>?) {}
   public func write(_ data: NIOAny, promise: EventLoopPromise<Void>?) {}
   public func flush() {}
@@ -225,6 +262,7 @@ public protocol _ChannelInboundHandler: ChannelHandler {
   func channelActive(context: ChannelHandlerContext)
   func channelInactive(context: ChannelHandlerContext)
   func channelRead(context: ChannelHandlerContext, data: NIOAny)
+  func channelReadComplete(context: ChannelHandlerContext)
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any)
   func errorCaught(context: ChannelHandlerContext, error: any Error)
 }
@@ -238,6 +276,7 @@ extension _ChannelInboundHandler {
   public func channelActive(context: ChannelHandlerContext) {}
   public func channelInactive(context: ChannelHandlerContext) {}
   public func channelRead(context: ChannelHandlerContext, data: NIOAny) {}
+  public func channelReadComplete(context: ChannelHandlerContext) {}
   public func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {}
   public func errorCaught(context: ChannelHandlerContext, error: any Error) {}
 }
@@ -258,11 +297,17 @@ public protocol ChannelInboundHandler: _ChannelInboundHandler, _EmittingChannelH
 public protocol _ChannelOutboundHandler: ChannelHandler {
   func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?)
   func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?)
+  func flush(context: ChannelHandlerContext)
+  func read(context: ChannelHandlerContext)
+  func triggerUserOutboundEvent(context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?)
 }
 
 extension _ChannelOutboundHandler {
   public func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {}
   public func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {}
+  public func flush(context: ChannelHandlerContext) {}
+  public func read(context: ChannelHandlerContext) {}
+  public func triggerUserOutboundEvent(context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?) {}
 }
 
 public protocol ChannelOutboundHandler: _ChannelOutboundHandler, _EmittingChannelHandler {
