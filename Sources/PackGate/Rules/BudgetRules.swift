@@ -134,7 +134,11 @@ enum BudgetRules {
     let packs = configuration.packsByID
     return listing.entries.flatMap { entry -> [Finding] in
       guard let budget = packs[entry.id]?.budget else { return [] }
-      let sizes = [("download", entry.size, budget.download), ("installed", entry.sizeOnDevice, budget.installed)]
+      // Without a lead, it is played when it is here as a whole.
+      let launch = entry.stream == nil ? entry.size : entry.leadSize
+      let sizes = [
+        ("download", entry.size, budget.download), ("installed", entry.sizeOnDevice, budget.installed), ("launch", launch, budget.launch),
+      ]
       return sizes.compactMap { what, actual, limit in
         guard let limit, actual > limit else { return nil }
         let sizes = SizeText.pair(limit, actual)

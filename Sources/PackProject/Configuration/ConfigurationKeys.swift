@@ -217,7 +217,12 @@ extension ConfigurationMap {
 
   private static let packBudget = ConfigurationMap(
     noun: "'budget'",
-    keys: limits + [ConfigurationKey("message", .scalar(.text(longest: 2000)), "The message to show if a limit is exceeded.")])
+    keys: limits + [
+      ConfigurationKey(
+        "launch", .scalar(.size(0...Self.largestSize)), "The maximum size of what is downloaded before it can be played.", example: "800 kB"
+      ),
+      ConfigurationKey("message", .scalar(.text(longest: 2000)), "The message to show if a limit is exceeded."),
+    ])
 
   private static let limits = [
     ConfigurationKey("download", .scalar(.size(0...Self.largestSize)), "The maximum size as served.", example: "12 MB"),

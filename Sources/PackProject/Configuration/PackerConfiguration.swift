@@ -161,6 +161,8 @@ package struct PackerConfiguration: Hashable, Sendable {
     package var download: UInt64?
     /// The maximum size on the device in bytes.
     package var installed: UInt64?
+    /// The maximum number of bytes that are downloaded before it can be played.
+    package var launch: UInt64?
     /// The message to show if a limit is exceeded.
     package var message: String?
     /// The position in the file.

@@ -918,7 +918,7 @@ export class Release {
 
   /** With the addresses of files in the folder that was given in place of the manifest's. */
   #moved({ packs, shards, ...rest }) {
-    const move = file => file && { ...file, url: this.#at ? new URL(file.url.replace(/.*\//, ''), this.#at).href : file.url }
+    const move = file => file && { ...file, url: this.#at ? new URL(file.url.replace(/^[^?#]*\//, ''), this.#at).href : file.url }
     return { ...rest, packs: packs.map(pack => ({ ...move(pack), lead: move(pack.lead) })), shards: shards?.map(move) }
   }
 

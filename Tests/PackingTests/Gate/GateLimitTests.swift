@@ -44,6 +44,19 @@ struct GateLimitTests {
     }
   }
 
+  @Test("PK3018 allows a lead of exactly its budget, and counts the pack if it has none", arguments: [0, 1] as [UInt64])
+  func launchBudget(excess: UInt64) throws {
+    for hasLead in [true, false] {
+      var sample = try GateSample()
+      let leaves = [UInt8](repeating: 7, count: 32)
+      let stream = ManifestStream(launch: 65_536, tail: 7_900_000, leaves: leaves, size: 200_000 + 65_536, sha256: leaves)
+      sample.change(1) { $0.stream = hasLead ? stream : nil }
+      sample.release.configuration?.packs[1].budget = PackerConfiguration.PackBudget(
+        launch: (hasLead ? stream.size : 8_000_000) - excess, position: SourcePosition(line: 30, column: 7))
+      #expect((level("PK3018", of: sample) != nil) == (excess > 0), "\(hasLead)")
+    }
+  }
+
   @Test("PK3020 allows exactly 30 minutes at 5 Mbit/s", arguments: [0, 1] as [UInt64])
   func largeEssential(excess: UInt64) throws {
     var sample = try GateSample()

@@ -75,6 +75,8 @@ extension ManifestPack {
 
 extension ManifestStream {
   fileprivate var json: JSON {
-    ["size": .number(size), "sha256": .text(sha256.hex), "launch": .number(launch), "tail": .number(tail)]
+    [
+      "size": .number(size), "sha256": .text(sha256.hex), "launch": .number(launch), "tail": .number(tail), "leaves": .text(leaves.hex),
+    ]
   }
 }
