@@ -146,7 +146,8 @@ extension ReleaseVerification {
     if let live = facts.live { add("server", live.summary) }
     if !facts.updates.downloads.isEmpty { add("updates", updates(facts.updates.downloads)) }
     let starts = facts.entries.filter { $0.stream != nil }.sorted { $1.leadSize < $0.leadSize }
-    if !starts.isEmpty { add("launch", launches(starts)) }
+    let others = facts.entries.filter { $0.stream == nil && facts.configuration?.packsByID[$0.id]?.layout != nil }
+    if !starts.isEmpty || !others.isEmpty { add("launch", launches(starts, others)) }
     return rows
   }
 
@@ -172,7 +173,9 @@ extension ReleaseVerification {
   private static let speeds: [UInt64] = [1, 5, 20]
 
   /// Returns what is downloaded of packs with a lead before they can be played, and how long that takes without delays.
-  private static func launches(_ entries: [ManifestPack]) -> String {
+  ///
+  /// - Parameter others: packs with an order that got no lead.
+  private static func launches(_ entries: [ManifestPack], _ others: [ManifestPack]) -> String {
     var parts = entries.prefix(mostDownloads).map { entry in
       let seconds = speeds.map { speed in
         let tenths = max(1, (entry.leadSize * 8 + speed * 50_000) / (speed * 100_000))
@@ -181,6 +184,10 @@ extension ReleaseVerification {
       return "\(entry.id) after \(SizeText.short(entry.leadSize)) of \(SizeText.short(entry.size)), \(seconds.joined(separator: ", "))"
     }
     if entries.count > mostDownloads { parts.append("\(entries.count - mostDownloads) more after less") }
+    parts += others.prefix(mostDownloads).map { entry in
+      let reason = entry.install == .packed ? "nothing of it, or most of it, is in the launch" : "only 'install: packed' makes a lead"
+      return "\(entry.id) as a whole: \(reason)"
+    }
     return parts.joined(separator: "; ")
   }
 

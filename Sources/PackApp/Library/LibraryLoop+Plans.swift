@@ -66,11 +66,11 @@ extension LibraryLoop {
     }
   }
 
-  /// Removes the parts of downloads that no call waits for, except some.
+  /// Removes the parts of downloads that no call waits for and that are not played, except some.
   ///
   /// - Returns: Whether there were any.
   func freeParts(except ids: Set<String> = []) async throws(PackError) -> Bool {
-    try await service.freeSpace(keeping: waiters.packs.union(ids))
+    try await service.freeSpace(keeping: waiters.packs.union(playing).union(ids))
   }
 
   func told(_ id: String, missing: UInt64) -> PackError {

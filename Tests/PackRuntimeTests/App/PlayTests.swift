@@ -381,8 +381,7 @@ struct PlayTests {
     stage.hold()
     let packs = try await stage.library(stage.network())
     try await packs.play(PlayStage.id)
-    let pack = try #require(try packs.opened(PlayStage.id).pack)
-    let server = SchemeServer<GatheringTask> { _ in PackResponder(pack) }
+    let server = SchemeServer<GatheringTask> { (id) throws(PackError) in try PackResponder(packs, id) }
     var waiting: [GatheringTask] = []
     for number in 0..<64 {
       let task = GatheringTask()
@@ -411,8 +410,7 @@ struct PlayTests {
     stage.hold()
     let packs = try await stage.library(stage.network(), patience: .seconds(2000))
     try await packs.play(PlayStage.id)
-    let pack = try #require(try packs.opened(PlayStage.id).pack)
-    let server = SchemeServer<GatheringTask> { _ in PackResponder(pack) }
+    let server = SchemeServer<GatheringTask> { (id) throws(PackError) in try PackResponder(packs, id) }
     let task = GatheringTask()
     server.start(task, key: ObjectIdentifier(task), pack: PlayStage.id, PackRequest(target: "/d/last.bin"))
     for await status in packs.status(of: PlayStage.id) { if case .playable(_, _, _, isStalled: true) = status { break } }
