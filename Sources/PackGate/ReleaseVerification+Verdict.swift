@@ -146,7 +146,8 @@ extension ReleaseVerification {
     if let live = facts.live { add("server", live.summary) }
     if !facts.updates.downloads.isEmpty { add("updates", updates(facts.updates.downloads)) }
     let starts = facts.entries.filter { $0.stream != nil }.sorted { $1.leadSize < $0.leadSize }
-    let others = facts.entries.filter { $0.stream == nil && facts.configuration?.packsByID[$0.id]?.layout != nil }
+    let configured = facts.configuration?.packsByID ?? [:]
+    let others = facts.entries.filter { $0.stream == nil && configured[$0.id]?.layout != nil }
     if !starts.isEmpty || !others.isEmpty { add("launch", launches(starts, others)) }
     return rows
   }

@@ -225,9 +225,9 @@ public actor Transfers {
 
   /// Removes what is here of a file, which does not arrive any more.
   private func removePart(_ identifier: String, as reason: String) async {
-    // What is being removed is not to be found.
-    guard (try? await parts.lock(identifier)) != nil else { return }
-    defer { parts.unlock(identifier) }
+    // What is being removed is not to be found. A task that was cancelled does not wait.
+    let isLocked = (try? await parts.lock(identifier)) != nil
+    defer { if isLocked { parts.unlock(identifier) } }
     forget(identifier, as: PackError(.cancelled, reason))
     await WorkerPool.settled { [place] in place.removePart(identifier) }
   }

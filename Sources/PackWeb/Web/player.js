@@ -56,7 +56,7 @@ async function register() {
   registration = await navigator.serviceWorker.register(new URL('worker.js', home), { type: 'module', updateViaCache: 'none' }).catch(async error => {
     const known = await navigator.serviceWorker.getRegistration(home)
     if (known?.active) return known
-    throw fault(error, `see that ${new URL('worker.js', home)} is at the server, with the type text/javascript`)
+    throw fault(error, `see that ${new URL('worker.js', home)} is at the server, with the type text/javascript; 'packer serve' sends it with --service-workers`)
   })
   const worker = registration.active ?? registration.waiting ?? registration.installing
   await new Promise((done, fail) => {
@@ -172,8 +172,9 @@ export const missing = id => new PackError({ code: 'no-such-game', message: `the
 async function install({ packs }) {
   const games = {}
   for (const [id, { url, size, key, ...rest }] of Object.entries(packs ?? {})) {
-    if (!url || !Number.isSafeInteger(size) || !key) {
-      throw new PackError({ code: 'usage', message: `the configuration has no url, size or key of '${id}'`, subject: id })
+    const lost = [!url && 'url', !Number.isSafeInteger(size) && 'size', !key && 'key'].filter(Boolean)
+    if (lost.length > 0) {
+      throw new PackError({ code: 'usage', message: `the configuration has no ${lost.join(' and no ')} of '${id}'`, subject: id })
     }
     const address = new URL(url, location.href).href
     const name = new TextEncoder().encode(rest.sha256 ?? `${address} ${size} ${rest.version ?? ''}`)

@@ -146,8 +146,8 @@ struct Serve: OutputVerb {
     let keys = kind == .folder ? KeyRing() : KeyRing(try resolvedKey(in: session, isRelease: kind == .release))
     var options = PackResponder.Options()
     options.isIsolated = isIsolated
-    // A browser would write cacheable responses to its disk, unencrypted.
-    options.cacheControl = "no-store"
+    // A browser would write cacheable responses to its disk, unencrypted. What is in the clear already it may keep, and asks each time.
+    options.cacheControl = kind == .folder ? "no-cache" : "no-store"
     // For larger files and for ranges, only the tags are checked: checking the digest would halve the speed.
     options.digestLimit = 16 << 20
     options.fallback = fallback
