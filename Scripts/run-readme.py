@@ -157,7 +157,8 @@ def troubleshooting(page):
 
 
 def error_codes():
-    """Returns the codes of PackError that the sources declare, without that of a call which the host of the reader for browsers repeats."""
+    """Returns the codes of PackError that the sources declare, without those of calls that are repeated when bytes have arrived: that of the reader for
+    browsers, and of a pack that is read while it arrives. Nobody is told these."""
     found = set()
     for path in sorted((ROOT / "Sources").rglob("*.swift")):
         text = path.read_text(encoding="utf-8")
@@ -165,7 +166,7 @@ def error_codes():
             continue
         for declared in re.finditer(r"^( *)(?:public |package )?(?:extension PackError\.Code|struct PackError|extension PackError)\b[^{]*\{\n(.*?)^\1\}", text, re.M | re.S):
             found |= set(re.findall(r'static let \w+ = (?:Self|Code|PackError\.Code)\(rawValue: "([a-z-]+)"\)', declared[2]))
-    return found
+    return found - {"not-arrived"}
 
 
 def check_troubleshooting():
