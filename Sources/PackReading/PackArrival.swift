@@ -37,14 +37,10 @@ package enum ParkedReading {
   }
 
   /// Returns when bytes of a pack are here; within ``read(_:)``, throws at once if they are not.
-  fileprivate static func require(_ range: Range<UInt64>, of pack: any PackArrival) throws(PackError) {
+  static func require(_ range: Range<UInt64>, of pack: any PackArrival) throws(PackError) {
     guard !pack.has(range) else { return }
     guard let found else { return try pack.wait(for: range) }
     found.withLock { $0 = Missing(pack: pack, range: range) }
     throw PackError(.notArrived, "bytes \(range.lowerBound) to \(range.upperBound - 1) have not arrived")
   }
-}
-
-extension PackArrival {
-  func require(_ range: Range<UInt64>) throws(PackError) { try ParkedReading.require(range, of: self) }
 }

@@ -142,8 +142,8 @@ package final class SegmentReader: ByteSource {
   private func require(_ segments: ClosedRange<UInt64>) throws(PackError) {
     guard let arrival = source.arrival else { return }
     let layout = source.layout
-    try arrival.require(
-      layout.packRange(ofSegment: segments.lowerBound).lowerBound..<layout.packRange(ofSegment: segments.upperBound).upperBound)
+    let range = layout.packRange(ofSegment: segments.lowerBound).lowerBound..<layout.packRange(ofSegment: segments.upperBound).upperBound
+    try ParkedReading.require(range, of: arrival)
   }
 
   private func load(_ start: UInt64, _ length: Int, into own: inout Buffers) throws(PackError) {

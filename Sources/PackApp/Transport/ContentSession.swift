@@ -39,12 +39,8 @@ public final class ContentSession: Sendable {
     if let date = request.known?.modified { message.setValue(date, forHTTPHeaderField: "If-Modified-Since") }
     let task = session.dataTask(with: message)
     let receiver = ContentReceiver(limit: request.sizeLimit)
-    let exchange = Exchange(task, message, for: receiver)
-    let identifier = "\(task.taskIdentifier)"
-    delegate.add(exchange, identifier: identifier)
-    defer { delegate.remove(exchange, identifier: identifier) }
     do throws(TransferFailure) {
-      try await exchange.run()
+      try await delegate.run(Exchange(task, message, for: receiver))
     } catch {
       throw receiver.refusal.map { .other($0) } ?? .transfer(error)
     }

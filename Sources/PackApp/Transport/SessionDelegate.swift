@@ -14,18 +14,22 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendab
 
   private let state = Monitor(State())
 
-  func add(_ exchange: Exchange, identifier: String) {
+  /// Sends a request and returns when the whole response has been received, or soon after the task was cancelled.
+  ///
+  /// - Parameter identifier: the download that it is for, by which its priority is changed.
+  func run(_ exchange: Exchange, as identifier: String? = nil) async throws(TransferFailure) {
+    let number = exchange.task.taskIdentifier
     state.withLock { state in
-      state.exchanges[exchange.task.taskIdentifier] = exchange
-      state.tasks[identifier] = exchange.task.taskIdentifier
+      state.exchanges[number] = exchange
+      if let identifier { state.tasks[identifier] = number }
     }
-  }
-
-  func remove(_ exchange: Exchange, identifier: String) {
-    state.withLock { state in
-      state.exchanges[exchange.task.taskIdentifier] = nil
-      if state.tasks[identifier] == exchange.task.taskIdentifier { state.tasks[identifier] = nil }
+    defer {
+      state.withLock { state in
+        state.exchanges[number] = nil
+        if let identifier, state.tasks[identifier] == number { state.tasks[identifier] = nil }
+      }
     }
+    try await exchange.run()
   }
 
   func setPriority(_ priority: Float, of identifier: String) {

@@ -68,9 +68,7 @@ public final class URLSessionTransport: Transport {
     let task = session.dataTask(with: message)
     task.priority = Float(request.priority)
     let exchange = Exchange(task, message, for: DownloadReceiver(sink: sink))
-    delegate.add(exchange, identifier: request.identifier)
-    defer { delegate.remove(exchange, identifier: request.identifier) }
-    try await exchange.run()
+    try await delegate.run(exchange, as: request.identifier)
   }
 
   /// Fetches a range in one request.
@@ -82,12 +80,8 @@ public final class URLSessionTransport: Transport {
     let task = session.dataTask(with: message)
     task.priority = Float(request.priority)
     let receiver = RangeReceiver(range, of: request.size, onBytes)
-    let exchange = Exchange(task, message, for: receiver)
-    let identifier = "\(task.taskIdentifier)"
-    delegate.add(exchange, identifier: identifier)
-    defer { delegate.remove(exchange, identifier: identifier) }
     do throws(TransferFailure) {
-      try await exchange.run()
+      try await delegate.run(Exchange(task, message, for: receiver))
     } catch {
       if receiver.isWhole { return nil }
       throw error

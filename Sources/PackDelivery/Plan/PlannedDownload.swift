@@ -48,7 +48,7 @@ public struct PlannedDownload: Hashable, Sendable {
   public var identifier: DownloadIdentifier { DownloadIdentifier(id: id, bytes: bytes) }
 }
 
-/// The lead of a pack, and where it is (FORMAT.md §9.9).
+/// The lead of a pack, with its URL (FORMAT.md §9.9).
 package struct PackLeadFile: Hashable, Sendable {
   /// The URL of the lead.
   package let url: String

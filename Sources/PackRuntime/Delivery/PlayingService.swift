@@ -35,8 +35,9 @@ package struct PlayingService: DownloadService {
 
   package func hand(_ plan: DeliveryPlan, asked: Set<String>) async throws(PackError) {
     var (whole, pieces) = (plan, plan)
-    whole.downloads.removeAll { own.hasPieces($0.identifier.description) }
     pieces.downloads.removeAll { !own.hasPieces($0.identifier.description) }
+    let ids = Set(pieces.downloads.map(\.id))
+    whole.downloads.removeAll { ids.contains($0.id) }
     try await own.hand(pieces, asked: asked)
     try await system.hand(whole, asked: asked)
   }

@@ -1,14 +1,8 @@
 /// One attempt to fetch what is missing of a pack that is read while it arrives.
 struct ArrivingAttempt: Sendable {
-  let pack: ArrivingPack
-  /// Where its files are now.
-  let download: PlannedDownload
-  let priority: Double
-  let place: TransferPlace
-  let transport: any Transport
-  let policy: TransferPolicy
-  let clock: any DeviceClock
-  let report: AsyncStream<TransferEvent>.Continuation
+  private let pack: ArrivingPack
+  /// The attempt that fetches the whole file, with the addresses that count now.
+  private let whole: TransferAttempt
   private let saving: Monitor<Saving>
   private let turn = KeyedLock<String>()
 
@@ -28,33 +22,25 @@ struct ArrivingAttempt: Sendable {
   /// The number of answers with wrong bytes after which an attempt ends.
   private static let mostBad = 3
 
-  init(
-    _ pack: ArrivingPack, _ download: PlannedDownload, priority: Double, place: TransferPlace, transport: any Transport,
-    policy: TransferPolicy, clock: any DeviceClock,
-    report: AsyncStream<TransferEvent>.Continuation
-  ) {
+  init(_ pack: ArrivingPack, _ whole: TransferAttempt) {
     self.pack = pack
-    self.download = download
-    self.priority = priority
-    self.place = place
-    self.transport = transport
-    self.policy = policy
-    self.clock = clock
-    self.report = report
-    saving = Monitor(Saving(piece: min(Self.smallestPiece, policy.largestPiece)))
+    self.whole = whole
+    saving = Monitor(Saving(piece: min(Self.smallestPiece, whole.policy.largestPiece)))
   }
 
-  private var identifier: String { download.identifier.description }
-  private var part: String { TransferPlace.part(identifier) }
+  private var download: PlannedDownload { whole.download }
+  private var identifier: String { whole.identifier }
+  private var part: String { whole.part }
+  private var place: TransferPlace { whole.place }
 
   /// - Returns: Nil if the server sends whole files only.
   func run() async -> TransferAttempt.Outcome? {
     let before = pack.received
     // A download of the whole file may go on in the system.
-    await transport.end(identifier)
+    await whole.transport.end(identifier)
     do throws(Trouble) {
       try await open()
-      report.yield(.began(identifier, offset: pack.received))
+      whole.report.yield(.began(identifier, offset: pack.received))
       let troubles = await withTaskGroup(of: Trouble?.self) { group in
         for _ in 0..<Self.requestCount { group.addTask { await fetchAll() } }
         var troubles: [Trouble] = []
@@ -107,7 +93,7 @@ struct ArrivingAttempt: Sendable {
   }
 
   private func checkSpace() async throws(Trouble) {
-    let needed = (pack.size - pack.received).adding(policy.freeSpaceMargin)
+    let needed = (pack.size - pack.received).adding(whole.policy.freeSpaceMargin)
     let free = (try? place.files.availableSpace(at: place.handle)) ?? .max
     guard needed <= free else { throw .failure(.noSpace(needed: needed, free: free)) }
   }
@@ -123,9 +109,9 @@ struct ArrivingAttempt: Sendable {
     while !Task.isCancelled, let segments = pack.claim(saving.withLock { $0.piece }) {
       do throws(Trouble) {
         let range = pack.range(of: segments)
-        let start = clock.now
+        let start = whole.clock.now
         let bytes = try await fetch(range, of: download.url, size: pack.size)
-        adapt(bytes.count, clock.now - start)
+        adapt(bytes.count, whole.clock.now - start)
         try await blocking { () throws(PackError) in try write(bytes, segments.lowerBound...segments.upperBound - 1) }
         try await noteSome(bytes.count)
       } catch {
@@ -146,14 +132,14 @@ struct ArrivingAttempt: Sendable {
   /// Makes a request as large as what comes in a second, as far as that can be known from the last one.
   private func adapt(_ count: Int, _ duration: Duration) {
     let rate = UInt64(count).times(1_000_000) / max(1, duration.microseconds)
-    saving.withLock { $0.piece = min(max(rate, Self.smallestPiece), 2 * $0.piece, policy.largestPiece) }
+    saving.withLock { $0.piece = min(max(rate, Self.smallestPiece), 2 * $0.piece, whole.policy.largestPiece) }
   }
 
   private func fetch(_ range: Range<UInt64>, of url: String, size: UInt64) async throws(Trouble) -> [UInt8] {
     let bytes: [UInt8]?
     do throws(TransferFailure) {
-      bytes = try await transport.bytes(
-        range, of: TransferRequest(identifier: identifier, url: url, size: size, priority: priority)
+      bytes = try await whole.transport.bytes(
+        range, of: TransferRequest(identifier: identifier, url: url, size: size, priority: whole.priority)
       ) { [pack] in
         pack.noteBytes()
       }
@@ -181,12 +167,12 @@ struct ArrivingAttempt: Sendable {
     }
     pack.take(segments.lowerBound..<segments.upperBound + 1)
     let due = saving.withLock { saving in
-      let now = clock.now
-      if let told = saving.told, now - told < policy.progressInterval { return false }
+      let now = whole.clock.now
+      if let told = saving.told, now - told < whole.policy.progressInterval { return false }
       saving.told = now
       return true
     }
-    if due { report.yield(.progress(identifier, received: pack.received, size: pack.size)) }
+    if due { whole.report.yield(.progress(identifier, received: pack.received, size: pack.size)) }
   }
 
   // MARK: The map
@@ -203,7 +189,7 @@ struct ArrivingAttempt: Sendable {
   /// Enough is there to begin, which a later process can do without a network; or much has come since the last note.
   private var isNoteDue: Bool {
     let isPlayable = pack.isPlayable
-    return saving.withLock { $0.unnoted >= policy.unnotedSize || isPlayable && !$0.isPlayableNoted }
+    return saving.withLock { $0.unnoted >= whole.policy.unnotedSize || isPlayable && !$0.isPlayableNoted }
   }
 
   /// Brings what is here to the disk, and then notes it.

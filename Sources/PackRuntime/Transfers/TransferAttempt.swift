@@ -18,8 +18,8 @@ struct TransferAttempt: Sendable {
   let clock: any DeviceClock
   let report: AsyncStream<TransferEvent>.Continuation
 
-  private var identifier: String { download.identifier.description }
-  private var part: String { TransferPlace.part(identifier) }
+  var identifier: String { download.identifier.description }
+  var part: String { TransferPlace.part(identifier) }
   private var size: UInt64 { download.bytes.size }
 
   func run() async -> Outcome {

@@ -269,10 +269,7 @@ public actor Transfers {
     let earlier = attempts[identifier]
     // What was read while it arrived has holes, which only pieces fill.
     let isInPieces = arriving(identifier) != nil || (entry.download.lead != nil && place.hasMap(identifier))
-    let pieces = (isInPieces ? arriving(for: entry.download) : nil).map {
-      ArrivingAttempt(
-        $0, entry.download, priority: entry.priority, place: place, transport: transport, policy: policy, clock: clock, report: report)
-    }
+    let pieces = (isInPieces ? arriving(for: entry.download) : nil).map { ArrivingAttempt($0, attempt) }
     attempts[identifier] = Task { [weak self] in
       await earlier?.value
       if let pieces {
