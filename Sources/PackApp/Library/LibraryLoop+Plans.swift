@@ -70,7 +70,7 @@ extension LibraryLoop {
   ///
   /// - Returns: Whether there were any.
   func freeParts(except ids: Set<String> = []) async throws(PackError) -> Bool {
-    try await service.freeSpace(keeping: waiters.packs.union(playing).union(ids))
+    try await service.freeSpace(keeping: awaited.union(ids))
   }
 
   func told(_ id: String, missing: UInt64) -> PackError {
@@ -89,6 +89,9 @@ extension LibraryLoop {
     isTemporary(error) || isAboutBytes(error) || [.missingInput, .sourceChanged].contains(error.code)
   }
 
+  /// The packs that somebody waits for, or reads while they arrive.
+  private var awaited: Set<String> { waiters.packs.union(playing) }
+
   /// Plans, installs the files that wait, and hands over the rest. One plan at a time.
   ///
   /// - Throws: The reason why it could not be completed. If it may be gone later, another plan follows while somebody waits.
@@ -101,10 +104,10 @@ extension LibraryLoop {
     do throws(PackError) {
       try await plan(asked: now)
     } catch {
-      requested.formUnion(now.intersection(waiters.packs).filter { failures[$0] == nil })
-      if !waiters.isEmpty {
+      requested.formUnion(now.intersection(awaited).filter { failures[$0] == nil })
+      if !awaited.isEmpty {
         // Cancelled was the call that made the plan; the others still wait.
-        if Self.isTemporary(error) || error.code == .cancelled {
+        if !isStopped, Self.isTemporary(error) || error.code == .cancelled {
           planAgain(after: 1)
         } else {
           for id in waiters.packs { failures[id] = error }
@@ -116,8 +119,11 @@ extension LibraryLoop {
   }
 
   func makePlan(asked: Set<String>) async throws(PackError) -> DeliveryPlan {
-    try await delivery.plan(
-      asked: asked, awaited: waiters.packs.union(playing), downloads: await service.underWay(), isListExact: service.isListExact)
+    try await locks.lock("records")
+    defer { locks.unlock("records") }
+    guard !isStopped else { throw Self.closed }
+    return try await delivery.plan(
+      asked: asked, awaited: awaited, downloads: await service.underWay(), isListExact: service.isListExact)
   }
 
   func plan(asked now: Set<String>) async throws(PackError) {
@@ -176,8 +182,9 @@ extension LibraryLoop {
     // What was waiting for its base can be installed now.
     let installed = Set(installations.filter { $0.installed != nil }.map(\.id))
     if plan.postponed.contains(where: { if case .base(let id) = $0.reason { installed.contains(id) } else { false } }) { delay = 0 }
+    playing.subtract(plan.ready)
     // A download that the system lost sends no event: while somebody waits, it is looked for.
-    if !asked.isEmpty { delay = min(delay ?? Self.lookInterval, Self.lookInterval) }
+    if !awaited.isEmpty { delay = min(delay ?? Self.lookInterval, Self.lookInterval) }
     if let delay { planAgain(after: delay) }
     for id in Set(installations.map(\.id)).union(asked).union(plan.underWay).union(handed) { await report(id) }
   }

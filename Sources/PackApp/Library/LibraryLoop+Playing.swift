@@ -2,10 +2,16 @@ extension LibraryLoop {
   func play(_ id: String) async throws(PackError) {
     if try await isUsable(id) { return }
     try await check(id)
-    playing.insert(id)
+    let isNew = playing.insert(id).inserted
     do throws(PackError) {
       // Its download may have begun already.
-      if try await openArriving(id) { return }
+      if try await openArriving(id) {
+        guard isNew else { return }
+        // Although no call waits for the rest, it should come.
+        requested.insert(id)
+        Task { [weak self] in try? await self?.bring() }
+        return
+      }
       try await wait(for: [id], isPlaying: true) { () async throws(PackError) in
         if try await settled(id) { return true }
         return try await openArriving(id)

@@ -149,8 +149,17 @@ actor LibraryLoop {
     retry?.cancel()
     fetching?.cancel()
     opened.withLock { $0 = [:] }
+    // A plan may be recording downloads, which cannot start after this.
+    if (try? await locks.lock("records")) != nil { locks.unlock("records") }
     await service.stop()
+    for id in waiters.packs {
+      failures[id] = Self.closed
+      await report(id)
+    }
   }
+
+  /// What calls of a library say that was stopped.
+  static var closed: PackError { PackError(.cancelled, "the library is closed") }
 
   // MARK: The manifest
 

@@ -15,11 +15,15 @@ struct PlayStage {
   let pack: [UInt8]
   let lead: [UInt8]
   let stream: ManifestStream
-  /// Which pieces of the pack may come. All, unless a test holds some back.
-  let gate = Monitor<@Sendable (Range<UInt64>) -> Bool>({ _ in true })
-  /// What a test does to a piece.
-  let fault = Monitor<@Sendable (FaultyTransport.Piece) -> FaultyTransport.PieceFault?>({ _ in nil })
-  let isOnline = Monitor(true)
+  /// What a test does to the server. In a structure, because each access to a function by itself would wrap it once more.
+  struct Server {
+    /// Which pieces of the pack may come.
+    var gate: @Sendable (Range<UInt64>) -> Bool = { _ in true }
+    var fault: @Sendable (FaultyTransport.Piece) -> FaultyTransport.PieceFault? = { _ in nil }
+    var isOnline = true
+  }
+
+  let server = Monitor(Server())
   private let document: Monitor<[UInt8]>
   private let others = Monitor<[String: [UInt8]]>([:])
 
@@ -92,12 +96,13 @@ struct PlayStage {
       content: { [pack, lead, leadURL, others, url = offer.entry.url] address in
         address == url ? pack : address == leadURL ? lead : others.withLock { $0[address] ?? [] }
       },
-      pieces: { [gate, fault, isOnline, url = offer.entry.url] piece in
-        while piece.url == url, !gate.withLock({ $0 })(piece.range) {
+      pieces: { [server, url = offer.entry.url] piece in
+        while piece.url == url, !server.withLock({ $0 }).gate(piece.range) {
           if Task.isCancelled { return .failure(.cancelled) }
           try? await Task.sleep(for: .milliseconds(2))
         }
-        return isOnline.withLock { $0 } ? fault.withLock { $0 }(piece) : .failure(.offline)
+        let server = server.withLock { $0 }
+        return server.isOnline ? server.fault(piece) : .failure(.offline)
       }, decide)
   }
 
@@ -113,8 +118,8 @@ struct PlayStage {
         guard (try? await Task.sleep(for: .milliseconds(20))) != nil else { return }
         clock.advance(Int64(clamping: seconds))
       },
-      source: { [document, isOnline] (_) async throws(PackError) in
-        guard isOnline.withLock({ $0 }) else { throw PackError(.offline, "there is no network", advice: .connect) }
+      source: { [document, server] (_) async throws(PackError) in
+        guard server.withLock({ $0.isOnline }) else { throw PackError(.offline, "there is no network", advice: .connect) }
         return document.withLock { $0 }
       })
   }
@@ -122,10 +127,10 @@ struct PlayStage {
   /// Lets only the launch come, and what is in front of `end`.
   func hold(after end: UInt64? = nil) {
     let (last, tail) = (end ?? stream.launch, stream.tail)
-    gate.withLock { $0 = { $0.upperBound <= last || $0.lowerBound >= tail } }
+    server.withLock { $0.gate = { $0.upperBound <= last || $0.lowerBound >= tail } }
   }
 
-  func release() { gate.withLock { $0 = { _ in true } } }
+  func release() { server.withLock { $0.gate = { _ in true } } }
 
   /// The pieces of the pack, without those of its lead.
   func pieces(_ network: FaultyTransport) -> [Range<UInt64>] { network.pieces.filter { $0.url == offer.entry.url }.map(\.range) }
@@ -167,8 +172,8 @@ struct PlayTests {
     let forged = try await PlayStage.make(in: stage.place.stage, isOther: true)
     #expect(forged.1.count == stage.pack.count)
     let (url, leadURL) = (stage.offer.entry.url, stage.leadURL)
-    stage.fault.withLock {
-      $0 = { piece in
+    stage.server.withLock {
+      $0.fault = { piece in
         switch place {
         case 0: piece.url == leadURL ? .wrong : nil
         case 1: piece.url == url && piece.range.lowerBound == 0 ? .wrong : nil
@@ -184,7 +189,7 @@ struct PlayTests {
     #expect(await !isPlayable(packs))
     #expect(throws: PackError.self) { try packs.opened(PlayStage.id) }
     // The right bytes, later.
-    stage.fault.withLock { $0 = { _ in nil } }
+    stage.server.withLock { $0.fault = { _ in nil } }
     #expect(await task.value == nil)
     try await expectFiles(packs)
   }
@@ -203,7 +208,7 @@ struct PlayTests {
 
   @Test("a server without ranges: it is played when it is here as a whole")
   func wholeOnly() async throws {
-    stage.fault.withLock { $0 = { _ in .wholeOnly } }
+    stage.server.withLock { $0.fault = { _ in .wholeOnly } }
     let network = stage.network()
     let packs = try await stage.library(network)
     try await packs.play(PlayStage.id)
@@ -274,14 +279,14 @@ struct PlayTests {
     await packs.loop.stop()
     let first = stage.pieces(network).filter { $0.upperBound <= end || $0.lowerBound >= stage.stream.tail }
     stage.place.stage.end("one")
-    stage.isOnline.withLock { $0 = false }
+    stage.server.withLock { $0.isOnline = false }
     stage.release()
 
     let again = stage.network()
     let later = try await stage.library(again, session: "two")
     try await later.play(PlayStage.id)
     #expect(try Array(later.data(PlayStage.id, "a/launch.bin")) == PlayStage.files["a/launch.bin"])
-    stage.isOnline.withLock { $0 = true }
+    stage.server.withLock { $0.isOnline = true }
     try await later.refresh()
     try await eventually("it is not installed") { await isReady(later) }
     try await later.ensure(PlayStage.id)
@@ -404,18 +409,37 @@ struct PlayTests {
     }
   }
 
-  @Test("a request whose bytes do not come is answered with 503, and the app hears that nothing comes")
+  @Test("a request whose bytes do not come is answered with 503, and the app hears that nothing comes", arguments: [true, false])
   @MainActor
-  func unavailable() async throws {
+  func unavailable(_ isAnswered: Bool) async throws {
     stage.hold()
-    let packs = try await stage.library(stage.network(), patience: .seconds(2000))
+    let packs =
+      isAnswered ? try await stage.library(stage.network(), patience: .seconds(2000)) : try await stage.library(stage.network())
     try await packs.play(PlayStage.id)
     let server = SchemeServer<GatheringTask> { (id) throws(PackError) in try PackResponder(packs, id) }
     let task = GatheringTask()
     server.start(task, key: ObjectIdentifier(task), pack: PlayStage.id, PackRequest(target: "/d/last.bin"))
-    for await status in packs.status(of: PlayStage.id) { if case .playable(_, _, _, isStalled: true) = status { break } }
-    while !task.isFinished { try await Task.sleep(for: .milliseconds(1)) }
-    #expect(task.status == 503)
+    if isAnswered {
+      while !task.isFinished { try await Task.sleep(for: .milliseconds(1)) }
+      #expect(task.status == 503)
+    } else {
+      for await status in packs.status(of: PlayStage.id) { if case .playable(_, _, _, isStalled: true) = status { break } }
+      #expect(task.status == nil)
+    }
+  }
+
+  @Test("a library that was closed ends all waits, and records no downloads, which nobody would start")
+  func closed() async throws {
+    let network = stage.network { _ in .stuck(at: 4096) }
+    let packs = try await stage.library(network)
+    let waiting = Task { await failure { () async throws(PackError) in try await packs.ensure(PlayStage.id) } }
+    try await eventually("nothing is asked for") { !stage.pieces(network).isEmpty || !network.calls.isEmpty }
+    await packs.loop.stop()
+    #expect(await waiting.value?.code == .cancelled)
+    let before = try packs.loop.delivery.state.status(of: PlayStage.id)
+    let error = await failure { () async throws(PackError) in try await packs.ensure(PlayStage.id) }
+    #expect(error?.message == "the library is closed")
+    #expect(try packs.loop.delivery.state.status(of: PlayStage.id) == before)
   }
 }
 
