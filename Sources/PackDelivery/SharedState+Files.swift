@@ -53,6 +53,12 @@ extension SharedState {
     return directory.path(StateDirectory.place(file.identifier))
   }
 
+  /// Returns the path of the file of a lead.
+  package func path(of lead: DeliveryPlan.ArrivedLead) throws(PackError) -> String {
+    _ = try directory.open()
+    return directory.path(StateDirectory.place(lead.file))
+  }
+
   /// The result of an installation.
   public enum InstallOutcome: Hashable, Sendable {
     /// The pack is installed in the store.

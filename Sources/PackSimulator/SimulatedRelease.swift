@@ -57,6 +57,11 @@ package struct SimulatedRelease: Sendable {
   /// Returns the path of the file of a delta to a pack.
   func file(of delta: ManifestDelta, to id: String) -> String { folder.path(of: delta, to: id) }
 
+  /// Returns the path of the file of a lead.
+  func file(of stream: ManifestStream, of id: String) -> String {
+    ReleaseFolder.path(ManifestPack.leadName(id, stream.sha256), in: folder.directory)
+  }
+
   /// Returns the path of the file of a shard.
   func file(of shard: Shard) -> String { ReleaseCatalogue.path(of: shard, in: folder.directory) }
 

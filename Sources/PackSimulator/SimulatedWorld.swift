@@ -1,6 +1,6 @@
 /// The environment of app, extension and system: time, network, servers and faults. The tasks of downloads use it, too.
 final class SimulatedWorld: Sendable {
-  /// A file on a server: of a pack, of a delta, or of a shard of the catalogue.
+  /// A file on a server: of a pack, of a delta, of a lead, or of a shard of the catalogue.
   struct Source: Sendable {
     /// The name of the pack, or the file name of the shard.
     let id: String
@@ -43,6 +43,10 @@ final class SimulatedWorld: Sendable {
       sources += pack.deltas.map { delta in
         let bytes = PackBytes(version: pack.version, size: delta.size, sha256: delta.sha256)
         return Source(id: pack.id, bytes: bytes, path: release.file(of: delta, to: pack.id))
+      }
+      if let stream = pack.stream {
+        let bytes = PackBytes(version: pack.version, size: stream.size, sha256: stream.sha256)
+        sources.append(Source(id: pack.id, bytes: bytes, path: release.file(of: stream, of: pack.id)))
       }
     }
     state.withLock { state in

@@ -170,6 +170,11 @@ extension Simulation {
       lastPlan = plan
       try checkSpace(plan)
       cancel(plan.cancellations, .app)
+      for lead in plan.leads {
+        await process.service.take(lead: try process.delivery.state.path(of: lead), of: lead.download)
+        guard process.service.arriving(lead.download.identifier.description)?.isPlayable == true else { continue }
+        tell(.app, "\(lead.download.id): can be played, with the lead that was downloaded", pack: lead.download.id)
+      }
       let progress = try await install(plan, process)
       let tidied = try await process.delivery.tidy(plan)
       if tidied.freed > 0 { tell(.app, "removes \(tidied.freed) bytes of files that are no longer needed") }

@@ -141,6 +141,7 @@ extension LibraryLoop {
     for installation in installations { note(installation) }
     let handed = plan.downloads.map(\.id)
     for (index, id) in handed.enumerated() { if let priority = waiters.priority(of: id) { plan.downloads[index].priority = priority } }
+    for lead in plan.leads { await service.take(lead: try delivery.state.path(of: lead), of: lead.download) }
     await arrive(plan.downloads)
     try await service.hand(plan, asked: asked)
     // What cannot be removed now is in the next plan.

@@ -11,6 +11,8 @@ public struct DeliveryPlan: Hashable, Sendable {
   public internal(set) var underWay: [String] = []
   /// The downloaded files that wait to be installed.
   public internal(set) var handOver: [HandOver] = []
+  /// The leads that were downloaded before the app was started. What they have of their packs is taken first; ``orphans`` has their files.
+  package internal(set) var leads: [ArrivedLead] = []
   /// The packs that need no action.
   public internal(set) var ready: [String] = []
   /// The packs that are not downloaded now, each with the reason.
@@ -27,6 +29,14 @@ public struct DeliveryPlan: Hashable, Sendable {
   public internal(set) var allowance: Allowance?
   /// The changes of the records. Empty in a plan of ``SharedState``, which has made them.
   public internal(set) var changes: [Change] = []
+
+  /// A lead in the shared directory.
+  package struct ArrivedLead: Hashable, Sendable {
+    /// The file.
+    package let file: DownloadIdentifier
+    /// The download of the full pack.
+    package let download: PlannedDownload
+  }
 
   /// A change of a record.
   public struct Change: Hashable, Sendable {

@@ -2,7 +2,7 @@
 public struct PlannedDownload: Hashable, Sendable {
   /// The name of the pack.
   public let id: String
-  /// The bytes to download: those of the pack, or of a delta to it. The size is exact: the system refuses a file of another size.
+  /// The bytes to download: those of the pack, of a delta to it, or of its lead. The size is exact: the system refuses a file of another size.
   public let bytes: PackBytes
   /// The URL of the file.
   public let url: String
@@ -17,7 +17,7 @@ public struct PlannedDownload: Hashable, Sendable {
   /// Whether the app should start the download in the foreground because someone is waiting for it. The system's policies on battery and network do
   /// not apply there.
   public let startsInForeground: Bool
-  /// The lead of the pack, with which it can be read before it is here as a whole; nil if it has none, or for a delta.
+  /// The lead of the pack, with which it can be read before it is here as a whole; nil if it has none, for a delta, and for the lead itself.
   package let lead: PackLeadFile?
 
   package init(
@@ -59,4 +59,7 @@ package struct PackLeadFile: Hashable, Sendable {
     url = base + ManifestPack.leadName(pack.id, stream.sha256)
     self.stream = stream
   }
+
+  /// The file as a download.
+  func bytes(of pack: ManifestPack) -> PackBytes { PackBytes(version: pack.version, size: stream.size, sha256: stream.sha256) }
 }

@@ -100,6 +100,7 @@ struct Planning<Failure: Error> {
       apply(.offered(bytes), to: &status)
     }
     let isRejected = versions.contains { $0.isRejected && $0.sha256 == bytes.sha256 }
+    meetLead(of: pack, over: held, &status)
     try chooseFile(of: pack, over: held, &status)
     let hasChosen = status.state.kind == .notLoaded || status.state.kind == .failed
     let hasArrived = try records.hasArrived(status, among: files)
@@ -112,6 +113,8 @@ struct Planning<Failure: Error> {
     if hasArrived { apply(.arrived, to: &status) }
     if !isAgain { meetSystem(identifier, hasArrived, &status) }
     if hasArrived { return try handOver(pack, over: held, before, status) }
+    // The app needs the full pack.
+    if facts.event == .launch, !status.state.isUnderWay { status.lead = nil }
     if status.state.kind == .failed, secondsLeft(status) == 0 || facts.event.permitsEssential { apply(.retryDue, to: &status) }
     // A download of the full pack that came to nothing: a delta may be offered by now, or its base be there.
     if !hasChosen, status.state.kind == .notLoaded, status.delta == nil { try chooseFile(of: pack, over: held, &status) }
@@ -228,14 +231,15 @@ struct Planning<Failure: Error> {
     _ pack: ManifestPack, over held: [DevicePack], _ before: PackStatus?, _ status: PackStatus
   ) throws(Failure) {
     var status = status
-    let isEssential = pack.delivery == .essential && facts.event.permitsEssential
+    // Of a pack with a lead, only that is.
+    let isEssential = status.lead != nil && facts.event.permitsEssential || isEssential(pack)
     let isUrgent = pack.delivery == .essential || status.isWanted
     guard isEssential || max(plan.downloads.count, isUrgent ? urgentlyRunning : running) < policy.largestBatch else {
       return try postpone(before, status, .batch(status.file))
     }
     if let free = facts.freeSpace {
       // A pack is unpacked, or made of a delta, while its file is still there.
-      let beside = mode(of: pack, over: held) == .unpacked || status.delta != nil ? status.file.size : 0
+      let beside = mode(of: pack, over: held) == .unpacked || status.file != status.bytes ? status.file.size : 0
       let needed = reserved.adding(sizeOnDevice(pack, over: held)).adding(beside)
       guard needed <= free else { return try postpone(before, status, .space(needed: needed, free: free)) }
     }
@@ -253,11 +257,11 @@ struct Planning<Failure: Error> {
     apply(.scheduled(isEssential: isEssential), to: &status)
     plan.downloads.append(
       PlannedDownload(
-        id: pack.id, bytes: status.file, url: status.delta.flatMap { _ in defaults.url(pack.id, status.file.sha256) } ?? pack.url,
+        id: pack.id, bytes: status.file, url: url(of: pack, status),
         isDelta: status.delta != nil, fallback: status.fallback, isEssential: isEssential,
         priority: pack.delivery == .essential ? 1 : status.isWanted ? PlannedDownload.wantedPriority : 0.5,
         startsInForeground: facts.event == .launch && (pack.delivery == .essential || status.isWanted || wasBarred),
-        lead: status.delta == nil ? PackLeadFile(of: pack, defaults) : nil))
+        lead: status.file == status.bytes ? PackLeadFile(of: pack, defaults) : nil))
     try note(before, status)
   }
 
@@ -266,12 +270,55 @@ struct Planning<Failure: Error> {
     try note(before, status)
   }
 
+  /// Whether all of a pack is an essential download now.
+  private func isEssential(_ pack: ManifestPack) -> Bool {
+    pack.delivery == .essential && facts.event.permitsEssential && PackLeadFile(of: pack, defaults) == nil
+  }
+
+  private func url(of pack: ManifestPack, _ status: PackStatus) -> String {
+    if status.lead != nil, let lead = PackLeadFile(of: pack, defaults) { return lead.url }
+    return status.delta.flatMap { _ in defaults.url(pack.id, status.file.sha256) } ?? pack.url
+  }
+
+  // MARK: Leads
+
+  /// Decides whether the lead of a pack is fetched, and finds one that is here.
+  ///
+  /// The lead is all that an app needs of an essential pack at its first launch, and the only essential download of it.
+  private mutating func meetLead(of pack: ManifestPack, over held: [DevicePack], _ status: inout PackStatus) {
+    guard let lead = PackLeadFile(of: pack, defaults), held.isEmpty else { return dropLead(&status) }
+    let (bytes, identifier) = (lead.bytes(of: pack), DownloadIdentifier(id: pack.id, bytes: lead.bytes(of: pack)))
+    let place = files.place(of: identifier).flatMap { files.files[$0].size == bytes.size ? $0 : nil }
+    if let place {
+      // The app takes what it has, and removes it after that.
+      if facts.event != .launch { isNeeded[place] = true } else { arrived(identifier, pack) }
+    }
+    let isLate = facts.event == .launch && facts.asked.contains(pack.id)
+    if place != nil || isLate || status.lead.map({ $0 != bytes }) ?? false { dropLead(&status) }
+    let isIdle = status.state.kind == .notLoaded || status.state.kind == .failed
+    guard place == nil, isIdle, pack.delivery == .essential, facts.event.permitsEssential, !files.contain(status) else { return }
+    (status.lead, status.delta) = (bytes, nil)
+  }
+
+  private mutating func arrived(_ file: DownloadIdentifier, _ pack: ManifestPack) {
+    guard let download = PlannedDownload(arriving: pack, defaults), !plan.leads.contains(where: { $0.file == file }) else { return }
+    plan.leads.append(DeliveryPlan.ArrivedLead(file: file, download: download))
+  }
+
+  /// Goes on with the full pack.
+  private mutating func dropLead(_ status: inout PackStatus) {
+    guard status.lead != nil else { return }
+    cancel(status)
+    apply(.forgotten, to: &status)
+    status.lead = nil
+  }
+
   // MARK: Deltas
 
   /// Chooses the file that brings a pack: the delta that takes the fewest bytes, or the full pack. A download in progress keeps its file while the manifest
   /// offers it.
   private mutating func chooseFile(of pack: ManifestPack, over held: [DevicePack], _ status: inout PackStatus) throws(Failure) {
-    guard status.fallback == nil else { return }
+    guard status.fallback == nil, status.lead == nil else { return }
     if let delta = status.delta {
       let isOffered = pack.deltas.contains { $0.sha256 == delta.sha256 && $0.size == delta.size }
       if isOffered, status.state.isUnderWay { return }
@@ -282,7 +329,7 @@ struct Planning<Failure: Error> {
     }
     guard status.state.kind == .notLoaded || status.state.kind == .failed, try !records.hasArrived(status, among: files) else { return }
     // An essential download depends on nothing, because only this event permits it.
-    if pack.delivery == .essential, facts.event.permitsEssential { return }
+    if isEssential(pack) { return }
     let roots = (held.map(\.contentRoot) + [bases.awaited[pack.id]]).compactMap(\.self) + bases.roots(below: pack)
     status.delta = pack.cheapestDelta(over: Set(roots)).map { PackBytes(version: pack.version, size: $0.size, sha256: $0.sha256) }
   }

@@ -23,10 +23,11 @@ extension PackStatus {
     return Array(text.utf8) + Array("check \(Self.check(of: text.utf8))\n".utf8)
   }
 
-  /// The lines that only an update has.
+  /// The lines that only an update, or a pack with a lead has.
   private var updateText: String {
     var text = ""
     if let delta { text += "delta \(delta.size) \(delta.sha256.hex)\n" }
+    if let lead { text += "lead \(lead.size) \(lead.sha256.hex)\n" }
     if let fallback { text += "full \(fallback.rawValue)\n" }
     return text
   }
@@ -75,6 +76,7 @@ extension PackStatus {
   private mutating func readUpdate(_ words: [String]) {
     switch (words.first, words.count) {
     case ("delta", 3): delta = file(words)
+    case ("lead", 3): lead = file(words)
     case ("full", 2): fallback = FailureReason(rawValue: words[1])
     default: break
     }

@@ -23,6 +23,8 @@ public struct PackStatus: Hashable, Sendable {
   public internal(set) var delta: PackBytes?
   /// Why the full pack is downloaded, although the manifest offers deltas to these bytes; nil if no delta has failed.
   public internal(set) var fallback: FailureReason?
+  /// The file of the lead (FORMAT.md §9.9) that is fetched as an essential download in front of the full pack; nil if it is not.
+  public internal(set) var lead: PackBytes?
 
   /// Creates the status of a pack that has not been downloaded yet.
   public init(id: String, bytes: PackBytes, at time: Int64) {
@@ -36,10 +38,11 @@ public struct PackStatus: Hashable, Sendable {
     isWanted = false
     delta = nil
     fallback = nil
+    lead = nil
   }
 
-  /// The file that brings these bytes: that of a delta, or that of the full pack.
-  public var file: PackBytes { delta ?? bytes }
+  /// The file that is fetched: that of the lead, that of a delta, or that of the full pack.
+  public var file: PackBytes { lead ?? delta ?? bytes }
 
   /// The identifier of the download of ``file``.
   public var identifier: DownloadIdentifier { DownloadIdentifier(id: id, bytes: file) }
@@ -86,6 +89,7 @@ public struct PackStatus: Hashable, Sendable {
       isEssential = false
       delta = nil
       fallback = nil
+      lead = nil
     case .asked:
       idle = .asked
       isWanted = true
@@ -142,7 +146,9 @@ public struct PackStatus: Hashable, Sendable {
     delaySeconds = policy.delay(afterFailures: attempts, reason: reason, atLeast: seconds)
     isEssential = false
     state = .failed(reason)
-    fallBack(after: reason)
+    // After a lead, the full pack comes next.
+    if lead == nil { fallBack(after: reason) }
+    lead = nil
   }
 
   /// Gives a delta up for the full pack: at once if it cannot be installed, and after its second failed download if the server is at fault.

@@ -56,6 +56,8 @@ package struct PlayingService: DownloadService {
     return pack
   }
 
+  package func take(lead: String, of download: PlannedDownload) async { await own.take(lead: lead, of: download) }
+
   package func setPriority(_ priority: Double, of identifier: String) async {
     await own.setPriority(priority, of: identifier)
     if !own.hasPieces(identifier) { await system.setPriority(priority, of: identifier) }

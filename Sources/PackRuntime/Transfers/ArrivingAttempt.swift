@@ -84,11 +84,7 @@ struct ArrivingAttempt: Sendable {
     let lead = download.lead ?? pack.lead
     let leaves = try await fetch(0..<UInt64(32 * pack.segmentCount), of: lead.url, size: lead.stream.size)
     try await blocking { () throws(PackError) in
-      guard try CryptoBackends.standard.digest(of: leaves.byteSpan) == lead.stream.leaves else { throw Self.wrong(lead.url) }
-      // What an attempt for the whole file has brought.
-      let here = try pack.arrivedInOrder(leaves, in: place)
-      pack.begin(leaves: leaves) { here.contains($0) }
-      try place.keep(leaves: leaves, map: pack.map, of: identifier)
+      try pack.accept(leaves, of: lead, in: place)
     }
   }
 
@@ -96,10 +92,6 @@ struct ArrivingAttempt: Sendable {
     let needed = (pack.size - pack.received).adding(whole.policy.freeSpaceMargin)
     let free = (try? place.files.availableSpace(at: place.handle)) ?? .max
     guard needed <= free else { throw .failure(.noSpace(needed: needed, free: free)) }
-  }
-
-  private static func wrong(_ url: String) -> PackError {
-    PackError(.digestMismatch, of: url, "has other bytes than the manifest says", advice: .fetchAgain)
   }
 
   // MARK: Pieces
@@ -157,7 +149,7 @@ struct ArrivingAttempt: Sendable {
     for number in segments {
       let range = pack.range(of: number..<number + 1)
       let segment = bytes.byteSpan.extracting(Int(range.lowerBound - start)..<Int(range.upperBound - start))
-      guard try pack.isRight(number, segment, by: CryptoBackends.standard) else { throw Self.wrong(download.url) }
+      guard try pack.isRight(number, segment, by: CryptoBackends.standard) else { throw ArrivingPack.wrong(download.url) }
     }
     do throws(FileFailure) {
       let file = try place.files.open(part, .writeUnlinked, in: place.handle)
@@ -235,6 +227,59 @@ extension ArrivingPack {
     begin(leaves: leaves) { number in
       map[number / 8] & 1 << UInt8(number % 8) != 0 && range(of: number..<number + 1).upperBound <= size
     }
+  }
+
+  static func wrong(_ file: String) -> PackError {
+    PackError(.digestMismatch, of: file, "has other bytes than the manifest says", advice: .fetchAgain)
+  }
+
+  /// Begins with the digests of the segments, and with what an attempt for the whole file has brought.
+  func accept(_ leaves: [UInt8], of lead: PackLeadFile, in place: TransferPlace) throws(PackError) {
+    guard try CryptoBackends.standard.digest(of: leaves.byteSpan) == lead.stream.leaves else { throw Self.wrong(lead.url) }
+    let here = try arrivedInOrder(leaves, in: place)
+    begin(leaves: leaves) { here.contains($0) }
+    try place.keep(leaves: leaves, map: map, of: identifier)
+  }
+
+  /// Takes the segments of a lead that is here as a file. They are checked one by one, so its own digest is not needed.
+  func take(leadAt path: String, in place: TransferPlace) throws(PackError) {
+    let (file, status) = try place.files.openFile(path)
+    guard status.size == lead.stream.size else { throw Self.wrong(path) }
+    func read(_ count: Int, at offset: UInt64) throws(PackError) -> [UInt8] {
+      var bytes = [UInt8](repeating: 0, count: count)
+      var span = bytes.mutableByteSpan
+      try place.files.readExactly(file, at: offset, into: &span, name: path)
+      return bytes
+    }
+    var offset = UInt64(32 * segmentCount)
+    if !hasLeaves { try accept(try read(32 * segmentCount, at: 0), of: lead, in: place) }
+    let name = TransferPlace.part(identifier)
+    let part: OpenFile
+    do throws(FileFailure) {
+      part = try place.files.open(name, .writeUnlinked, in: place.handle)
+    } catch {
+      throw error.writing(name)
+    }
+    for bounds in [lead.stream.tail..<size, 0..<lead.stream.launch] {
+      for number in segments(holding: bounds) {
+        let range = range(of: number..<number + 1)
+        let bytes = try read(Int(range.upperBound - range.lowerBound), at: offset)
+        offset += UInt64(bytes.count)
+        guard try isRight(number, bytes.byteSpan, by: CryptoBackends.standard) else { throw Self.wrong(path) }
+        do throws(FileFailure) {
+          try place.files.writeAll(part, at: range.lowerBound, bytes.byteSpan)
+        } catch {
+          throw error.writing(name)
+        }
+        take(number..<number + 1)
+      }
+    }
+    do throws(FileFailure) {
+      try place.files.sync(part)
+    } catch {
+      throw error.writing(name)
+    }
+    try place.keep(map: map, of: identifier)
   }
 
   /// Returns the segments that a download of the whole file has brought, and whose digests are right.

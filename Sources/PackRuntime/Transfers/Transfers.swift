@@ -212,6 +212,23 @@ public actor Transfers {
     return pack
   }
 
+  /// Takes what the lead of a pack has of it, so that the pack can be read without a network. If it is not its lead, nothing changes. The file stays.
+  ///
+  /// - Parameter lead: Its path.
+  func take(lead: String, of download: PlannedDownload) async {
+    let identifier = download.identifier.description
+    // One that is on its way fetches the same.
+    guard entries[identifier] == nil, attempts[identifier] == nil, let pack = await arrive(download), !pack.isPlayable,
+      (try? await parts.lock(identifier)) != nil
+    else { return }
+    defer { parts.unlock(identifier) }
+    do throws(PackError) {
+      try await WorkerPool.settled { [place] () throws(PackError) in try pack.take(leadAt: lead, in: place) }
+    } catch {
+      logger.record(.error, .downloads, "lead refused", .error(error))
+    }
+  }
+
   private func arriving(for download: PlannedDownload) -> ArrivingPack? {
     let identifier = download.identifier.description
     guard !isClosed, let lead = download.lead, !wholeOnly.contains(identifier) else { return nil }

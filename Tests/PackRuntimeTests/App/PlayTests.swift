@@ -49,6 +49,15 @@ struct PlayStage {
     return try KeysSample.sign(manifest).bytes
   }
 
+  /// Publishes the pack as an essential one. Returns the manifest.
+  func publishEssential() throws -> SignedManifest {
+    var entry = offer.entry
+    entry.delivery = .essential
+    let bytes = try Self.document(1, entry)
+    document.withLock { $0 = bytes }
+    return try SignedManifest(bytes)
+  }
+
   /// Publishes the same tree with other bytes, as version 2.
   func publishOther() async throws {
     var (offer, pack, lead, stream) = try await Self.make(in: place.stage, isOther: true)
@@ -230,6 +239,47 @@ struct PlayTests {
   }
 
   // MARK: Playing
+
+  @Test("the extension fetches the lead of an essential pack, the first start plays it without a network, and the rest comes later")
+  func firstLaunch() async throws {
+    let ours = try stage.place.extension()
+    let manifest = try stage.publishEssential()
+    let allowance = Allowance(essential: stage.stream.size + 1, other: stage.offer.entry.size + 1)
+    let downloads = ours.downloads(for: .install, manifestAt: try stage.place.download(manifest), allowance: allowance).downloads
+    #expect(downloads.map(\.bytes.size) == [stage.stream.size] && downloads.map(\.isEssential) == [true])
+    let file = try stage.place.stage.directory.write(stage.lead, to: "system-lead")
+    #expect(try ours.finished(file, download: try #require(downloads.first).identifier.description) == .moved)
+
+    stage.server.withLock { $0.isOnline = false }
+    let network = stage.network()
+    let packs = try await stage.library(network)
+    try await packs.play(PlayStage.id)
+    #expect(try Array(packs.data(PlayStage.id, "a/launch.bin")) == PlayStage.files["a/launch.bin"])
+    #expect(stage.place.waiting.isEmpty && network.calls.isEmpty)
+    stage.server.withLock { $0.isOnline = true }
+    try await packs.refresh()
+    try await eventually("it is not installed") { await isReady(packs) }
+    try await expectFiles(packs)
+    // What the lead has is not fetched again.
+    let pieces = stage.pieces(network)
+    #expect(network.pieces.count == pieces.count && !pieces.isEmpty)
+    for piece in pieces { #expect(piece.lowerBound >= stage.stream.launch && piece.upperBound <= stage.stream.tail, "\(piece)") }
+  }
+
+  @Test("a lead with wrong bytes is not taken, and the pack comes over the network", arguments: [0, 600, 30_000, -1, -5000])
+  func wrongLead(_ place: Int) async throws {
+    let ours = try stage.place.extension()
+    let manifest = try stage.publishEssential()
+    let downloads = ours.downloads(for: .install, manifestAt: try stage.place.download(manifest), allowance: nil).downloads
+    var lead = stage.lead
+    lead[place < 0 ? lead.count + place : place] ^= 1
+    let file = try stage.place.stage.directory.write(lead, to: "system-lead")
+    #expect(try ours.finished(file, download: try #require(downloads.first).identifier.description) == .moved)
+    let packs = try await stage.library(stage.network())
+    try await packs.play(PlayStage.id)
+    try await expectFiles(packs)
+    #expect(stage.place.waiting.isEmpty)
+  }
 
   @Test("it is opened when its launch is here, what is asked for comes next, and when all is here, it is installed")
   func plays() async throws {

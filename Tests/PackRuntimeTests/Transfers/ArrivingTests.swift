@@ -99,6 +99,30 @@ struct ArrivingTests {
     #expect(most <= 2 * policy.unnotedSize + 4 * policy.largestPiece)
   }
 
+  @Test("what a lead has brought is noted only when it is on the disk", arguments: [MemoryDisk.Kind.linux, .apple])
+  func leadCrash(_ kind: MemoryDisk.Kind) async throws {
+    var random = SeededGenerator()
+    // The last one is not stopped.
+    for number in 0...64 {
+      let files = number == 64 ? MemoryFiles(MemoryDisk(kind)) : MemoryFiles(MemoryDisk(kind), .stopBeforeChange(number))
+      files.disk.write(stage.lead, to: "/lead")
+      if let transfers = try? await open(stage.network(), files) {
+        await transfers.take(lead: "/lead", of: try download)
+        if number == 64 { #expect(transfers.arriving(try download.identifier.description)?.isPlayable == true) }
+        if number == 64 { files.end() }
+        await transfers.close()
+      }
+      files.end()
+      for crash in [MemoryDisk.Crash.kill, .powerCut, .zeroedContent, .emptiedContent] {
+        guard number == 64 || number % 8 == Int.random(in: 0..<8, using: &random) || Effort.isFull else { continue }
+        let (disk, network) = (MemoryFiles(files.disk.after(crash)), stage.network())
+        #expect(try await run(network, disk).finished.count == 1, "after \(crash) before change \(number)")
+        #expect(try content(disk) == stage.pack, "after \(crash) before change \(number)")
+        if number == 64, crash == .kill { #expect(sent(network) == stage.stream.tail - stage.stream.launch) }
+      }
+    }
+  }
+
   @Test("without space at any write nothing is lost, and with space it goes on", arguments: 1..<9)
   func fullDisk(_ number: Int) async throws {
     let disk = MemoryDisk(.linux)

@@ -33,22 +33,23 @@ package struct BudgetReport: Sendable {
       peak = budget.peak
       func section(
         _ title: String, _ key: String, _ amount: ReleaseBudget.Amount, _ delivery: DeliveryClass, reserved: String?,
-        _ size: (ManifestPack) -> UInt64
+        _ size: ((download: UInt64, onDevice: UInt64)) -> UInt64
       ) -> Section {
-        var rows = packs.filter { $0.delivery == delivery }.map { (name: $0.id, bytes: size($0)) }
+        var rows = packs.compactMap { pack in pack.counted(as: delivery).map { (name: pack.id, bytes: size($0)) } }
         if let reserved, amount.reserved > 0 { rows.append((reserved, amount.reserved)) }
         rows.append(("headroom", amount.headroom))
         return Section(title: title, key: key, rows: rows, total: amount.total)
       }
       sections = [
         section(
-          "essential download", "BAEssentialDownloadAllowance", budget.essentialDownload, .essential, reserved: "manifest, reserved", \.size
+          "essential download", "BAEssentialDownloadAllowance", budget.essentialDownload, .essential, reserved: "manifest, reserved",
+          \.download
         ),
         section(
-          "other download", "BADownloadAllowance", budget.download, .prefetch, reserved: "essential pack, second try", \.size),
+          "other download", "BADownloadAllowance", budget.download, .prefetch, reserved: "essential pack, second try", \.download),
         section(
-          "essential on the device", "BAEssentialMaxInstallSize", budget.essentialInstalled, .essential, reserved: nil, \.sizeOnDevice),
-        section("other on the device", "BAMaxInstallSize", budget.installed, .prefetch, reserved: nil, \.sizeOnDevice),
+          "essential on the device", "BAEssentialMaxInstallSize", budget.essentialInstalled, .essential, reserved: nil, \.onDevice),
+        section("other on the device", "BAMaxInstallSize", budget.installed, .prefetch, reserved: nil, \.onDevice),
       ]
     }
 

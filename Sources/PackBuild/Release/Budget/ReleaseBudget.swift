@@ -93,22 +93,23 @@ package struct ReleaseBudget: Hashable, Sendable {
   private init(
     all packs: [ManifestPack], manifestCeiling: UInt64, headroom: PackerConfiguration.Headroom
   ) throws(PackError) {
-    func sum(_ delivery: DeliveryClass, _ size: (ManifestPack) -> UInt64) throws(PackError) -> UInt64 {
-      try Self.sum(packs.filter { $0.delivery == delivery }.map(size), "the packs that are \(delivery.rawValue)")
+    func sum(_ delivery: DeliveryClass) throws(PackError) -> (download: UInt64, onDevice: UInt64) {
+      let (counted, name) = (packs.compactMap { $0.counted(as: delivery) }, "the packs that are \(delivery.rawValue)")
+      return (try Self.sum(counted.map(\.download), name), try Self.sum(counted.map(\.onDevice), name))
     }
+    let (essential, other, onDemand) = (try sum(.essential), try sum(.prefetch), try sum(.onDemand))
     func amount(_ key: String, _ packs: UInt64, reserved: UInt64 = 0) throws(PackError) -> Amount {
       let needed = try Self.sum([packs, reserved], key)
       let amount = Amount(packs: packs, reserved: reserved, headroom: Self.headroom(headroom, over: needed))
       _ = try Self.sum([needed, amount.headroom], key)
       return amount
     }
-    let largestEssential = packs.filter { $0.delivery == .essential }.map(\.size).max() ?? 0
-    essentialDownload = try amount("BAEssentialDownloadAllowance", try sum(.essential, \.size), reserved: manifestCeiling)
-    download = try amount("BADownloadAllowance", try sum(.prefetch, \.size), reserved: largestEssential)
-    essentialInstalled = try amount("BAEssentialMaxInstallSize", try sum(.essential, \.sizeOnDevice))
-    installed = try amount("BAMaxInstallSize", try sum(.prefetch, \.sizeOnDevice))
-    onDemandDownload = try sum(.onDemand, \.size)
-    onDemandInstalled = try sum(.onDemand, \.sizeOnDevice)
+    let largestEssential = packs.compactMap { $0.counted(as: .essential)?.download }.max() ?? 0
+    essentialDownload = try amount("BAEssentialDownloadAllowance", essential.download, reserved: manifestCeiling)
+    download = try amount("BADownloadAllowance", other.download, reserved: largestEssential)
+    essentialInstalled = try amount("BAEssentialMaxInstallSize", essential.onDevice)
+    installed = try amount("BAMaxInstallSize", other.onDevice)
+    (onDemandDownload, onDemandInstalled) = onDemand
     peak = StorePeak(updatingAll: packs, policy: StorePolicy(), manifestSize: manifestCeiling)
     _ = try Self.sum([peak.total], "all packs with their earlier versions")
   }

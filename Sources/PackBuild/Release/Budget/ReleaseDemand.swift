@@ -34,16 +34,16 @@ package struct ReleaseDemand: Hashable, Sendable {
   }
 
   private init(all packs: [ManifestPack], manifestSize: UInt64) {
-    func sum(_ delivery: DeliveryClass, _ size: (ManifestPack) -> UInt64) -> UInt64 {
-      packs.reduce(0 as UInt64) { sum, pack in pack.delivery == delivery ? sum.adding(size(pack)) : sum }
+    func sum(_ delivery: DeliveryClass) -> (download: UInt64, onDevice: UInt64) {
+      packs.lazy.compactMap { $0.counted(as: delivery) }.reduce((0, 0)) { ($0.0.adding($1.download), $0.1.adding($1.onDevice)) }
     }
-    let essential = sum(.essential, \.size)
-    essentialDownload = essential.adding(manifestSize)
-    otherDownload = sum(.prefetch, \.size)
-    essentialInstalled = sum(.essential, \.sizeOnDevice)
-    otherInstalled = sum(.prefetch, \.sizeOnDevice)
-    onDemandDownload = sum(.onDemand, \.size)
-    largestEssential = packs.lazy.filter { $0.delivery == .essential }.map(\.size).max() ?? 0
+    let (essential, other) = (sum(.essential), sum(.prefetch))
+    essentialDownload = essential.download.adding(manifestSize)
+    otherDownload = other.download
+    essentialInstalled = essential.onDevice
+    otherInstalled = other.onDevice
+    onDemandDownload = sum(.onDemand).download
+    largestEssential = packs.lazy.compactMap { $0.counted(as: .essential)?.download }.max() ?? 0
     largestRetry = otherDownload.adding(largestEssential)
     hasEssential = packs.contains { $0.delivery == .essential }
   }
