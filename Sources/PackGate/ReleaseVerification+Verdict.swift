@@ -148,7 +148,7 @@ extension ReleaseVerification {
     let starts = facts.entries.filter { $0.stream != nil }.sorted { $1.leadSize < $0.leadSize }
     let configured = facts.configuration?.packsByID ?? [:]
     let others = facts.entries.filter { $0.stream == nil && configured[$0.id]?.layout != nil }
-    if !starts.isEmpty || !others.isEmpty { add("launch", launches(starts, others)) }
+    if !starts.isEmpty || !others.isEmpty { add("launch", launches(starts, others, facts.configuration?.hosting)) }
     return rows
   }
 
@@ -176,7 +176,9 @@ extension ReleaseVerification {
   /// Returns what is downloaded of packs with a lead before they can be played, and how long that takes without delays.
   ///
   /// - Parameter others: packs with an order that got no lead.
-  private static func launches(_ entries: [ManifestPack], _ others: [ManifestPack]) -> String {
+  private static func launches(
+    _ entries: [ManifestPack], _ others: [ManifestPack], _ hosting: PackerConfiguration.Hosting?
+  ) -> String {
     var parts = entries.prefix(mostDownloads).map { entry in
       let seconds = speeds.map { speed in
         let tenths = max(1, (entry.leadSize * 8 + speed * 50_000) / (speed * 100_000))
@@ -186,7 +188,11 @@ extension ReleaseVerification {
     }
     if entries.count > mostDownloads { parts.append("\(entries.count - mostDownloads) more after less") }
     parts += others.prefix(mostDownloads).map { entry in
-      let reason = entry.install == .packed ? "nothing of it, or most of it, is in the launch" : "only 'install: packed' makes a lead"
+      let isManaged = entry.delivery == .essential && hosting ?? .unmanaged != .unmanaged
+      let reason =
+        entry.install != .packed
+        ? "only 'install: packed' makes a lead"
+        : isManaged ? "the system brings essential packs whole" : "nothing of it, or most of it, is in the launch"
       return "\(entry.id) as a whole: \(reason)"
     }
     return parts.joined(separator: "; ")

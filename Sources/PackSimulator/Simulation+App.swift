@@ -171,7 +171,8 @@ extension Simulation {
       try checkSpace(plan)
       cancel(plan.cancellations, .app)
       for lead in plan.leads {
-        await process.service.take(lead: try process.delivery.state.path(of: lead), of: lead.download)
+        let isDone = await process.service.take(lead: try process.delivery.state.path(of: lead), of: lead.download)
+        if !isDone { plan.orphans.removeAll { $0 == lead.file.description } }
         guard process.service.arriving(lead.download.identifier.description)?.isPlayable == true else { continue }
         tell(.app, "\(lead.download.id): can be played, with the lead that was downloaded", pack: lead.download.id)
       }

@@ -99,6 +99,8 @@ extension Simulation {
     where pack.delivery == .essential && settings.device.accepts(pack) && !hereAtLaunch.contains(pack.id) {
       let (error, isInjected) = errors[pack.id] ?? (nil, false)
       guard !isInjected, !world.wasStruck(pack.id) else { continue }
+      // Until it comes, the app has the version before it.
+      if !pack.isEssentialAsWhole, settings.earlier?.packs.contains(where: { $0.id == pack.id }) == true { continue }
       let reason = error.map { " (\($0))" } ?? ""
       find(
         .missing, "\(pack.id) is essential, but was missing at the first start of the app\(reason)", pack: pack.id,

@@ -8,6 +8,7 @@ import TestSupport
 /// A process that downloads, for tests that kill it or measure its memory.
 ///
 ///     download-runner fetch ROOT URL LIST LOG NAME          downloads the files in LIST into ROOT/done; appends their names to LOG, with the time
+///     download-runner play ROOT URL SEGMENTS                downloads a sample into ROOT/done, in pieces, as a pack that is read meanwhile
 ///     download-runner slow ROOT URL SIZE SHA SIZE SHA       measures the memory for a large file, after a small one, on a slow disk
 @main
 struct DownloadRunner {
@@ -20,6 +21,8 @@ struct DownloadRunner {
     switch next() {
     case "fetch":
       try await fetch(root: next(), url: next(), list: next(), log: next(), name: next())
+    case "play":
+      try await play(root: next(), url: next(), segments: Int(next())!)
     case "slow":
       try await slow(root: next(), url: next(), large: (Int(next())!, next()), small: (Int(next())!, next()))
     case let word:
@@ -59,6 +62,28 @@ struct DownloadRunner {
     }
     let count = try FileManager.default.contentsOfDirectory(atPath: done).count
     print("finished \(count) of \(downloads.count), peak \(try ProcessMemory.kilobytes("VmHWM")) kB")
+  }
+
+  private static func play(root: String, url: String, segments: Int) async throws {
+    var policy = TransferPolicy()
+    (policy.unnotedSize, policy.largestPiece) = (256 << 10, 128 << 10)
+    try FileManager.default.createDirectory(atPath: root, withIntermediateDirectories: true)
+    let transfers = try await Transfers(directory: root + "/parts", transport: URLSessionTransport(), policy: policy)
+    guard let download = LeadSample(segments: segments).download(from: url), await transfers.arrive(download) != nil else {
+      fatalError("it does not arrive in pieces")
+    }
+    await transfers.add([download])
+    for await event in transfers.events {
+      switch event {
+      case .finished(let identifier, let path):
+        guard rename(path, root + "/done") == 0 else { fatalError("\(path) is gone") }
+        return await transfers.settle(identifier)
+      case .failed(let identifier, _, _):
+        await transfers.settle(identifier)
+        await transfers.add([download])
+      case .began, .progress, .playable, .offline, .online: break
+      }
+    }
   }
 
   private static func slow(root: String, url: String, large: (size: Int, digest: String), small: (size: Int, digest: String)) async throws {

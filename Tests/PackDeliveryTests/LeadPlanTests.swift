@@ -132,6 +132,34 @@ struct LeadPlanTests {
     #expect(plan(.install, records: [failed]).downloads.map(\.bytes) == [lead], "another installation")
   }
 
+  @Test("what the lead has is not lost for a delta over a base, nor does the base come for it")
+  func besideBase() throws {
+    var (pack, base) = (pack(), offer("base", size: 10, .onDemand))
+    pack.basePack = "base"
+    pack.deltas = [ManifestDelta(bases: [base.contentRoot], size: 100, sha256: digest("delta", 1))]
+    base.delivery = .onDemand
+    var manifest = manifest(pack, base)
+    manifest.defaults = ManifestDefaults(baseURL: "https://cdn.example.com/b/")
+    let scheduled = try scheduled
+    for held in [
+      [], [DevicePack(id: "base", version: 1, sha256: base.sha256, mode: .packed, isRejected: false, contentRoot: base.contentRoot)],
+    ] {
+      let plan = DeliveryPlan(
+        for: manifest, records: [scheduled], files: [file], facts: DeliveryFacts(.launch, at: now, device: held, downloads: []))
+      #expect(plan.leads.count == 1 && plan.downloads.map(\.bytes) == [whole])
+    }
+  }
+
+  @Test("if the pack is here, too, its lead is not taken")
+  func besideFile() throws {
+    var pack = pack(.prefetch)
+    let there = WaitingFile(identifier: DownloadIdentifier(id: "a", bytes: whole), size: whole.size)
+    pack.delivery = .essential
+    let coming = try #require(self.record(in: plan(.periodic, pack)))
+    let plan = plan(.launch, pack, records: [coming], files: [there, file], device: [], downloads: [])
+    #expect(plan.leads.isEmpty && plan.handOver.map(\.bytes) == [whole] && plan.orphans == [file.identifier.description])
+  }
+
   @Test("another lead of the same pack takes its place")
   func changed() throws {
     var other = pack()

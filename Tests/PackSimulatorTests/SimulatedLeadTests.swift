@@ -52,6 +52,8 @@ struct SimulatedLeadTests {
     #expect(demand.essentialDownload == stream.size + 7 && demand.otherDownload == pack.size + extra.size)
     #expect(demand.essentialInstalled == (stream.size + 4095) / 4096 * 4096)
     #expect(demand.otherInstalled == pack.sizeOnDevice + extra.sizeOnDevice && demand.largestEssential == stream.size)
+    let list = try Releases.present(directory.bytes(of: "dist/packages.json"))
+    #expect(String(decoding: list, as: UTF8.self).contains("\"essential\":true") == false, "it has no leads")
     let budget = try Releases.present(release.manifest.budget)
     #expect(budget.essentialDownloadAllowance < 600_000 && budget.downloadAllowance > pack.size + extra.size + stream.size)
   }
@@ -71,5 +73,22 @@ struct SimulatedLeadTests {
   func faults(_ fault: String) async throws {
     let report = try await play(settings(fault))
     #expect(report.notReady.isEmpty && report.findings.isEmpty, "\(report.story)")
+    guard fault == "game:truncate" else { return }
+    #expect(report.events.contains { $0.remedy == "handed over again as a non-essential one" }, "\(report.story)")
+    #expect(report.packs.first { $0.id == "game" }?.wasHereAtLaunch == true, "\(report.story)")
+  }
+
+  @Test("a system that manages the packs brings essential ones whole, so they have no leads", arguments: ["managed", "apple"])
+  func managed(_ hosting: String) async throws {
+    let text = String(decoding: try Releases.present(directory.bytes(of: "packer.yml")), as: UTF8.self)
+    let changed = text.replacing("packs/\"}", with: "packs/\", manifestURL: \"https://cdn.example.com/assets.json\"}")
+    try directory.write(Array("hosting: \(hosting)\n\(changed)".utf8), to: "other.yml")
+    let time = try Releases.present(ManifestTime(secondsSince1970: 1_793_491_200))
+    var build = ReleaseBuild(try PackerConfiguration.read(directory("other.yml")), time: BuildTime(time, isFixed: true))
+    build.files = FaultyFiles()
+    _ = try await build.run(key: try Releases.key(), signers: [ReleaseSigner(try Releases.signer())])
+    let release = try SimulatedRelease(reading: directory("dist"))
+    let game = try Releases.present(release.manifest.packs.first { $0.id == "game" })
+    #expect(game.stream == nil && ReleaseDemand(release.packs, manifestSize: 0).essentialDownload == game.size)
   }
 }

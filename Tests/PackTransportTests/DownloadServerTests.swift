@@ -153,6 +153,39 @@ struct DownloadServerTests {
       """)
   }
 
+  @Test(
+    "killed while a pack arrives that is read meanwhile, it goes on from what it had noted, and the file is right in the end",
+    .enabled(if: NginxServer.program != nil, "nginx is not installed"))
+  func killedArriving() async throws {
+    let (wanted, segments) = (Effort.number(quick: 6, full: 200), 64)
+    var random = SeededGenerator()
+    let server = try NginxServer(in: directory, bytesPerSecond: 600_000)
+    let sample = LeadSample(segments: segments)
+    try directory.write(sample.content, to: "www/\(LeadSample.name)")
+    try directory.write(sample.lead, to: "www/\(sample.leadName)")
+    var (kills, files) = (0, 0)
+    while kills < wanted || files == 0 {
+      let process = try start(["play", directory("play"), server.url, "\(segments)"])
+      if kills < wanted {
+        try await Task.sleep(for: .milliseconds(Int.random(in: 100...900, using: &random)))
+        process.send(SIGKILL)
+      }
+      let status = process.wait()
+      kills += status == 128 + SIGKILL ? 1 : 0
+      guard status != 128 + SIGKILL else { continue }
+      #expect(status == 0, "\(said)")
+      files += 1
+      #expect(directory.bytes(of: "play/done") == sample.content)
+      #expect(try directory.tree("play").filter { $0.hasPrefix("parts/movie") }.isEmpty)
+      try FileManager.default.removeItem(atPath: directory("play"))
+    }
+    let sent = try server.log().filter { $0.path.hasSuffix(LeadSample.name) }.reduce(0) { $0 + $1.size }
+    let again = sent - files * sample.content.count
+    print("\(kills) kills, \(files) files of \(sample.content.count) bytes: \(again) bytes again, \(again / kills) a kill")
+    // What was not noted, two pieces that were on their way, and what the system had of them.
+    #expect(again <= kills * ((256 << 10) + 4 * (128 << 10)))
+  }
+
   #if os(Linux)
     @Test(
       "a download that is faster than the disk stays within a few pieces of memory",

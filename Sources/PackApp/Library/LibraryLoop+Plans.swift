@@ -130,6 +130,8 @@ extension LibraryLoop {
     guard await delivery.store.manifest != nil else { return }
     let asked = waiters.packs
     var plan = try await makePlan(asked: now)
+    // First, because an installation may take long.
+    let kept = try await takeLeads(of: plan)
     var tried: Set<String> = []
     while try await installBundled(&plan, &tried) { plan = try await makePlan(asked: now) }
     undecided = Set(plan.undecided)
@@ -141,10 +143,12 @@ extension LibraryLoop {
     for installation in installations { note(installation) }
     let handed = plan.downloads.map(\.id)
     for (index, id) in handed.enumerated() { if let priority = waiters.priority(of: id) { plan.downloads[index].priority = priority } }
-    for lead in plan.leads { await service.take(lead: try delivery.state.path(of: lead), of: lead.download) }
+    // Others may use the directories by now.
+    guard !isStopped else { throw Self.closed }
     await arrive(plan.downloads)
     try await service.hand(plan, asked: asked)
     // What cannot be removed now is in the next plan.
+    plan.orphans.removeAll(where: kept.contains)
     _ = try? await delivery.tidy(plan)
     var delay: UInt64?
     for postponement in plan.postponed {

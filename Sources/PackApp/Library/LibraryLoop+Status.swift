@@ -4,13 +4,20 @@ extension LibraryLoop {
     let record: PackStatus
     let hasArrived: Bool
 
+    /// - Parameter isHere: Whether the file is here that the record is about.
+    init(_ record: PackStatus, isHere: Bool) {
+      self.record = record
+      // With a lead, the pack is still to come.
+      hasArrived = isHere && record.lead == nil
+    }
+
     var isComing: Bool { record.state.isUnderWay || hasArrived }
   }
 
   func coming(_ id: String) async throws(PackError) -> Coming? {
     try await WorkerPool.settled { [state = delivery.state] () throws(PackError) in
       guard let record = try state.status(of: id) else { return nil }
-      return Coming(record: record, hasArrived: try state.hasArrived(record))
+      return Coming(record, isHere: try state.hasArrived(record))
     }
   }
 
@@ -43,7 +50,7 @@ extension LibraryLoop {
     guard let coming, coming.isComing else { return nil }
     if coming.hasArrived { return .installing }
     let id = coming.record.id
-    guard let progress = progress[id], hasNetwork, !retrying.contains(id) else { return .waiting(reason(of: id)) }
+    guard let progress = progress[id], coming.record.lead == nil, hasNetwork, !retrying.contains(id) else { return .waiting(reason(of: id)) }
     return .downloading(received: progress.received, of: progress.size)
   }
 
@@ -61,7 +68,7 @@ extension LibraryLoop {
     let content = try? await WorkerPool.settled { [state = delivery.state] () throws(PackError) in try state.content() }
     let files = Set((content?.files ?? []).lazy.map(\.identifier))
     let coming = Dictionary(
-      (content?.records ?? []).map { ($0.id, Coming(record: $0, hasArrived: files.contains($0.identifier))) }
+      (content?.records ?? []).map { ($0.id, Coming($0, isHere: files.contains($0.identifier))) }
     ) { first, _ in first }
     let offers = listing.packs.filter(delivery.isOffered).map { pack in
       PackLibrary.Offer(

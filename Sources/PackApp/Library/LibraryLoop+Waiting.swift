@@ -215,7 +215,7 @@ extension LibraryLoop {
 
   /// Whether exactly these bytes of a pack are on their way.
   func isComing(_ pack: ManifestPack) async throws(PackError) -> Bool {
-    guard let coming = try await coming(pack.id), coming.record.bytes == PackBytes(pack) else { return false }
+    guard let coming = try await coming(pack.id), coming.record.bytes == PackBytes(pack), coming.record.lead == nil else { return false }
     return coming.isComing
   }
 }

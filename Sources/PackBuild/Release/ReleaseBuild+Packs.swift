@@ -169,7 +169,9 @@ extension ReleaseBuild {
       install: settings.install, tags: settings.tags, name: settings.name == record.id ? "" : settings.name,
       description: settings.description, platforms: settings.platforms, language: settings.language)
     try pack.check(against: entry)
-    if let order = settings.settings.order, settings.install == .packed {
+    // An essential pack that the system manages comes whole.
+    let hasLead = settings.install == .packed && (settings.delivery != .essential || configuration.hosting == .unmanaged)
+    if let order = settings.settings.order, hasLead {
       entry.stream = try PackLead.of(pack, by: order, files: files, backend: backend).map { (lead) throws(PackError) in
         let draft = Self.draft("\(settings.id).lead")
         let stream = try lead.write(to: staged.path(of: draft))

@@ -24,7 +24,7 @@ public struct DeliveryPlan: Hashable, Sendable {
   /// The identifiers of downloads that are no longer needed.
   public internal(set) var cancellations: [String] = []
   /// The identifiers of files in the shared directory that are no longer needed. They are kept until ``SharedState/discard(_:)``.
-  public internal(set) var orphans: [String] = []
+  public package(set) var orphans: [String] = []
   /// The allowance that remains after the downloads; nil if there is no allowance.
   public internal(set) var allowance: Allowance?
   /// The changes of the records. Empty in a plan of ``SharedState``, which has made them.

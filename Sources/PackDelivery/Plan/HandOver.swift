@@ -2,7 +2,7 @@
 public struct HandOver: Hashable, Sendable {
   /// The name of the pack.
   public let id: String
-  /// The bytes that the file should contain: those of the pack, of a delta to it, or of its lead. They have not been checked yet.
+  /// The bytes that the file should contain: those of the pack, or of a delta to it. They have not been checked yet.
   public let bytes: PackBytes
   /// How to install the file: as the manifest says, except that a pack that is installed packed stays packed.
   public let mode: InstallMode

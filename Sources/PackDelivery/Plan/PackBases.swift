@@ -39,7 +39,7 @@ struct PackBases {
       let any = try read(pack.id)
       let record = any.flatMap { $0.bytes == PackBytes(pack) ? $0 : nil }
       // An essential download depends on nothing, because only this event permits it; nor does what has begun, or came to nothing as a delta.
-      if pack.delivery == .essential, facts.event.permitsEssential { continue }
+      if pack.delivery == .essential, facts.event.permitsEssential || pack.stream != nil { continue }
       if let record {
         guard record.state.kind == .notLoaded, record.fallback == nil, try !records.hasArrived(record, among: files) else { continue }
       }

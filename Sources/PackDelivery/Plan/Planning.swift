@@ -192,6 +192,7 @@ struct Planning<Failure: Error> {
     _ pack: ManifestPack, over held: [DevicePack], _ before: PackStatus?, _ status: PackStatus
   ) throws(Failure) {
     if let place = files.place(of: status.identifier) { isNeeded[place] = true }
+    plan.leads.removeAll { $0.download.id == pack.id }
     reserve(pack, over: held)
     let root = rootBelow(pack, status)
     if let base = pack.basePack, let root, bases.comes(root, below: pack), !bases.roots(below: pack).contains(root) {
@@ -328,8 +329,8 @@ struct Planning<Failure: Error> {
       status.delta = nil
     }
     guard status.state.kind == .notLoaded || status.state.kind == .failed, try !records.hasArrived(status, among: files) else { return }
-    // An essential download depends on nothing, because only this event permits it.
-    if isEssential(pack) { return }
+    // An essential download depends on nothing, because only this event permits it. What its lead has would be lost with a delta.
+    if isEssential(pack) || pack.delivery == .essential && held.isEmpty && PackLeadFile(of: pack, defaults) != nil { return }
     let roots = (held.map(\.contentRoot) + [bases.awaited[pack.id]]).compactMap(\.self) + bases.roots(below: pack)
     status.delta = pack.cheapestDelta(over: Set(roots)).map { PackBytes(version: pack.version, size: $0.size, sha256: $0.sha256) }
   }

@@ -72,7 +72,7 @@ enum CompanionReading {
       if package.path != entry.url {
         companion.disagreements.append("'\(entry.id)' is at \(package.path), but at \(entry.url) in the manifest")
       }
-      if package.isEssential != (entry.delivery == .essential) {
+      if package.isEssential != entry.isEssentialAsWhole {
         companion.disagreements.append(
           "'\(entry.id)' is \(package.isEssential ? "" : "not ")essential, but \(entry.delivery.rawValue) in the manifest")
       }

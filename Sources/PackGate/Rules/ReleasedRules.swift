@@ -130,7 +130,7 @@ enum ReleasedRules {
   /// counted pack.
   private static func advice(_ listing: Listing, _ releases: RecordedReleases, _ key: String) -> String {
     let delivery: DeliveryClass = key == BudgetKey.download || key == BudgetKey.installed ? .prefetch : .essential
-    let counted = listing.entries.filter { $0.delivery == delivery }
+    let counted = listing.entries.filter { $0.counted(as: delivery) != nil }
     let released = Set(releases.packs.map(\.sha256))
     let changed = counted.filter { !released.contains($0.sha256) }
     guard let largest = (changed.isEmpty ? counted : changed).max(by: { $0.size < $1.size }) else { return "" }

@@ -19,7 +19,9 @@ package protocol DownloadService: Sendable {
   /// - Returns: Nil if it can be read only when it is here as a whole.
   func arrive(_ download: PlannedDownload) async -> ArrivingPack?
   /// Takes what a lead has of its pack, which the system downloaded before the app was started. The file stays.
-  func take(lead: String, of download: PlannedDownload) async
+  ///
+  /// - Returns: Whether it is not needed any more.
+  func take(lead: String, of download: PlannedDownload) async -> Bool
   /// Changes the priority of a download, from 0 to 1, as far as the service can.
   func setPriority(_ priority: Double, of identifier: String) async
   /// Ends the download of a pack, and records that it is not wanted.
@@ -38,7 +40,7 @@ extension DownloadService {
   /// Returns nil.
   package func arrive(_ download: PlannedDownload) async -> ArrivingPack? { nil }
   /// Does nothing: the pack is read when it is here as a whole.
-  package func take(lead: String, of download: PlannedDownload) async {}
+  package func take(lead: String, of download: PlannedDownload) async -> Bool { true }
 }
 
 /// An event of a download service that is not recorded yet.

@@ -47,16 +47,15 @@ package struct PlayingService: DownloadService {
   /// Takes the download from the system, if it has it.
   package func arrive(_ download: PlannedDownload) async -> ArrivingPack? {
     let identifier = download.identifier.description
-    let isNew = own.arriving(identifier) == nil
     guard let pack = await own.arrive(download) else { return nil }
-    if isNew, let listed = await system.underWay(), listed.contains(identifier) {
+    if await !own.transfers.identifiers.contains(identifier), let listed = await system.underWay(), listed.contains(identifier) {
       await drop(identifier)
       await own.transfers.add([download])
     }
     return pack
   }
 
-  package func take(lead: String, of download: PlannedDownload) async { await own.take(lead: lead, of: download) }
+  package func take(lead: String, of download: PlannedDownload) async -> Bool { await own.take(lead: lead, of: download) }
 
   package func setPriority(_ priority: Double, of identifier: String) async {
     await own.setPriority(priority, of: identifier)

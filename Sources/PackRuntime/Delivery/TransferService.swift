@@ -45,7 +45,7 @@ package struct TransferService: DownloadService {
 
   package func arrive(_ download: PlannedDownload) async -> ArrivingPack? { await transfers.arrive(download) }
 
-  package func take(lead: String, of download: PlannedDownload) async { await transfers.take(lead: lead, of: download) }
+  package func take(lead: String, of download: PlannedDownload) async -> Bool { await transfers.take(lead: lead, of: download) }
 
   package func setPriority(_ priority: Double, of identifier: String) async { await transfers.setPriority(priority, of: identifier) }
 

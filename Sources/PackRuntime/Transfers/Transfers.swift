@@ -196,7 +196,7 @@ public actor Transfers {
   /// Lets a pack be read while it arrives, from now on. What an earlier attempt or process has brought of it is here at once.
   ///
   /// - Returns: Nil if it has no lead, its server sends whole files only, or it is here as a whole.
-  func arrive(_ download: PlannedDownload) async -> ArrivingPack? {
+  package func arrive(_ download: PlannedDownload) async -> ArrivingPack? {
     let identifier = download.identifier.description
     guard (try? await parts.lock(identifier)) != nil else { return nil }
     defer { parts.unlock(identifier) }
@@ -212,20 +212,25 @@ public actor Transfers {
     return pack
   }
 
-  /// Takes what the lead of a pack has of it, so that the pack can be read without a network. If it is not its lead, nothing changes. The file stays.
+  /// Takes what the lead of a pack has of it, so that the pack can be read without a network. Segments with other bytes are not taken. The file stays.
   ///
   /// - Parameter lead: Its path.
-  func take(lead: String, of download: PlannedDownload) async {
+  /// - Returns: Whether it is not needed any more. It is if it could not be taken now: without space, or while the pack is downloaded.
+  func take(lead: String, of download: PlannedDownload) async -> Bool {
     let identifier = download.identifier.description
-    // One that is on its way fetches the same.
-    guard entries[identifier] == nil, attempts[identifier] == nil, let pack = await arrive(download), !pack.isPlayable,
-      (try? await parts.lock(identifier)) != nil
-    else { return }
+    guard !isClosed else { return false }
+    guard entries[identifier] == nil, attempts[identifier] == nil else { return arriving(identifier)?.isPlayable ?? false }
+    guard let pack = await arrive(download), !pack.isPlayable else { return true }
+    guard (try? await parts.lock(identifier)) != nil else { return false }
     defer { parts.unlock(identifier) }
     do throws(PackError) {
       try await WorkerPool.settled { [place] () throws(PackError) in try pack.take(leadAt: lead, in: place) }
+      return true
     } catch {
-      logger.record(.error, .downloads, "lead refused", .error(error))
+      logger.record(.error, .downloads, "lead not taken", .error(error))
+      // It is downloaded like any other.
+      if !pack.hasLeaves { forget(identifier, as: error) }
+      return error.code == .digestMismatch
     }
   }
 

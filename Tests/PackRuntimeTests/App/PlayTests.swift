@@ -116,9 +116,10 @@ struct PlayStage {
   }
 
   func library(
-    _ network: FaultyTransport, session: String = "one", patience: Duration = .seconds(1_000_000), over system: FakeService? = nil
+    _ network: FaultyTransport, session: String = "one", patience: Duration = .seconds(1_000_000), over system: FakeService? = nil,
+    files: any FileSystem = FaultyFiles()
   ) async throws -> PackLibrary {
-    let app = try await place.app(network, session: session, patience: patience)
+    let app = try await place.app(network, session: session, patience: patience, files: files)
     let service: any DownloadService =
       if let system { PlayingService(system, own: app.service) { system.drop($0) } } else { app.service }
     return try await PackLibrary(
@@ -264,6 +265,49 @@ struct PlayTests {
     let pieces = stage.pieces(network)
     #expect(network.pieces.count == pieces.count && !pieces.isEmpty)
     for piece in pieces { #expect(piece.lowerBound >= stage.stream.launch && piece.upperBound <= stage.stream.tail, "\(piece)") }
+  }
+
+  @Test("a pack that the system downloads is taken from it when it is played by its lead")
+  func leadBesideSystem() async throws {
+    let ours = try stage.place.extension()
+    let manifest = try stage.publishEssential()
+    let path = try stage.place.download(manifest)
+    let lead = try #require(ours.downloads(for: .install, manifestAt: path, allowance: nil).downloads.first)
+    let file = try stage.place.stage.directory.write(stage.lead, to: "system-lead")
+    #expect(try ours.finished(file, download: lead.identifier.description) == .moved)
+    let whole = try #require(ours.downloads(for: .periodic, manifestAt: path, allowance: nil).downloads.first)
+    #expect(whole.bytes.size == stage.offer.entry.size)
+    let system = FakeService(state: ours.state, listing: [whole.identifier.description])
+    let packs = try await stage.library(stage.network(), over: system)
+    try await packs.play(PlayStage.id)
+    try await expectFiles(packs)
+    #expect(system.dropped == 1 && stage.place.waiting.isEmpty)
+  }
+
+  @Test("a lead that cannot be taken for want of space stays, and is taken later", arguments: 1..<4)
+  func leadWithoutSpace(_ number: Int) async throws {
+    let ours = try stage.place.extension()
+    let manifest = try stage.publishEssential()
+    let lead = try #require(ours.downloads(for: .install, manifestAt: try stage.place.download(manifest), allowance: nil).downloads.first)
+    let file = try stage.place.stage.directory.write(stage.lead, to: "system-lead")
+    #expect(try ours.finished(file, download: lead.identifier.description) == .moved)
+    stage.server.withLock { $0.isOnline = false }
+    let (isFull, count) = (Monitor(true), Monitor(0))
+    let files = FaultyFiles { call in
+      guard call.operation == .write, isFull.withLock({ $0 }) else { return nil }
+      let writes = count.update { count in
+        count += 1
+        return count
+      }
+      return writes > 4 * number ? .failure(.fullDisk) : nil
+    }
+    let packs = try await stage.library(stage.network(), files: files)
+    try? await packs.loop.bring()
+    #expect(stage.place.waiting.count == 1)
+    isFull.withLock { $0 = false }
+    try await packs.play(PlayStage.id)
+    #expect(try Array(packs.data(PlayStage.id, "a/launch.bin")) == PlayStage.files["a/launch.bin"])
+    #expect(stage.place.waiting.isEmpty)
   }
 
   @Test("a lead with wrong bytes is not taken, and the pack comes over the network", arguments: [0, 600, 30_000, -1, -5000])
@@ -513,7 +557,10 @@ final class FakeService: DownloadService {
   private let state: SharedState
   private let list = Monitor<(listed: Set<String>, dropped: Int)>(([], 0))
 
-  init(state: SharedState) { self.state = state }
+  init(state: SharedState, listing identifiers: Set<String> = []) {
+    self.state = state
+    list.withLock { $0.listed = identifiers }
+  }
 
   var listed: Set<String> { list.withLock { $0.listed } }
   var dropped: Int { list.withLock { $0.dropped } }

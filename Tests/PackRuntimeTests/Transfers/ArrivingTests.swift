@@ -107,7 +107,7 @@ struct ArrivingTests {
       let files = number == 64 ? MemoryFiles(MemoryDisk(kind)) : MemoryFiles(MemoryDisk(kind), .stopBeforeChange(number))
       files.disk.write(stage.lead, to: "/lead")
       if let transfers = try? await open(stage.network(), files) {
-        await transfers.take(lead: "/lead", of: try download)
+        #expect(await transfers.take(lead: "/lead", of: try download) || number < 64)
         if number == 64 { #expect(transfers.arriving(try download.identifier.description)?.isPlayable == true) }
         if number == 64 { files.end() }
         await transfers.close()

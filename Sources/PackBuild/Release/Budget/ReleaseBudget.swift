@@ -104,7 +104,7 @@ package struct ReleaseBudget: Hashable, Sendable {
       _ = try Self.sum([needed, amount.headroom], key)
       return amount
     }
-    let largestEssential = packs.compactMap { $0.counted(as: .essential)?.download }.max() ?? 0
+    let largestEssential = packs.compactMap(\.essentialSize).max() ?? 0
     essentialDownload = try amount("BAEssentialDownloadAllowance", essential.download, reserved: manifestCeiling)
     download = try amount("BADownloadAllowance", other.download, reserved: largestEssential)
     essentialInstalled = try amount("BAEssentialMaxInstallSize", essential.onDevice)

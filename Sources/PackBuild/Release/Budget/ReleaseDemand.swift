@@ -1,4 +1,5 @@
-/// The sizes that a release needs on a device in bytes, without headroom. Packs of all languages count, because a device may have all of them.
+/// The sizes that a release needs on a device in bytes, without headroom. Packs of all languages count, because a device may have all of them. Of an
+/// essential pack with a lead, the lead counts with the essential packs, and the pack with those that are fetched in advance.
 package struct ReleaseDemand: Hashable, Sendable {
   /// The size of the essential packs and the manifest, as served.
   package let essentialDownload: UInt64
@@ -43,7 +44,7 @@ package struct ReleaseDemand: Hashable, Sendable {
     essentialInstalled = essential.onDevice
     otherInstalled = other.onDevice
     onDemandDownload = sum(.onDemand).download
-    largestEssential = packs.lazy.compactMap { $0.counted(as: .essential)?.download }.max() ?? 0
+    largestEssential = packs.lazy.compactMap(\.essentialSize).max() ?? 0
     largestRetry = otherDownload.adding(largestEssential)
     hasEssential = packs.contains { $0.delivery == .essential }
   }

@@ -1,7 +1,7 @@
 /// `packages.json`: a list of the packs in the format that Background Assets tutorials use, for apps with their own parser.
 ///
-/// The format has essential packs and others, which an app downloads as soon as it may. On-demand packs are not in the budget, so they have a
-/// separate key that such an app does not read.
+/// The format has essential packs and others, which an app downloads as soon as it may. It has no leads, so a pack with one is not essential there.
+/// On-demand packs are not in the budget, so they have a separate key that such an app does not read.
 struct PackagesList {
   private let packs: [ManifestPack]
   /// The times at which the packs were made, by id.
@@ -23,7 +23,7 @@ struct PackagesList {
   private func entry(_ pack: ManifestPack) -> JSON {
     [
       "id": .text(pack.id),
-      "essential": .flag(pack.delivery == .essential),
+      "essential": .flag(pack.isEssentialAsWhole),
       "name": .text(pack.name),
       "description": .text(pack.description),
       "path": .text(pack.url),

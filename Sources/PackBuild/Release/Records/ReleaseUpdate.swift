@@ -59,7 +59,7 @@ package struct ReleaseUpdate: Hashable, Sendable {
     let delta = entry.cheapestDelta(over: Set([base, held?.contentRoot].compactMap(\.self)))
     return Pack(
       id: entry.id, size: delta?.size ?? entry.size, packSize: entry.size, isDelta: delta != nil, isNew: held == nil,
-      isEssential: entry.delivery == .essential)
+      isEssential: entry.isEssentialAsWhole)
   }
 }
 
