@@ -228,7 +228,8 @@ private struct KeysWorld {
     let counts = versions[Int(devices[place].client.keysVersion) - 1]
     #expect(Set(signers).intersection(counts.signers).count >= counts.needed, "a device follows a thief past the repair")
     devices[place].isFooled = true
-    devices[place].signers = signers
+    // A device remembers those whose signatures counted.
+    devices[place].signers = signers.filter(counts.signers.contains)
     count("attack before the repair")
   }
 

@@ -50,7 +50,8 @@ extension LibraryLoop {
     guard let coming, coming.isComing else { return nil }
     if coming.hasArrived { return .installing }
     let id = coming.record.id
-    guard let progress = progress[id], coming.record.lead == nil, hasNetwork, !retrying.contains(id) else { return .waiting(reason(of: id)) }
+    let isLead = coming.record.lead != nil
+    guard let progress = progress[id], !isLead, hasNetwork, !retrying.contains(id) else { return .waiting(reason(of: id)) }
     return .downloading(received: progress.received, of: progress.size)
   }
 

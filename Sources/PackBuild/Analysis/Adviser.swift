@@ -207,7 +207,8 @@ package struct Adviser: Sendable {
     let before = group.members.reduce(0 as UInt64) { $0.adding($1.size) }
     guard after < before, (before - after) * 1000 >= before * Self.leastShare else { return nil }
     let paths = first.paths.sorted { $0.precedes($1) }
-    let essential = group.members.contains { $0.pack.delivery == .essential && $0.pack.settings.order == nil } ? "; essential packs still come whole with a new app" : ""
+    let isEssential = group.members.contains { $0.pack.delivery == .essential && $0.pack.settings.order == nil }
+    let essential = isEssential ? "; essential packs still come whole with a new app" : ""
     return Advice(
       kind: .shared, packs: group.members.map(\.pack.id.text),
       text:
