@@ -196,7 +196,7 @@ struct ArrivingAttempt: Sendable {
       } catch {
         throw error.writing(part)
       }
-      try place.keep(map: map, of: identifier)
+      try pack.noting.withLock { (_) throws(PackError) in try place.keep(map: map, of: identifier) }
     }
   }
 
@@ -220,6 +220,12 @@ extension ArrivingPack {
 
   /// Takes what an earlier attempt or process has noted. Nothing if that is not of this pack.
   func recall(from place: TransferPlace) {
+    noting.withLock { _ in
+      if !hasLeaves { recallNoted(from: place) }
+    }
+  }
+
+  private func recallNoted(from place: TransferPlace) {
     guard let (leaves, map) = place.arrived(identifier, segments: segmentCount),
       (try? CryptoBackends.standard.digest(of: leaves.byteSpan)) == lead.stream.leaves,
       let size = (try? place.size(of: TransferPlace.part(identifier))) ?? nil
@@ -233,12 +239,15 @@ extension ArrivingPack {
     PackError(.digestMismatch, of: file, "has other bytes than the manifest says", advice: .fetchAgain)
   }
 
-  /// Begins with the digests of the segments, and with what an attempt for the whole file has brought.
+  /// Begins with the digests of the segments, and with what an attempt for the whole file has brought. Does nothing if it has begun.
   func accept(_ leaves: [UInt8], of lead: PackLeadFile, in place: TransferPlace) throws(PackError) {
     guard try CryptoBackends.standard.digest(of: leaves.byteSpan) == lead.stream.leaves else { throw Self.wrong(lead.url) }
-    let here = try arrivedInOrder(leaves, in: place)
-    begin(leaves: leaves) { here.contains($0) }
-    try place.keep(leaves: leaves, map: map, of: identifier)
+    try noting.withLock { (_) throws(PackError) in
+      guard !hasLeaves else { return }
+      let here = try arrivedInOrder(leaves, in: place)
+      begin(leaves: leaves) { here.contains($0) }
+      try place.keep(leaves: leaves, map: map, of: identifier)
+    }
   }
 
   /// Takes the segments of a lead that is here as a file. They are checked one by one, so its own digest is not needed.
@@ -274,12 +283,14 @@ extension ArrivingPack {
         take(number..<number + 1)
       }
     }
+    // What others write meanwhile is not in it.
+    let map = map
     do throws(FileFailure) {
       try place.files.sync(part)
     } catch {
       throw error.writing(name)
     }
-    try place.keep(map: map, of: identifier)
+    try noting.withLock { (_) throws(PackError) in try place.keep(map: map, of: identifier) }
   }
 
   /// Returns the segments that a download of the whole file has brought, and whose digests are right.

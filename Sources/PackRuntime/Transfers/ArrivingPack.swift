@@ -44,6 +44,8 @@ package final class ArrivingPack: PackArrival {
   private let policy: TransferPolicy
   private let onChange: @Sendable () -> Void
   private let state: Monitor<State>
+  /// Held while it is found out or noted what is here, which an attempt, a lead and somebody who wants to read may do at the same time.
+  let noting = Monitor(())
 
   /// - Parameter onChange: called when it becomes playable, and when what is waited for stops coming, or comes again.
   init(
@@ -65,6 +67,8 @@ package final class ArrivingPack: PackArrival {
   package var isPlayable: Bool { state.withLock { $0.isPlayable } }
   /// Whether nothing came for ``TransferPolicy/stallTime`` while somebody waits.
   package var isStalled: Bool { state.withLock { $0.isStalled } }
+  /// Whether somebody waits for bytes of it.
+  package var isAwaited: Bool { state.withLock { !$0.waits.isEmpty } }
   /// Whether all of it is here.
   package var isComplete: Bool { state.withLock { $0.received == layout.packSize } }
   /// Whether the digests of the segments are known.
