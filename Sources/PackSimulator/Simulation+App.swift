@@ -170,10 +170,9 @@ extension Simulation {
       lastPlan = plan
       try checkSpace(plan)
       cancel(plan.cancellations, .app)
-      for lead in plan.leads {
-        let isDone = await process.service.take(lead: try process.delivery.state.path(of: lead), of: lead.download)
-        if !isDone { plan.orphans.removeAll { $0 == lead.file.description } }
-        guard process.service.arriving(lead.download.identifier.description)?.isPlayable == true else { continue }
+      let kept = try await process.delivery.takeLeads(of: plan, by: process.service)
+      plan.orphans.removeAll(where: kept.contains)
+      for lead in plan.leads where process.service.arriving(lead.download.identifier.description)?.isPlayable == true {
         tell(.app, "\(lead.download.id): can be played, with the lead that was downloaded", pack: lead.download.id)
       }
       let progress = try await install(plan, process)

@@ -131,7 +131,7 @@ extension LibraryLoop {
     let asked = waiters.packs
     var plan = try await makePlan(asked: now)
     // First, because an installation may take long.
-    let kept = try await takeLeads(of: plan)
+    let kept = try await delivery.takeLeads(of: plan, by: service)
     var tried: Set<String> = []
     while try await installBundled(&plan, &tried) { plan = try await makePlan(asked: now) }
     undecided = Set(plan.undecided)

@@ -51,18 +51,6 @@ extension LibraryLoop {
     for download in downloads where playing.contains(download.id) { _ = await service.arrive(download) }
   }
 
-  /// Takes what the system downloaded before the app was started of packs that can be played while they arrive.
-  ///
-  /// - Returns: The files that are still needed.
-  func takeLeads(of plan: DeliveryPlan) async throws(PackError) -> Set<String> {
-    var kept: Set<String> = []
-    for lead in plan.leads {
-      let isDone = await service.take(lead: try delivery.state.path(of: lead), of: lead.download)
-      if !isDone { kept.insert(lead.file.description) }
-    }
-    return kept
-  }
-
   /// Tells of a pack that became playable, or of which nothing comes although somebody waits: that is tried again at once.
   func noteArrival(of id: String) async {
     await report(id)

@@ -162,6 +162,18 @@ public struct AppDelivery: Sendable {
     }
   }
 
+  /// Lets a service take what the system downloaded before the app was started of packs that can be played while they arrive.
+  ///
+  /// - Returns: The files that are still needed, which ``DeliveryPlan/orphans`` lists.
+  package func takeLeads(of plan: DeliveryPlan, by service: any DownloadService) async throws(PackError) -> Set<String> {
+    var kept: Set<String> = []
+    for lead in plan.leads {
+      let isDone = await service.take(lead: try state.path(of: lead), of: lead.download)
+      if !isDone { kept.insert(lead.file.description) }
+    }
+    return kept
+  }
+
   // MARK: Installing
 
   /// The result of installing one file.

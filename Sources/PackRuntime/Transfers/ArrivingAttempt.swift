@@ -191,11 +191,7 @@ struct ArrivingAttempt: Sendable {
     guard pack.hasLeaves else { return }
     try await blocking { () throws(PackError) in
       let map = pack.map
-      do throws(FileFailure) {
-        try place.files.sync(try place.files.open(part, .readUnlinked, in: place.handle))
-      } catch {
-        throw error.writing(part)
-      }
+      try writing(part, place.files.sync(try place.files.open(part, .readUnlinked, in: place.handle)))
       try pack.noting.withLock { (_) throws(PackError) in try place.keep(map: map, of: identifier) }
     }
   }
@@ -263,33 +259,20 @@ extension ArrivingPack {
     var offset = UInt64(32 * segmentCount)
     if !hasLeaves { try accept(try read(32 * segmentCount, at: 0), of: lead, in: place) }
     let name = TransferPlace.part(identifier)
-    let part: OpenFile
-    do throws(FileFailure) {
-      part = try place.files.open(name, .writeUnlinked, in: place.handle)
-    } catch {
-      throw error.writing(name)
-    }
+    let part = try writing(name, place.files.open(name, .writeUnlinked, in: place.handle))
     for bounds in [lead.stream.tail..<size, 0..<lead.stream.launch] {
       for number in segments(holding: bounds) {
         let range = range(of: number..<number + 1)
         let bytes = try read(Int(range.upperBound - range.lowerBound), at: offset)
         offset += UInt64(bytes.count)
         guard try isRight(number, bytes.byteSpan, by: CryptoBackends.standard) else { throw Self.wrong(path) }
-        do throws(FileFailure) {
-          try place.files.writeAll(part, at: range.lowerBound, bytes.byteSpan)
-        } catch {
-          throw error.writing(name)
-        }
+        try writing(name, place.files.writeAll(part, at: range.lowerBound, bytes.byteSpan))
         take(number..<number + 1)
       }
     }
     // What others write meanwhile is not in it.
     let map = map
-    do throws(FileFailure) {
-      try place.files.sync(part)
-    } catch {
-      throw error.writing(name)
-    }
+    try writing(name, place.files.sync(part))
     try noting.withLock { (_) throws(PackError) in try place.keep(map: map, of: identifier) }
   }
 
@@ -301,11 +284,7 @@ extension ArrivingPack {
       let file = try? place.files.open(name, .readUnlinked, in: place.handle)
     else {
       place.removePart(identifier)
-      do throws(FileFailure) {
-        _ = try place.files.open(name, .create(mode: 0o600), in: place.handle)
-      } catch {
-        throw error.writing(name)
-      }
+      _ = try writing(name, place.files.open(name, .create(mode: 0o600), in: place.handle))
       return []
     }
     for number in 0..<segmentCount {
