@@ -150,6 +150,21 @@ struct LeadPlanTests {
     }
   }
 
+  @Test("of a pack of which the device has a version, a new one waits for its base, in spite of its lead", arguments: [true, false])
+  func updateOverBase(_ isHeld: Bool) throws {
+    var (pack, base) = (pack(), offer("base", size: 10, .onDemand))
+    pack.basePack = "base"
+    pack.deltas = [ManifestDelta(bases: [base.contentRoot], size: 100, sha256: digest("delta", 1))]
+    base.delivery = .onDemand
+    var manifest = manifest(pack, base)
+    manifest.defaults = ManifestDefaults(baseURL: "https://cdn.example.com/b/")
+    let earlier = DevicePack(
+      id: "a", version: 1, sha256: digest("a", 0), mode: .packed, isRejected: !isHeld, contentRoot: digest("content", 0))
+    let plan = DeliveryPlan(
+      for: manifest, records: [], files: [], facts: DeliveryFacts(.launch, at: now, device: [earlier], downloads: []))
+    #expect(plan.downloads.map(\.bytes.size).sorted() == (isHeld ? [10, 100] : [whole.size]))
+  }
+
   @Test("if the pack is here, too, its lead is not taken")
   func besideFile() throws {
     var pack = pack(.prefetch)

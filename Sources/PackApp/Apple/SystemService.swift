@@ -50,7 +50,7 @@
     func availableSpace() async -> UInt64? { nil }
 
     /// The system keeps no part that could be removed.
-    func freeSpace(keeping ids: Set<String>) async throws(PackError) -> Bool { false }
+    func freeSpace(keeping ids: Set<String>, launchesOf required: [PlannedDownload]) async throws(PackError) -> Bool { false }
 
     private static func translate(_ event: BackgroundEvent) -> [ServiceEvent] {
       func pack(_ identifier: String) -> String { DownloadIdentifier(identifier)?.id ?? identifier }

@@ -66,11 +66,15 @@ extension LibraryLoop {
     }
   }
 
-  /// Removes the parts of downloads that no call waits for and that are not played, except some.
+  /// Removes the parts of downloads that no call waits for and that are not played, except some. Of packs that the manifest requires, what is read at the
+  /// launch stays.
   ///
   /// - Returns: Whether there were any.
   func freeParts(except ids: Set<String> = []) async throws(PackError) -> Bool {
-    try await service.freeSpace(keeping: awaited.union(ids))
+    let manifest = try await delivery.store.requiredManifest()
+    let required = manifest.packs.filter { $0.delivery != .onDemand && delivery.isOffered($0) }
+    return try await service.freeSpace(
+      keeping: awaited.union(ids), launchesOf: required.compactMap { PlannedDownload(arriving: $0, manifest.defaults) })
   }
 
   func told(_ id: String, missing: UInt64) -> PackError {

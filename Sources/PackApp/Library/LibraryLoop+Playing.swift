@@ -25,7 +25,7 @@ extension LibraryLoop {
   /// Opens a pack of which enough is here to begin.
   ///
   /// - Returns: Whether it was.
-  private func openArriving(_ id: String) async throws(PackError) -> Bool {
+  func openArriving(_ id: String) async throws(PackError) -> Bool {
     guard let coming = try await coming(id), !coming.hasArrived, coming.record.state != .notLoaded(.cancelled),
       let entry = try await delivery.lookup([id]).packs[id], let defaults = await delivery.store.manifest?.manifest.defaults,
       let download = PlannedDownload(arriving: entry, defaults), download.identifier == coming.record.identifier,

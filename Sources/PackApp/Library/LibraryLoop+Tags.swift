@@ -93,10 +93,11 @@ extension LibraryLoop {
 
   /// Downloads and installs packs, and marks them as in use.
   ///
-  /// - Returns: The marks by pack name.
-  func install(_ missing: [ManifestPack], of goal: TagGoal, for request: TagRequest, _ number: Int) async throws(PackError) -> [String:
-    UseMark]
-  {
+  /// - Parameter isPlaying: Whether those of which no version is here are opened as soon as they can be read while they arrive.
+  /// - Returns: The marks of those that are installed, and those that arrive, by their names.
+  func install(
+    _ missing: [ManifestPack], of goal: TagGoal, for request: TagRequest, _ number: Int, isPlaying: Bool
+  ) async throws(PackError) -> (marks: [String: UseMark], arriving: [String: OpenedPack]) {
     let store = delivery.store
     try await store.checkInstallable()
     let deltas = try await store.deltas(to: missing)
@@ -107,11 +108,16 @@ extension LibraryLoop {
     defer { withExtendedLifetime(listening) {} }
     try await checkRoom(for: missing, deltas)
     var marks: [String: UseMark] = [:]
+    var arriving: [String: OpenedPack] = [:]
     let tags = request.tags
     let isPatient = request.waitsForNetwork
-    try await wait(for: missing.map(\.id), as: number, of: request) { () async throws(PackError) in
+    var played: Set<String> = []
+    if isPlaying { for pack in missing where try await store.installed(pack.id).isEmpty { played.insert(pack.id) } }
+    playing.formUnion(played)
+    defer { for id in played where opened.withLock({ $0[id] }) == nil { playing.remove(id) } }
+    try await wait(for: missing.map(\.id), as: number, of: request, isPlaying: isPlaying) { () async throws(PackError) in
       try await check(goal, of: tags, for: request)
-      let open = missing.filter { marks[$0.id] == nil }
+      let open = missing.filter { marks[$0.id] == nil && arriving[$0.id] == nil }
       let holding = try await store.hold(open)
       if let failure = holding.failure { throw failure }
       for (id, mark) in holding.marks {
@@ -119,11 +125,15 @@ extension LibraryLoop {
         meter.installed(id)
       }
       for pack in open where holding.marks[pack.id] == nil {
+        if played.contains(pack.id), try await openArriving(pack.id), let pack = opened.withLock({ $0[pack.id] }) {
+          arriving[pack.installed.id] = pack
+          continue
+        }
         if let failure = failure(of: pack.id, in: number, isPatient: isPatient) { throw failure }
       }
-      return marks.count == missing.count
+      return marks.count + arriving.count == missing.count
     }
-    return marks
+    return (marks, arriving)
   }
 
   /// Throws before anything is downloaded if there is no room for the packs that are not on their way, even after a purge. Purges nothing: that happens

@@ -107,7 +107,17 @@ public final class TagRequest: Sendable {
   ///   ``PackError/Code/wrongPack`` if the server has other bytes, ``PackError/Code/noSpace`` and ``PackError/Code/quotaExceeded`` with the number of
   ///   missing bytes, ``PackError/Code/cancelled``, ``PackError/Code/usage`` if the request is already in progress, or an error of installing or
   ///   opening a pack.
-  public func begin() async throws(PackError) -> TagAccess {
+  public func begin() async throws(PackError) -> TagAccess { try await begin(isPlaying: false) }
+
+  /// Does what ``begin()`` does, but of a pack of which no version is installed, what its launch reads is enough: it can be read while the rest arrives, as
+  /// after ``PackLibrary/play(_:)``. Packs without a lead, and updates, come whole.
+  ///
+  /// The progress counts the packs as a whole; the request ends before they are here.
+  ///
+  /// - Throws: As ``begin()``.
+  public func play() async throws(PackError) -> TagAccess { try await begin(isPlaying: true) }
+
+  private func begin(isPlaying: Bool) async throws(PackError) -> TagAccess {
     let access = try await underWay { () throws(PackError) -> TagAccess? in
       guard let goal = try await self.library.loop.goal(of: self.tags, for: self) else {
         throw PackError(.internalError, "parts of the catalogue were not fetched")
@@ -115,13 +125,15 @@ public final class TagRequest: Sendable {
       let holding = try await self.library.store.hold(goal.packs)
       if let failure = holding.failure { throw failure }
       let missing = goal.packs.filter { holding.marks[$0.id] == nil }
-      var marks = holding.marks
+      var (marks, arriving): ([String: UseMark], [String: OpenedPack]) = (holding.marks, [:])
       if !missing.isEmpty {
         self.state.withLock { $0.missing = missing.map(\.id) }
         defer { self.state.withLock { $0.missing = [] } }
-        marks.merge(try await self.library.loop.install(missing, of: goal, for: self, self.number)) { held, _ in held }
+        let brought = try await self.library.loop.install(missing, of: goal, for: self, self.number, isPlaying: isPlaying)
+        marks.merge(brought.marks) { held, _ in held }
+        arriving = brought.arriving
       }
-      return try await self.access(to: goal, marks)
+      return try await self.access(to: goal, marks, arriving)
     }
     guard let access else { throw PackError(.internalError, "a request succeeded, but returned no access") }
     return access
@@ -151,15 +163,22 @@ public final class TagRequest: Sendable {
   /// - Parameters:
   ///   - goal: The packs.
   ///   - marks: The marks that keep the packs in use until they are open.
-  private func access(to goal: TagGoal, _ marks: [String: UseMark]) async throws(PackError) -> TagAccess {
+  ///   - arriving: Those that are read while they arrive.
+  private func access(
+    to goal: TagGoal, _ marks: [String: UseMark], _ arriving: [String: OpenedPack] = [:]
+  ) async throws(PackError) -> TagAccess {
     defer { withExtendedLifetime(marks) {} }
     try await library.loop.check(goal, of: tags)
     var trials: [BootToken] = []
-    for pack in goal.packs {
+    for pack in goal.packs where arriving[pack.id] == nil {
       if let token = try await library.store.run(pack, startsTrial: update == .onTrial) { trials.append(token) }
     }
     var opened: [OpenedPack] = []
     for pack in goal.packs {
+      if let open = arriving[pack.id] {
+        opened.append(open)
+        continue
+      }
       let open = try await library.store.open(pack.id)
       guard open.installed.version == pack.version, open.installed.sha256 == pack.sha256 else {
         throw PackError(

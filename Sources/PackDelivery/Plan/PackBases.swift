@@ -14,7 +14,7 @@ struct PackBases {
   ///   - records: The records before the plan, and what is on the device.
   ///   - files: The files in the shared directory.
   init<Failure: Error>(
-    _ packs: ManifestListing, _ records: PlanRecords<Failure>, _ files: WaitingFiles, _ facts: DeliveryFacts
+    _ packs: ManifestListing, _ records: PlanRecords<Failure>, _ files: WaitingFiles, _ facts: DeliveryFacts, _ defaults: ManifestDefaults
   ) throws(Failure) {
     func read(_ id: String) throws(Failure) -> PackStatus? { records.ids.contains(id) ? try records.read(id) : nil }
     func cost(of base: ManifestPack) throws(Failure) -> UInt64? {
@@ -38,12 +38,12 @@ struct PackBases {
       }
       let any = try read(pack.id)
       let record = any.flatMap { $0.bytes == PackBytes(pack) ? $0 : nil }
-      // An essential download depends on nothing, because only this event permits it; nor does what has begun, or came to nothing as a delta.
-      if pack.delivery == .essential, facts.event.permitsEssential || pack.stream != nil { continue }
+      let versions = try records.versions(pack.id)
+      if facts.isWhole(pack, over: versions.filter({ !$0.isRejected }), defaults) { continue }
+      // What has begun depends on nothing either, nor does what came to nothing as a delta.
       if let record {
         guard record.state.kind == .notLoaded, record.fallback == nil, try !records.hasArrived(record, among: files) else { continue }
       }
-      let versions = try records.versions(pack.id)
       guard !versions.contains(where: { $0.isExactly(PackBytes(pack)) }), Self.isWanted(pack, any, versions, facts),
         let cost = try cost(of: base)
       else { continue }

@@ -48,6 +48,17 @@ public struct PlannedDownload: Hashable, Sendable {
   public var identifier: DownloadIdentifier { DownloadIdentifier(id: id, bytes: bytes) }
 }
 
+extension DeliveryFacts {
+  /// Whether a pack is downloaded as it is, and not as a delta. An essential download depends on nothing, because only this event permits it. What a lead
+  /// has would be lost with a delta.
+  ///
+  /// - Parameter held: The versions on the device.
+  func isWhole(_ pack: ManifestPack, over held: [DevicePack], _ defaults: ManifestDefaults) -> Bool {
+    guard pack.delivery == .essential else { return false }
+    return PackLeadFile(of: pack, defaults) == nil ? event.permitsEssential : held.isEmpty
+  }
+}
+
 /// The lead of a pack, with its URL (FORMAT.md §9.9).
 package struct PackLeadFile: Hashable, Sendable {
   /// The URL of the lead.

@@ -53,7 +53,7 @@ struct Planning<Failure: Error> {
     installed = Set((facts.device ?? []).lazy.filter { !$0.isRejected }.map(\.id))
     let files = WaitingFiles(files)
     self.files = files
-    bases = try PackBases(packs, records, files, facts)
+    bases = try PackBases(packs, records, files, facts, defaults)
     isNeeded = Array(repeating: false, count: files.files.count)
     plan.allowance = facts.allowance
   }
@@ -329,8 +329,7 @@ struct Planning<Failure: Error> {
       status.delta = nil
     }
     guard status.state.kind == .notLoaded || status.state.kind == .failed, try !records.hasArrived(status, among: files) else { return }
-    // An essential download depends on nothing, because only this event permits it. What its lead has would be lost with a delta.
-    if isEssential(pack) || pack.delivery == .essential && held.isEmpty && PackLeadFile(of: pack, defaults) != nil { return }
+    if facts.isWhole(pack, over: held, defaults) { return }
     let roots = (held.map(\.contentRoot) + [bases.awaited[pack.id]]).compactMap(\.self) + bases.roots(below: pack)
     status.delta = pack.cheapestDelta(over: Set(roots)).map { PackBytes(version: pack.version, size: $0.size, sha256: $0.sha256) }
   }

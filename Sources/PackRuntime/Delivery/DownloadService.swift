@@ -30,8 +30,9 @@ package protocol DownloadService: Sendable {
   func availableSpace() async -> UInt64?
   /// Ends the downloads of all packs except some, and removes what is kept of them. Later plans begin those again that the manifest requires.
   ///
+  /// - Parameter required: Packs of which what is read at the launch stays, if it is here.
   /// - Returns: Whether there was something.
-  func freeSpace(keeping ids: Set<String>) async throws(PackError) -> Bool
+  func freeSpace(keeping ids: Set<String>, launchesOf required: [PlannedDownload]) async throws(PackError) -> Bool
 }
 
 extension DownloadService {

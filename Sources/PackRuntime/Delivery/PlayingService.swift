@@ -69,8 +69,8 @@ package struct PlayingService: DownloadService {
 
   package func availableSpace() async -> UInt64? { await system.availableSpace() }
 
-  package func freeSpace(keeping ids: Set<String>) async throws(PackError) -> Bool {
-    let isFreed = try await own.freeSpace(keeping: ids)
-    return try await system.freeSpace(keeping: ids) || isFreed
+  package func freeSpace(keeping ids: Set<String>, launchesOf required: [PlannedDownload]) async throws(PackError) -> Bool {
+    let isFreed = try await own.freeSpace(keeping: ids, launchesOf: required)
+    return try await system.freeSpace(keeping: ids, launchesOf: required) || isFreed
   }
 }

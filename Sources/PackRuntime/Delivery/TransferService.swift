@@ -61,15 +61,21 @@ package struct TransferService: DownloadService {
 
   package func availableSpace() async -> UInt64? { try? await transfers.availableSpace() }
 
-  package func freeSpace(keeping ids: Set<String>) async throws(PackError) -> Bool {
+  package func freeSpace(keeping ids: Set<String>, launchesOf required: [PlannedDownload]) async throws(PackError) -> Bool {
+    var (ids, isShortened) = (ids, false)
+    for download in required where !ids.contains(download.id) && hasPieces(download.identifier.description) {
+      guard let isShorter = await transfers.shorten(download) else { continue }
+      ids.insert(download.id)
+      isShortened = isShortened || isShorter
+    }
     let ended = await transfers.cancelAll { DownloadIdentifier($0).map { ids.contains($0.id) } ?? false }
     for identifier in ended { try await blocking { (state) throws(PackError) in try Self.giveUp(identifier, state) } }
-    let isRemoved = try await transfers.removeParts { [state] (identifier) throws(PackError) in
+    let isRemoved = try await transfers.removeParts { [state, ids] (identifier) throws(PackError) in
       guard !ids.contains(identifier.id) else { return true }
       try Self.giveUp(identifier.description, state)
       return false
     }
-    return isRemoved || !ended.isEmpty
+    return isRemoved || isShortened || !ended.isEmpty
   }
 
   /// Records that a pack that was requested is not wanted any more. Those that the manifest requires come later.

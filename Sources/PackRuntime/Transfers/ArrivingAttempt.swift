@@ -260,8 +260,8 @@ extension ArrivingPack {
     if !hasLeaves { try accept(try read(32 * segmentCount, at: 0), of: lead, in: place) }
     let name = TransferPlace.part(identifier)
     let part = try writing(name, place.files.open(name, .writeUnlinked, in: place.handle))
-    for bounds in [lead.stream.tail..<size, 0..<lead.stream.launch] {
-      for number in segments(holding: bounds) {
+    for segments in [tail, launch] {
+      for number in segments {
         let range = range(of: number..<number + 1)
         let bytes = try read(Int(range.upperBound - range.lowerBound), at: offset)
         offset += UInt64(bytes.count)
@@ -274,6 +274,18 @@ extension ArrivingPack {
     let map = map
     try writing(name, place.files.sync(part))
     try noting.withLock { (_) throws(PackError) in try place.keep(map: map, of: identifier) }
+  }
+
+  /// Removes everything but what is read at the launch. Only of one that is playable, and that is not read any more.
+  ///
+  /// - Returns: Whether there was anything else.
+  func shorten(in place: TransferPlace) throws(PackError) -> Bool {
+    let kept = [launch, tail]
+    guard received > kept.reduce(0, { $0 + size(of: $1) }) else { return false }
+    try noting.withLock { (_) throws(PackError) in
+      try place.shorten(identifier, to: kept.map(range(of:)), map: Self.map(of: segmentCount) { number in kept.contains { $0.contains(number) } })
+    }
+    return true
   }
 
   /// Returns the segments that a download of the whole file has brought, and whose digests are right.

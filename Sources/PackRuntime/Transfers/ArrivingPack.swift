@@ -84,7 +84,7 @@ package final class ArrivingPack: PackArrival {
     return start(segments.lowerBound)..<start(segments.upperBound)
   }
 
-  private func size(of segments: Range<Int>) -> UInt64 {
+  func size(of segments: Range<Int>) -> UInt64 {
     let range = range(of: segments)
     return range.upperBound - range.lowerBound
   }
@@ -94,6 +94,11 @@ package final class ArrivingPack: PackArrival {
   func segments(holding range: Range<UInt64>) -> ClosedRange<Int> {
     segment(holding: range.lowerBound)...segment(holding: range.upperBound - 1)
   }
+
+  /// The segments that are read at the launch.
+  var launch: Range<Int> { 0..<segments(holding: 0..<lead.stream.launch).upperBound + 1 }
+  /// The segments of what every reader needs.
+  var tail: Range<Int> { segments(holding: lead.stream.tail..<size).lowerBound..<segmentCount }
 
   /// Whether the bytes of a segment are those of the pack. Nothing is if its digest is not known.
   func isRight(_ number: Int, _ bytes: Span<UInt8>, by backend: any CryptoBackend) throws(PackError) -> Bool {
@@ -117,11 +122,13 @@ package final class ArrivingPack: PackArrival {
 
   /// One bit for each segment that is here, the first in the lowest bit of the first byte.
   var map: [UInt8] {
-    state.withLock { state in
-      var map = [UInt8](repeating: 0, count: (state.isHere.count + 7) / 8)
-      for (number, isHere) in state.isHere.enumerated() where isHere { map[number / 8] |= 1 << UInt8(number % 8) }
-      return map
-    }
+    state.withLock { state in Self.map(of: state.isHere.count) { state.isHere[$0] } }
+  }
+
+  static func map(of count: Int, _ isHere: (Int) -> Bool) -> [UInt8] {
+    var map = [UInt8](repeating: 0, count: (count + 7) / 8)
+    for number in 0..<count where isHere(number) { map[number / 8] |= 1 << UInt8(number % 8) }
+    return map
   }
 
   /// Chooses the segments to fetch next, at most this many bytes of them, but at least one. They are not chosen again before ``take(_:)`` or ``giveBack(_:)``.
@@ -130,8 +137,6 @@ package final class ArrivingPack: PackArrival {
   func claim(_ most: UInt64) -> Range<Int>? {
     state.withLock { state in
       let all = 0..<state.isHere.count
-      let launch = 0..<segments(holding: 0..<lead.stream.launch).upperBound + 1
-      let tail = segments(holding: lead.stream.tail..<layout.packSize).lowerBound..<all.upperBound
       state.wanted.removeAll { range in range.allSatisfy { state.isHere[$0] } }
       var found: (first: Int, end: Int, most: UInt64)?
       // What was asked for last is what somebody waits for now. What follows it is likely to be next.
@@ -205,12 +210,7 @@ package final class ArrivingPack: PackArrival {
   private func tell() {
     let isNew = state.withLock { state in
       let (playable, stalled) = (state.isPlayable, state.isStalled)
-      if !state.isPlayable, !state.leaves.isEmpty {
-        let stream = lead.stream
-        state.isPlayable =
-          segments(holding: 0..<stream.launch).allSatisfy { state.isHere[$0] }
-          && segments(holding: stream.tail..<layout.packSize).allSatisfy { state.isHere[$0] }
-      }
+      if !state.isPlayable, !state.leaves.isEmpty { state.isPlayable = launch.allSatisfy { state.isHere[$0] } && tail.allSatisfy { state.isHere[$0] } }
       state.isStalled = !state.waits.isEmpty && clock.now - state.moved >= policy.stallTime
       return state.isPlayable != playable || state.isStalled != stalled
     }

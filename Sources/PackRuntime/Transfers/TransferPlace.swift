@@ -133,6 +133,27 @@ package final class TransferPlace: Sendable {
     try directory.replace(Self.map(identifier), with: map.byteSpan, by: Self.draft(identifier))
   }
 
+  /// Keeps only some bytes of a part, each at its place. For a moment, they need their space twice.
+  ///
+  /// - Parameter map: The segments that these are.
+  func shorten(_ identifier: String, to kept: [Range<UInt64>], map: [UInt8]) throws(PackError) {
+    let (name, draft) = (Self.part(identifier), Self.draft(identifier))
+    // What is not said to be in the part may be there.
+    try keep(map: map, of: identifier)
+    let part = try writing(name, files.open(name, .readUnlinked, in: handle))
+    try? files.remove(draft, .file, in: handle)
+    let copy = try writing(draft, files.open(draft, .create(mode: 0o600), in: handle))
+    for range in kept {
+      try files.forEachPiece(of: part, range, atOnce: 1 << 20, name: name) { (bytes, start) throws(PackError) in
+        try writing(draft, files.writeAll(copy, at: start, bytes))
+      }
+    }
+    try writing(draft, files.sync(copy))
+    // If power is lost, an older map must not be found beside the new part.
+    try directory.settle()
+    try writing(name, files.rename(draft, to: name, in: handle))
+  }
+
   // MARK: Chunks
 
   /// The bytes of a file that are here.

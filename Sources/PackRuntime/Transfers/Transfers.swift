@@ -144,6 +144,27 @@ public actor Transfers {
     return ended
   }
 
+  /// Ends the download of a pack and removes what is here of it, except what is read at its launch, if that is here.
+  ///
+  /// - Returns: Whether something was removed. Nil if its launch is not here, or for want of space even that cannot be kept alone: then all of it is.
+  func shorten(_ download: PlannedDownload) async -> Bool? {
+    let identifier = download.identifier.description
+    if case .ended(isComplete: true) = entries[identifier]?.phase { return nil }
+    guard let pack = await arrive(download), pack.isPlayable else { return nil }
+    entries[identifier] = nil
+    let attempt = attempts[identifier]
+    attempt?.cancel()
+    launch()
+    await attempt?.value
+    guard entries[identifier] == nil else { return nil }
+    await transport.end(identifier)
+    guard entries[identifier] == nil, (try? await parts.lock(identifier)) != nil else { return nil }
+    defer { parts.unlock(identifier) }
+    // Who reads it has the file that goes.
+    forget(identifier, as: PackError(.cancelled, "pack '\(download.id)' was removed to free space"))
+    return try? await WorkerPool.settled { [place] () throws(PackError) in try pack.shorten(in: place) }
+  }
+
   /// Changes the priority of a download, from 0 to 1. With priority 1, it takes the place of a less urgent one, which continues later.
   public func setPriority(_ priority: Double, of identifier: String) async {
     guard let entry = entries[identifier], entry.priority != priority else { return }

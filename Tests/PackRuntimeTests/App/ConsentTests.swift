@@ -210,5 +210,7 @@ private struct InexactService: DownloadService {
   func setPriority(_ priority: Double, of identifier: String) async { await service.setPriority(priority, of: identifier) }
   func cancel(_ id: String) async throws(PackError) { try await service.cancel(id) }
   func availableSpace() async -> UInt64? { await service.availableSpace() }
-  func freeSpace(keeping ids: Set<String>) async throws(PackError) -> Bool { try await service.freeSpace(keeping: ids) }
+  func freeSpace(keeping ids: Set<String>, launchesOf required: [PlannedDownload]) async throws(PackError) -> Bool {
+    try await service.freeSpace(keeping: ids, launchesOf: required)
+  }
 }

@@ -50,9 +50,13 @@ struct PlayStage {
   }
 
   /// Publishes the pack as an essential one. Returns the manifest.
-  func publishEssential() throws -> SignedManifest {
+  func publishEssential() throws -> SignedManifest { try publish { $0.delivery = .essential } }
+
+  /// Publishes the pack after a change of its entry. Returns the manifest.
+  @discardableResult
+  func publish(_ change: (inout ManifestPack) -> Void) throws -> SignedManifest {
     var entry = offer.entry
-    entry.delivery = .essential
+    change(&entry)
     let bytes = try Self.document(1, entry)
     document.withLock { $0 = bytes }
     return try SignedManifest(bytes)
@@ -315,6 +319,40 @@ struct PlayTests {
     try await eventually("the lead stays") { stage.place.waiting.isEmpty }
   }
 
+  @Test("to make room for another pack, what is here of a required one goes, but not its launch", arguments: [true, false])
+  func makesRoom(_ isRequired: Bool) async throws {
+    try stage.publish { if isRequired { $0.delivery = .essential } }
+    let (launch, tail) = (stage.stream.launch, stage.stream.tail)
+    stage.server.withLock { $0.gate = { $0.lowerBound < launch + 300_000 || $0.lowerBound >= tail } }
+    let first = try await stage.library(stage.network())
+    try await first.play(PlayStage.id)
+    try await eventually("it does not arrive") { try await first.loop.isHere(launch + 300_000) }
+    #expect(try await !first.loop.freeParts(), "it is played")
+    await first.stop()
+    stage.server.withLock { $0.isOnline = false }
+
+    let packs = try await stage.library(stage.network(), session: "two")
+    #expect(try await packs.loop.freeParts())
+    #expect(try await !packs.loop.freeParts(), "there is nothing more")
+    let playing = Task { try await packs.play(PlayStage.id) }
+    if isRequired {
+      try await playing.value
+      #expect(try Array(packs.data(PlayStage.id, "a/launch.bin")) == PlayStage.files["a/launch.bin"])
+      #expect(try await packs.loop.isHere(0))
+      #expect(try await !packs.loop.isHere(launch + 300_000))
+    } else {
+      try await eventually("it does not wait") {
+        if case .waiting(.network) = await packs.loop.status(of: PlayStage.id) { true } else { false }
+      }
+      playing.cancel()
+    }
+    stage.server.withLock { $0.isOnline = true }
+    stage.release()
+    try await packs.ensure(PlayStage.id)
+    try await expectFiles(packs)
+    _ = try? await playing.value
+  }
+
   @Test("a lead with wrong bytes is not taken, and the pack comes over the network", arguments: [0, 600, 30_000, -1, -5000])
   func wrongLead(_ place: Int) async throws {
     let ours = try stage.place.extension()
@@ -401,6 +439,41 @@ struct PlayTests {
     for piece in stage.pieces(again) where piece.upperBound <= end || piece.lowerBound >= stage.stream.tail {
       #expect(!got.contains(piece.lowerBound), "\(piece) is fetched again of \(pieces)")
     }
+  }
+
+  @Test("a request by tags opens what can be played, and waits for what cannot")
+  func tags() async throws {
+    try stage.publish { $0.tags = ["start"] }
+    stage.hold()
+    let packs = try await stage.library(stage.network())
+    let request = TagRequest(["start"], of: packs)
+    let access = try await request.play()
+    #expect(request.progress.phase == .ready && access.packs.count == 1)
+    #expect(try access.read("a/launch.bin") == PlayStage.files["a/launch.bin"])
+    #expect(await isPlayable(packs))
+    let whole = Task { try await TagRequest(["start"], of: packs).begin() }
+    let reading = Task { try await read(try access.pack(PlayStage.id), "d/last.bin") }
+    stage.release()
+    #expect(try await reading.value == PlayStage.files["d/last.bin"])
+    #expect(try await whole.value.packs.map(\.installed.version) == [1])
+    access.end()
+    try await eventually("it is not installed") { await isReady(packs) }
+    #expect(try await request.play().packs.first?.pack?.source.isArriving == false)
+  }
+
+  @Test("a request by tags that ends before it can be played leaves nothing behind")
+  func tagsCancelled() async throws {
+    try stage.publish { $0.tags = ["start"] }
+    stage.server.withLock { $0.gate = { _ in false } }
+    let packs = try await stage.library(stage.network())
+    let request = Task { try await TagRequest(["start"], of: packs).play() }
+    try await eventually("it does not wait") { await !packs.loop.playing.isEmpty }
+    request.cancel()
+    await #expect(throws: PackError.self) { try await request.value }
+    #expect(await packs.loop.playing.isEmpty)
+    stage.release()
+    let access = try await TagRequest(["start"], of: packs).play()
+    #expect(try access.read("a/launch.bin") == PlayStage.files["a/launch.bin"])
   }
 
   @Test("who waits for the whole pack does not close it for those who play it")
@@ -561,6 +634,14 @@ private final class GatheringTask: SchemeReceiver {
   func fail(_ error: PackError) { (isFinished, self.error) = (true, error) }
 }
 
+extension LibraryLoop {
+  /// Whether the pack is playable, and more of it than this is here.
+  fileprivate func isHere(_ size: UInt64) async throws -> Bool {
+    guard case .playable(_, let received, _, _) = await status(of: PlayStage.id) else { return false }
+    return received > size
+  }
+}
+
 /// A download service of a system that never gets around to a download.
 final class FakeService: DownloadService {
   private let state: SharedState
@@ -587,5 +668,5 @@ final class FakeService: DownloadService {
     if let identifier = try state.cancel(id) { drop(identifier.description) }
   }
   func availableSpace() async -> UInt64? { nil }
-  func freeSpace(keeping ids: Set<String>) async throws(PackError) -> Bool { false }
+  func freeSpace(keeping ids: Set<String>, launchesOf required: [PlannedDownload]) async throws(PackError) -> Bool { false }
 }

@@ -123,6 +123,43 @@ struct ArrivingTests {
     }
   }
 
+  @Test("of a pack that has to make room, its launch stays, whatever stops that", arguments: [MemoryDisk.Kind.linux, .apple])
+  func shortenCrash(_ kind: MemoryDisk.Kind) async throws {
+    var random = SeededGenerator()
+    let first = MemoryFiles(MemoryDisk(kind))
+    stage.hold(after: stage.stream.launch + (2 << 20))
+    let transfers = try await open(stage.network(), first)
+    let pack = try #require(await transfers.arrive(try download))
+    await transfers.add([try download])
+    try await eventually("it does not arrive") { pack.isPlayable && pack.received > 2 << 20 }
+    await transfers.close()
+    stage.release()
+    let disk = MemoryFiles(first.disk.after(.kill)).disk
+    // The last one is not stopped.
+    for number in 0...24 {
+      let files = number == 24 ? MemoryFiles(disk.after(.kill)) : MemoryFiles(disk.after(.kill), .stopBeforeChange(number))
+      if let transfers = try? await open(stage.network(), files) {
+        let isShorter = await transfers.shorten(try download)
+        if number == 24 {
+          #expect(isShorter == true)
+          #expect(await transfers.shorten(try download) == false)
+          #expect(await transfers.arrive(try download)?.isPlayable == true)
+          files.end()
+        }
+        await transfers.close()
+      }
+      files.end()
+      for crash in [MemoryDisk.Crash.kill, .powerCut, .zeroedContent, .emptiedContent] {
+        guard number == 24 || number % 4 == Int.random(in: 0..<4, using: &random) || Effort.isFull else { continue }
+        let (disk, network) = (MemoryFiles(files.disk.after(crash)), stage.network())
+        #expect(try await run(network, disk).finished.count == 1, "after \(crash) before change \(number)")
+        #expect(try content(disk) == stage.pack, "after \(crash) before change \(number)")
+        #expect(sent(network) <= stage.stream.tail - stage.stream.launch, "after \(crash) before change \(number)")
+        if number == 24, crash == .kill { #expect(sent(network) == stage.stream.tail - stage.stream.launch) }
+      }
+    }
+  }
+
   @Test("without space at any write nothing is lost, and with space it goes on", arguments: 1..<9)
   func fullDisk(_ number: Int) async throws {
     let disk = MemoryDisk(.linux)
