@@ -18,12 +18,12 @@ final class SimulatedWorld: Sendable {
 
   let clock: VirtualClock
   let timeline: Timeline
-  let speed: NetworkSpeed
+  let link: NetworkLink
   private let state: Monitor<State>
 
-  init(clock: VirtualClock, speed: NetworkSpeed) {
+  init(clock: VirtualClock, link: NetworkLink) {
     self.clock = clock
-    self.speed = speed
+    self.link = link
     timeline = Timeline(clock)
     state = Monitor(State(faults: PendingFaults([], packs: [])))
   }
@@ -110,7 +110,7 @@ final class SimulatedWorld: Sendable {
   ///
   /// - Parameter name: that of the pack or the shard; nil for the manifest.
   func transfer(_ bytes: UInt64, of name: String?) {
-    clock.advance(milliseconds: NetworkSpeed.latency + speed.milliseconds(bytes))
+    clock.advance(milliseconds: link.latency + link.milliseconds(bytes))
     count(bytes, of: name)
   }
 

@@ -253,11 +253,11 @@ extension Simulation {
         download, .plain("the server has no such file"), .http(status: 404), "gets status 404", isInjected: false, toApp: toApp)
     }
     if let deadline {
-      let time = NetworkSpeed.latency + world.speed.milliseconds(size - min(size, download.received))
+      let time = world.link.latency + world.link.milliseconds(size - min(size, download.received))
       let left = deadline - clock.milliseconds
       guard time <= left else {
         clock.advance(milliseconds: left)
-        let came = min(world.speed.bytes(within: left - min(left, NetworkSpeed.latency)), size - min(size, download.received))
+        let came = min(world.link.bytes(within: left.less(world.link.latency)), size - min(size, download.received))
         world.count(came, of: pack)
         if let exceeded = daemon.charge(came, to: download) {
           daemon.end(download.identifier)

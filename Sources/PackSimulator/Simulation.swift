@@ -56,7 +56,7 @@ package struct Simulation {
     let first = settings.earlier ?? settings.release
     published = first
     let clock = VirtualClock(start: first.manifest.issued?.secondsSince1970 ?? first.manifest.expires.secondsSince1970 - 86_400 * 30)
-    world = SimulatedWorld(clock: clock, speed: settings.speed)
+    world = SimulatedWorld(clock: clock, link: settings.link)
     daemon = DownloadDaemon(isBackgroundProhibited: false)
   }
 

@@ -108,7 +108,7 @@ extension SimulationReport {
     [
       "type": "simulation", "event": .text(settings.event.rawValue), "release": .text(settings.release.path),
       "manifestVersion": .number(settings.release.manifest.version), "rules": .text(settings.rules.source),
-      "speed": .number(settings.speed.bytesPerSecond), "launches": .number(launches), "durationMilliseconds": .number(duration),
+      "link": .text(settings.link.text), "launches": .number(launches), "durationMilliseconds": .number(duration),
       "notes": .texts(notes),
     ]
   }

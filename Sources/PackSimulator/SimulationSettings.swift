@@ -22,8 +22,8 @@ package struct SimulationSettings: Sendable {
   package var asked: Set<String> = []
   /// The tags that the app requests at each start. It fetches the catalogue that lists their packs.
   package var tags: Set<String> = []
-  /// The network speed.
-  package var speed = NetworkSpeed.wifi
+  /// The network.
+  package var link = NetworkLink.usual
   /// Whether the device is in low power mode until the first start of the app.
   package var isLowPower = false
   /// Whether in-app content is switched off, so that nothing is downloaded before the first start.

@@ -102,7 +102,7 @@ struct SimulatedErrorTests {
       try handle.truncate(atOffset: 1 << 30)
       try handle.close()
     }
-    settings.speed = try NetworkSpeed(parsing: "4g")
+    settings.link = try NetworkLink(parsing: "20Mbit/s,100ms")
     let report = try await play(settings)
     #expect(report.codes("extra").first == 204, "\(report.story)")
     #expect(!report.events.contains { $0.text.hasPrefix("extra: has ") && $0.time <= 31_000 })
@@ -144,10 +144,10 @@ struct SimulatedErrorTests {
     #expect(report.codes("music") == [-1] && report.findings.isEmpty && report.notReady == ["voices-de"], "\(report.story)")
   }
 
-  @Test("a file of any size on the server takes no longer than its declared size", arguments: ["wifi", "1000"])
-  func endlessFile(_ speed: String) async throws {
+  @Test("a file of any size on the server takes no longer than its declared size", arguments: ["100Mbit/s,100ms", "8kbit/s,100ms"])
+  func endlessFile(_ link: String) async throws {
     var settings = try await Releases.made().settings(.periodic, 1, "extra:size=\(UInt64.max)")
-    settings.speed = try NetworkSpeed(parsing: speed)
+    settings.link = try NetworkLink(parsing: link)
     let report = try await play(settings)
     #expect(report.findings.isEmpty && report.notReady == ["voices-de"], "\(report.story)")
     #expect(report.duration < 30 * 86_400_000)
@@ -176,7 +176,7 @@ struct SimulatedErrorTests {
   func alreadyScheduled() async throws {
     let releases = try await Releases.made()
     var settings = try releases.settings(.install)
-    settings.speed = try NetworkSpeed(parsing: "1")
+    settings.link = try NetworkLink(parsing: "8bit/s,100ms")
     let report = try await play(settings)
     #expect(report.codes == [100] && report.findings.isEmpty && report.notReady == ["voices-de"], "\(report.story)")
   }
@@ -310,9 +310,9 @@ struct SimulatedFaultTests {
       if random.next() % 2 == 0 { settings.extensionDeath = 1 + Int(random.next() % 250) }
       if event != .periodic, random.next() % 2 == 0 { settings.later = releases[3] }
       settings.isLowPower = random.next() % 3 == 0
-      settings.speed = try NetworkSpeed(parsing: "\(1 + random.next() % 100_000)")
+      settings.link = try NetworkLink(parsing: "\(8 + random.next() % 800_000)bit/s,\(random.next() % 400)ms")
       let report = try await play(settings)
-      let what = "seed \(random.seed), round \(round): \(event) \(faults) killed at \(settings.extensionDeath ?? 0), \(settings.speed.name)"
+      let what = "seed \(random.seed), round \(round): \(event) \(faults) killed at \(settings.extensionDeath ?? 0), \(settings.link.text)"
       #expect(report.findings.isEmpty && report.notReady == ["voices-de"], "\(what)\n\(report.story)")
     }
   }
@@ -463,7 +463,7 @@ struct SimulationFindingTests {
   }
 
   @Test(
-    "valid faults and speeds are parsed, and invalid ones are refused",
+    "valid faults are parsed, and invalid ones are refused",
     arguments: [
       "core", ":truncate", "core:", "core:late", "core:size=", "core:truncate=4", "core:size*0", "core:size*x", "manifest:size",
       "core:size*1001",
@@ -473,8 +473,6 @@ struct SimulationFindingTests {
     for text in ["core:truncate", "all:offline*3", "manifest:size=4096", "a:size=1*2", "manifest:lock"] {
       #expect(try SimulatedFault(parsing: text).description == text)
     }
-    for text in ["", "0", "-1", "5g", "1.5", "1000000000001"] { #expect(throws: PackError.self) { try NetworkSpeed(parsing: text) } }
-    #expect(try NetworkSpeed(parsing: "3G").bytesPerSecond == 94_000)
   }
 
   @Test("packs that the app requests by tag or name arrive, and an unknown word gives the most similar one")

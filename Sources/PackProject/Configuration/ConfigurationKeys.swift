@@ -219,7 +219,8 @@ extension ConfigurationMap {
     noun: "'budget'",
     keys: limits + [
       ConfigurationKey(
-        "launch", .scalar(.size(0...Self.largestSize)), "The maximum size of what is downloaded before it can be played.", example: "800 kB"
+        "launch", .scalar(.launch), "The maximum size of what is downloaded before it can be played, or its time at a rate.",
+        example: "3s at 5Mbit/s"
       ),
       ConfigurationKey("message", .scalar(.text(longest: 2000)), "The message to show if a limit is exceeded."),
     ])

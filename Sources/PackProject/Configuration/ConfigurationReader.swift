@@ -412,7 +412,8 @@ struct ConfigurationReader {
   private func budget(_ node: ConfigurationNode?, _ filled: (String) -> String) -> PackerConfiguration.PackBudget? {
     node.map { node in
       PackerConfiguration.PackBudget(
-        download: node.size("download"), installed: node.size("installed"), launch: node.size("launch"),
+        download: node.size("download"), installed: node.size("installed"),
+        launch: node.text("launch", .launch).flatMap(ScalarFormat.launchSize),
         message: node.text("message", .text(longest: 2000)).map(filled), position: node.position)
     }
   }

@@ -17,6 +17,8 @@ enum ScalarFormat: Sendable {
   case headroom
   /// A number of bytes, or text with a unit.
   case size(ClosedRange<UInt64>)
+  /// A size, or a time at a rate, such as `3s at 5Mbit/s`.
+  case launch
   /// A whole number without a unit.
   case number(ClosedRange<UInt64>)
   case percent
@@ -74,6 +76,8 @@ extension ScalarFormat {
       return Self.headroomProblem(scalar)
     case .size(let range):
       return Self.sizeProblem(text, range)
+    case .launch:
+      return Self.launchSize(text) == nil ? "\(shown), which is not a size: write one such as 800 kB, or 3s at 5Mbit/s" : nil
     case .number(let range):
       return UInt64(text).map(range.contains) ?? false
         ? nil : "\(shown), which is not a whole number from \(range.lowerBound) to \(range.upperBound)"
@@ -109,7 +113,7 @@ extension ScalarFormat {
   var typeName: String {
     switch self {
     case .flag: "true or false"
-    case .size: "a size"
+    case .size, .launch: "a size"
     case .headroom: "a share or a size"
     case .percent, .number: "a number"
     default: "text"
@@ -120,7 +124,8 @@ extension ScalarFormat {
     switch (self, scalar.kind) {
     case (_, .null):
       return "empty; expected \(typeName)"
-    case (.flag, .flag), (.size, .number), (.size, .text), (.headroom, .text), (.headroom, .number), (.percent, .number),
+    case (.flag, .flag), (.size, .number), (.size, .text), (.launch, .number), (.headroom, .text), (.headroom, .number),
+      (.percent, .number),
       (.number, .number), (.level, .number), (.level, .text):
       return nil
     case (.flag, _), (.percent, _), (.number, _):
@@ -181,6 +186,15 @@ extension ScalarFormat {
       return "\(count.bytes) bytes; it must be from \(range.lowerBound) to \(range.upperBound) bytes"
     }
     return nil
+  }
+
+  /// Returns the bytes of a size, or those that arrive within a time at a rate; nil if the text is neither.
+  static func launchSize(_ text: String) -> UInt64? {
+    if let count = ByteCount(parsing: text) { return count.bytes }
+    guard let match = text.wholeMatch(of: /([0-9]{1,4}(?:\.[0-9])?) *s at ([0-9].*)/), let seconds = Double(match.1),
+      let bits = NetworkLink.bitsPerSecond(match.2)
+    else { return nil }
+    return UInt64(seconds * bits / 8)
   }
 
   private static func headroomProblem(_ scalar: ConfigurationNode.Scalar) -> String? {
@@ -358,6 +372,13 @@ extension ScalarFormat {
         "anyOf": [
           ["type": "integer", "minimum": .number(Int(clamping: range.lowerBound)), "maximum": .number(Int(clamping: range.upperBound))],
           Self.pattern("^\(Self.sizePattern)$"),
+        ]
+      ]
+    case .launch:
+      [
+        "anyOf": [
+          ["type": "integer", "minimum": 0],
+          Self.pattern("^(\(Self.sizePattern)|[0-9]{1,4}(\\.[0-9])? *s at [0-9.]+([kMG]?bit/s))$"),
         ]
       ]
     case .number(let range):

@@ -283,7 +283,8 @@ extension ArrivingPack {
     let kept = [launch, tail]
     guard received > kept.reduce(0, { $0 + size(of: $1) }) else { return false }
     try noting.withLock { (_) throws(PackError) in
-      try place.shorten(identifier, to: kept.map(range(of:)), map: Self.map(of: segmentCount) { number in kept.contains { $0.contains(number) } })
+      try place.shorten(
+        identifier, to: kept.map(range(of:)), map: Self.map(of: segmentCount) { number in kept.contains { $0.contains(number) } })
     }
     return true
   }

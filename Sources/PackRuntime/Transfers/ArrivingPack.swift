@@ -210,7 +210,9 @@ package final class ArrivingPack: PackArrival {
   private func tell() {
     let isNew = state.withLock { state in
       let (playable, stalled) = (state.isPlayable, state.isStalled)
-      if !state.isPlayable, !state.leaves.isEmpty { state.isPlayable = launch.allSatisfy { state.isHere[$0] } && tail.allSatisfy { state.isHere[$0] } }
+      if !state.isPlayable, !state.leaves.isEmpty {
+        state.isPlayable = launch.allSatisfy { state.isHere[$0] } && tail.allSatisfy { state.isHere[$0] }
+      }
       state.isStalled = !state.waits.isEmpty && clock.now - state.moved >= policy.stallTime
       return state.isPlayable != playable || state.isStalled != stalled
     }

@@ -146,7 +146,7 @@ public actor Transfers {
 
   /// Ends the download of a pack and removes what is here of it, except what is read at its launch, if that is here.
   ///
-  /// - Returns: Whether something was removed. Nil if its launch is not here, or for want of space even that cannot be kept alone: then all of it is.
+  /// - Returns: Whether something was removed. Nil if its launch is not here, or there is no space to copy that.
   func shorten(_ download: PlannedDownload) async -> Bool? {
     let identifier = download.identifier.description
     if case .ended(isComplete: true) = entries[identifier]?.phase { return nil }

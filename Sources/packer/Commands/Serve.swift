@@ -131,7 +131,7 @@ struct Serve: OutputVerb {
       throw PackError(
         .usage, "--browser needs --for, and --record or --layout", hint: "for example: --record run.json --browser chromium --for 30")
     }
-    let link = try networkLink()
+    let link = try link.map { (text) throws(PackError) in try NetworkLink(parsing: text) }
     return faults.isCDN ? try await serveFolder(over: link, in: session) : try await serveGames(over: link, in: session)
   }
 
@@ -477,15 +477,6 @@ struct Serve: OutputVerb {
     } catch {
       session.console.warning(error.message, hint: error.hint)
     }
-  }
-
-  private func networkLink() throws(PackError) -> NetworkLink? {
-    guard let link else { return nil }
-    guard let parsed = NetworkLink(parsing: link) else {
-      throw PackError(
-        .usage, "--link is '\(link)', but must be a rate and a round trip, \(NetworkLink.range)", hint: "for example: --link 5Mbit/s,50ms")
-    }
-    return parsed
   }
 
   private static func controlFault(_ text: String) -> String? {

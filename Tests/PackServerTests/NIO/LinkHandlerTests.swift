@@ -42,7 +42,7 @@ struct LinkHandlerTests {
   private let link: SharedLink
 
   init() throws {
-    link = SharedLink(try #require(NetworkLink(parsing: "8Mbit/s,100ms")), on: loop)
+    link = SharedLink(try NetworkLink(parsing: "8Mbit/s,100ms"), on: loop)
   }
 
   private func connect(_ socket: Socket = Socket(), _ server: Server = Server()) throws -> EmbeddedChannel {

@@ -26,7 +26,7 @@ struct Rehearsal {
     if !options.languages.isEmpty { settings.device.languages = options.languages }
     settings.tags = (settings.later ?? release).tags(asked: options.ask)
     settings.asked = try asked(settings).intersection(options.ask)
-    settings.speed = try options.speed.map { (text) throws(PackError) in try NetworkSpeed(parsing: text) } ?? .wifi
+    settings.link = try NetworkLink(parsing: options.link)
     settings.isLowPower = options.isLowPower
     settings.extensionDeath = options.extensionDeath
     if let milliseconds = options.callMilliseconds {
@@ -186,7 +186,7 @@ struct Rehearsal {
     let head = [
       "simulate \(settings.event.rawValue): \(settings.release.path), manifest \(manifest.version), "
         + Table.count(settings.release.packs.count, "pack", "packs"),
-      "  rules of \(settings.rules.source), \(settings.speed.name) with \(settings.speed.bytesPerSecond) bytes per second",
+      "  rules of \(settings.rules.source), at \(settings.link.text)",
     ]
     console.result(report.json(settings), output.isQuiet ? [] : head)
     if !output.isQuiet {

@@ -18,7 +18,7 @@ struct Simulate: ParsableCommand {
 
       Examples:
         packer simulate install dist --plist App/Info.plist
-        packer simulate install dist --app-version 1.0.0 --speed 3g
+        packer simulate install dist --app-version 1.0.0 --link 5Mbit/s,50ms
         packer simulate install dist --fail core:truncate --fail all:offline
         packer simulate update dist --from old/dist --kill-extension 20
         packer simulate update dist --from old/dist --then next/dist
@@ -188,8 +188,8 @@ struct SimulateOptions: ParsableArguments {
   @Flag(name: .customLong("low-power"), help: "The device is in low power mode until the app is started.")
   var isLowPower = false
 
-  @Option(help: ArgumentHelp("Network speed: 3g, 4g, wifi, or bytes per second. (default: wifi)", valueName: "speed"))
-  var speed: String?
+  @Option(help: ArgumentHelp("The rate of the network, and its round trip.", valueName: "rate,time"))
+  var link = NetworkLink.usual.text
 
   @Option(
     name: .customLong("at"),
