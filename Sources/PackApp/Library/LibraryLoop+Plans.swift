@@ -71,6 +71,9 @@ extension LibraryLoop {
   ///
   /// - Returns: Whether there were any.
   func freeParts(except ids: Set<String> = []) async throws(PackError) -> Bool {
+    // What is being removed must not be handed over again.
+    try await locks.lock("plan")
+    defer { locks.unlock("plan") }
     let manifest = try await delivery.store.requiredManifest()
     let required = manifest.packs.filter { $0.delivery != .onDemand && delivery.isOffered($0) }
     return try await service.freeSpace(
@@ -192,6 +195,10 @@ extension LibraryLoop {
     let installed = Set(installations.filter { $0.installed != nil }.map(\.id))
     if plan.postponed.contains(where: { if case .base(let id) = $0.reason { installed.contains(id) } else { false } }) { delay = 0 }
     playing.subtract(plan.ready)
+    let played = playing
+    let found = try await delivery.lookup(played)
+    // Another one may have begun to be played meanwhile.
+    playing.subtract(played.subtracting(found.packs.keys).subtracting(found.unknown))
     // A download that the system lost sends no event: while somebody waits, it is looked for.
     if !awaited.isEmpty { delay = min(delay ?? Self.lookInterval, Self.lookInterval) }
     if let delay { planAgain(after: delay) }

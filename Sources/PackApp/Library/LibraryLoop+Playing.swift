@@ -2,8 +2,7 @@ extension LibraryLoop {
   func play(_ id: String) async throws(PackError) {
     if try await isUsable(id) { return }
     try await check(id)
-    let isNew = playing.insert(id).inserted
-    do throws(PackError) {
+    try await whilePlaying([id]) { (isNew) async throws(PackError) in
       // Its download may have begun already.
       if try await openArriving(id) {
         guard isNew else { return }
@@ -16,10 +15,35 @@ extension LibraryLoop {
         if try await settled(id) { return true }
         return try await openArriving(id)
       }
+    }
+  }
+
+  /// Lets packs be played for the time of a call, and those that it opened after it, unless it fails.
+  ///
+  /// - Parameter body: Gets whether none of them was played before.
+  func whilePlaying(_ ids: Set<String>, _ body: (_ isNew: Bool) async throws(PackError) -> Void) async throws(PackError) {
+    let new = ids.subtracting(playing)
+    playing.formUnion(ids)
+    for id in ids { players[id, default: 0] += 1 }
+    do throws(PackError) {
+      try await body(new == ids)
     } catch {
-      if opened.withLock({ $0[id] }) == nil { playing.remove(id) }
+      for id in ids { leave(id, closing: new.contains(id)) }
       throw error
     }
+    for id in ids { leave(id, closing: false) }
+  }
+
+  /// - Parameter closing: Whether the pack is closed if no other call plays it.
+  private func leave(_ id: String, closing: Bool) {
+    players[id, default: 1] -= 1
+    guard players[id] == 0 else { return }
+    players[id] = nil
+    let isOpen = opened.withLock { opened in
+      if closing, opened[id]?.pack?.source.isArriving == true { opened[id] = nil }
+      return opened[id] != nil
+    }
+    if !isOpen { playing.remove(id) }
   }
 
   /// Opens a pack of which enough is here to begin.
@@ -41,6 +65,8 @@ extension LibraryLoop {
       if arriving.isComplete, error.code == .missingInput { return false }
       throw error
     }
+    // Its part may have been removed to free space, just before it was opened.
+    guard arriving.isComplete || service.arriving(download.identifier.description) === arriving else { return false }
     guard playing.contains(id), !isStopped else { return false }
     opened.withLock { $0[id] = OpenedPack(pack, id: id, version: entry.version) }
     return true

@@ -112,26 +112,29 @@ extension LibraryLoop {
     let tags = request.tags
     let isPatient = request.waitsForNetwork
     var played: Set<String> = []
-    if isPlaying { for pack in missing where try await store.installed(pack.id).isEmpty { played.insert(pack.id) } }
-    playing.formUnion(played)
-    defer { for id in played where opened.withLock({ $0[id] }) == nil { playing.remove(id) } }
-    try await wait(for: missing.map(\.id), as: number, of: request, isPlaying: isPlaying) { () async throws(PackError) in
-      try await check(goal, of: tags, for: request)
-      let open = missing.filter { marks[$0.id] == nil && arriving[$0.id] == nil }
-      let holding = try await store.hold(open)
-      if let failure = holding.failure { throw failure }
-      for (id, mark) in holding.marks {
-        marks[id] = mark
-        meter.installed(id)
-      }
-      for pack in open where holding.marks[pack.id] == nil {
-        if played.contains(pack.id), try await openArriving(pack.id), let pack = opened.withLock({ $0[pack.id] }) {
-          arriving[pack.installed.id] = pack
-          continue
+    if isPlaying {
+      for pack in missing where try await store.installed(pack.id).allSatisfy({ $0.state == .failed }) { played.insert(pack.id) }
+    }
+    try await whilePlaying(played) { (_) async throws(PackError) in
+      try await wait(for: missing.map(\.id), as: number, of: request, isPlaying: isPlaying) { () async throws(PackError) in
+        try await check(goal, of: tags, for: request)
+        for id in arriving.keys { if let failure = failures[id] { throw failure } }
+        let open = missing.filter { marks[$0.id] == nil && arriving[$0.id] == nil }
+        let holding = try await store.hold(open)
+        if let failure = holding.failure { throw failure }
+        for (id, mark) in holding.marks {
+          marks[id] = mark
+          meter.installed(id)
         }
-        if let failure = failure(of: pack.id, in: number, isPatient: isPatient) { throw failure }
+        for pack in open where holding.marks[pack.id] == nil {
+          if played.contains(pack.id), try await openArriving(pack.id), let pack = opened.withLock({ $0[pack.id] }) {
+            arriving[pack.installed.id] = pack
+            continue
+          }
+          if let failure = failure(of: pack.id, in: number, isPatient: isPatient) { throw failure }
+        }
+        return marks.count + arriving.count == missing.count
       }
-      return marks.count + arriving.count == missing.count
     }
     return (marks, arriving)
   }

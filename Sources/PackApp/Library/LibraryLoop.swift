@@ -77,6 +77,8 @@ actor LibraryLoop {
   var asking: Set<String> = []
   /// The packs that are read while they arrive, until they are installed.
   var playing: Set<String> = []
+  /// The number of calls that play each of them.
+  var players: [String: Int] = [:]
   /// The downloads that wait for an answer.
   var held: [PlannedDownload] = []
   /// The time when the manifest was fetched, in seconds since 1970.

@@ -112,7 +112,7 @@ public final class TagRequest: Sendable {
   /// Does what ``begin()`` does, but of a pack of which no version is installed, what its launch reads is enough: it can be read while the rest arrives, as
   /// after ``PackLibrary/play(_:)``. Packs without a lead, and updates, come whole.
   ///
-  /// The progress counts the packs as a whole; the request ends before they are here.
+  /// The progress counts the packs as a whole; the request ends before they are here. A pack that is still arriving is not on trial.
   ///
   /// - Throws: As ``begin()``.
   public func play() async throws(PackError) -> TagAccess { try await begin(isPlaying: true) }

@@ -253,7 +253,7 @@ extension ConfigurationMap {
     ])
 
   /// The largest integer that JSON carries exactly (2^53 − 1).
-  private static let largestSize: UInt64 = (1 << 53) - 1
+  static let largestSize: UInt64 = (1 << 53) - 1
 }
 
 extension ConfigurationKey {

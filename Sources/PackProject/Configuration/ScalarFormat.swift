@@ -77,7 +77,8 @@ extension ScalarFormat {
     case .size(let range):
       return Self.sizeProblem(text, range)
     case .launch:
-      return Self.launchSize(text) == nil ? "\(shown), which is not a size: write one such as 800 kB, or 3s at 5Mbit/s" : nil
+      return Self.launchSize(text) == nil
+        ? "\(shown), which is not a size: write one such as 800 kB, or 3s at 5Mbit/s (8bit/s to 10Gbit/s)" : nil
     case .number(let range):
       return UInt64(text).map(range.contains) ?? false
         ? nil : "\(shown), which is not a whole number from \(range.lowerBound) to \(range.upperBound)"
@@ -190,7 +191,7 @@ extension ScalarFormat {
 
   /// Returns the bytes of a size, or those that arrive within a time at a rate; nil if the text is neither.
   static func launchSize(_ text: String) -> UInt64? {
-    if let count = ByteCount(parsing: text) { return count.bytes }
+    if let count = ByteCount(parsing: text) { return count.bytes <= ConfigurationMap.largestSize ? count.bytes : nil }
     guard let match = text.wholeMatch(of: /([0-9]{1,4}(?:\.[0-9])?) *s at ([0-9].*)/), let seconds = Double(match.1),
       let bits = NetworkLink.bitsPerSecond(match.2)
     else { return nil }
@@ -378,7 +379,7 @@ extension ScalarFormat {
       [
         "anyOf": [
           ["type": "integer", "minimum": 0],
-          Self.pattern("^(\(Self.sizePattern)|[0-9]{1,4}(\\.[0-9])? *s at [0-9.]+([kMG]?bit/s))$"),
+          Self.pattern("^(\(Self.sizePattern)|[0-9]{1,4}(\\.[0-9])? *s at [0-9]+(\\.[0-9]+)?[kMG]?bit/s)$"),
         ]
       ]
     case .number(let range):

@@ -39,7 +39,7 @@ package struct NetworkLink: Hashable, Sendable {
   }
 
   /// The round trip in milliseconds.
-  package var latency: UInt64 { roundTripNanoseconds / 1_000_000 }
+  package var latency: UInt64 { (roundTripNanoseconds + 999_999) / 1_000_000 }
 
   /// Returns the time for a number of bytes after the round trip, in milliseconds.
   package func milliseconds(_ bytes: UInt64) -> UInt64 { bytes.times(8000).adding(bitsPerSecond - 1) / bitsPerSecond }
@@ -54,7 +54,7 @@ package struct NetworkLink: Hashable, Sendable {
     guard let unit = units.first(where: { text.hasSuffix($0.name) }) else { return nil }
     let digits = text.dropLast(unit.name.utf8.count)
     // The initializer would also accept signs, exponents and names.
-    guard digits.utf8.allSatisfy({ (0x30...0x39).contains($0) || $0 == 0x2E }), let number = Double(digits) else { return nil }
+    guard digits.wholeMatch(of: /[0-9]+(\.[0-9]+)?/) != nil, let number = Double(digits) else { return nil }
     return (number * unit.size).rounded()
   }
 }

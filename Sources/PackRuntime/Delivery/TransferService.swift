@@ -62,20 +62,30 @@ package struct TransferService: DownloadService {
   package func availableSpace() async -> UInt64? { try? await transfers.availableSpace() }
 
   package func freeSpace(keeping ids: Set<String>, launchesOf required: [PlannedDownload]) async throws(PackError) -> Bool {
-    var (ids, isShortened) = (ids, false)
-    for download in required where !ids.contains(download.id) && hasPieces(download.identifier.description) {
-      guard let isShorter = await transfers.shorten(download) else { continue }
-      ids.insert(download.id)
-      isShortened = isShortened || isShorter
+    let launches = required.filter { !ids.contains($0.id) && hasPieces($0.identifier.description) }
+    var kept = Set(launches.map(\.identifier))
+    // The others first, because a launch is copied.
+    var isFreed = try await free(keeping: ids, kept)
+    for download in launches {
+      let isShorter = await transfers.shorten(download)
+      if Task.isCancelled { throw PackError(.cancelled, "cancelled") }
+      if isShorter == nil { kept.remove(download.identifier) }
+      isFreed = isFreed || isShorter ?? false
     }
-    let ended = await transfers.cancelAll { DownloadIdentifier($0).map { ids.contains($0.id) } ?? false }
+    if kept.count < launches.count, try await free(keeping: ids, kept) { isFreed = true }
+    return isFreed
+  }
+
+  /// - Parameter kept: The downloads that stay besides those of the packs.
+  private func free(keeping ids: Set<String>, _ kept: Set<DownloadIdentifier>) async throws(PackError) -> Bool {
+    let ended = await transfers.cancelAll { DownloadIdentifier($0).map { ids.contains($0.id) || kept.contains($0) } ?? false }
     for identifier in ended { try await blocking { (state) throws(PackError) in try Self.giveUp(identifier, state) } }
-    let isRemoved = try await transfers.removeParts { [state, ids] (identifier) throws(PackError) in
-      guard !ids.contains(identifier.id) else { return true }
+    let isRemoved = try await transfers.removeParts { [state] (identifier) throws(PackError) in
+      guard !ids.contains(identifier.id), !kept.contains(identifier) else { return true }
       try Self.giveUp(identifier.description, state)
       return false
     }
-    return isRemoved || isShortened || !ended.isEmpty
+    return isRemoved || !ended.isEmpty
   }
 
   /// Records that a pack that was requested is not wanted any more. Those that the manifest requires come later.

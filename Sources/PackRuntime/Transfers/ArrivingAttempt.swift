@@ -281,7 +281,8 @@ extension ArrivingPack {
   /// - Returns: Whether there was anything else.
   func shorten(in place: TransferPlace) throws(PackError) -> Bool {
     let kept = [launch, tail]
-    guard received > kept.reduce(0, { $0 + size(of: $1) }) else { return false }
+    let hadChunks = place.removeChunks(identifier)
+    guard received > kept.reduce(0, { $0 + size(of: $1) }) else { return hadChunks }
     try noting.withLock { (_) throws(PackError) in
       try place.shorten(
         identifier, to: kept.map(range(of:)), map: Self.map(of: segmentCount) { number in kept.contains { $0.contains(number) } })

@@ -88,8 +88,12 @@ package final class TransferPlace: Sendable {
     for name in Self.notes(identifier) { try? files.remove(name, .file, in: handle) }
   }
 
-  private func removeChunks(_ identifier: String) {
-    for start in (try? starts(of: identifier)) ?? [] { try? files.remove(Self.chunk(identifier, at: start), .file, in: handle) }
+  /// - Returns: Whether there were any.
+  @discardableResult
+  func removeChunks(_ identifier: String) -> Bool {
+    let starts = (try? starts(of: identifier)) ?? []
+    for start in starts { try? files.remove(Self.chunk(identifier, at: start), .file, in: handle) }
+    return !starts.isEmpty
   }
 
   /// Returns the validator of a part, or nil.
@@ -152,6 +156,8 @@ package final class TransferPlace: Sendable {
     // If power is lost, an older map must not be found beside the new part.
     try directory.settle()
     try writing(name, files.rename(draft, to: name, in: handle))
+    // A map of what comes later must not be found beside the old part.
+    directory.noteChange(in: ".")
   }
 
   // MARK: Chunks

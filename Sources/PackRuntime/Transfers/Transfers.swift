@@ -146,7 +146,7 @@ public actor Transfers {
 
   /// Ends the download of a pack and removes what is here of it, except what is read at its launch, if that is here.
   ///
-  /// - Returns: Whether something was removed. Nil if its launch is not here, or there is no space to copy that.
+  /// - Returns: Whether something was removed. Nil if its launch is not here, or there is no space to copy that. Not while a download may be added.
   func shorten(_ download: PlannedDownload) async -> Bool? {
     let identifier = download.identifier.description
     if case .ended(isComplete: true) = entries[identifier]?.phase { return nil }
@@ -156,10 +156,12 @@ public actor Transfers {
     attempt?.cancel()
     launch()
     await attempt?.value
-    guard entries[identifier] == nil else { return nil }
+    // It arrived, or somebody wants it.
+    guard entries[identifier] == nil, !pack.isComplete else { return false }
     await transport.end(identifier)
-    guard entries[identifier] == nil, (try? await parts.lock(identifier)) != nil else { return nil }
+    guard (try? await parts.lock(identifier)) != nil else { return nil }
     defer { parts.unlock(identifier) }
+    guard entries[identifier] == nil else { return false }
     // Who reads it has the file that goes.
     forget(identifier, as: PackError(.cancelled, "pack '\(download.id)' was removed to free space"))
     return try? await WorkerPool.settled { [place] () throws(PackError) in try pack.shorten(in: place) }

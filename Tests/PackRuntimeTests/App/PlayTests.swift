@@ -121,9 +121,9 @@ struct PlayStage {
 
   func library(
     _ network: FaultyTransport, session: String = "one", patience: Duration = .seconds(1_000_000), over system: FakeService? = nil,
-    files: any FileSystem = FaultyFiles()
+    piece: UInt64 = 4 << 20, files: any FileSystem = FaultyFiles()
   ) async throws -> PackLibrary {
-    let app = try await place.app(network, session: session, patience: patience, files: files)
+    let app = try await place.app(network, session: session, patience: patience, piece: piece, files: files)
     let service: any DownloadService =
       if let system { PlayingService(system, own: app.service) { system.drop($0) } } else { app.service }
     return try await PackLibrary(
@@ -322,11 +322,10 @@ struct PlayTests {
   @Test("to make room for another pack, what is here of a required one goes, but not its launch", arguments: [true, false])
   func makesRoom(_ isRequired: Bool) async throws {
     try stage.publish { if isRequired { $0.delivery = .essential } }
-    let (launch, tail) = (stage.stream.launch, stage.stream.tail)
-    stage.server.withLock { $0.gate = { $0.lowerBound < launch + 300_000 || $0.lowerBound >= tail } }
-    let first = try await stage.library(stage.network())
+    stage.hold(after: stage.stream.launch + (1 << 20))
+    let first = try await stage.library(stage.network(), piece: 64 << 10)
     try await first.play(PlayStage.id)
-    try await eventually("it does not arrive") { try await first.loop.isHere(launch + 300_000) }
+    try await eventually("it does not arrive") { try await first.loop.isHere(900_000) }
     #expect(try await !first.loop.freeParts(), "it is played")
     await first.stop()
     stage.server.withLock { $0.isOnline = false }
@@ -339,7 +338,7 @@ struct PlayTests {
       try await playing.value
       #expect(try Array(packs.data(PlayStage.id, "a/launch.bin")) == PlayStage.files["a/launch.bin"])
       #expect(try await packs.loop.isHere(0))
-      #expect(try await !packs.loop.isHere(launch + 300_000))
+      #expect(try await !packs.loop.isHere(500_000))
     } else {
       try await eventually("it does not wait") {
         if case .waiting(.network) = await packs.loop.status(of: PlayStage.id) { true } else { false }
@@ -459,6 +458,61 @@ struct PlayTests {
     access.end()
     try await eventually("it is not installed") { await isReady(packs) }
     #expect(try await request.play().packs.first?.pack?.source.isArriving == false)
+  }
+
+  @Test("a call that ends does not end the playing of another one, and one that fails leaves nothing open", arguments: [true, false])
+  func players(_ isCancelled: Bool) async throws {
+    try stage.publish { $0.tags = ["start"] }
+    stage.server.withLock { $0.gate = { _ in false } }
+    let packs = try await stage.library(stage.network())
+    let first = Task { try await TagRequest(["start"], of: packs).play() }
+    let second = Task { try await packs.play(PlayStage.id) }
+    try await eventually("they do not wait") { await packs.loop.players[PlayStage.id] == 2 }
+    if isCancelled { first.cancel() }
+    stage.hold()
+    try await second.value
+    if isCancelled {
+      await #expect(throws: PackError.self) { _ = try await first.value }
+    } else {
+      #expect(try await first.value.packs.count == 1)
+    }
+    #expect(await isPlayable(packs))
+    #expect(await packs.loop.players.isEmpty)
+    #expect(try Array(packs.data(PlayStage.id, "a/launch.bin")) == PlayStage.files["a/launch.bin"])
+    stage.release()
+    try await expectFiles(packs)
+  }
+
+  @Test("a request by tags fails if one of its packs is cancelled that could be played already")
+  func tagsOfCancelled() async throws {
+    let packs = try await stage.library(stage.network())
+    try stage.publish { $0.tags = ["start"] }
+    stage.server.withLock { $0.gate = { _ in false } }
+    let request = Task { try await TagRequest(["start"], of: packs).play() }
+    try await eventually("it does not wait") { await packs.loop.players[PlayStage.id] == 1 }
+    try await packs.cancel(PlayStage.id)
+    let error = await #expect(throws: PackError.self) { _ = try await request.value }
+    #expect(error?.code == .cancelled)
+    #expect(await packs.loop.playing.isEmpty)
+  }
+
+  @Test("a call that was cancelled removes nothing to make room")
+  func cancelledRoom() async throws {
+    try stage.publish { $0.delivery = .essential }
+    stage.hold()
+    let first = try await stage.library(stage.network())
+    try await first.play(PlayStage.id)
+    try await eventually("it is not noted") { stage.place.stage.directory.names(in: "downloads").contains { $0.hasSuffix(".map") } }
+    await first.stop()
+    let packs = try await stage.library(stage.network(), session: "two")
+    let freeing = Task {
+      withUnsafeCurrentTask { $0?.cancel() }
+      return try await packs.loop.freeParts()
+    }
+    await #expect(throws: PackError.self) { _ = try await freeing.value }
+    stage.server.withLock { $0.isOnline = false }
+    try await packs.play(PlayStage.id)
+    #expect(try Array(packs.data(PlayStage.id, "a/launch.bin")) == PlayStage.files["a/launch.bin"])
   }
 
   @Test("a request by tags that ends before it can be played leaves nothing behind")

@@ -34,7 +34,7 @@ final class DeliveryStage: Sendable {
   func app(
     _ transport: any Transport, session: String = "one", policy: StorePolicy = policy, keys: (any KeyProvider)? = nil,
     concurrentDownloads: Int = 20, largestBatch: Int = 500, patience: Duration = .seconds(1_000_000),
-    files: any FileSystem = FaultyFiles(),
+    piece: UInt64 = 4 << 20, files: any FileSystem = FaultyFiles(),
     storeFiles: any FileSystem = FaultyFiles(),
     isForDevice: @escaping @Sendable (ManifestPack) -> Bool = { _ in true }
   ) async throws -> StagedApp {
@@ -44,6 +44,7 @@ final class DeliveryStage: Sendable {
     limits.progressInterval = .zero
     limits.lockTimeout = .seconds(100_000)
     limits.patience = patience
+    (limits.largestPiece, limits.unnotedSize) = (piece, piece)
     let state = try state(largestBatch: largestBatch)
     let transfers = try await Transfers(
       directory: stage.directory("downloads"), transport: transport, policy: limits, files: files, clock: FastClock(speed: 1000))
