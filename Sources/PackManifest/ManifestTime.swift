@@ -22,9 +22,14 @@ public struct ManifestTime: Hashable, Sendable, Comparable, CustomStringConverti
     func number(_ range: Range<Int>) -> Int64 { bytes[range].reduce(0) { $0 * 10 + Int64($1 - 0x30) } }
     let (year, month, day) = (number(0..<4), number(5..<7), number(8..<10))
     let (hour, minute, second) = (number(11..<13), number(14..<16), number(17..<19))
-    guard (1...12).contains(month), day >= 1, day <= Self.days(in: month, of: year), hour < 24, minute < 60, second < 60 else {
-      return nil
-    }
+    self.init(year: year, month: month, day: day, hour: hour, minute: minute, second: second)
+  }
+
+  /// Makes a time from its parts, in UTC. The day must exist; leap seconds are not accepted.
+  package init?(year: Int64, month: Int64, day: Int64, hour: Int64, minute: Int64, second: Int64) {
+    guard (0...9999).contains(year), (1...12).contains(month), day >= 1, day <= Self.days(in: month, of: year), (0..<24).contains(hour),
+      (0..<60).contains(minute), (0..<60).contains(second)
+    else { return nil }
     secondsSince1970 = Self.daysSince1970(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second
   }
 

@@ -68,7 +68,7 @@ struct ExitStatus: RawRepresentable, Hashable, Comparable, Sendable {
     .usage: [.usage, .rangeNotSatisfiable],
     .badInput: [
       .notAPack, .unsupported, .noUsableKey, .unsuitableSource, .unportablePath, .malformedPlist, .unreadableApp, .plistConflict,
-      .malformedURL, .invalidConfiguration, .untrustedProgram,
+      .malformedURL, .invalidConfiguration, .untrustedProgram, .unreadableLog,
       .invalidManifest, .invalidRecord, .unmergedRecord, .releaseConflict, .notAStore,
     ],
     .inputMissing: [
