@@ -176,7 +176,7 @@ let package = Package(
       path: "Tests/packer-bench",
       swiftSettings: settings),
     .executableTarget(
-      name: "packer-fuzz", dependencies: ["PackApp", "PackServer", "TestSupport"],
+      name: "packer-fuzz", dependencies: ["PackApp", "PackPublish", "PackServer", "TestSupport"],
       path: "Tests/packer-fuzz",
       swiftSettings: settings),
 

@@ -1,2 +1,3 @@
 @_exported import PackApp
+@_exported import PackPublish
 @_exported import PackServer

@@ -42,7 +42,7 @@ package struct FuzzTarget: Sendable {
     keyReference,
     ranges,
     fields,
-    status, store, asset, pack, tree, tamper, deltas, delivery, tar, executable, zip, web,
+    status, store, asset, pack, tree, tamper, deltas, delivery, tar, executable, zip, web, logs,
   ]
 
   /// Returns the target with a name, or nil if there is none.
