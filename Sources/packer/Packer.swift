@@ -17,7 +17,7 @@ struct Packer: ParsableCommand {
       --key, exactly one of PACKER_KEY (the key text), PACKER_KEY_FILE (a path) and PACKER_KEY_COMMAND is used; for --sign-key \
       the same of PACKER_SIGN_KEY.
 
-      --help-hidden also lists the commands that few people need: explain, plist, advise, delta, simulate, store and completions.
+      --help-hidden also lists the commands that few people need: inspect, explain, plist, advise, delta, simulate, store and completions.
 
       Results go to standard output, everything else to standard error. --json prints JSON Lines; the last record has \
       the type result.
@@ -34,7 +34,7 @@ struct Packer: ParsableCommand {
     version: Version.title,
     subcommands: [
       Initialize.self, Build.self, Verify.self, Publish.self, Prune.self, Release.self, Diff.self, Report.self,
-      PackVerb.self, Unpack.self, List.self, Cat.self, Inspect.self, Check.self, Key.self, Serve.self,
-      Advise.self, Explain.self, Plist.self, Delta.self, Simulate.self, Store.self, Completions.self,
+      Observe.self, PackVerb.self, Unpack.self, List.self, Cat.self, Check.self, Key.self, Serve.self,
+      Inspect.self, Advise.self, Explain.self, Plist.self, Delta.self, Simulate.self, Store.self, Completions.self,
     ])
 }

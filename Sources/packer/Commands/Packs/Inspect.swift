@@ -15,7 +15,8 @@ struct Inspect: OutputVerb, ReadingVerb {
         packer inspect game.pack --json
         packer inspect game-2.delta.pack --key game.key
         packer inspect dist
-      """)
+      """,
+    shouldDisplay: HelpText.isWhole)
 
   @Argument(help: "The pack, or a release or its manifest.", completion: .file())
   var file: String
