@@ -297,13 +297,35 @@ def compare(form, field, records):
     expect(by_type["log"][0]["damaged"] == 0, f"{form}: {by_type['log'][0]}")
 
 
-def observe(place, path):
+def observe(place, path, data=None):
+    """Returns the status, the output, and what it took in seconds and bytes. GNU time measures it, because a process counts what its parent had."""
     start = time.monotonic()
-    process = subprocess.Popen([PACKER, "observe", path, "--json", "-q"], cwd=place, stdout=subprocess.PIPE, text=True)
-    output = process.stdout.read()
-    _, status, usage = os.wait4(process.pid, 0)
-    expect(os.waitstatus_to_exitcode(status) == 0, f"{path.name}: status {status}: {output[-600:]}")
-    return [json.loads(line) for line in output.splitlines()], time.monotonic() - start, usage.ru_maxrss * 1024
+    done = subprocess.run(
+        ["/usr/bin/time", "-q", "-f", "%M", "-o", place / "peak", PACKER, "observe", path, "--json", "-q"], cwd=place, stdin=data,
+        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    seconds, memory = time.monotonic() - start, int((place / "peak").read_text().split()[-1]) * 1024
+    expect(memory < MEMORY, f"{path}: {memory} bytes of memory")
+    return done.returncode, done.stdout, seconds, memory
+
+
+def refuse(place, draw):
+    """Gives what is no log, and names without number: they are refused or counted, and take no more memory than a log."""
+    made = "".join(f'10.0.0.{number % 250} - - [30/Nov/2026:01:02:03 +0000] "GET /a-{number:016x}.pack HTTP/1.1" 404 {number} "-" "x{number}"\n' for number in range(100_000))
+    zeros = bytes(64 << 20)
+    for what, data, wanted in (
+            ("zeros", zeros, 65), ("noise", draw.randbytes(8 << 20), 65), ("zeros in gzip", gzip.compress(zeros, 1), 65),
+            ("names", made.encode(), 0), ("opening braces", b"{" * (8 << 20) + b"\n" + b'{"a":' * (1 << 20), 65), ("nothing", b"", 0)):
+        path = place / "hostile.log"
+        path.write_bytes(data)
+        with open(path, "rb") as log:
+            ended, output, _, memory = observe(place, "-", log)
+        expect(ended == wanted, f"{what}: status {ended} instead of {wanted}: {output[-600:]}")
+        expect(all(0x20 <= byte < 0x7F or byte == 0x0A for byte in output), f"{what}: the output has bytes that are no text")
+        if what == "names":
+            records = [json.loads(line) for line in output.splitlines()]
+            files = [record for record in records if record["type"] == "file" and record["kind"] == "unknown"]
+            expect(len(files) == 10_001 and sum(file["counts"]["failed"] for file in files) == 100_000, f"{what}: {len(files)} files")
+        print(f"{what}: {len(data) / 1e6:.1f} MB: status {ended}, {memory / 1e6:.1f} MB of memory")
 
 
 def main():
@@ -318,15 +340,16 @@ def main():
         releases = project(place, draw)
         manifest = [json.loads(line) for line in run(place, "inspect", "dist", "--json").splitlines()]
         packs = [record for record in manifest if record["type"] == "pack"]
+        refuse(place, draw)
         for form in options.format or FORMATS:
             for ending in ("", ".gz") if not options.size or form == "combined" else ("",):
                 field = Field(releases, packs, draw)
                 path = place / f"{form}.log{ending}"
                 written = write(path, field, form, 5_000, options.size)
-                records, seconds, memory = observe(place, path)
-                compare(path.name, field, records)
+                status, output, seconds, memory = observe(place, path)
+                expect(status == 0, f"{path.name}: status {status}: {output[-600:]}")
+                compare(path.name, field, [json.loads(line) for line in output.splitlines()])
                 print(f"{path.name}: {written / 1e6:.1f} MB, {field.all['allRequests']} requests, {field.number} devices: {seconds:.2f} s, {memory / 1e6:.1f} MB of memory")
-                expect(memory < MEMORY, f"{path.name}: {memory} bytes of memory")
                 expect(not SECONDS or not options.size or seconds <= max(1, SECONDS * written / 1e9), f"{path.name}: {seconds:.2f} s")
                 path.unlink()
     print("the counts are those of the devices" if not failures else f"{len(failures)} are wrong")

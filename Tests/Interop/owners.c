@@ -88,6 +88,10 @@
   X(size_t, ZSTD_compress2, (ZSTD_CCtx *c, void *o, size_t n, const void *d, size_t m), (c, o, n, d, m), NO_MEMORY) \
   X(size_t, ZSTD_decompressDCtx, (ZSTD_DCtx *c, void *o, size_t n, const void *d, size_t m), (c, o, n, d, m), NO_MEMORY) \
   X(int, archive_read_support_format_tar, (struct archive *a), (a), ARCHIVE_FATAL) \
+  X(int, archive_read_support_format_raw, (struct archive *a), (a), ARCHIVE_FATAL) \
+  X(int, archive_read_support_format_empty, (struct archive *a), (a), ARCHIVE_FATAL) \
+  X(int, archive_read_support_filter_gzip, (struct archive *a), (a), ARCHIVE_FATAL) \
+  X(la_ssize_t, archive_read_data, (struct archive *a, void *b, size_t n), (a, b, n), ARCHIVE_FATAL) \
   X(int, archive_read_open2, (struct archive *a, void *c, archive_open_callback *o, archive_read_callback *r, archive_skip_callback *s, archive_close_callback *e), (a, c, o, r, s, e), ARCHIVE_FATAL) \
   X(int, archive_read_next_header, (struct archive *a, struct archive_entry **e), (a, e), ARCHIVE_FATAL) \
   X(int, archive_write_set_format_pax_restricted, (struct archive *a), (a), ARCHIVE_FATAL) \

@@ -8,6 +8,7 @@ PACKER_FUZZ. With --all, every call of a function fails in turn, and not its fir
 
 import argparse
 import concurrent.futures
+import gzip
 import os
 import pathlib
 import random
@@ -113,6 +114,8 @@ def stage(directory):
     # The same content twice is a link in the archive.
     shutil.copy(directory / "tree/kart/music.ogg", directory / "tree/kart/song.ogg")
     (directory / "packer.yml").write_text(CONFIGURATION)
+    with gzip.open(directory / "access.log.gz", "wb") as log:
+        log.write(b'10.0.0.1 - - [30/Nov/2026:01:02:03 +0000] "GET /manifest.json HTTP/1.1" 304 0\n' * 1000)
     def run(*arguments):
         subprocess.run([PACKER, *arguments], cwd=directory, check=True, capture_output=True)
     run("key", "new", "-o", "game.key")
@@ -156,6 +159,7 @@ def verbs():
     yield ("store", "activate", "core", "--store", "phone"), None
     yield ("store", "purge", "--free", "1KiB", "--store", "phone"), None
     yield ("store", "reconcile", "--store", "phone"), None
+    yield ("observe", "access.log.gz"), (0,)
     yield ("simulate", "install", "dist", "--quiet"), None
 
 

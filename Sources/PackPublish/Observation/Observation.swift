@@ -98,7 +98,7 @@ package struct Observation {
   private var decoded: [UInt8] = []
 
   /// The most names of no known release, and the most pairs of a file and an error, that are told apart. Anybody can request names that do not exist.
-  static let mostNames = 20_000
+  static let mostNames = 10_000
   static let mostFailures = 100_000
 
   /// - Parameters:

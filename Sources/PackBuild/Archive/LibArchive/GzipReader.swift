@@ -4,7 +4,7 @@ import CLibArchive
 @safe
 package struct GzipReader: ~Copyable {
   private let raw: OpaquePointer
-  private let feed: StreamFeed
+  private let feed: FileFeed
   private let isEmpty: Bool
 
   /// - Parameter read: fills the buffer with the next bytes of the stream, and returns their number: 0 only at the end.
@@ -12,13 +12,13 @@ package struct GzipReader: ~Copyable {
     guard let raw = unsafe archive_read_new() else {
       throw PackError(.internalError, "libarchive could not allocate a reader")
     }
-    let feed = StreamFeed(read)
+    let feed = FileFeed(size: .max, limit: nil) { (_, buffer) throws(PackError) in try read(&buffer) }
     let client = unsafe Unmanaged.passUnretained(feed).toOpaque()
     let isOpen =
       unsafe archive_read_support_filter_gzip(raw) == ARCHIVE_OK && archive_read_support_format_raw(raw) == ARCHIVE_OK
       // An empty stream has no entry, and is not an error.
       && archive_read_support_format_empty(raw) == ARCHIVE_OK
-      && archive_read_open2(raw, client, nil, { unsafe deliver($1, $2) }, nil, nil) == ARCHIVE_OK
+      && archive_read_open2(raw, client, nil, { unsafe FileFeed.deliver($1, $2) }, nil, nil) == ARCHIVE_OK
     var entry: OpaquePointer?
     let status = isOpen ? unsafe archive_read_next_header(raw, &entry) : ARCHIVE_FATAL
     guard status == ARCHIVE_OK || status == ARCHIVE_EOF else {
@@ -50,45 +50,4 @@ package struct GzipReader: ~Copyable {
     let reason = unsafe archive_error_string(raw).map { unsafe String(cString: $0) }
     return PackError(.damagedArchive, "is damaged or cut: \(reason ?? "no reason given")")
   }
-}
-
-/// The bytes of a stream for a reader.
-@safe
-private final class StreamFeed {
-  private let read: (inout MutableSpan<UInt8>) throws(PackError) -> Int
-  private let piece: UnsafeMutablePointer<UInt8>
-  private(set) var failure: PackError?
-
-  private static let pieceSize = 256 << 10
-
-  init(_ read: @escaping (inout MutableSpan<UInt8>) throws(PackError) -> Int) {
-    self.read = read
-    unsafe piece = .allocate(capacity: Self.pieceSize)
-  }
-
-  deinit {
-    unsafe piece.deallocate()
-  }
-
-  /// Returns the address and length of the next bytes. The length is 0 at the end, and -1 after a failure.
-  func advance() -> (UnsafeRawPointer?, Int) {
-    guard failure == nil else { return (nil, -1) }
-    do throws(PackError) {
-      var span = unsafe MutableSpan(_unsafeStart: piece, count: Self.pieceSize)
-      let count = try read(&span)
-      return unsafe (UnsafeRawPointer(piece), count)
-    } catch {
-      failure = error
-      return (nil, -1)
-    }
-  }
-}
-
-private func deliver(
-  _ client: UnsafeMutableRawPointer?, _ buffer: UnsafeMutablePointer<UnsafeRawPointer?>?
-) -> Int {
-  guard let client = unsafe client, let buffer = unsafe buffer else { return -1 }
-  let (address, count) = unsafe Unmanaged<StreamFeed>.fromOpaque(client).takeUnretainedValue().advance()
-  unsafe buffer.pointee = address
-  return count
 }

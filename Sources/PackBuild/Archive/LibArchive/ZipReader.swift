@@ -25,7 +25,7 @@ package struct ZipReader: ~Copyable {
     let client = unsafe Unmanaged.passUnretained(feed).toOpaque()
     let opened =
       unsafe archive_read_support_format_zip_seekable(raw) == ARCHIVE_OK
-      && archive_read_set_read_callback(raw) { unsafe deliver($1, $2) } == ARCHIVE_OK
+      && archive_read_set_read_callback(raw) { unsafe FileFeed.deliver($1, $2) } == ARCHIVE_OK
       && archive_read_set_seek_callback(raw) { unsafe seek($1, $2, $3) } == ARCHIVE_OK
       && archive_read_set_callback_data(raw, client) == ARCHIVE_OK && archive_read_open1(raw) == ARCHIVE_OK
     guard opened else {
@@ -90,9 +90,9 @@ package struct ZipReader: ~Copyable {
   }
 }
 
-/// The bytes of a file for a reader that seeks.
+/// The bytes of a file for a reader, which may seek.
 @safe
-private final class FileFeed {
+final class FileFeed {
   private let size: UInt64
   private let read: (UInt64, inout MutableSpan<UInt8>) throws(PackError) -> Int
   private var position: UInt64 = 0
@@ -101,13 +101,13 @@ private final class FileFeed {
   private let piece: UnsafeMutablePointer<UInt8>
   private(set) var failure: PackError?
 
-  /// Small, because the reader seeks to the start of each entry and needs few bytes there.
+  /// Small, because the reader of a zip seeks to the start of each entry and needs few bytes there.
   private static let pieceSize = 32 << 10
   // SEEK_CUR and SEEK_END of <stdio.h>, which have the same values on all systems.
   private static let fromHere: CInt = 1
   private static let fromEnd: CInt = 2
 
-  init(size: UInt64, limit: UInt64, _ read: @escaping (UInt64, inout MutableSpan<UInt8>) throws(PackError) -> Int) {
+  init(size: UInt64, limit: UInt64?, _ read: @escaping (UInt64, inout MutableSpan<UInt8>) throws(PackError) -> Int) {
     self.size = size
     self.read = read
     left = limit
@@ -156,13 +156,14 @@ private final class FileFeed {
   }
 }
 
-private func deliver(
-  _ client: UnsafeMutableRawPointer?, _ buffer: UnsafeMutablePointer<UnsafeRawPointer?>?
-) -> Int {
-  guard let client = unsafe client, let buffer = unsafe buffer else { return -1 }
-  let (address, count) = unsafe Unmanaged<FileFeed>.fromOpaque(client).takeUnretainedValue().advance()
-  unsafe buffer.pointee = address
-  return count
+extension FileFeed {
+  /// Hands the next bytes to libarchive.
+  static func deliver(_ client: UnsafeMutableRawPointer?, _ buffer: UnsafeMutablePointer<UnsafeRawPointer?>?) -> Int {
+    guard let client = unsafe client, let buffer = unsafe buffer else { return -1 }
+    let (address, count) = unsafe Unmanaged<FileFeed>.fromOpaque(client).takeUnretainedValue().advance()
+    unsafe buffer.pointee = address
+    return count
+  }
 }
 
 private func seek(_ client: UnsafeMutableRawPointer?, _ offset: Int64, _ origin: CInt) -> Int64 {

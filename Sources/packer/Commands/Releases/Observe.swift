@@ -18,7 +18,7 @@ struct Observe: OutputVerb, ReadingVerb {
         Requests, responses and bytes are exact, as the log has them; it counts headers in CloudFront's and Cloudflare's bytes. Devices are told \
         apart by address and agent, of which only a hash with a random salt is kept in memory, so devices behind one address may count as one. \
         Estimates that depend on that: devices, downloads in parts that are complete (as many bytes as the file has, also if some came twice), \
-        and fall-backs (a delta, then the whole pack). The last million downloads and devices are remembered; how many were forgotten is shown. \
+        and fall-backs (a delta, then the whole pack, in the order of the lines). The last million downloads and devices are remembered; how many were forgotten is shown. \
         No address is printed.
 
         Lines that cannot be read are counted: up to ten in a log, or one in a hundred. With a limit, also too few requests end with status 1.
