@@ -97,7 +97,7 @@ package struct AccessLog {
         (start, searched) = (feed + 1, feed + 1)
       }
       if isSkipping { start = end }
-      // Written once, so that a huge line takes no more than a huge line.
+      // Passed over from here on, so that no line needs more than the buffer.
       if end - start > longestLine {
         result.note(isDamaged: true, lines.number + 1)
         lines.pass()
@@ -106,7 +106,6 @@ package struct AccessLog {
       let rest = end - start
       if start > 0, rest > 0 { for index in 0..<rest { buffer[index] = buffer[start + index] } }
       end = rest
-      if result.damaged > 1000, result.isRefused { return result }
     }
     // The last line may have no line feed.
     if end > 0, !isSkipping { lines.parse(buffer.byteSpan.extracting(first: end), &result, body) }

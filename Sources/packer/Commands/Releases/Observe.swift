@@ -11,15 +11,15 @@ struct Observe: OutputVerb, ReadingVerb {
       with gzip. Shows requests, downloads, deltas, fall-backs to whole packs and errors for each release. Nothing is added to the app.
       """,
       more: """
-        Files are known by the last component of their path: 'manifest.json', and the names that 'packer build' gives, which contain digests. \
-        Each counts for the oldest known release that has it. Releases are known by their manifests, by the copies that 'packer publish' leaves \
-        beside one, and by the lock file and 'released' of the project. Of other names, only kind and counts are shown.
+        Files are known by the last component of their path: 'manifest.json', and the names that 'packer build' gives, which contain digests. Each \
+        counts for the oldest known release that has it. Releases are known by their manifests, by the copies that 'packer publish' leaves beside \
+        one, and by the lock file and 'released' of the project. Other names of that form are shown without a version, up to 10 000 of them.
 
         Requests, responses and bytes are exact, as the log has them; it counts headers in CloudFront's and Cloudflare's bytes. Devices are told \
         apart by address and agent, of which only a hash with a random salt is kept in memory, so devices behind one address may count as one. \
-        Estimates that depend on that: devices, downloads in parts that are complete (as many bytes as the file has, also if some came twice), \
-        and fall-backs (a delta, then the whole pack, in the order of the lines). The last million downloads and devices are remembered; how many were forgotten is shown. \
-        No address is printed.
+        Estimates that depend on that: devices, downloads in parts that are complete (as many bytes as the file has, also if some came twice), and \
+        fall-backs (a delta, then the whole pack, in the order of the lines). The last million downloads and devices are remembered; how many were \
+        forgotten is shown. No address is printed.
 
         Lines that cannot be read are counted: up to ten in a log, or one in a hundred. With a limit, also too few requests end with status 1.
         """,
@@ -57,7 +57,7 @@ struct Observe: OutputVerb, ReadingVerb {
 
   @Option(
     name: .customLong("min-requests"),
-    help: ArgumentHelp("With a limit: how many requests show enough, of all and of the newest files. (default: 100)", valueName: "n"))
+    help: ArgumentHelp("With a limit: how many requests show enough, of all and of the newest files.", valueName: "n"))
   var minRequests: UInt64 = 100
 
   @OptionGroup var output: OutputOptions
