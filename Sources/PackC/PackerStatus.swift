@@ -37,9 +37,10 @@ public enum PackerStatus: Int32, Sendable {
   init(_ code: PackError.Code) {
     self =
       switch code {
-      case .noKey, .malformedKey: .noKey
+      case .noKey, .malformedKey, .sealed: .noKey
       case .wrongKey, .notWrapped: .wrongKey
-      case .damagedHeader, .wrongPack, .wrongBase, .authenticationFailed, .damagedPayload, .damagedArchive, .digestMismatch, .illegalPath,
+      case .damagedHeader, .damagedOpener, .wrongPack, .wrongBase, .authenticationFailed, .damagedPayload, .damagedArchive, .digestMismatch,
+        .illegalPath,
         .damagedManifest, .damagedKeys:
         .damaged
       case .truncated: .truncated

@@ -2,7 +2,7 @@
 enum FileKey {
   /// Returns FK, which the header's MAC has not confirmed yet.
   ///
-  /// An application key that the pack does not name is tried as the root key from which the pack's key was derived.
+  /// An application key that the pack does not name is tried as the root key from which the key of the pack, or of its version, was derived.
   ///
   /// - Throws: ``PackError/Code/wrongKey`` if the pack names another key, ``PackError/Code/notWrapped`` if it has no stanza for this recipient,
   ///   ``PackError/Code/damagedHeader`` if the stanza for this key does not open with it.
@@ -14,7 +14,7 @@ enum FileKey {
       if key.id != stanzas.keyID, let wrap = stanzas.wrap(.symmetric, for: key.id) {
         return try KeyWrap.open(wrap, key: key, core: core, backend: backend)
       }
-      guard let key = try key.key(stanzas.keyID, ofPack: header.packID, backend: backend) else {
+      guard let key = try key.key(stanzas.keyID, ofPack: header.packID, version: header.packVersion, backend: backend) else {
         throw PackError(
           .wrongKey, "pack was made with key \(stanzas.keyID), but the key given is \(key.id)",
           advice: .giveKey(stanzas.keyID))

@@ -116,19 +116,44 @@ public struct PackKey: ~Copyable, Sendable {
     return try PackKey(secret: secret, backend: backend)
   }
 
-  /// Returns the key that opens a pack: this key if the pack names it, or the pack's key derived from it. Returns nil if neither is named.
+  /// Derives the key of one version of a pack from this key as the root key (FORMAT.md §2.7).
+  ///
+  /// - Parameters:
+  ///   - packID: the 32 bytes that identify the pack in its header.
+  ///   - version: the version in its header.
+  public func editionKey(forPackID packID: [UInt8], version: UInt64) throws(PackError) -> PackKey {
+    try editionKey(forPackID: packID, version: version, backend: CryptoBackends.standard)
+  }
+
+  package func editionKey(forPackID packID: [UInt8], version: UInt64, backend: any CryptoBackend) throws(PackError) -> PackKey {
+    guard packID.count == 32 else {
+      throw PackError(.usage, "pack id is \(packID.count) bytes, not 32")
+    }
+    try checkMakesPacks()
+    var context = packID
+    context.append(littleEndian: version)
+    return try PackKey(secret: backend.derive(.editionKey, from: secret, context: context, count: Self.size), backend: backend)
+  }
+
+  /// Returns the key that opens a pack: this key if the pack names it, or the key of the pack or of its version derived from it. Returns nil if none is
+  /// named.
   ///
   /// - Parameters:
   ///   - wanted: the id of the key that the pack was made with.
   ///   - recipients: the ids of the keys for which it is wrapped.
   ///   - packID: the 32 bytes that identify the pack in its header.
+  ///   - version: the version in its header; nil if it is not known.
   package func key(
-    _ wanted: KeyID, recipients: [KeyID] = [], ofPack packID: [UInt8], backend: any CryptoBackend = CryptoBackends.standard
+    _ wanted: KeyID, recipients: [KeyID] = [], ofPack packID: [UInt8], version: UInt64?,
+    backend: any CryptoBackend = CryptoBackends.standard
   ) throws(PackError) -> PackKey? {
     if id == wanted || recipients.contains(id) { return copy() }
     guard kind == .application else { return nil }
     let own = try packKey(forPackID: packID, backend: backend)
-    guard own.id == wanted else { return nil }
-    return own
+    if own.id == wanted { return own }
+    guard let version else { return nil }
+    let edition = try editionKey(forPackID: packID, version: version, backend: backend)
+    guard edition.id == wanted else { return nil }
+    return edition
   }
 }

@@ -138,6 +138,10 @@ extension PackError.Code {
   public static let notWrapped = Self(rawValue: "not-wrapped")
   /// The header was changed after the pack was made, or no writer may make such a header.
   public static let damagedHeader = Self(rawValue: "damaged-header")
+  /// The file that opens a pack was changed, or no writer makes such a file.
+  public static let damagedOpener = Self(rawValue: "damaged-opener")
+  /// The pack is on the device, and the file that opens it is not there yet.
+  public static let sealed = Self(rawValue: "sealed")
   /// The pack is valid, but not the expected one.
   public static let wrongPack = Self(rawValue: "wrong-pack")
   /// The bases at hand are not those that a delta names (FORMAT.md §13.7).

@@ -64,6 +64,10 @@ extension ManifestPack {
       if !languages.isEmpty { writer.array("languages", languages) { $0.string($1) } }
       writer.integer("maxFrame", maxFrame)
       if !name.isEmpty, name != id { writer.string("name", name) }
+      if let opener {
+        writer.key("opener")
+        opener.write(to: &writer)
+      }
       if !platforms.isEmpty { writer.array("platforms", platforms) { $0.string($1) } }
       writer.string("sha256", sha256.hex)
       writer.integer("size", size)

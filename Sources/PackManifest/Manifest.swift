@@ -102,6 +102,8 @@ public struct ManifestPack: Hashable, Sendable {
   package var deltas: [ManifestDelta] = []
   /// The lead, by which the pack is played while it arrives; nil if it has none.
   package var stream: ManifestStream?
+  /// The file that opens this edition, which has a key of its own; nil if the pack's key opens it.
+  package var opener: ManifestOpener?
 
   /// Makes an entry without checking its values.
   public init(

@@ -49,6 +49,7 @@ struct ManifestEntryReader {
     var basePack: String?
     var deltas: [ManifestDelta]?
     var stream: ManifestStream?
+    var opener: ManifestOpener?
     var created: ManifestTime?
   }
 
@@ -77,6 +78,7 @@ struct ManifestEntryReader {
     pack.fallbackLanguage = values.fallbackLanguage
     pack.deltas = values.deltas ?? []
     pack.stream = values.stream
+    pack.opener = values.opener
     return pack
   }
 
@@ -114,6 +116,7 @@ struct ManifestEntryReader {
       case "language": values.language = try cursor.text("a language", in: bytes)
       case "languages": values.languages = try cursor.texts("language", depth: depth + 2, in: bytes)
       case "name": values.name = try cursor.text("a name", in: bytes)
+      case "opener": values.opener = try ManifestOpener(depth: depth + 2, &cursor, bytes)
       case "platforms": values.platforms = try cursor.texts("platform", depth: depth + 2, in: bytes)
       case "sha256": values.sha256 = try cursor.hex("a SHA-256", count: 32, in: bytes)
       case "stream": values.stream = try ManifestStream(depth: depth + 2, &cursor, bytes)

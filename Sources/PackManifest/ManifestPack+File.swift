@@ -17,15 +17,23 @@ extension ManifestPack {
     return deltas.map { File(name: Self.publishedName(id, $0.sha256), size: $0.size, sha256: $0.sha256) } + (lead.map { [$0] } ?? [])
   }
 
+  /// The file that opens the edition, which is at the server only from its time on; nil if there is none.
+  package var openerFile: File? {
+    opener.map { File(name: Self.openerName(id, $0.sha256), size: $0.size, sha256: $0.sha256) }
+  }
+
   /// The bytes of its lead; 0 if it has none.
   package var leadSize: UInt64 { stream?.size ?? 0 }
 
-  /// Whether a name is that of a pack, delta, lead or shard, which contains their digest.
+  /// Whether a name is that of a pack, delta, lead, opener or shard, which contains their digest.
   package static func isPublishedName(_ name: String) -> Bool { endings.contains { name.hasSuffix($0) } }
-  private static let endings = [".pack", ".lead", Shard.fileExtension]
+  private static let endings = [".pack", ".lead", ".opener", Shard.fileExtension]
 
   /// Returns the name under which the lead of a pack is published.
   package static func leadName(_ id: String, _ sha256: [UInt8]) -> String { "\(id)-\(sha256.prefix(8).hex).lead" }
+
+  /// Returns the name under which the opener of an edition is published.
+  package static func openerName(_ id: String, _ sha256: [UInt8]) -> String { "\(id)-\(sha256.prefix(8).hex).opener" }
 
   /// Returns the name under which a pack is published. It depends on every byte of the file, so that caches never serve an earlier version.
   package static func publishedName(_ id: String, _ sha256: [UInt8]) -> String { "\(id)-\(sha256.prefix(8).hex).pack" }

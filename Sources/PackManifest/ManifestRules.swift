@@ -29,6 +29,7 @@ enum ManifestRules {
       var faults = ManifestRules.faults(of: pack).map { "pack '\(pack.id)': \($0)" }
       if !hasBase, !pack.deltas.isEmpty { faults.append("pack '\(pack.id)' has deltas, which need a base") }
       if !hasBase, pack.stream != nil { faults.append("pack '\(pack.id)' has a lead, which needs a base") }
+      if !hasBase, pack.opener != nil { faults.append("pack '\(pack.id)' has an opener, which needs a base") }
       if !ids.insert(pack.id).inserted { faults.append("pack '\(pack.id)' is listed twice") }
       return faults
     }
@@ -70,6 +71,7 @@ enum ManifestRules {
       faults.append("basePack is not the name of another pack")
     }
     if let stream = pack.stream { faults += stream.faults(packSize: pack.size) }
+    if let opener = pack.opener { faults += opener.faults(in: pack) }
     return faults + ManifestDelta.faults(of: pack.deltas)
   }
 

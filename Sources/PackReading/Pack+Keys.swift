@@ -25,6 +25,8 @@ extension Pack {
 extension KeyRequest {
   /// Creates the request for the key of a pack whose start was read.
   package init(_ start: PackStart, path: String) {
-    self.init(keyID: start.stanzas.keyID, packID: start.header.packID, recipientIDs: start.stanzas.recipientIDs, path: path)
+    self.init(
+      keyID: start.stanzas.keyID, packID: start.header.packID, packVersion: start.header.packVersion,
+      recipientIDs: start.stanzas.recipientIDs, path: path)
   }
 }

@@ -44,6 +44,21 @@ struct KnownAnswerTests {
     #expect(KnownAnswer.open(file, backend.value).payload == KnownAnswer.payload)
   }
 
+  @Test("the key of a version, and its opener", arguments: Backend.all)
+  func opener(_ backend: Backend) throws {
+    let backend = backend.value
+    let root = try KnownAnswer.key(backend)
+    let id = try PackID.bytes(for: PackName("kat"), backend: backend)
+    let key = try root.editionKey(forPackID: id, version: 7, backend: backend)
+    #expect(key.secret.hex == "c19d96f87ae3341656f16373098bd47dcbcc24491213c066ed39a31ca8a80db2")
+    #expect(key.id.description == "ead866911ebf2f2e")
+    let digest = hex("a7d46b95c09eca0bb9f3ab738ff871203f0f84f860e1eec096134b21b007cfb1")
+    let opener = try Opener(of: Opener.Edition(version: 7, packID: id, sha256: digest), root: root, backend: backend)
+    #expect(try backend.sha256(opener.bytes) == "611677d742900eba1711dc674f067b69b9f89e915780d95710092185b1ca1e44")
+    let opened = try opener.open(key.id, with: root.packKey(forPackID: id, backend: backend), backend: backend)
+    #expect(opened.secret.hex == key.secret.hex)
+  }
+
   @Test("the deterministic salt, and the file it makes", arguments: Backend.all)
   func deterministicSalt(_ backend: Backend) throws {
     var header = try KnownAnswer.header(flags: 1)

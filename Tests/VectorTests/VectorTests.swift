@@ -205,7 +205,8 @@ enum Class {
 
   private static let names: [PackError.Code: String] = [
     .notAPack: "not-a-pack", .unsupported: "unsupported", .noUsableKey: "no-usable-key", .wrongKey: "wrong-key", .notWrapped: "wrong-key",
-    .truncated: "truncated", .limitExceeded: "limit", .damagedHeader: "damaged", .authenticationFailed: "damaged",
+    .truncated: "truncated", .limitExceeded: "limit", .damagedHeader: "damaged", .damagedOpener: "damaged", .wrongPack: "damaged",
+    .authenticationFailed: "damaged",
     .wrongBase: "wrong-base", .damagedPayload: "damaged", .damagedArchive: "damaged", .digestMismatch: "damaged", .illegalPath: "damaged",
   ]
 

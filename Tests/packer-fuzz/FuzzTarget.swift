@@ -38,7 +38,7 @@ package struct FuzzTarget: Sendable {
 
   /// Every target, in the order of the documentation.
   package static let all: [FuzzTarget] = [
-    header, stanzas, index, treeCount, seekTable, frames, manifest, keys, shard, lead, json, records, plist, configuration, keyText,
+    header, stanzas, index, treeCount, seekTable, frames, manifest, keys, shard, lead, opener, json, records, plist, configuration, keyText,
     keyReference,
     ranges,
     fields,

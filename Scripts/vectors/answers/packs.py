@@ -6,9 +6,10 @@ from vectors.format.frames import check_frame, cut, decompress, raw_frame
 from vectors.format.header import derive_stanza, make_core, make_header, wrap_stanzas
 from vectors.format.index import groups
 from vectors.format.keys import (
-    ephemeral_secret, file_key, key_id, key_of_pack, key_text, parse_key_text, payload_digest, payload_tags, recipient_key_text, recipient_text,
+    edition_key, ephemeral_secret, file_key, key_id, key_of_pack, key_text, pack_id, parse_key_text, payload_digest, payload_tags, recipient_key_text, recipient_text,
     salt_for, schedule, symmetric_nonce, symmetric_wrapping_key, x25519, x25519_public, x25519_wrapping_key)
 from vectors.format.limits import MAX_BLOCK, MAX_ENTRIES, MAX_STANZAS
+from vectors.format.openers import make_opener, open_opener, opener_entry, opener_start, opener_wrapping_key
 from vectors.format.pack import make_pack, open_pack
 from vectors.format.paths import fold_key, portability_problem
 from vectors.format.payload import make_payload
@@ -40,6 +41,13 @@ KAT_WRAP = {
     "MAC": "02ebf04e 725c338f d8acbba0 ebb988b0 89f9df17 e16d9b06 1f2b6633 b757cfa0",
     "pack": "c03c6910c167cd6d9bc5401791dcdd5cc49fc1e8406c4801a2af9af3a67537ce",
 }
+
+KAT_OPENER = """
+    894f504e0d0a1a0a010001000000000007000000000000000ca940495f108ec5
+    ad6ef708c86b707a05b4be16fddd5d6a4d1af521c03b4833a7d46b95c09eca0b
+    b9f3ab738ff871203f0f84f860e1eec096134b21b007cfb172af39abae9a562f
+    f1564cdbc4f1017fef902c0f23e313461afa1a6cbf016ac821548c54df9e4916
+    3e6f30ffd46e70acca0f5729780cf9025b7cfdcc7b9795525e9b5b9d"""
 
 
 def kat_core(salt, **fields):
@@ -192,6 +200,25 @@ def answers_recipients(a):
     a.equal("§8.8 length", len(pack), 403)
     for key in (AK, RECIPIENT, SHARED_AK):
         a.equal("§8.8 pack, read", open_pack(pack, key).payload == KAT_TEXT, True)
+
+
+def answers_opener(a):
+    """§8.10"""
+    identifier, core = pack_id("kat"), kat_core(bytes(range(0x20, 0x40)), S=4096, flags=0)
+    edition = edition_key(AK, identifier, 7)
+    a.equal("§8.10 EK", edition, "c19d96f87ae3341656f16373098bd47dcbcc24491213c066ed39a31ca8a80db2")
+    a.equal("§8.10 key id", key_id(edition), "ead866911ebf2f2e")
+    pack = make_pack(edition, "kat", 7, KAT_TEXT, salt=core[64:96], S=4096, flags=0)
+    a.equal("§8.10 MAC", pack[112:144], "3de8a52885c99473d25081c2ff79dbee091dda3e63deb59f72aee80021ff9f35")
+    a.equal("§8.10 pack", sha256(pack), "a7d46b95c09eca0bb9f3ab738ff871203f0f84f860e1eec096134b21b007cfb1")
+    a.equal("§8.10 length", len(pack), 239)
+    a.equal("§8.10 pack, read with the root key", open_pack(pack, AK).payload == KAT_TEXT, True)
+    start = opener_start(AK, pack)
+    a.equal("§8.10 W", opener_wrapping_key(key_of_pack(AK, "kat"), start), "dd6daf907356439c1b6e3de04e25f3f5ed035027fab6ddfdec110ba3ab2d4101")
+    data = make_opener(AK, pack)
+    a.equal("§8.10 opener", data, KAT_OPENER)
+    a.equal("§8.10 SHA-256", sha256(data), "611677d742900eba1711dc674f067b69b9f89e915780d95710092185b1ca1e44")
+    a.equal("§8.10 opener, read", open_opener(data, opener_entry(data), pack, key_of_pack(AK, "kat")), edition)
 
 
 def answers_records(a):

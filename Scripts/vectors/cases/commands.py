@@ -16,6 +16,7 @@ from vectors.cases.manifests.keys import keys_manifests
 from vectors.cases.manifests.rfc8785 import rfc8785_manifests
 from vectors.cases.manifests.signed import unsupported_manifests, untrusted_manifests, valid_manifests
 from vectors.cases.manifests.vector import check_manifest_vector, manifest_vector_bytes, parse_manifest_vector
+from vectors.cases.openers import check_opener_vector, opener_packs, opener_vector_bytes, openers, parse_opener_vector
 from vectors.cases.packs.archives import archive_vectors
 from vectors.cases.packs.hostile import hostile_payloads
 from vectors.cases.packs.others import age_vectors, zstd_vectors
@@ -42,6 +43,7 @@ SHARDS = {"shards": lambda: [*valid_shards(), *damaged_shards(), *valid_deltas_i
 DELTAS = {"deltas/valid": lambda: [*valid_deltas()], "deltas/hostile": lambda: [*hostile_deltas()]}
 BASES = "deltas/bases"
 LEADS, LEAD_PACKS = {"leads": lambda: [*leads()]}, "leads/packs"
+OPENERS, OPENER_PACKS = {"openers": lambda: [*openers()]}, "openers/packs"
 
 
 def command_make(arguments):
@@ -56,7 +58,8 @@ def command_make(arguments):
         count, _ = write_vectors(place, folder, ".shard-vector", make(), shard_vector_bytes, has_other_files=False)
         print(f"{folder}: {count} vectors")
     make_deltas(place)
-    make_leads(place)
+    make_with_packs(place, LEADS, ".lead-vector", lead_vector_bytes, LEAD_PACKS, lead_packs)
+    make_with_packs(place, OPENERS, ".opener-vector", opener_vector_bytes, OPENER_PACKS, opener_packs)
     files = [(name, list(case_lines(cases()))) for name, cases, _ in CASE_FILES]
     for name, lines in (*files, (LANGUAGES_FILE, [line + "\n" for line in language_lines()])):
         write_file(place, name, "".join(lines).encode("utf-8"))
@@ -75,13 +78,14 @@ def make_deltas(place):
         print(f"{folder}: {count} vectors, {size} bytes")
 
 
-def make_leads(place):
-    for folder, make in LEADS.items():
-        count, size = write_vectors(place, folder, ".lead-vector", make(), lead_vector_bytes)
+def make_with_packs(place, folders, suffix, encode, packs_folder, packs):
+    """Vectors that are about packs, which have a folder of their own."""
+    for folder, make in folders.items():
+        count, size = write_vectors(place, folder, suffix, make(), encode)
         print(f"{folder}: {count} vectors, {size} bytes")
-    empty_folder(os.path.join(place, LEAD_PACKS))
-    for name, data in lead_packs().items():
-        write_file(os.path.join(place, LEAD_PACKS), name, data)
+    empty_folder(os.path.join(place, packs_folder))
+    for name, data in packs().items():
+        write_file(os.path.join(place, packs_folder), name, data)
 
 
 def write_vectors(place, folder, suffix, vectors, encode, has_other_files=True):
@@ -97,12 +101,13 @@ def command_check(arguments):
     place, verbose = arguments.directory, arguments.verbose
     parse_delta = partial(parse_delta_vector, packs=os.path.join(place, BASES))
     parse_lead = partial(parse_lead_vector, packs=os.path.join(place, LEAD_PACKS))
+    parse_opener = partial(parse_opener_vector, packs=os.path.join(place, OPENER_PACKS))
     count = failures = 0
     # Folders of shards and deltas have no other files, so there each is read.
     for kind, suffix, parse, check in (
             (PACKS, ".vector", parse_vector, check_vector), (MANIFESTS, ".manifest-vector", parse_manifest_vector, check_manifest_vector),
             (SHARDS, "", parse_shard_vector, check_shard_vector), (DELTAS, "", parse_delta, check_delta_vector),
-            (LEADS, ".lead-vector", parse_lead, check_lead_vector)):
+            (LEADS, ".lead-vector", parse_lead, check_lead_vector), (OPENERS, ".opener-vector", parse_opener, check_opener_vector)):
         for folder in kind:
             for name, data in read_files(os.path.join(place, folder), suffix):
                 count += 1

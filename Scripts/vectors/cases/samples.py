@@ -3,7 +3,7 @@
 from vectors.format.errors import Problem
 from vectors.format.header import derive_stanza, wrap_stanzas
 from vectors.format.index import skippable
-from vectors.format.keys import Recipient, file_key, key_of_pack
+from vectors.format.keys import Recipient, edition_key, file_key, key_of_pack, pack_id
 from vectors.format.pack import make_pack
 from vectors.format.payload import tree_payload
 from vectors.format.primitives import sha256, u32
@@ -14,6 +14,7 @@ AK = bytes(range(32))
 OTHER_AK = bytes(range(32, 64))
 NAME, VERSION, SMALL = "vector", 7, 4096
 OWN_AK = key_of_pack(AK, NAME)
+EDITION_AK = edition_key(AK, pack_id(NAME), VERSION)
 RECIPIENT = Recipient(bytes(range(0x40, 0x60)))
 SHARED_AK = bytes(range(0x60, 0x80))
 OTHER_RECIPIENT = Recipient(bytes(range(0x80, 0xa0)))

@@ -5,7 +5,7 @@ import re
 
 from vectors.format.errors import require
 from vectors.format.leads import check_numbers
-from vectors.format.limits import MAX_DELTAS
+from vectors.format.limits import MAX_DELTAS, MAX_OPENER
 
 
 def is_time(text):
@@ -45,11 +45,12 @@ PACK_VALUES = {
 OPTIONAL_PACK_VALUES = {"basePack": PACK_VALUES["id"], "created": is_time, "description": is_text, "name": is_text, "tags": is_texts,
                         "language": matches("(?s).+"), "languages": is_texts, "fallback": is_text, "platforms": is_texts,
                         "deltas": lambda value: isinstance(value, list) and 1 <= len(value) <= MAX_DELTAS,
-                        "stream": lambda value: isinstance(value, dict)}
+                        "opener": lambda value: isinstance(value, dict), "stream": lambda value: isinstance(value, dict)}
 DELTA_VALUES = {"bases": lambda value: is_texts(value) and 1 <= len(value) <= 4 and all(map(PACK_VALUES["contentRoot"], value))
                 and len(set(value)) == len(value),
                 "sha256": PACK_VALUES["sha256"], "size": lambda value: is_integer(value) and value > 0}
 STREAM_VALUES = {"launch": is_integer, "leaves": PACK_VALUES["sha256"], "sha256": PACK_VALUES["sha256"], "size": is_integer, "tail": is_integer}
+OPENER_VALUES = {"sha256": PACK_VALUES["sha256"], "size": lambda value: is_integer(value) and 1 <= value <= MAX_OPENER}
 DEFAULT_VALUES = {"base": matches(rf"{HOST}/{URL_CHARACTER}*(?<=/)"),
                   "keyId": PACK_VALUES["keyId"]}
 SIGNED_VALUES = {"expires": is_time, "packs": lambda value: isinstance(value, list), "version": is_integer}
@@ -76,6 +77,15 @@ def check_stream(pack):
     if "stream" in pack:
         check_keys(pack["stream"], STREAM_VALUES, {}, "a stream")
         check_numbers(pack["stream"], pack["size"])
+
+
+def check_opener(pack):
+    """§9.3, §9.10: what an entry says of the opener of its edition."""
+    if "opener" in pack:
+        check_keys(pack["opener"], OPENER_VALUES, {"opens": is_time}, "an opener")
+        require(pack["install"] == "packed", "an opener of a pack that is unpacked")
+        for key in ("basePack", "deltas", "stream"):
+            require(key not in pack, f"an opener beside {key}")
 
 
 def check_languages(pack):
@@ -106,4 +116,6 @@ def read_pack_entry(pack, signed, implied=None):
     check_deltas(pack.get("deltas", ()))
     require("base" in signed or "stream" not in pack, "a lead without a base")
     check_stream(pack)
+    require("base" in signed or "opener" not in pack, "an opener without a base")
+    check_opener(pack)
     return {**said, **pack}

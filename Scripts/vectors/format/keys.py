@@ -9,7 +9,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from vectors.format.errors import Problem, Refused, require
-from vectors.format.primitives import gmac, hkdf, label, sha256, u64
+from vectors.format.primitives import gmac, hkdf, label, number, sha256, u64
 
 Schedule = namedtuple("Schedule", "FK MK SK TS NP SEGK")
 
@@ -54,6 +54,11 @@ def key_of_pack(root, name):
     return pack_key(root, pack_id(name))
 
 
+def edition_key(root, identifier, version):
+    """§2.7"""
+    return hkdf(root, None, label("edition-key") + identifier + u64(version), 32)
+
+
 def file_key_at_hand(key, stanzas, core):
     """§1.4, step 4: FK, by a key of any kind."""
     derive, wraps = stanzas
@@ -64,9 +69,10 @@ def file_key_at_hand(key, stanzas, core):
         return file_key(key, core)
     if (2, key_id(key)) in wraps:
         return unwrap_symmetric(key, wraps[2, key_id(key)], core)
-    own = pack_key(key, core[32:64])
-    require(key_id(own) == derive, "the pack is for another key", "wrong-key")
-    return file_key(own, core)
+    for own in (pack_key(key, core[32:64]), edition_key(key, core[32:64], number(core, 24, 8))):
+        if key_id(own) == derive:
+            return file_key(own, core)
+    raise Refused("wrong-key", "the pack is for another key")
 
 
 class Recipient:

@@ -30,6 +30,8 @@ MAX_SHARDS = 1 << 10
 
 # §9.9: leads.
 MAX_LEAVES = 1 << 16
+# §9.10: openers.
+MAX_OPENER = 4096
 
 # §13: deltas.
 MAX_BASES, MAX_COPIES, MAX_RANGES, MAX_NAMED = 4, 1 << 19, 1024, 1 << 20

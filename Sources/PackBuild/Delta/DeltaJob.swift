@@ -137,7 +137,7 @@ package struct DeltaJob: Sendable {
   /// Returns the key with which the new pack was made: the one given, or the one that follows from it.
   private func writingKey(_ key: borrowing PackKey) throws(PackError) -> PackKey {
     try key.checkMakesPacks()
-    guard let own = try key.key(new.keyID, ofPack: new.header.packID, backend: backend) else {
+    guard let own = try key.key(new.keyID, ofPack: new.header.packID, version: new.header.packVersion, backend: backend) else {
       throw PackError(
         .wrongKey, "pack was made with key \(new.keyID), and a delta to it is made with the same, but the key given is \(key.id)",
         advice: .giveKey(new.keyID)

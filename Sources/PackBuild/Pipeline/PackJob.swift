@@ -15,6 +15,8 @@ package struct PackJob: Sendable {
   package var settings = PackSettings()
   /// Whether the key is a root key, and the pack is made with a key derived from it and the pack's name (FORMAT.md §2.3).
   package var usesPackKey = false
+  /// Whether the key is a root key, and the pack is made with the key of its version that is derived from it.
+  package var usesVersionKey = false
 
   /// Whether the report lists files that no player needs, such as source maps.
   package var looksForUnneeded = false
@@ -42,7 +44,7 @@ package struct PackJob: Sendable {
   /// and nothing is left behind.
   ///
   /// - Parameters:
-  ///   - key: the application key, or with ``usesPackKey`` the root key.
+  ///   - key: the application key, or with ``usesPackKey`` or ``usesVersionKey`` the root key.
   ///   - progress: called for every frame, in bytes of content.
   /// - Throws: ``PackError`` with ``PackError/details`` for every path that cannot be packed.
   package func run(
@@ -55,7 +57,10 @@ package struct PackJob: Sendable {
     let level = settings.level
     let workers = try WorkerPool.size(for: jobs)
     let packID = try PackID.bytes(for: name, backend: backend)
-    let key = usesPackKey ? try key.packKey(forPackID: packID, backend: backend) : key.copy()
+    let key =
+      usesVersionKey
+      ? try key.editionKey(forPackID: packID, version: packVersion, backend: backend)
+      : usesPackKey ? try key.packKey(forPackID: packID, backend: backend) : key.copy()
     let sourceProblems = SourceProblems(words)
     let header = PackHeader(
       segmentSize: settings.segmentSize, flags: settings.usesRandomSalt ? 0 : PackHeader.deterministicSalt, packVersion: packVersion,

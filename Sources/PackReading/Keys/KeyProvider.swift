@@ -6,6 +6,9 @@ public struct KeyRequest: Hashable, Sendable {
   public let keyID: KeyID
   /// The 32 bytes of the pack's header that identify the pack. A root key and these bytes give the pack's own key (FORMAT.md §2.3).
   public let packID: [UInt8]
+  /// The version in the pack's header. With the root key and ``packID``, it gives the key of this version (FORMAT.md §2.7). Nil if the pack's own key is
+  /// requested.
+  public let packVersion: UInt64?
   /// The ids of the other keys that open the pack, because its file key is wrapped for them (FORMAT.md §2.6). Usually there are none.
   public let recipientIDs: [KeyID]
   /// The path of the file that is being opened, or nil if it is not a file. For messages, and for providers that keep keys by file.
@@ -15,10 +18,12 @@ public struct KeyRequest: Hashable, Sendable {
   ///
   /// - Parameters:
   ///   - packID: the 32 bytes that identify the pack.
+  ///   - packVersion: the version in the pack's header.
   ///   - recipientIDs: the ids of the other keys that open the pack.
-  public init(keyID: KeyID, packID: [UInt8], recipientIDs: [KeyID] = [], path: String? = nil) {
+  public init(keyID: KeyID, packID: [UInt8], packVersion: UInt64? = nil, recipientIDs: [KeyID] = [], path: String? = nil) {
     self.keyID = keyID
     self.packID = packID
+    self.packVersion = packVersion
     self.recipientIDs = recipientIDs
     self.path = path
   }
@@ -27,7 +32,7 @@ public struct KeyRequest: Hashable, Sendable {
 extension KeyRequest {
   /// Returns the key that opens the pack: the given key, or one derived from it. Returns nil if neither does.
   func key(from given: borrowing PackKey) throws(PackError) -> PackKey? {
-    try given.key(keyID, recipients: recipientIDs, ofPack: packID)
+    try given.key(keyID, recipients: recipientIDs, ofPack: packID, version: packVersion)
   }
 
   /// Whether the pack names a key with this id.

@@ -174,7 +174,10 @@ struct DeltaInstallation: Sendable {
   /// Writes the target as a pack file.
   private func rewrite(_ delta: DeltaPack, over bases: Bases, key given: borrowing PackKey) async throws(PackError) -> InstalledPack {
     let stanzas = delta.source.stanzas
-    guard let key = try given.key(stanzas.keyID, ofPack: delta.source.header.packID, backend: directory.backend) else {
+    guard
+      let key = try given.key(
+        stanzas.keyID, ofPack: delta.source.header.packID, version: delta.source.header.packVersion, backend: directory.backend)
+    else {
       throw PackError(
         .wrongKey, of: "pack '\(id)'",
         "was made with key \(stanzas.keyID), and cannot be made from a delta with key \(given.id), for which it is wrapped",

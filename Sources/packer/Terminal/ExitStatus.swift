@@ -54,10 +54,11 @@ struct ExitStatus: RawRepresentable, Hashable, Comparable, Sendable {
 
   /// The error codes of the statuses.
   private static let codes: [ExitStatus: Set<PackError.Code>] = [
-    .noKey: [.noKey, .malformedKey, .signingFailed],
+    .noKey: [.noKey, .malformedKey, .signingFailed, .sealed],
     .wrongKey: [.wrongKey, .notWrapped],
     .damaged: [
-      .damagedHeader, .wrongPack, .wrongBase, .authenticationFailed, .damagedPayload, .damagedArchive, .digestMismatch, .illegalPath,
+      .damagedHeader, .damagedOpener, .wrongPack, .wrongBase, .authenticationFailed, .damagedPayload, .damagedArchive, .digestMismatch,
+      .illegalPath,
       .damagedManifest, .wrongShard, .damagedStore, .damagedKeys,
     ],
     .overLimit: [.limitExceeded],

@@ -1,7 +1,8 @@
-"""Catalogues, deltas and leads in a manifest."""
+"""Catalogues, deltas, leads and openers in a manifest."""
 
 from vectors.cases.manifests.samples import (
-    DEFAULTS, SEED, STREAM, kat_pack, kat_signed, present, right_streams, sample_delta, sample_entries, wrong_streams)
+    DEFAULTS, OPENER, SEED, STREAM, kat_pack, kat_signed, present, right_openers, right_streams, sample_delta, sample_entries, wrong_openers,
+    wrong_streams)
 from vectors.cases.manifests.vector import manifest_vector
 from vectors.format.frames import bound
 from vectors.format.limits import MAX_SHARD
@@ -10,7 +11,7 @@ from vectors.format.shards import make_shard
 
 
 def catalogue_manifests():
-    """§9.7: the list of shards; §9.3: deltas and a lead in an entry."""
+    """§9.7: the list of shards; §9.3: deltas, a lead and an opener in an entry."""
     few, _ = make_shard(sample_entries(3))
     none, _ = make_shard([])
 
@@ -59,3 +60,14 @@ def catalogue_manifests():
         for name, comment, stream in streams:
             yield case(f"stream-{name}", expect, comment, None, packs=[kat_pack(url=None, keyId=None, stream=stream)])
     yield case("stream-without-base", "damaged", "a lead where there is no base", None, base=None, packs=[kat_pack(keyId=None, stream=STREAM)])
+    sealed = {"url": None, "keyId": None, "install": "packed"}
+    for expect, openers in (("ok", right_openers()), ("damaged", wrong_openers())):
+        for name, comment, opener in openers:
+            yield case(f"opener-{name}", expect, comment, None, packs=[kat_pack(**sealed, opener=opener)])
+    for name, comment, changes in (
+            ("unpacked", "an opener of a pack that is unpacked", {"install": "unpacked"}),
+            ("deltas", "an opener of a pack with deltas", {"deltas": [first]}), ("stream", "an opener of a pack with a lead", {"stream": STREAM}),
+            ("base-pack", "an opener of a pack with a base", {"basePack": "engine"})):
+        yield case(f"opener-{name}", "damaged", comment, None, packs=[kat_pack(**{**sealed, **changes}, opener=OPENER)])
+    yield case("opener-without-base", "damaged", "an opener where there is no base", None, base=None,
+               packs=[kat_pack(keyId=None, install="packed", opener=OPENER)])

@@ -106,6 +106,33 @@ def right_streams(size):
         {**STREAM, "a": [], "launch": 100, "tail": size - 100, "size": 64 + 200, "zone": {"": True}}
 
 
+OPENER = {"opens": "2026-12-24T00:00:00Z", "sha256": "89abcdef01234567" * 4, "size": 156}
+
+
+def right_openers():
+    """§9.10: what an entry may say of an opener: (name, comment, opener)."""
+    yield "time", "an edition that opens at a time", OPENER
+    yield "without-time", "an edition that opens with its release", {key: OPENER[key] for key in ("sha256", "size")}
+    yield "size-4096", "as large as it may be", {**OPENER, "size": 4096}
+    yield "unknown-keys", "keys of an opener that readers pass over", {**OPENER, "a": [], "zone": {"": True}}
+
+
+def wrong_openers():
+    """§9.3, §9.10: what an entry cannot say of an opener."""
+    for key in ("sha256", "size"):
+        yield f"without-{key}", f"an opener without {key}", {name: value for name, value in OPENER.items() if name != key}
+    yield "size-0", "an opener without a byte", {**OPENER, "size": 0}
+    yield "size-4097", "an opener that is too large", {**OPENER, "size": 4097}
+    yield "size-text", "a size of an opener that is a text", {**OPENER, "size": "156"}
+    yield "sha256-short", "the digest of an opener with 31 bytes", {**OPENER, "sha256": "00" * 31}
+    yield "opens-day", "a day in the place of a time", {**OPENER, "opens": "2026-12-24"}
+    yield "opens-zone", "a time of another zone", {**OPENER, "opens": "2026-12-24T00:00:00+01:00"}
+    yield "opens-number", "a time that is a number", {**OPENER, "opens": 1798070400}
+    yield "array", "an opener that is no object", [OPENER]
+    yield "text", "an opener that is a text", OPENER["sha256"]
+    yield "empty", "an opener without anything", {}
+
+
 def root_seed(number):
     return bytes([number]) * 31 + b"\xa5"
 

@@ -7,10 +7,12 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from vectors.cases.faults import change, flip
 from vectors.cases.packs.vector import refused, with_pack_key
 from vectors.cases.samples import (
-    AK, NAME, OTHER_AK, OTHER_RECIPIENT, OWN_AK, RECIPIENT, SHARED_AK, SMALL, SMALL_TREE, VERSION, exact_length, file, noise, pack_of, wrapped)
+    AK, EDITION_AK, NAME, OTHER_AK, OTHER_RECIPIENT, OWN_AK, RECIPIENT, SHARED_AK, SMALL, SMALL_TREE, VERSION, exact_length, file, noise, pack_of,
+    wrapped)
 from vectors.format.header import derive_stanza, make_core, make_header, stanza, wrap_stanzas
 from vectors.format.index import skippable
-from vectors.format.keys import Recipient, file_key, key_id, key_of_pack, schedule, symmetric_wrapping_key, x25519, x25519_public, x25519_wrapping_key
+from vectors.format.keys import (
+    Recipient, edition_key, file_key, key_id, key_of_pack, pack_id, schedule, symmetric_wrapping_key, x25519, x25519_public, x25519_wrapping_key)
 from vectors.format.payload import tree_payload
 from vectors.format.primitives import u32
 from vectors.format.segments import nonce, split_segments
@@ -119,7 +121,7 @@ def refused_keys(payload):
 
 
 def refused_pack_keys(payload):
-    """§2.3: what a root key does not open, and what was changed after it was made with a key of its own."""
+    """§2.3, §2.7: what a root key does not open, and what was changed after it was made with a key of its own."""
     own = pack_of(payload, ak=OWN_AK)
     for name, comment, data in (
             ("pack-key-mac-flipped", "made with a key of its own, a bit of the header MAC changed", flip(own, 112)),
@@ -137,6 +139,21 @@ def refused_pack_keys(payload):
                   "pack: nothing leads back", pack_of(payload), key=OWN_AK)
     yield refused("pack-key-twice", "wrong-key", "made with a key that follows from the pack's own: one step is "
                   "all that is tried", pack_of(payload, ak=key_of_pack(OWN_AK, NAME)))
+
+
+    edition = pack_of(payload, ak=EDITION_AK)
+    yield refused("edition-key-pack-key", "wrong-key", "made with the key of its version, read with that of the pack: nothing leads there", edition,
+                  key=OWN_AK)
+    yield refused("edition-key-version-flipped", "wrong-key", "made with the key of its version, and the version changed: of that one another key "
+                  "follows from the root key", flip(edition, 24))
+    yield refused("edition-key-version-flipped-key", "damaged", "the same with the key of its version", flip(edition, 24), key=EDITION_AK)
+    yield refused("edition-key-mac-flipped", "damaged", "made with the key of its version, a bit of the header MAC changed", flip(edition, 112))
+    yield refused("edition-key-other-version", "wrong-key", "the root key's, but made with the key of another version",
+                  pack_of(payload, ak=edition_key(AK, pack_id(NAME), VERSION + 1)))
+    yield refused("edition-key-other-name", "wrong-key", "the root key's, but made with the key of that version of another pack",
+                  pack_of(payload, ak=edition_key(AK, pack_id("other"), VERSION)))
+    yield refused("edition-key-of-pack-key", "wrong-key", "made with a key that follows from the pack's own as if that were the root key",
+                  pack_of(payload, ak=edition_key(OWN_AK, pack_id(NAME), VERSION)))
 
 
 def refused_wraps(payload):

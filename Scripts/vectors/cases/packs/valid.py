@@ -3,7 +3,7 @@
 from vectors.cases.faults import set_bits
 from vectors.cases.packs.vector import valid, valid_tree, with_pack_key
 from vectors.cases.samples import (
-    AK, OWN_AK, RECIPIENT, SHARED_AK, SMALL, SMALL_TREE, directory, exact_length, file, many_files, noise, other_frames, tar_of, wrapped)
+    AK, EDITION_AK, OWN_AK, RECIPIENT, SHARED_AK, SMALL, SMALL_TREE, directory, exact_length, file, many_files, noise, other_frames, tar_of, wrapped)
 from vectors.format.frames import frame_header, raw_frame, run_frame, zstd_frame
 from vectors.format.header import derive_stanza, stanza, wrap_stanzas
 from vectors.format.keys import Recipient, file_key
@@ -146,7 +146,7 @@ def valid_headers():
 
 
 def valid_pack_keys():
-    """§2.3"""
+    """§2.3, §2.7"""
     own = {"ak": OWN_AK}
     yield with_pack_key(valid_tree("pack-key", "made with a key of its own, which follows from the root key",
                                    SMALL_TREE, pack=own))
@@ -154,6 +154,10 @@ def valid_pack_keys():
                                    [file("noise.bin", noise(13000)), file("z.txt", b"end")], pack=own))
     yield with_pack_key(valid_tree("pack-key-random-salt", "the same with a random salt, R = 40…5f", SMALL_TREE,
                                    pack={**own, "random": bytes(range(0x40, 0x60))}))
+
+
+    for name, comment, key in (("edition-key", "made with the key of its version", EDITION_AK), ("edition-key-root", "the same with the root key", AK)):
+        yield valid_tree(name, comment, SMALL_TREE, pack={"ak": EDITION_AK})._replace(key=key)
 
 
 def valid_wraps():
