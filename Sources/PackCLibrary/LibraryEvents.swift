@@ -4,7 +4,7 @@ import Foundation
 enum LibraryText {
   /// The status of a pack.
   struct Status: Encodable {
-    /// `absent`, `waiting`, `downloading`, `playable`, `installing`, `ready`, or `failed`.
+    /// `absent`, `waiting`, `downloading`, `playable`, `installing`, `sealed`, `ready`, or `failed`.
     var status: String
     /// Why it waits: `network`, `turn`, `retry`, or `consent`.
     var reason: String?
@@ -12,6 +12,8 @@ enum LibraryText {
     var size: UInt64?
     var version: UInt64?
     var isStalled: Bool?
+    /// The time before which a sealed pack does not open, as in the manifest.
+    var opens: String?
     var update: Update?
     var code: String?
     var message: String?
@@ -26,6 +28,7 @@ enum LibraryText {
         self.status = "playable"
         (self.version, self.received, self.size, self.isStalled) = (version, received, size, isStalled)
       case .installing: self.status = "installing"
+      case .sealed(let opens): (self.status, self.opens) = ("sealed", opens.map(LibraryText.time))
       case .ready(let version, let update): (self.status, self.version, self.update) = ("ready", version, update.map(Update.init))
       case .failed(let error):
         (self.status, code, message, advice) = ("failed", error.code.rawValue, error.message, error.advice?.description)
@@ -33,13 +36,15 @@ enum LibraryText {
     }
   }
 
-  /// What comes of a newer version: `waiting`, `downloading`, `installing`, or `installed`.
+  /// What comes of a newer version: `waiting`, `downloading`, `installing`, `installed`, or `sealed`.
   struct Update: Encodable {
     var status: String
     var reason: String?
     var received: UInt64?
     var size: UInt64?
     var version: UInt64?
+    /// The time before which a sealed version does not open, as in the manifest.
+    var opens: String?
 
     init(_ update: PackLibrary.Update) {
       switch update {
@@ -47,6 +52,7 @@ enum LibraryText {
       case .downloading(let received, let size): (status, self.received, self.size) = ("downloading", received, size)
       case .installing: status = "installing"
       case .installed(let version): (status, self.version) = ("installed", version)
+      case .sealed(let opens): (status, self.opens) = ("sealed", opens.map(LibraryText.time))
       }
     }
   }
@@ -99,6 +105,10 @@ enum LibraryText {
     var size: UInt64?
 
     init(_ event: String) { self.event = event }
+  }
+
+  private static func time(_ date: Date) -> String {
+    ManifestTime(secondsSince1970: Int64(date.timeIntervalSince1970))?.description ?? ""
   }
 
   private static func reason(_ reason: PackLibrary.WaitReason) -> String {

@@ -21,7 +21,7 @@ struct StoreRecords {
     return record.contents.map { content in
       DevicePack(
         id: id, version: content.bytes.version, sha256: content.bytes.sha256, mode: content.mode,
-        isRejected: record.hasFailed(content.bytes), contentRoot: content.contentRoot)
+        isRejected: record.hasFailed(content.bytes), contentRoot: content.isSealed ? nil : content.contentRoot)
     }
       + failed.map { DevicePack(id: id, version: $0.bytes.version, sha256: $0.bytes.sha256, mode: .packed, isRejected: true) }
   }

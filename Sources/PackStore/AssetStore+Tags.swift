@@ -61,7 +61,7 @@ extension AssetStore {
           guard let record = try directory.record(pack.id).map(StoreTrials(directory).judged) else { continue }
           if let failure = record.failure(of: pack.bytes) {
             holding.failure = holding.failure ?? failure
-          } else if let content = record.content(pack.bytes), try directory.isPresent(content, of: record) {
+          } else if let content = record.content(pack.bytes), !content.isSealed, try directory.isPresent(content, of: record) {
             holding.marks[pack.id] = directory.uses.open([record.itemName(content)])
           }
         }

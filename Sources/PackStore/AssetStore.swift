@@ -360,6 +360,10 @@ public actor AssetStore {
         }
         return OpenedPack(running, pack: nil, tree: tree, files: directory.files, use: use.mark)
       }
+      let keys =
+        try use.opener.map { (opener) throws(PackError) -> any KeyProvider in
+          OpenerKeys(try Opener(parsing: opener), over: self.keys)
+        } ?? self.keys
       let pack = try await Pack.open(running.path, keys: keys, files: directory.files, backend: directory.backend)
       guard running.contentRoot == nil || pack.contentRoot == running.contentRoot else {
         throw PackError(.damagedStore, of: running.path, "has another content than was installed", advice: .reconcileStore)

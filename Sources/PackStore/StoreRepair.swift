@@ -285,11 +285,12 @@ struct StoreRepair {
       guard status.kind == .file, entry != nil || isLenient, let sha256 = try contents.sha256(ofFile: directory.place(name)),
         entry.map({ $0.sha256 == sha256 }) ?? (sha256.prefix(8).hex == item.digits && isNamed(item))
       else { return nil }
-      return (
-        PackRecord.Content(
-          bytes: PackRecord.Bytes(version: item.version, sha256: sha256), mode: .packed, size: status.size, sizeOnDevice: size,
-          contentRoot: entry?.contentRoot, isProven: false), entry?.delivery
-      )
+      var content = PackRecord.Content(
+        bytes: PackRecord.Bytes(version: item.version, sha256: sha256), mode: .packed, size: status.size, sizeOnDevice: size,
+        contentRoot: entry?.contentRoot, isProven: false)
+      // Its opener is asked for again.
+      content.sealedBy = entry?.opener?.sha256
+      return (content, entry?.delivery)
     case .unpacked:
       guard status.kind == .directory, let entry, try contents.root(of: directory.place(name)) == entry.contentRoot else { return nil }
       return (
@@ -393,7 +394,9 @@ struct StoreRepair {
         record.contents.append(try counted(content, in: record))
         record.delivery = delivery ?? record.delivery
       }
-      if let oldest = record.contents.indices.min(by: { record.contents[$0].bytes.version < record.contents[$1].bytes.version }) {
+      if let oldest = record.contents.indices.filter({ !record.contents[$0].isSealed }).min(by: {
+        record.contents[$0].bytes.version < record.contents[$1].bytes.version
+      }) {
         record.contents[oldest].isProven = true
         record.current = record.contents[oldest].bytes
       }

@@ -126,16 +126,18 @@ export interface Offer {
 /** The state of a pack on this device. */
 export interface PackStatus {
   id: string
-  state: 'absent' | 'waiting' | 'downloading' | 'installing' | 'ready' | 'failed'
+  state: 'absent' | 'waiting' | 'downloading' | 'installing' | 'sealed' | 'ready' | 'failed'
   /** Why it waits: for a network, for others that come first, for the next try, or for the user. */
   reason?: 'network' | 'turn' | 'retry' | 'consent'
   /** The bytes that have arrived, of `size`, while it is downloaded. */
   received?: number
   size?: number
+  /** The time before which a sealed pack does not open, in milliseconds since 1970, if it is known. */
+  opens?: number
   /** The version that can be read, if it is ready. */
   version?: number
   /** What comes of a newer version, if it is ready. */
-  update?: 'waiting' | 'downloading' | 'installing' | 'installed'
+  update?: 'waiting' | 'downloading' | 'installing' | 'installed' | 'sealed'
   /** Why it failed. */
   error?: { code: string, message: string }
 }

@@ -51,7 +51,7 @@ namespace Packs
         }
     }
 
-    /// <summary>The state of a pack: <c>absent</c>, <c>waiting</c>, <c>downloading</c>, <c>installing</c>, <c>ready</c>, or <c>failed</c>.</summary>
+    /// <summary>The state of a pack: <c>absent</c>, <c>waiting</c>, <c>downloading</c>, <c>installing</c>, <c>sealed</c>, <c>ready</c>, or <c>failed</c>.</summary>
     public sealed class PackState
     {
         public string Status { get; }

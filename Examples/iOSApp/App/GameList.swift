@@ -54,6 +54,8 @@ struct GameRow: View {
         cancel
       case .installing:
         ProgressView("Installing")
+      case .sealed(let opens):
+        if let opens { Text("Opens \(opens, style: .relative)") } else { Text("Opens soon") }
       case .ready(let version, _):
         Text("Version \(version)")
         Button("Play", action: play)

@@ -199,6 +199,7 @@ extension LibraryLoop {
     let found = try await delivery.lookup(played)
     // Another one may have begun to be played meanwhile.
     playing.subtract(played.subtracting(found.packs.keys).subtracting(found.unknown))
+    askForOpenersLater()
     // A download that the system lost sends no event: while somebody waits, it is looked for.
     if !awaited.isEmpty { delay = min(delay ?? Self.lookInterval, Self.lookInterval) }
     if let delay { planAgain(after: delay) }

@@ -1,3 +1,5 @@
+import Foundation
+
 extension LibraryLoop {
   /// What is to come of a pack, and whether its file is here.
   struct Coming: Sendable {
@@ -22,21 +24,27 @@ extension LibraryLoop {
   }
 
   func status(of id: String) async -> Status {
-    status(of: id, (try? await delivery.store.installed(id)) ?? [], (try? await coming(id)) ?? nil)
+    let versions = (try? await delivery.store.installed(id)) ?? []
+    let opens = versions.contains { $0.state == .sealed } ? try? await delivery.lookup([id]).packs[id]?.opener?.opens : nil
+    return status(of: id, versions, (try? await coming(id)) ?? nil, opens: opens)
   }
 
   /// - Parameters:
   ///   - versions: Those in the store.
   ///   - coming: What is to come.
-  func status(of id: String, _ versions: [InstalledPack], _ coming: Coming?) -> Status {
-    let usable = versions.filter { $0.state != .failed }
+  ///   - opens: When the version that the manifest names opens, if it says so.
+  func status(of id: String, _ versions: [InstalledPack], _ coming: Coming?, opens: ManifestTime?) -> Status {
+    let usable = versions.filter { $0.state != .failed && $0.state != .sealed }
+    let sealed = versions.contains { $0.state == .sealed }
+    let date = opens.map { Date(timeIntervalSince1970: Double($0.secondsSince1970)) }
     let ready = usable.first { $0.state == .current || $0.state == .trial } ?? usable.last
     if let ready, !waiters.contains(id) || failures[id] != nil || !(coming?.isComing ?? false) {
-      return .ready(version: ready.version, update: update(of: ready, usable, coming))
+      return .ready(version: ready.version, update: update(of: ready, usable, coming) ?? (sealed ? .sealed(opens: date) : nil))
     }
-    if let failure = failures[id] { return .failed(failure) }
+    if let failure = failures[id], failure.code != .sealed || !sealed { return .failed(failure) }
     if let status = playable(coming) { return status }
     if let arrival = arrival(coming) { return arrival.status }
+    if sealed, !waiters.contains(id) || failures[id] != nil { return .sealed(opens: date) }
     return !waiters.contains(id) ? .absent : .waiting(reason(of: id))
   }
 
@@ -75,7 +83,7 @@ extension LibraryLoop {
       PackLibrary.Offer(
         id: pack.id, name: pack.name.isEmpty ? pack.id : pack.name, description: pack.description,
         downloadSize: pack.cheapestDelta(over: Set((versions[pack.id] ?? []).compactMap(\.contentRoot)))?.size ?? pack.size,
-        installSize: pack.installSize, status: status(of: pack.id, versions[pack.id] ?? [], coming[pack.id]))
+        installSize: pack.installSize, status: status(of: pack.id, versions[pack.id] ?? [], coming[pack.id], opens: pack.opener?.opens))
     }
     return PackLibrary.Offers(packs: offers, isComplete: listing.isComplete)
   }
@@ -88,6 +96,7 @@ extension PackLibrary.Update {
     case .waiting(let reason): .waiting(reason)
     case .downloading(let received, let size): .downloading(received: received, of: size)
     case .installing, .installed: .installing
+    case .sealed(let opens): .sealed(opens: opens)
     }
   }
 }

@@ -6,6 +6,11 @@ actor LibraryLoop {
     case manifest
     /// A shard of its catalogue, of exactly this size in bytes.
     case shard(address: String, size: Int)
+    /// The file that opens a pack, of exactly this size in bytes. If the server does not have it, the error is ``PackError/Code/sealed``.
+    case opener(address: String, size: Int)
+
+    /// Whether it may be missing.
+    var isOpener: Bool { if case .opener = self { true } else { false } }
   }
 
   /// Returns a file that the server has now.
@@ -65,6 +70,14 @@ actor LibraryLoop {
   var isFetchedAgain = false
   /// The number of attempts to fetch a shard that failed, one after the other.
   var fetchFailures = 0
+  /// The requests for openers that are missing. Nil if none is.
+  var openers: Task<Void, Never>?
+  /// What came of the last request for each opener, by its address.
+  var openerRequests: [String: OpenerRequest] = [:]
+  /// Whether openers are being requested now.
+  var isAskingForOpeners = false
+  /// Whether another plan was made meanwhile.
+  var isOpenerWanted = false
   var hasNetwork = true
   var running: Task<Void, Never>?
   var retry: Task<Void, Never>?
@@ -150,6 +163,7 @@ actor LibraryLoop {
     running?.cancel()
     retry?.cancel()
     fetching?.cancel()
+    openers?.cancel()
     opened.withLock { $0 = [:] }
     // A plan may be recording downloads, which cannot start after this.
     if (try? await locks.lock("records")) != nil { locks.unlock("records") }

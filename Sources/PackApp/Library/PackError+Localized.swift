@@ -24,6 +24,7 @@ extension PackError: LocalizedError {
     case .manifestExpired, .keysExpired: "The list of downloads is out of date."
     case .unknownPack, .notInstalled, .purged: "This content is not on the device."
     case .noKey, .wrongKey, .notWrapped, .noUsableKey: "This content cannot be opened on this device."
+    case .sealed: "This content opens later."
     case .unsupported: "This content needs a newer version of the app."
     case .versionFailed, .damagedPayload, .damagedArchive, .damagedHeader, .authenticationFailed: "This content is damaged."
     case .cancelled: "The download was cancelled."

@@ -58,6 +58,7 @@ extension PackLibrary {
         switch file {
         case .manifest: (manifest.absoluteString, Manifest.largestSize, "there is no manifest")
         case .shard(let address, let size): (address, size, "there is no catalogue")
+        case .opener(let address, let size): (address, size, "there is no opener")
         }
       do throws(ContentFailure) {
         switch try await session.content(at: address, ContentRequest(sizeLimit: limit)) {
@@ -67,6 +68,10 @@ extension PackLibrary {
         }
       } catch {
         switch error {
+        // Some servers refuse what they do not have.
+        case .transfer(.status(403, _)) where file.isOpener, .transfer(.status(404, _)) where file.isOpener,
+          .transfer(.status(410, _)) where file.isOpener:
+          throw PackError(.sealed, "the opener is not published", advice: .tryAgain)
         case .transfer(.offline): throw PackError(.offline, "\(subject): \(error.error.message)", advice: .connect)
         case .transfer(.cancelled), .other: throw error.error
         case .transfer: throw PackError(.downloadFailed, "\(subject): \(error.error.message)", advice: .tryAgain)

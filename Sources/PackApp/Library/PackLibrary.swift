@@ -69,6 +69,8 @@ public final class PackLibrary: Sendable {
     case playable(version: UInt64, received: UInt64, of: UInt64, isStalled: Bool)
     /// The file is complete, and is being verified and installed.
     case installing
+    /// The pack is on the device, and can be read when its publisher has published the file that opens it: not before `opens`, if that is known.
+    case sealed(opens: Date?)
     /// The pack can be read in this version. `update` is what comes of a newer one, and nil if there is none on its way. The version of a managed asset
     /// pack is 0 if there is a newer one: the system does not say which one the device has.
     case ready(version: UInt64, update: Update?)
@@ -86,6 +88,8 @@ public final class PackLibrary: Sendable {
     case installing
     /// It is installed, and the next ``PackLibrary/ensure(_:)-(String)`` uses it.
     case installed(version: UInt64)
+    /// It is on the device, and opens later: not before `opens`, if that is known.
+    case sealed(opens: Date?)
   }
 
   /// The reason why a requested pack waits.
@@ -187,7 +191,7 @@ public final class PackLibrary: Sendable {
   ///
   /// - Throws: ``PackError/Code/unknownPack`` if the manifest has no such pack for this device, ``PackError/Code/offline`` or
   ///   ``PackError/Code/downloadFailed`` if there is no manifest and none can be fetched, ``PackError/Code/noSpace``, ``PackError/Code/versionFailed`` if the
-  ///   only version failed here, ``PackError/Code/noKey``, or another error that trying again does not help.
+  ///   only version failed here, ``PackError/Code/noKey``, ``PackError/Code/sealed`` if the pack is on the device and opens later, or another error that trying again does not help.
   public func ensure(_ id: String) async throws(PackError) {
     try await back.ensure([id])
   }

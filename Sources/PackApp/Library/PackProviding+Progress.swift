@@ -1,7 +1,8 @@
 public import Foundation
 
 extension PackProviding {
-  /// Returns the progress of a pack as Foundation counts it, for views that show a `Progress`: in thousandths of the download, finished when the pack is ready.
+  /// Returns the progress of a pack as Foundation counts it, for views that show a `Progress`: in thousandths of the download, finished when the pack is ready,
+  /// or sealed.
   ///
   /// Cancelling it cancels the download, as ``PackProviding/cancel(_:)``.
   public func progress(of id: String) -> Progress {
@@ -15,7 +16,7 @@ extension PackProviding {
         case .downloading(let received, let size), .playable(_, let received, let size, _):
           progress.completedUnitCount = size == 0 ? 0 : Int64(Double(min(received, size)) / Double(size) * 990)
         case .installing: progress.completedUnitCount = 995
-        case .ready:
+        case .ready, .sealed:
           progress.completedUnitCount = 1000
           return
         case .failed: return

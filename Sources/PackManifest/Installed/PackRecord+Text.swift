@@ -104,6 +104,14 @@ extension PackRecord {
     if contents.contains(where: { $0.rewritten != nil && $0.mode == .unpacked }) {
       return "has a file that was made for an unpacked version"
     }
+    for content in contents where content.sealedBy != nil && (content.mode == .unpacked || content.rewritten != nil) {
+      return "has an opener of a version that was unpacked or made by a delta"
+    }
+    if contents.contains(where: {
+      $0.opener.map { $0.isEmpty || $0.count > ManifestOpener.largestSize } ?? false || $0.sealedBy == nil && $0.opener != nil
+    }) {
+      return "has an opener that no version has"
+    }
     guard contents.allSatisfy({ content in content.links.allSatisfy { $0.bytes != content.bytes && self.content($0.bytes) != nil } }) else {
       return "has a version with files of one that it does not list"
     }
@@ -134,8 +142,10 @@ extension PackRecord.Content {
         }
       }
       writer.string("mode", mode.rawValue)
+      writer.string("opener", opener?.hex)
       writer.integer("proven", isProven ? 1 : 0)
       writer.string("rewritten", rewritten?.hex)
+      writer.string("sealedBy", sealedBy?.hex)
       writer.string("sha256", bytes.sha256.hex)
       writer.integer("size", size)
       writer.integer("sizeOnDevice", sizeOnDevice)
@@ -206,6 +216,8 @@ private struct RecordReader {
       contentRoot: fields.texts["contentRoot"] == nil ? nil : try fields.hex("contentRoot", count: 32),
       isProven: try fields.integer("proven") == 1)
     if fields.texts["rewritten"] != nil { content.rewritten = try fields.hex("rewritten", count: 32) }
+    if fields.texts["sealedBy"] != nil { content.sealedBy = try fields.hex("sealedBy", count: 32) }
+    if let opener = fields.texts["opener"] { content.opener = try fields.hex("opener", count: opener.utf8.count / 2) }
     for link in fields.links {
       content.links.append(PackRecord.Link(bytes: try link.bytes(), size: try link.integer("size")))
     }

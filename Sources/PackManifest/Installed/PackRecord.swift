@@ -25,8 +25,15 @@ package struct PackRecord: Hashable, Sendable {
     package var isProven: Bool
     /// The SHA-256 of the pack file that the store made by a delta. Nil if it is the published one.
     package var rewritten: [UInt8]?
+    /// The SHA-256 of the opener of an edition that has a key of its own. Nil if the pack's key opens it.
+    package var sealedBy: [UInt8]?
+    /// The opener. Nil until it is there.
+    package var opener: [UInt8]?
     /// Files of an unpacked version that are also files of other versions of the record. They count there.
     package var links: [Link] = []
+
+    /// Whether the version cannot be opened yet.
+    package var isSealed: Bool { sealedBy != nil && opener == nil }
 
     package init(bytes: Bytes, mode: InstallMode, size: UInt64, sizeOnDevice: UInt64, contentRoot: [UInt8]?, isProven: Bool) {
       (self.bytes, self.mode, self.size, self.sizeOnDevice) = (bytes, mode, size, sizeOnDevice)
@@ -146,7 +153,7 @@ package struct PackRecord: Hashable, Sendable {
   /// If no version is current, makes the newest proven version that has not failed the current one.
   package mutating func fallBack() {
     guard current == nil else { return }
-    current = contents.filter { $0.isProven && !hasFailed($0.bytes) }.max { $0.bytes.version < $1.bytes.version }?.bytes
+    current = contents.filter { $0.isProven && !$0.isSealed && !hasFailed($0.bytes) }.max { $0.bytes.version < $1.bytes.version }?.bytes
   }
 
   /// Makes a version the current one and ends any trial.
@@ -202,22 +209,30 @@ package struct PackRecord: Hashable, Sendable {
   /// Returns the versions that are no longer needed: failed versions, and versions beyond `count`.
   ///
   /// Of the versions that are newer than the current one and wait to be activated, only the newest is kept, or none if a newer one is about to be
-  /// installed. If no version was activated yet, the newest `count` are kept.
+  /// installed. If no version was activated yet, the newest `count` are kept. Versions that cannot be opened yet replace only each other.
   ///
-  /// - Parameter successor: A newer version that is about to be installed.
-  package func surplus(keeping count: Int, before successor: Bytes? = nil) -> [Content] {
+  /// - Parameters:
+  ///   - successor: A newer version that is about to be installed.
+  ///   - isSealed: Whether that cannot be opened yet.
+  package func surplus(keeping count: Int, before successor: Bytes? = nil, isSealed: Bool = false) -> [Content] {
     guard trial == nil else { return contents.filter { hasFailed($0.bytes) && $0.bytes != current } }
     var others = contents.filter { $0.bytes != current }
     var gone = others.filter { hasFailed($0.bytes) }
     others.removeAll { hasFailed($0.bytes) }
     guard let current else {
-      return gone + others.sorted { ($0.isProven ? 1 : 0, $0.bytes.version) > ($1.isProven ? 1 : 0, $1.bytes.version) }.dropFirst(count)
+      let open = others.filter { !$0.isSealed }
+      let sealed = others.filter(\.isSealed).sorted { $0.bytes.version > $1.bytes.version }
+      return gone + open.sorted { ($0.isProven ? 1 : 0, $0.bytes.version) > ($1.isProven ? 1 : 0, $1.bytes.version) }.dropFirst(count)
+        + sealed.dropFirst(1)
     }
     let proven = others.filter(\.isProven).sorted { $0.bytes.version > $1.bytes.version }
     gone += proven.dropFirst(max(0, count - 1))
     let waiting = others.filter { !$0.isProven }
-    let newest = successor?.version ?? waiting.map(\.bytes.version).max()
-    gone += waiting.filter { $0.bytes.version < current.version || $0.bytes.version != newest }
+    for kind in [false, true] {
+      let alike = waiting.filter { $0.isSealed == kind }
+      let newest = (kind == isSealed ? successor?.version : nil) ?? alike.map(\.bytes.version).max()
+      gone += alike.filter { $0.bytes.version < current.version || $0.bytes.version != newest }
+    }
     return gone
   }
 

@@ -146,7 +146,8 @@ public struct AppDelivery: Sendable {
     }
     var device = try await store.installed().map {
       DevicePack(
-        id: $0.id, version: $0.version, sha256: $0.sha256, mode: $0.mode, isRejected: $0.state == .failed, contentRoot: $0.contentRoot)
+        id: $0.id, version: $0.version, sha256: $0.sha256, mode: $0.mode, isRejected: $0.state == .failed,
+        contentRoot: $0.state == .sealed ? nil : $0.contentRoot)
     }
     // The store remembers failed versions for longer than it keeps their content.
     device += try await store.plan().failed.map {
@@ -234,7 +235,8 @@ public struct AppDelivery: Sendable {
   /// Returns what an error of the store means for the file: whether the file is kept, or is unusable.
   package static func outcome(of error: PackError) -> SharedState.InstallOutcome {
     switch error.code {
-    case .noSpace, .quotaExceeded, .noKey, .wrongKey, .notWrapped, .noUsableKey, .malformedKey, .storeBusy, .cancelled, .noManifest,
+    case .noSpace, .quotaExceeded, .noKey, .sealed, .wrongKey, .notWrapped, .noUsableKey, .malformedKey, .storeBusy, .cancelled,
+      .noManifest,
       .manifestExpired, .keysExpired, .manifestRollback, .unknownPack, .catalogueNotAvailable, .damagedManifest, .cannotRead, .cannotWrite,
       .inUse, .unsupported, .damagedStore, .sourceChanged, .internalError, .missingInput:
       // A file that the system removed meanwhile is found to be gone by the next plan.

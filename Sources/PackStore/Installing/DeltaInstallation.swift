@@ -128,7 +128,7 @@ struct DeltaInstallation: Sendable {
     _ root: [UInt8], in record: PackRecord, or isUsable: (PackRecord.Content) -> Bool
   ) throws(PackError) -> Held? {
     var present: [PackRecord.Content] = []
-    for content in record.contents where content.contentRoot == root && isUsable(content) {
+    for content in record.contents where content.contentRoot == root && !content.isSealed && isUsable(content) {
       if try directory.isPresent(content, of: record) { present.append(content) }
     }
     let best = present.min { ($0.mode == order.mode ? 0 : 1, $0.bytes.version) < ($1.mode == order.mode ? 0 : 1, $1.bytes.version) }
@@ -154,6 +154,10 @@ struct DeltaInstallation: Sendable {
       try ContentCheck(directory: directory, pool: pool).fault(of: content, in: record, .thorough)
     }
     if let fault { throw PackError(.wrongBase, "version \(content.bytes.version) \(fault.text)") }
+    let keys =
+      try content.opener.map { (opener) throws(PackError) -> any KeyProvider in
+        OpenerKeys(try Opener(parsing: opener), over: keys)
+      } ?? keys
     return try await Pack.open(directory.path(of: content, in: record), keys: keys, files: files, backend: directory.backend)
   }
 

@@ -56,15 +56,36 @@ struct Installation: Sendable {
   }
 
   private func install(_ order: InstallOrder, keys: any KeyProvider) async throws(PackError) -> InstalledPack {
+    guard order.entry.opener == nil else { return try await installSealed(order) }
     let pack = try await open(order.entry, keys: keys)
-    var found = try await WorkerPool.value { (pool) throws(PackError) in try examine(pack, order, pool) }
-    var candidate = try await prepare(pack, order, found)
-    var result = try await place(candidate, order, pack, found.tree)
+    let found = try await WorkerPool.value { (pool) throws(PackError) in try examine(pack, order, pool) }
+    return try await install(order, found, try pack.source.file) { (found) throws(PackError) in try await prepare(pack, order, found) }
+  }
+
+  /// Installs an edition with a key of its own. It is opened when its opener is there: only its bytes and its header are compared with the manifest.
+  private func installSealed(_ order: InstallOrder) async throws(PackError) -> InstalledPack {
+    guard order.mode == .packed else {
+      throw PackError(
+        .usage, of: "pack '\(id)'", "is kept packed, because it is opened later", advice: .developer("install it as the manifest says"))
+    }
+    let (open, found) = try await WorkerPool.value { (pool) throws(PackError) in try examineSealed(order, pool) }
+    return try await install(order, found, open) { (found) throws(PackError) in try await preparePacked(open, order, found) }
+  }
+
+  /// - Parameters:
+  ///   - open: the caller's file, which was opened by its path.
+  ///   - prepare: makes the content that is moved into place.
+  private func install(
+    _ order: InstallOrder, _ found: Examination, _ open: OpenFile, prepare: (Examination) async throws(PackError) -> Candidate
+  ) async throws(PackError) -> InstalledPack {
+    var found = found
+    var candidate = try await prepare(found)
+    var result = try await place(candidate, order, open, found.tree)
     if result == nil {
       // The file is on another volume, although its device number is the same.
       found.isMovable = false
-      candidate = try await prepare(pack, order, found)
-      result = try await place(candidate, order, pack, found.tree)
+      candidate = try await prepare(found)
+      result = try await place(candidate, order, open, found.tree)
     }
     guard let result else { throw PackError(.internalError, of: file.path, "was copied into the store, but could not be moved into place") }
     if taking == .moving, candidate.staged != nil { await WorkerPool.settled { file.remove() } }
@@ -89,9 +110,29 @@ struct Installation: Sendable {
     return found
   }
 
+  /// Compares the file and its header with the manifest, and makes room.
+  private func examineSealed(_ order: InstallOrder, _ pool: WorkerPool) throws(PackError) -> (OpenFile, Examination) {
+    let entry = order.entry
+    let start = try PackStart(file.path, files: directory.files)
+    progress?(PackProgress(phase: .verifying, done: 0, total: entry.size))
+    let digest = try file.digest(of: start.file, each: pool.checkpoint)
+    guard digest == entry.sha256 else { throw PackError.digestMismatch(digest, entry).about(file.path) }
+    progress?(PackProgress(phase: .verifying, done: entry.size, total: entry.size))
+    guard start.header.kind == .full, start.header.packVersion == entry.version,
+      try start.header.packID == PackID.bytes(for: PackName(entry.id), backend: directory.backend),
+      "\(start.stanzas.keyID)" == entry.keyID
+    else {
+      throw PackError(.wrongPack, of: file.path, "has another name, version or key than the manifest says", advice: .fetchAgain)
+    }
+    let found = Examination(isMovable: try file.isMovable(start.file))
+    try makeRoom(for: Self.needs(entry, order.mode, isMovable: found.isMovable), order)
+    if found.isMovable { try file.sync(start.file) }
+    return (start.file, found)
+  }
+
   /// Removes the versions that the new one makes superfluous, and others if there is not enough space.
   func makeRoom(for needs: StoreSpace.Needs, _ order: InstallOrder) throws(PackError) {
-    tell(try StoreTrials(directory).makeWay(for: order.entry.bytes, of: id))
+    tell(try StoreTrials(directory).makeWay(for: order.entry.bytes, isSealed: order.entry.opener != nil, of: id))
     try StoreSpace(directory, manifests).makeRoom(for: needs, of: "pack '\(order.entry.id)'", sparing: [order.entry.id]) { events in
       note?.withLock { $0.removed += events.compactMap(\.purgedPack) }
       tell(events)
@@ -183,10 +224,10 @@ struct Installation: Sendable {
   }
 
   /// Copies the file to a name in the store, and compares the SHA-256 of what was written with the manifest: the file may change during the copy.
-  private func copy(_ pack: Pack, _ order: InstallOrder, _ found: Examination, to name: String, pool: WorkerPool) throws(PackError) {
+  private func copy(_ open: OpenFile, _ order: InstallOrder, _ found: Examination, to name: String, pool: WorkerPool) throws(PackError) {
     let entry = order.entry
     let handler = found.isChecked ? nil : progress
-    let digest = try file.copy(pack.source.file, size: entry.size, to: name) { (done) throws(PackError) in
+    let digest = try file.copy(open, size: entry.size, to: name) { (done) throws(PackError) in
       try pool.checkpoint()
       handler?(PackProgress(phase: .verifying, done: done, total: entry.size))
     }
@@ -210,29 +251,48 @@ struct Installation: Sendable {
   // MARK: Writing
 
   private func prepare(_ pack: Pack, _ order: InstallOrder, _ found: Examination) async throws(PackError) -> Candidate {
+    guard order.mode == .unpacked else { return try await preparePacked(try pack.source.file, order, found) }
+    let entry = order.entry
+    return try await stage(order, ending: "") { (name, content) throws(PackError) in
+      try pack.checkContentSize(entry.contentSize)
+      let path = directory.path(directory.place(order.itemName))
+      let output = try await WorkerPool.value { (_) throws(PackError) in
+        try OutputDirectory(ownedAs: name, in: directory.handle, path: path, files: directory.files)
+      }
+      try await TreeWalk.run(pack, into: output, jobs: nil, phase: .unpacking, progress: progress)
+      progress?(PackProgress(phase: .syncing, done: pack.contentSize, total: pack.contentSize))
+      try await WorkerPool.value { (_) throws(PackError) in try output.commit() }
+      content.size = entry.contentSize
+    }
+  }
+
+  private func preparePacked(_ open: OpenFile, _ order: InstallOrder, _ found: Examination) async throws(PackError) -> Candidate {
+    if found.isMovable {
+      var content = Self.content(order)
+      content.sizeOnDevice = try await WorkerPool.value { (_) throws(PackError) in try file.status(of: open).allocatedSize }
+      return Candidate(staged: nil, content: content)
+    }
+    return try await stage(order, ending: ".pack") { (name, _) throws(PackError) in
+      try await WorkerPool.value { (pool) throws(PackError) in try copy(open, order, found, to: name, pool: pool) }
+    }
+  }
+
+  private static func content(_ order: InstallOrder) -> PackRecord.Content {
     let entry = order.entry
     var content = PackRecord.Content(
       bytes: entry.bytes, mode: order.mode, size: entry.size, sizeOnDevice: 0, contentRoot: entry.contentRoot, isProven: false)
-    if order.mode == .packed, found.isMovable {
-      content.sizeOnDevice = try await WorkerPool.value { (_) throws(PackError) in try file.status(of: pack.source.file).allocatedSize }
-      return Candidate(staged: nil, content: content)
-    }
-    let name = directory.freshName(in: .staging, ending: order.mode == .packed ? ".pack" : "")
+    content.sealedBy = entry.opener?.sha256
+    return content
+  }
+
+  /// Writes content in `staging`, which is emptied after an error.
+  private func stage(
+    _ order: InstallOrder, ending: String, _ write: (_ name: String, inout PackRecord.Content) async throws(PackError) -> Void
+  ) async throws(PackError) -> Candidate {
+    let name = directory.freshName(in: .staging, ending: ending)
+    var content = Self.content(order)
     do throws(PackError) {
-      switch order.mode {
-      case .packed:
-        try await WorkerPool.value { (pool) throws(PackError) in try copy(pack, order, found, to: name, pool: pool) }
-      case .unpacked:
-        try pack.checkContentSize(entry.contentSize)
-        let path = directory.path(directory.place(order.itemName))
-        let output = try await WorkerPool.value { (_) throws(PackError) in
-          try OutputDirectory(ownedAs: name, in: directory.handle, path: path, files: directory.files)
-        }
-        try await TreeWalk.run(pack, into: output, jobs: nil, phase: .unpacking, progress: progress)
-        progress?(PackProgress(phase: .syncing, done: pack.contentSize, total: pack.contentSize))
-        try await WorkerPool.value { (_) throws(PackError) in try output.commit() }
-        content.size = entry.contentSize
-      }
+      try await write(name, &content)
       content.sizeOnDevice = try await WorkerPool.value { (_) throws(PackError) in try directory.sizeOnDevice(name) }
     } catch {
       await WorkerPool.settled { directory.empty([name]) }
@@ -245,10 +305,10 @@ struct Installation: Sendable {
   ///
   /// - Returns: nil if the caller's file is on another volume. Then nothing changed.
   private func place(
-    _ candidate: Candidate, _ order: InstallOrder, _ pack: Pack, _ tree: TreeCount?
+    _ candidate: Candidate, _ order: InstallOrder, _ open: OpenFile, _ tree: TreeCount?
   ) async throws(PackError) -> InstalledPack? {
     let needs = Self.needs(order.entry, order.mode, isMovable: candidate.staged == nil, tree: tree)
-    let arrival = Placement.Arrival(staged: candidate.staged, file: file, open: try pack.source.file, item: order.itemName)
+    let arrival = Placement.Arrival(staged: candidate.staged, file: file, open: open, item: order.itemName)
     return try await Placement(
       directory: directory, manifests: manifests, order: order, content: candidate.content, needs: needs, note: note
     ).run(arrival)

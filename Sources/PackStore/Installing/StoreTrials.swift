@@ -49,9 +49,11 @@ struct StoreTrials {
     _ version: UInt64?, from record: PackRecord, _ offered: PackRecord.Bytes?
   ) throws(PackError) -> PackRecord.Content {
     let wanted = record.contents.filter { version == nil || $0.bytes.version == version }
-    let sound = wanted.filter { !record.hasFailed($0.bytes) }
+    let all = wanted.filter { !record.hasFailed($0.bytes) }
+    let sound = all.filter { !$0.isSealed }
     if let content = sound.first(where: { $0.bytes == offered }) { return content }
     if let content = sound.max(by: { $0.bytes.version < $1.bytes.version }) { return content }
+    if let sealed = all.first { throw record.sealed(sealed) }
     let what = version.map { "version \($0) of pack '\(record.id)'" } ?? "pack '\(record.id)'"
     if let failure = record.failures.last(where: { version == nil || $0.bytes.version == version }) {
       throw PackError(
@@ -144,19 +146,23 @@ struct StoreTrials {
   }
 
   /// Removes the versions of a pack that are no longer needed when a newer one is installed, so that they and the newer one are never on the device together.
-  func makeWay(for successor: PackRecord.Bytes, of id: String) throws(PackError) -> [StoreEvent] {
-    guard try hasSurplus(before: successor, of: id) else { return [] }
-    return try directory.change(id) { (record) throws(PackError) in try dropSurplus(of: &record, before: successor) }
+  ///
+  /// - Parameter isSealed: Whether the newer one cannot be opened yet.
+  func makeWay(for successor: PackRecord.Bytes, isSealed: Bool = false, of id: String) throws(PackError) -> [StoreEvent] {
+    guard try hasSurplus(before: successor, isSealed: isSealed, of: id) else { return [] }
+    return try directory.change(id) { (record) throws(PackError) in try dropSurplus(of: &record, before: successor, isSealed: isSealed) }
   }
 
   /// Whether versions of a pack are no longer needed when a newer one is installed.
-  func hasSurplus(before successor: PackRecord.Bytes, of id: String) throws(PackError) -> Bool {
-    try directory.record(id)?.surplus(keeping: directory.policy.keepVersions, before: successor).isEmpty == false
+  func hasSurplus(before successor: PackRecord.Bytes, isSealed: Bool = false, of id: String) throws(PackError) -> Bool {
+    try directory.record(id)?.surplus(keeping: directory.policy.keepVersions, before: successor, isSealed: isSealed).isEmpty == false
   }
 
   /// Removes failed versions, and versions beyond the number to keep, from a record, unless they are in use.
-  func dropSurplus(of record: inout PackRecord, before successor: PackRecord.Bytes? = nil) throws(PackError) -> [StoreEvent] {
-    let surplus = record.surplus(keeping: directory.policy.keepVersions, before: successor)
+  func dropSurplus(
+    of record: inout PackRecord, before successor: PackRecord.Bytes? = nil, isSealed: Bool = false
+  ) throws(PackError) -> [StoreEvent] {
+    let surplus = record.surplus(keeping: directory.policy.keepVersions, before: successor, isSealed: isSealed)
     guard !surplus.isEmpty else { return [] }
     let used = try directory.usedItems()
     var events: [StoreEvent] = []
@@ -174,6 +180,8 @@ struct StoreTrials {
     /// Keeps it in use.
     let mark: UseMark
     let events: [StoreEvent]
+    /// The opener of an edition that has a key of its own.
+    let opener: [UInt8]?
   }
 
   /// Returns the running version of a pack, or an installed version that does not run yet, and a mark that keeps it in use.
@@ -192,15 +200,17 @@ struct StoreTrials {
       if now.less(record.lastUse) >= PackRecord.lastUseGrain || now < record.lastUse { record.lastUse = now }
       let content = version.map { version in record.contents.first { $0.bytes.version == version && !record.hasFailed($0.bytes) } }
       guard let content = content ?? record.running else {
+        if let sealed = record.contents.first(where: { $0.isSealed && !record.hasFailed($0.bytes) }) { throw record.sealed(sealed) }
         if record.purged != nil {
           throw PackError(.purged, "pack '\(id)' was removed to free space", advice: .install)
         }
         throw notInstalled(id)
       }
+      guard !content.isSealed else { throw record.sealed(content) }
       if record != before { try? directory.write(record) }
       return Use(
         installed: directory.installed(content, of: record),
-        mark: directory.uses.open([record.itemName(content)]), events: events)
+        mark: directory.uses.open([record.itemName(content)]), events: events, opener: content.opener)
     }
   }
 
@@ -231,6 +241,13 @@ extension PackRecord {
       return PackError(.notConfirmed, "version \(token.version) of pack '\(id)' failed: \(failure.reason)")
     }
     return PackError(.staleConfirmation, "the trial of version \(token.version) of pack '\(id)' is no longer in progress")
+  }
+
+  /// Returns the error for a version that cannot be opened yet.
+  func sealed(_ content: Content) -> PackError {
+    PackError(
+      .sealed, "version \(content.bytes.version) of pack '\(id)' is on the device, and the file that opens it is not published yet",
+      advice: .tryAgain)
   }
 
   /// Returns the error for bytes that failed on this device, or nil if they did not fail.

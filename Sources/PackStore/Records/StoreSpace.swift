@@ -254,6 +254,7 @@ struct StoreSpace {
           switch state {
           case .failed: (0, "it failed")
           case _ where isObsolete: preservation < 1_000_000 ? (1, "the manifest no longer names the pack") : nil
+          case .sealed where entry != nil && entry?.bytes != content.bytes: (2, "the manifest names another version")
           case .kept: (2, "it is an earlier version")
           case .installed where entry != nil && entry?.bytes != content.bytes: (2, "the manifest names another version")
           default:
@@ -366,6 +367,7 @@ struct StoreSpace {
       case .fallback: "runs again if the version on trial fails"
       case .kept: "is kept for rollback"
       case .installed: "waits to be activated"
+      case .sealed: "waits for the file that opens it"
       case .failed: "failed, will be removed"
       }
     return reason + suffix

@@ -12,6 +12,8 @@ public struct InstalledPack: Hashable, Sendable {
     case kept
     /// A version that was installed but not activated yet.
     case installed
+    /// A version that cannot be opened before the file is there that opens it.
+    case sealed
     /// A version that failed its trial or was rolled back. It is removed as soon as no process has it open.
     case failed
   }
@@ -38,6 +40,7 @@ public struct InstalledPack: Hashable, Sendable {
 
 extension PackRecord {
   func state(of content: Content) -> InstalledPack.State {
+    if content.isSealed, !hasFailed(content.bytes) { return .sealed }
     if content.bytes == trial?.bytes { return .trial }
     if content.bytes == current { return trial == nil ? .current : .fallback }
     if hasFailed(content.bytes) { return .failed }

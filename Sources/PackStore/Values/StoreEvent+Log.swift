@@ -5,6 +5,7 @@ extension StoreEvent {
     case .adopted(let version): LogEvent(.notice, .store, "manifest accepted", [.public("version", version)])
     case .installed(let pack, let cost):
       LogEvent(.notice, .store, "installed", pack.logValues + [.public("written", cost.written)])
+    case .opened(let pack): LogEvent(.notice, .store, "opened", pack.logValues)
     case .activated(let pack): LogEvent(.notice, .store, "trial began", pack.logValues)
     case .confirmed(let pack): LogEvent(.notice, .store, "confirmed", pack.logValues)
     case .rolledBack(let id, let version, let current, let reason):

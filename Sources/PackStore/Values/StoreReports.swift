@@ -126,6 +126,8 @@ public enum StoreEvent: Hashable, Sendable {
   case adopted(manifest: UInt64)
   /// A version was installed.
   case installed(InstalledPack, InstallCost)
+  /// The file that opens a version is there.
+  case opened(InstalledPack)
   /// A version went on trial.
   case activated(InstalledPack)
   /// A version was confirmed, or activated without a trial.

@@ -52,6 +52,7 @@ struct PackLibraryTests {
           guard let document = published.withLock({ $0 }) else { throw PackError(.offline, "there is no network", advice: .connect) }
           return document
         case .shard(let address, let size): return try await shards.content(at: address, size: size)
+        case .opener: throw PackError(.sealed, "no pack opens later", advice: .tryAgain)
         }
       })
   }

@@ -123,7 +123,7 @@ struct PlayerTextTests {
   }
 
   private static let codes: [PackError.Code] = [
-    .noSpace, .offline, .downloadFailed, .manifestExpired, .notInstalled, .noKey, .unsupported, .versionFailed, .cancelled, .usage,
+    .noSpace, .offline, .downloadFailed, .manifestExpired, .notInstalled, .noKey, .sealed, .unsupported, .versionFailed, .cancelled, .usage,
   ]
   private static let advice: [PackError.Advice] = [
     .freeSpace(bytes: 5_000_000), .freeSpace(bytes: nil), .connect, .checkClock, .updateApp, .tryAgain,

@@ -99,7 +99,7 @@ extension PackLibrary.Status {
   var isComing: Bool {
     switch self {
     case .waiting, .downloading, .playable, .installing: true
-    case .absent, .ready, .failed: false
+    case .absent, .sealed, .ready, .failed: false
     }
   }
 
@@ -116,6 +116,9 @@ extension PackLibrary.Status {
       fields["received"] = received
       fields["size"] = size
     case .installing: fields["state"] = "installing"
+    case .sealed(let opens):
+      fields["state"] = "sealed"
+      fields["opens"] = opens.map { $0.timeIntervalSince1970 * 1000 }
     case .ready(let version, let update):
       fields["state"] = "ready"
       fields["version"] = version
@@ -146,6 +149,7 @@ extension PackLibrary.Update {
     case .downloading: "downloading"
     case .installing: "installing"
     case .installed: "installed"
+    case .sealed: "sealed"
     }
   }
 }
