@@ -40,6 +40,7 @@ struct EarlierSettings {
       var pack = before
       (pack.delivery, pack.install, pack.tags) = (entry.delivery, entry.install, entry.tags)
       (pack.language, pack.platforms) = (entry.language, entry.platforms)
+      (pack.hasVersionKeys, pack.opens) = (entry.opener != nil, entry.opener?.opens)
       (pack.name, pack.description) = (entry.name.isEmpty ? id : entry.name, entry.description)
       configuration.packs[index] = pack
       var parts: [String] = []

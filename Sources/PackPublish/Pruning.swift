@@ -89,7 +89,7 @@ package struct Pruning: Sendable {
     releases.sort { ($1.files.manifest.version, $0.name) < ($0.files.manifest.version, $1.name) }
 
     var reasons = [Release(version: current.manifest.version, reason: "published")]
-    var kept = Set(current.files)
+    var kept = Set(current.files).union(current.openers.keys)
     var older: Set<ReleaseFiles.File> = []
     var removedCopies: [String] = []
     var count: UInt64 = 1
@@ -100,9 +100,11 @@ package struct Pruning: Sendable {
       reasons.append(Release(version: manifest.version, reason: reason))
       if reason == nil {
         older.formUnion(release.files)
+        older.formUnion(release.openers.keys)
         removedCopies.append(name)
       } else {
         kept.formUnion(release.files)
+        kept.formUnion(release.openers.keys)
       }
     }
     let keptNames = Set(kept.map(\.name))

@@ -63,7 +63,7 @@ package struct Publication: Sendable {
     }
     try checkVersions(after: predecessor)
     let missing = release.files.filter { there[$0.name] != $0.size }
-    let names = Set(release.files.map(\.name))
+    let names = Set(release.files.map(\.name) + release.openers.keys.map(\.name))
     let others = there.filter { name, _ in !names.contains(name) && ManifestPack.isPublishedName(name) }
     // Its shards are not read.
     let named = Set((predecessor?.packs ?? []).map(\.fileName))

@@ -1,6 +1,6 @@
-/// The files of a release that devices fetch: its manifest, and the packs, deltas, leads and shards that the manifest names.
+/// The files of a release that devices fetch: its manifest, and the packs, deltas, leads, openers and shards that the manifest names.
 package struct ReleaseFiles: Sendable {
-  /// A pack, a delta, a lead or a shard.
+  /// A pack, a delta, a lead, an opener or a shard.
   package typealias File = ManifestPack.File
 
   /// The path of the directory.
@@ -10,8 +10,10 @@ package struct ReleaseFiles: Sendable {
   let manifestPath: String
   /// The bytes of the manifest's file.
   package let manifestBytes: [UInt8]
-  /// In ascending order of their names.
+  /// In ascending order of their names. Without the openers whose time was to come when the release was built.
   package let files: [File]
+  /// The openers with a time, and that time.
+  package let openers: [File: ManifestTime]
   /// The name of a copy of the manifest that stays at the place. It says which files the release has, after a newer manifest has replaced this one.
   package let copyName: String
 
@@ -31,10 +33,15 @@ package struct ReleaseFiles: Sendable {
     copyName = ManifestCopy.name(manifest.version, try CryptoBackends.standard.digest(of: bytes.byteSpan))
     let catalogue = try ReleaseCatalogue(manifest, in: directory, files: files)
     var found: Set<File> = []
+    var openers: [File: ManifestTime] = [:]
     for pack in catalogue.packs {
       found.insert(File(name: pack.fileName, size: pack.size, sha256: pack.sha256))
       found.formUnion(pack.filesBeside)
+      guard let opener = pack.opener, let file = pack.openerFile else { continue }
+      if let opens = opener.opens { openers[file] = opens }
+      if opener.opens == nil || ReleasePlaces.exists(ReleaseFolder.path(file.name, in: directory)) { found.insert(file) }
     }
+    self.openers = openers
     for shard in manifest.catalogue { found.insert(File(name: shard.fileName, size: shard.size, sha256: shard.sha256)) }
     self.files = found.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
   }

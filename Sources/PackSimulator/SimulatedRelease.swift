@@ -62,6 +62,13 @@ package struct SimulatedRelease: Sendable {
     ReleaseFolder.path(ManifestPack.leadName(id, stream.sha256), in: folder.directory)
   }
 
+  /// Returns the path of the opener of a pack; nil if the release does not have it, because its time is to come.
+  func opener(of id: String) -> String? {
+    guard let file = packs.first(where: { $0.id == id })?.openerFile else { return nil }
+    let path = ReleaseFolder.path(file.name, in: folder.directory)
+    return ReleasePlaces.exists(path) ? path : nil
+  }
+
   /// Returns the path of the file of a shard.
   func file(of shard: Shard) -> String { ReleaseCatalogue.path(of: shard, in: folder.directory) }
 

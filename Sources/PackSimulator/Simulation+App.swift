@@ -218,12 +218,18 @@ extension Simulation {
   ///
   /// - Returns: whether anything changed.
   private mutating func install(_ plan: DeliveryPlan, _ process: AppProcess) async throws(PackError) -> Bool {
-    guard settings.keys != nil, !plan.handOver.isEmpty else { return false }
+    guard settings.keys != nil else { return false }
+    guard !plan.handOver.isEmpty else { return try await openSealed(process) }
     var isChanged = false
     for installation in try await process.delivery.install(plan) {
       let id = installation.id
       installRefusals[id] = installation.failure
       if let installed = installation.installed {
+        if installed.state == .sealed {
+          tell(.app, "\(id): version \(installed.version) is on the device, and opens later", pack: id)
+          isChanged = true
+          continue
+        }
         // The app opens this version from now on.
         try await process.store.activate(id, version: installed.version, onTrial: false)
         tell(.app, "\(id): version \(installed.version) is installed, \(installed.mode.rawValue)", pack: id)
@@ -238,6 +244,29 @@ extension Simulation {
       } else {
         tell(.app, "\(id): the file is gone", pack: id)
         isChanged = true
+      }
+    }
+    return try await openSealed(process) || isChanged
+  }
+
+  /// Opens the packs whose openers the server has, as the app does after each plan.
+  ///
+  /// - Returns: whether any was opened.
+  private mutating func openSealed(_ process: AppProcess) async throws(PackError) -> Bool {
+    var isChanged = false
+    for pack in try await process.store.sealed() where !world.isOffline(nil) {
+      guard let path = published.opener(of: pack.id) else { continue }
+      let bytes = try SystemFiles().contents(of: path, limit: Int(ManifestOpener.largestSize))
+      world.transfer(UInt64(bytes.count), of: pack.id)
+      do throws(PackError) {
+        let installed = try await process.store.unseal(pack.id, with: bytes)
+        try await process.store.activate(pack.id, version: installed.version, onTrial: false)
+        tell(.app, "\(pack.id): version \(installed.version) is opened", pack: pack.id)
+        readyAt[pack.id] = clock.milliseconds
+        isChanged = true
+      } catch {
+        guard !Self.isOutside(error) else { throw error }
+        world.timeline.tell(.app, "\(pack.id): \(words(error))", pack: pack.id, remedy: "it asks for the opener again")
       }
     }
     return isChanged

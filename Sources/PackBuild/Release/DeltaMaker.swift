@@ -7,6 +7,8 @@ private struct DeltaWork {
 
   /// All deltas that the pack could have: from its editions, and from the other pack.
   var wanted: [WantedDelta] {
+    // They would show what only the key of the version is to show.
+    if pack.keyed.pack.hasVersionKeys { return [] }
     let deltas = editions.enumerated().map { number, edition in
       delta(from: .edition(edition), obstacle: number < ReleaseBuild.mostDeltas ? nil : ReleaseBuild.tooOld)
     }

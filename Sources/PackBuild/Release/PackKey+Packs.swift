@@ -1,8 +1,15 @@
 extension PackKey {
-  /// Returns whether the key of a pack is derived from this key.
+  /// Returns whether the key of a pack, or of its version, is derived from this key.
   package func isRoot(of entry: ManifestPack) -> Bool {
-    guard "\(id)" != entry.keyID, let name = try? PackName(entry.id), let own = try? packKey(for: name) else { return false }
-    return "\(own.id)" == entry.keyID
+    guard "\(id)" != entry.keyID, let wanted = KeyID(entry.keyID), let name = try? PackName(entry.id),
+      let packID = try? PackID.bytes(for: name)
+    else { return false }
+    do throws(PackError) {
+      guard let found = try key(wanted, ofPack: packID, version: entry.version) else { return false }
+      return found.id == wanted
+    } catch {
+      return false
+    }
   }
 
   /// Opens a pack.

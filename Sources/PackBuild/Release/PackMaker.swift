@@ -84,7 +84,7 @@ struct PackMaker {
       // This packer makes other bytes than the released ones, as it did when it made these.
       let edition = source.edition
       let version = try edition.recorded.map { (pack) throws(PackError) in try PackEdition.version(after: pack) } ?? edition.version
-      named.append((source, try cached.name(of: source.identity, version: version)))
+      named.append((source, try cached.name(of: source.identity(ofVersion: version), version: version)))
     }
     let references = try cached.references(named.map(\.name))
     made += try await take(named.compactMap { item in references[item.name].map { (item.source, $0) } }, from: cached)
@@ -109,7 +109,7 @@ struct PackMaker {
   }
 
   private func take(_ file: CachedFile, from cached: CachedFiles, for source: ScannedPack) async throws(PackError) -> MadePack {
-    let (id, identity, draft) = (source.id, source.identity, ReleaseBuild.draft(source.id))
+    let (id, draft) = (source.id, ReleaseBuild.draft(source.id))
     // Others may still write to the file.
     try staged.adopt(
       file.name, in: try build.files.open(cached.directory, .directory), as: draft, sourcePath: cached.directory, isCopied: true)
@@ -117,6 +117,7 @@ struct PackMaker {
     // Other machines have the key of the pack, so only its content shows that it is made from these sources.
     let pack = try Pack(staged.path(of: draft), key: source.keyed.key.key, files: build.files, backend: build.backend)
     try pack.source.checkName(source.keyed.pack.id)
+    let identity = try source.identity(ofVersion: pack.header.packVersion)
     guard "\(pack.keyID)" == identity.keyID, try PackCensus(pack).contentRoot == identity.contentRoot else {
       throw PackError(.wrongPack, of: "pack '\(id)'", "has a pack with another content or key")
     }
@@ -154,7 +155,8 @@ struct PackMaker {
         try staged.rename(ReleaseBuild.draft(source.id), to: record.file)
         made.append(self.made(source, record, .packed(source.census, reason: reason)))
         guard let cached else { return }
-        try cached.keep(record.file, record.sha256, as: try cached.name(of: source.identity, version: record.version))
+        try cached.keep(
+          record.file, record.sha256, as: try cached.name(of: source.identity(ofVersion: record.version), version: record.version))
       }
     }
     try cached?.flush()
@@ -186,7 +188,8 @@ extension ScannedPack {
         .sourceChanged, of: keyed.pack.root, "changed while it was being packed", hint: "build again when nothing writes to it")
     }
     let (size, sha256) = try FileDigest.run(output, in: nil, title: output, files: job.files, backend: job.backend)
-    return BuildRecord.Pack(identity, version: version, size: size, sha256: sha256, created: created)
+    return BuildRecord.Pack(
+      try identity(ofVersion: version), version: version, size: size, sha256: sha256, created: created)
   }
 }
 

@@ -19,7 +19,7 @@ extension ReleaseBuild {
   func assumingKeys(_ packs: [KeyedPack], _ lock: ReleaseLock, _ existing: ExistingRelease?) -> [KeyedPack] {
     let released = (lock.released?.packs ?? []).map { ($0.id, $0.keyID) }
     let ids = Dictionary(released + (existing?.record.packs ?? []).map { ($0.id, $0.keyID) }) { $1 }
-    return packs.map { KeyedPack($0.pack, key: $0.key, isRoot: $0.isRoot, keyID: ids[$0.id] ?? $0.keyID) }
+    return packs.map { $0.assuming(keyID: ids[$0.id]) }
   }
 
   /// Reads the sources of the wanted packs, and decides for each pack whether it has to be packed.
@@ -52,14 +52,18 @@ extension ReleaseBuild {
     _ keyed: KeyedPack, _ earlier: EarlierPack?, after last: ReleaseLock.Pack?, _ meter: SumMeter
   ) async throws(PackError) -> PackDecision {
     var job = job(for: keyed.pack)
-    job.usesPackKey = keyed.isRoot
+    (job.usesPackKey, job.usesVersionKey) = (keyed.isRoot, keyed.pack.hasVersionKeys)
     let census = try await meter.measure { [job] (progress) throws(PackError) in try await SourceCensus.run(job, progress: progress) }
-    let identity = PackIdentity(
-      id: keyed.id, contentRoot: census.contentRoot, keyID: keyed.keyID, settings: try Self.settings(of: job), install: keyed.pack.install)
+    let lastKeyID = try keyed.keyID(ofVersion: last?.version ?? 1)
+    var identity = PackIdentity(
+      id: keyed.id, contentRoot: census.contentRoot, keyID: lastKeyID, settings: try Self.settings(of: job), install: keyed.pack.install)
     let edition = try PackEdition(after: last, identity)
+    identity.keyID = try keyed.keyID(ofVersion: edition.version)
     let source = ScannedPack(keyed: keyed, job: job, census: census, identity: identity, edition: edition)
     if let earlier {
-      guard let objection = edition.objection(to: earlier.record, identity) else { return .reuse(source, earlier) }
+      guard let objection = edition.objection(to: earlier.record, try source.identity(ofVersion: earlier.record.version)) else {
+        return .reuse(source, earlier)
+      }
       return .make(DuePack(source: source, reason: objection))
     }
     let absence =
@@ -70,7 +74,7 @@ extension ReleaseBuild {
             ? "the last release does not have it"
             : last.contentRoot != census.contentRoot
               ? "changed since the last release"
-              : last.keyID != keyed.keyID ? "another key than the last release" : "other settings than the last release"
+              : last.keyID != lastKeyID ? "another key than the last release" : "other settings than the last release"
       } ?? "new"
     return .make(DuePack(source: source, reason: absence))
   }
@@ -88,11 +92,12 @@ extension ReleaseBuild {
   private func kept(
     _ keyed: KeyedPack, _ earlier: EarlierPack?, after recorded: ReleaseLock.Pack?
   ) throws(PackError) -> PackDecision {
-    let (id, keyID, hint) = (keyed.id, keyed.keyID, Self.wholeBuild)
+    let (id, hint) = (keyed.id, Self.wholeBuild)
     guard let earlier else {
       throw PackError(.missingInput, of: output, "has no pack '\(id)', and it is not among the packs to build", hint: hint)
     }
     let made = earlier.record
+    let keyID = try keyed.keyID(ofVersion: made.version)
     guard made.keyID == keyID else {
       throw PackError(
         .wrongKey, "pack '\(id)' in \(output) was made with key \(made.keyID), but would now be made with key \(keyID)", hint: hint)
@@ -169,8 +174,10 @@ extension ReleaseBuild {
       install: settings.install, tags: settings.tags, name: settings.name == record.id ? "" : settings.name,
       description: settings.description, platforms: settings.platforms, language: settings.language)
     try pack.check(against: entry)
+    if settings.hasVersionKeys { entry.opener = try opener(of: entry, made, in: staged) }
     // An essential pack that the system manages comes whole.
-    let hasLead = settings.install == .packed && (settings.delivery != .essential || configuration.hosting == .unmanaged)
+    let hasLead =
+      settings.install == .packed && !settings.hasVersionKeys && (settings.delivery != .essential || configuration.hosting == .unmanaged)
     if let order = settings.settings.order, hasLead {
       entry.stream = try PackLead.of(pack, by: order, files: files, backend: backend).map { (lead) throws(PackError) in
         let draft = Self.draft("\(settings.id).lead")
@@ -180,6 +187,17 @@ extension ReleaseBuild {
       }
     }
     return entry
+  }
+
+  /// Makes what opens an edition. Its file is in the release only if its time has come. Before that, only the root key leads to it.
+  private func opener(of entry: ManifestPack, _ made: MadePack, in staged: StagedRelease) throws(PackError) -> ManifestOpener {
+    let opens = made.keyed.pack.opens
+    let opener = try Opener(of: entry.edition(backend: backend), root: made.keyed.key.key, backend: backend)
+    let said = try ManifestOpener(of: opener, opens: opens, backend: backend)
+    if opens.map({ $0 <= time.now }) ?? true {
+      try staged.write(opener.bytes, to: ManifestPack.openerName(entry.id, said.sha256))
+    }
+    return said
   }
 
   /// Returns what a build would do for each pack.

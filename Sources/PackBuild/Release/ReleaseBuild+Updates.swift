@@ -11,7 +11,7 @@ extension ReleaseBuild {
     var updates: [ReleaseBuildReport.Update] = []
     let named = Set(decisions.compactMap(\.keyed.pack.base))
     let bases = Dictionary(decisions.filter { named.contains($0.id) }.map { ($0.id, $0.planned) }) { first, _ in first }
-    for decision in decisions {
+    for decision in decisions where !decision.keyed.pack.hasVersionKeys {
       for (number, edition) in (editions[decision.id] ?? []).enumerated() {
         let isTooOld = number >= Self.mostDeltas
         let missing = isTooOld || basePath(of: edition.pack, existing) != nil ? nil : edition.pack

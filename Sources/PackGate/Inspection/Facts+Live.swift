@@ -29,6 +29,14 @@ extension Facts {
             sha256: file.sha256, path: local(file.name)))
       }
     }
+    for pack in catalogue.packs {
+      guard let file = pack.openerFile, let opener = pack.opener else { continue }
+      let isDue = opener.opens.map { $0 <= setting.now } ?? true
+      found.append(
+        LiveFile(
+          kind: isDue ? .opener : .notYet, url: try address(base + file.name), pack: pack.id, size: file.size, sha256: file.sha256,
+          path: local(file.name)))
+    }
     for shard in content.catalogue {
       found.append(
         LiveFile(

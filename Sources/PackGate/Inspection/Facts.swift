@@ -14,6 +14,8 @@ struct Facts: Sendable {
   var updates = UpdateInspection.Result()
   /// The leads of the packs that have one.
   var leads: [LeadSighting] = []
+  /// The openers of the packs that have one.
+  var openers: [OpenerSighting] = []
   var plist: PlistSighting?
   /// The built app from which the Info.plist was taken.
   var app: BuiltApp?
@@ -232,14 +234,17 @@ struct Files: Fact {
   private let unsound: Set<String>
   let deltas: [DeltaSighting]
   let leads: [LeadSighting]
+  let openers: [OpenerSighting]
 
-  /// The deltas and the leads.
-  var beside: [any SideFile] { deltas + leads }
+  /// The deltas, the leads, and the openers that are there or must be.
+  var beside: [any SideFile] { deltas + leads + openers.filter { $0.isExpected || $0.size != nil } }
 
   static let source = FactSource(.files) { facts -> Files? in
     let entries = facts.entries
     guard facts.manifest.manifest != nil, facts.packs.count == entries.count else { return nil }
-    return Files(entries: entries, packs: facts.packs, unsound: facts.unsound, deltas: facts.updates.deltas, leads: facts.leads)
+    return Files(
+      entries: entries, packs: facts.packs, unsound: facts.unsound, deltas: facts.updates.deltas, leads: facts.leads,
+      openers: facts.openers)
   }
 
   /// The entries with their files.

@@ -38,6 +38,10 @@ struct ReleaseInspection: Sendable {
       guard let stream = entry.stream else { continue }
       facts.leads.append(try LeadSighting(stream, of: entry, in: place, isQuick: options.isQuick, files: files))
     }
+    for entry in entries {
+      guard let opener = entry.opener else { continue }
+      facts.openers.append(try OpenerSighting(opener, of: entry, in: place, key: key, files: files))
+    }
     facts.shared = survey.shared(ids: entries.map(\.id))
     return facts
   }
@@ -61,7 +65,9 @@ struct ReleaseInspection: Sendable {
   /// Inspects what is in the directory beside the files of the release.
   private func beside(_ manifest: Manifest, _ entries: [ManifestPack], in place: Place) throws(PackError) -> Beside {
     let names = try files.names(at: place.directory)
-    let published = Set(entries.flatMap { [$0.fileName] + $0.filesBeside.map(\.name) } + manifest.catalogue.map(\.fileName))
+    let published = Set(
+      entries.flatMap { [$0.fileName] + $0.filesBeside.map(\.name) + ($0.openerFile.map { [$0.name] } ?? []) }
+        + manifest.catalogue.map(\.fileName))
     let strays = names.filter { ManifestPack.isPublishedName($0) && !published.contains($0) }.map { place.path($0) }
     let search = ForeignFilesSearch(
       place: place, packs: entries, published: published, files: files, isQuick: options.isQuick)

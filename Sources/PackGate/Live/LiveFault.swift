@@ -4,7 +4,7 @@ struct LiveFault: Hashable, Sendable {
   enum Kind: Sendable, CaseIterable {
     case otherManifest, missing, size, incomplete, content, encoding, insecure, host, redirect, wrongRange, noResumption, goneEarlier, type,
       shortCaching, longCaching, stale, noLength, certificate, refused,
-      busy, clock, sharing
+      busy, clock, sharing, early
   }
 
   let kind: Kind

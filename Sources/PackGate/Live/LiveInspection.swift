@@ -52,9 +52,11 @@ struct LiveInspection {
 
   private func summary(read: Int, known: Int) -> String {
     let earlier = plan.files.count { $0.kind == .earlier }
-    var parts = [plan.manifestURL, "\(plan.files.count - earlier) files, \(read) read whole"]
+    let later = plan.files.count { $0.kind == .notYet }
+    var parts = [plan.manifestURL, "\(plan.files.count - earlier - later) files, \(read) read whole"]
     if known > 0 { parts.append("\(known) unchanged since they were read") }
     if earlier > 0 { parts.append("\(earlier) of earlier releases") }
+    if later > 0 { parts.append("\(later) that must not be there yet") }
     return parts.joined(separator: ", ") + ", samples of seed \(plan.seed)"
   }
 

@@ -19,6 +19,10 @@ enum LiveJudgement {
 
   /// Returns the faults of a file, each kind once.
   static func faults(of file: LiveFile, _ answers: Answers, _ plan: LivePlan) -> [LiveFault] {
+    if file.kind == .notYet {
+      guard answers.all.contains(where: { [200, 206].contains($0.status) }) else { return [] }
+      return [LiveFault(kind: .early, pack: file.pack, message: "\(file.url) is there, and opens its pack before its time")]
+    }
     var faults: [LiveFault] = []
     func add(_ kind: LiveFault.Kind, _ message: String, isLesser: Bool = false, actual: UInt64? = nil, limit: UInt64? = nil) {
       guard !faults.contains(where: { $0.kind == kind }) else { return }

@@ -1,6 +1,6 @@
-/// A file that is expected at the server.
+/// A file that is expected at the server, or that must not be there yet.
 struct LiveFile: Hashable, Sendable {
-  enum Kind: Hashable, Sendable { case pack, delta, lead, shard, earlier }
+  enum Kind: Hashable, Sendable { case pack, delta, lead, opener, shard, earlier, notYet }
 
   let kind: Kind
   let url: String

@@ -23,6 +23,7 @@ enum LiveRules {
     rule(.busy, "PK7020", "the server says that it cannot send a file now"),
     rule(.clock, "PK7021", "the clock of this machine differs from the server's"),
     rule(.sharing, "PK7022", "pages of other sites cannot read a file", .warning),
+    rule(.early, "PK7023", "an opener is at the server before its time"),
   ]
 
   private static func rule(

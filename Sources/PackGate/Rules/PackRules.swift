@@ -2,8 +2,24 @@
 enum PackRules {
   static let all: [ReleaseRule] = [
     missingPack, strayPack, packSize, packDigest, damagedPack, truncatedPack, unknownPack, wrongPack, entryContent, duplicateURL, fileName,
-    repeatedSalt, compressionRatio,
+    repeatedSalt, compressionRatio, wrongOpener, earlyOpener,
   ]
+
+  static let wrongOpener = ReleaseRule("PK2028", "an opener does not open its pack", .error, .damaged) { (files: Files) -> [Finding] in
+    files.openers.filter { $0.isOfPack == false }.map {
+      Finding("\($0.path), as the manifest names it, is not the opener that follows from the root key", pack: $0.id, hint: "packer build")
+    }
+  }
+
+  static let earlyOpener = ReleaseRule("PK2029", "an opener is in the release before its time") {
+    (files: Files, setting: Setting) -> [Finding] in
+    files.openers.compactMap { sighting in
+      guard sighting.size != nil, let opens = sighting.opener.opens, opens > setting.now else { return nil }
+      return Finding(
+        "\(sighting.path) opens its pack, which is to open at \(opens)", pack: sighting.id, file: sighting.path,
+        hint: "rm \(ShellWord.path(sighting.path))")
+    }
+  }
 
   static let missingPack = ReleaseRule("PK2001", "a pack of the manifest is missing", phone: .notFound) { (files: Files) -> [Finding] in
     files.pairs.filter { $0.file.size == nil }.map { entry, file in

@@ -158,6 +158,10 @@ extension ConfigurationMap {
       "install", .scalar(.choice(InstallMode.allCases.map(\.rawValue), "install mode")),
       "How it is stored on the device: unpacked into files, or packed and read in place.", standard: "unpacked"),
     ConfigurationKey(
+      "perVersionKeys", .scalar(.flag),
+      "Whether each version has a key of its own, which a file beside the pack unwraps. Requires perPackKeys and install: packed.",
+      standard: false),
+    ConfigurationKey(
       "level", .scalar(.level), "The compression level: fast, balanced, smallest, or a zstd level from 1 to 19.", standard: "balanced"),
     ConfigurationKey(
       "exclude", .list(.glob, counts: 0...1000, isSet: true),
@@ -205,6 +209,10 @@ extension ConfigurationMap {
         "base", .scalar(.packID),
         "The id of another pack, such as an engine that games share: devices that have that one download only what is new in this one.",
         example: "engine"),
+      ConfigurationKey(
+        "opens", .scalar(.time),
+        "The time at which players can open it, which have it by then: 'packer publish --open' publishes the file that opens it. As perVersionKeys.",
+        example: "2026-12-24T18:00:00Z"),
       ConfigurationKey(
         "layout", .scalar(.text(longest: 1000)),
         "The order file by which its files are laid out, so that a game reads its first files in one go: 'packer serve --layout' writes it.",

@@ -87,6 +87,7 @@ struct ConfigurationReader {
     configuration.publish = publish(root["publish"])
     configuration.cache = root.text("cache", .text(longest: 2000)).map(place)
     checkBases(root, configuration)
+    checkVersionKeys(configuration)
     return configuration
   }
 
@@ -134,6 +135,37 @@ struct ConfigurationReader {
         add(place, "'base' is '\(id)', \(problem)")
       } else if configuration.updates == nil {
         add(place, "'base' is '\(id)', but no deltas are made with 'updates: none' or if the system manages the packs")
+      }
+    }
+  }
+
+  /// Checks the packs whose versions have keys of their own.
+  private mutating func checkVersionKeys(_ configuration: PackerConfiguration) {
+    let bases = Set(configuration.packs.compactMap(\.base))
+    var seen: Set<SourcePosition> = []
+    for pack in configuration.packs where pack.hasVersionKeys && seen.insert(pack.position).inserted {
+      let key = pack.opens == nil ? "perVersionKeys" : "opens"
+      if !configuration.perPackKeys {
+        add(
+          pack.position, "'\(key)' is set for pack '\(pack.id)', but apps have the key from which that of each version would follow",
+          hint: "set 'perPackKeys: true', and give apps the keys of their packs: packer key derive")
+      }
+      if pack.install == .unpacked {
+        add(pack.position, "'\(key)' is set for pack '\(pack.id)', which is unpacked: only one with 'install: packed' is opened later")
+      }
+      if configuration.hosting != .unmanaged {
+        add(
+          pack.position,
+          "'\(key)' is set for pack '\(pack.id)', but with 'hosting: \(configuration.hosting.rawValue)' the system has only the pack")
+      }
+      if configuration.isForBrowsers {
+        add(pack.position, "'\(key)' is set for pack '\(pack.id)', which browsers cannot open, and 'web' is set")
+      }
+      if let base = pack.base {
+        add(pack.position, "'\(key)' is set for pack '\(pack.id)', which has the base '\(base)': there are no deltas to it")
+      }
+      if bases.contains(pack.id.text) {
+        add(pack.position, "'\(key)' is set for pack '\(pack.id)', which is the base of others: they would wait until it opens")
       }
     }
   }
@@ -369,6 +401,7 @@ struct ConfigurationReader {
     settings.allowedSecrets = setting("allowSecrets")?.items.compactMap(Self.allowedSecret) ?? []
     settings.allowsUnportablePaths = setting("allowUnportablePaths")?.isTrue ?? false
     let layout = order(of: entry, filled, &settings)
+    let opens = entry.text("opens", .time).flatMap(ManifestTime.init)
     let platforms = setting("platforms")?.items.compactMap { $0.scalarText(.text(longest: 100)) } ?? []
     return PackerConfiguration.Pack(
       id: id, root: inDirectory(root), rootInProject: root,
@@ -379,7 +412,8 @@ struct ConfigurationReader {
       platforms: ConfigurationKey.platforms.filter { platforms.contains($0) },
       name: entry.text("name", .text(longest: 200)).map(filled) ?? id.text,
       description: entry.text("description", .text(longest: 2000)).map(filled) ?? "",
-      settings: settings, layout: layout, base: entry.text("base", .packID), budget: budget(entry["budget"], filled),
+      settings: settings, layout: layout, base: entry.text("base", .packID),
+      hasVersionKeys: opens != nil || setting("perVersionKeys")?.isTrue ?? false, opens: opens, budget: budget(entry["budget"], filled),
       position: entry.position)
   }
 

@@ -140,6 +140,10 @@ package struct PackerConfiguration: Hashable, Sendable {
     package var layout: String?
     /// The id of another pack over which it is also published as a delta; nil for none.
     package var base: String?
+    /// Whether each version has a key of its own.
+    package var hasVersionKeys = false
+    /// The time at which the version opens; nil if it does so with its release. Then it has a key of its own, too.
+    package var opens: ManifestTime?
     /// Its size limits.
     package var budget: PackBudget?
     /// The position of its entry in the file.

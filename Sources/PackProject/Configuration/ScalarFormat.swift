@@ -32,6 +32,8 @@ enum ScalarFormat: Sendable {
   case rule
   /// A day, such as `2027-01-31`.
   case date
+  /// A moment, such as `2026-12-24T18:00:00Z`.
+  case time
 }
 
 // MARK: - Problems of a value
@@ -104,6 +106,8 @@ extension ScalarFormat {
         ? nil : "\(shown), which is not a rule id: write one such as PK3007 ('packer explain' lists all rules)"
     case .date:
       return Self.endOfDay(text) == nil ? "\(shown), which is not a day: write one such as 2027-01-31" : nil
+    case .time:
+      return ManifestTime(text) == nil ? "\(shown), which is not a time in UTC: write one such as 2026-12-24T18:00:00Z" : nil
     }
   }
 
@@ -400,6 +404,7 @@ extension ScalarFormat {
     case .language: Self.pattern(#"^([A-Za-z]{2,8}|\$\{name\})(-([A-Za-z0-9]{1,8}|\$\{name\}))*$"#)
     case .rule: Self.pattern("^PK[0-9]{4}$")
     case .date: Self.pattern("^[0-9]{4}-[0-9]{2}-[0-9]{2}$")
+    case .time: Self.pattern("^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$")
     }
   }
 

@@ -65,7 +65,7 @@ struct ExitStatus: RawRepresentable, Hashable, Comparable, Sendable {
     .truncated: [.truncated],
     .untrustedSignature: [.untrustedSignature, .untrustedKeys],
     // Manifests that are valid and correctly signed, but too old, and undamaged packs whose version failed or was not confirmed.
-    .findings: [.manifestExpired, .keysExpired, .manifestRollback, .versionFailed, .staleConfirmation, .notConfirmed],
+    .findings: [.manifestExpired, .keysExpired, .manifestRollback, .versionFailed, .staleConfirmation, .notConfirmed, .wrongClock],
     .usage: [.usage, .rangeNotSatisfiable],
     .badInput: [
       .notAPack, .unsupported, .noUsableKey, .unsuitableSource, .unportablePath, .malformedPlist, .unreadableApp, .plistConflict,

@@ -96,6 +96,16 @@ struct GateSample {
     try? refit()
   }
 
+  /// Adds a sound opener of `game-poker` that is in the release, and then changes what was found of it.
+  mutating func addOpener(opens: ManifestTime? = nil, _ change: (inout OpenerSighting) -> Void) {
+    let opener = ManifestOpener(opens: opens, size: 156, sha256: [UInt8](repeating: 0x5A, count: 32))
+    var sighting = OpenerSighting(
+      id: "game-poker", opener: opener, path: "dist/\(ManifestPack.openerName("game-poker", opener.sha256))", size: 156, absence: "",
+      sha256: opener.sha256, isOfPack: true)
+    change(&sighting)
+    release.openers.append(sighting)
+  }
+
   /// Adds a sound delta from the recorded version of `game-kart`, and then changes what was found of it.
   mutating func addDelta(_ change: (inout DeltaSighting) -> Void = { _ in }) {
     let entry = release.entries[1]

@@ -266,6 +266,12 @@ struct Violation: Sendable, CustomTestStringConvertible {
         $0.size = 8_000_000
       }
     },
+    Violation("PK2028", "an opener of another root key", .error, .damaged, hint: "packer build") { sample in
+      sample.addOpener { $0.isOfPack = false }
+    },
+    Violation("PK2029", "an opener before its time", hint: "rm dist/game-poker-5a5a5a5a5a5a5a5a.opener") { sample in
+      sample.addOpener(opens: ManifestTime("2026-12-24T00:00:00Z")) { _ in }
+    },
     Violation("PK3023", "an update that is too large", .error, .budget, hint: "packer build --dry-run") { sample in
       guard let lock = sample.release.lock?.released else { return }
       sample.addDelta()
@@ -901,7 +907,7 @@ struct Violation: Sendable, CustomTestStringConvertible {
       found("PK7012", .goneEarlier), found("PK7013", .type, .warning), found("PK7014", .shortCaching, .warning),
       found("PK7015", .longCaching, .warning), found("PK7016", .stale, .warning), found("PK7017", .noLength, .warning),
       found("PK7018", .certificate, .warning), found("PK7019", .refused), found("PK7020", .busy), found("PK7021", .clock),
-      found("PK7022", .sharing, .warning),
+      found("PK7022", .sharing, .warning), found("PK7023", .early),
     ] + [
       found("PK7006", .encoding, .warning, isLesser: true), found("PK7014", .shortCaching, .note, isLesser: true),
       found("PK7021", .clock, .warning, isLesser: true),

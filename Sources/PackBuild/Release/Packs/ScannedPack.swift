@@ -4,11 +4,31 @@ package struct KeyedPack: Sendable {
   /// Its own key, that of all packs, or the root key from which its own is derived.
   let key: Shared<PackKey>
   let isRoot: Bool
-  /// The id of the key that opens it.
-  let keyID: String
+  /// The id of the pack's key, or the one that it is taken to be made with.
+  private let ownID: String
+  /// Whether that is the one of its last version, whatever the key is.
+  private let isAssumed: Bool
 
-  init(_ pack: PackerConfiguration.Pack, key: Shared<PackKey>, isRoot: Bool, keyID: String) {
-    (self.pack, self.key, self.isRoot, self.keyID) = (pack, key, isRoot, keyID)
+  init(_ pack: PackerConfiguration.Pack, key: Shared<PackKey>, isRoot: Bool, keyID: String, isAssumed: Bool = false) {
+    (self.pack, self.key, self.isRoot, ownID, self.isAssumed) = (pack, key, isRoot, keyID, isAssumed)
+  }
+
+  /// Returns the same pack as if it had been made with another key.
+  func assuming(keyID: String?) -> KeyedPack {
+    keyID.map { KeyedPack(pack, key: key, isRoot: isRoot, keyID: $0, isAssumed: true) } ?? self
+  }
+
+  /// Returns the id of the key that a version is made with.
+  ///
+  /// - Throws: ``PackError/Code/noKey`` if each version has a key of its own, and there is no root key.
+  func keyID(ofVersion version: UInt64) throws(PackError) -> String {
+    guard pack.hasVersionKeys, !isAssumed else { return ownID }
+    guard isRoot else {
+      throw PackError(
+        .noKey, "each version of pack '\(pack.id)' has a key of its own, which only the root key leads to",
+        hint: "make it on the machine with the root key")
+    }
+    return "\(try key.key.editionKey(forPackID: PackID.bytes(for: pack.id), version: version).id)"
   }
 
   /// - Parameter key: the pack's own key.
@@ -24,10 +44,18 @@ struct ScannedPack: Sendable {
   let keyed: KeyedPack
   let job: PackJob
   let census: SourceCensus
+  /// What its next version is made of.
   let identity: PackIdentity
   let edition: PackEdition
 
   var id: String { keyed.id }
+
+  /// Returns what a version is made of.
+  func identity(ofVersion version: UInt64) throws(PackError) -> PackIdentity {
+    var identity = identity
+    identity.keyID = try keyed.keyID(ofVersion: version)
+    return identity
+  }
 
   /// More bytes than the file of the pack can have. Compression adds little, and an entry takes its paths, headers and a record.
   var largestSize: UInt64 {

@@ -68,8 +68,14 @@ extension ManifestPack {
     return [
       "type": "pack", "id": .text(id), "version": .number(version), "size": .number(size), "sha256": .text(sha256.hex),
       "contentRoot": .text(contentRoot.hex), "keyID": .text(keyID), "delivery": .text(delivery.rawValue), "url": .text(url),
-      "deltas": .list(deltas), "lead": stream.map { $0.json },
+      "deltas": .list(deltas), "lead": stream.map { $0.json }, "opener": opener.map { $0.json },
     ]
+  }
+}
+
+extension ManifestOpener {
+  fileprivate var json: JSON {
+    ["opens": .text(opens?.description), "size": .number(size), "sha256": .text(sha256.hex)]
   }
 }
 

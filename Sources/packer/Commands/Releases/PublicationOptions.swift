@@ -30,6 +30,33 @@ struct PublicationOptions: ParsableArguments {
     gate.inputs.lockFile.lock ?? configuration.path(of: ReleaseFile.lock)
   }
 
+  /// Returns the time that it is by the clock of this machine and by that of the server.
+  ///
+  /// - Throws: ``PackError/Code/wrongClock``, ``PackError/Code/serverUnreachable``, or ``PackError/Code/usage`` if no server is known.
+  func agreedTime(_ configuration: PackerConfiguration?) async throws(PackError) -> ManifestTime {
+    let folder = try live.place.map { (text) throws(PackError) in try LiveAddress(folder: text).text + ReleaseFile.manifest }
+    guard let address = folder ?? configuration?.serve.manifestURL else {
+      throw PackError(.usage, "the server whose clock counts is not known", hint: "give packer.yml with -c")
+    }
+    return try await ServerClock.read(at: address).agreed(with: ManifestTime.now())
+  }
+
+  /// Throws if an opener is to be uploaded before its time by either clock.
+  private func checkTimes(_ plan: Publication.Plan, _ files: ReleaseFiles, _ configuration: PackerConfiguration?) async throws(PackError) {
+    guard let last = plan.missing.compactMap({ files.openers[$0] }).max() else { return }
+    let now = try await agreedTime(configuration)
+    guard last <= now else {
+      throw PackError(
+        .wrongClock, of: files.directory, "has the opener of a pack that opens at \(last), and now it is \(now)",
+        hint: "build again when the clock is right; nothing was uploaded")
+    }
+  }
+
+  /// Returns the directory of a release.
+  func directory(_ named: String?, _ configuration: PackerConfiguration?) -> String {
+    ReleasePlaces.directory(of: release(named, configuration))
+  }
+
   private func release(_ named: String?, _ configuration: PackerConfiguration?) -> String {
     named ?? ReleasePlaces.place(ReleaseFile.folder, beside: configuration)
   }
@@ -78,6 +105,7 @@ struct PublicationOptions: ParsableArguments {
       console.result(json(isPublished: plan.isPublished))
       return .done
     }
+    try await checkTimes(plan, files, configuration)
     // What devices see after a signal; nil while the manifest is replaced.
     var isReplaced: Bool? = plan.isPublished
     defer { if Task.isCancelled { Self.tellSight(of: files.manifest.version, isReplaced, at: place.title, on: console) } }

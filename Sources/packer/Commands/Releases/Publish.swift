@@ -12,6 +12,9 @@ struct Publish: Verb {
       the release; then the manifest is replaced. Stopped anywhere, the place has the earlier release or the new one, whole; run it again, and \
       it goes on. If the release is published already, its files are compared where the place has digests of them, and replaced if they are others. A \
       manifest that is older than the published one is refused. A copy of each manifest stays, for 'packer prune'.
+
+      --open publishes nothing else than the openers of published packs whose time ('opens' in packer.yml) has come, by the clock of this machine and \
+      that of the server, which may differ by five minutes. It needs the root key, and no release; what is open stays. Run it at that time.
       """,
       more: """
         The place is a folder, or a remote of rclone with a colon, as 'games:bucket/packs': S3, R2, GCS, Azure, SFTP and others. rclone finds its \
@@ -34,6 +37,7 @@ struct Publish: Verb {
           packer publish --to games:bucket/packs --plist App/Info.plist --dry-run
           packer publish --to games:bucket/packs --plist App/Info.plist --live
           packer publish dist --to /srv/www/packs --quick
+          packer publish --open
         """))
 
   @Argument(help: "A release directory. (default: dist beside packer.yml)", completion: .directory)
@@ -48,12 +52,16 @@ struct Publish: Verb {
   @Flag(name: .customLong("no-record"), help: "Do not record the release in the lock file: it was recorded before.")
   var isUnrecorded = false
 
+  @Flag(name: .customLong("open"), help: "Publish only the files that open packs whose time has come.")
+  var isOpening = false
+
   @OptionGroup var options: PublicationOptions
 
   var isQuiet: Bool { options.output.isQuiet }
   var programs: ProgramUse { isTrial ? .none : .trusted }
 
   func run(in session: Session) async throws(PackError) -> Outcome {
+    if isOpening { return try await open(in: session) }
     try options.checkLive(publishes: !isTrial && !isFilesOnly)
     guard !isFilesOnly || !isTrial else { throw PackError(.usage, "--dry-run uploads nothing, so --files-only does not apply") }
     let configuration = try options.configuration()
@@ -63,5 +71,42 @@ struct Publish: Verb {
     guard case .done = outcome else { return outcome }
     let extent: PublicationOptions.Extent = isTrial ? .plan : isFilesOnly ? .files : isUnrecorded ? .unrecorded : .whole
     return try await options.publish(release, configuration, to: place, extent, checkedBy: gate, in: session)
+  }
+
+  /// Publishes the openers that are due.
+  private func open(in session: Session) async throws(PackError) -> Outcome {
+    guard !isFilesOnly, !isUnrecorded, release == nil, options.replace == nil else {
+      throw PackError(.usage, "--open is about the published release: it takes no other, and records nothing")
+    }
+    let configuration = try options.configuration()
+    let place = try options.place(for: nil, configuration, in: session)
+    let own = try options.gate.inputs.ownManifests(configuration, of: options.directory(nil, configuration), in: session)
+    let now = try await options.agreedTime(configuration)
+    let opening = Opening(at: place, own: own)
+    let plan = try opening.plan(at: now)
+    if let early = plan.early.first {
+      session.console.warning(
+        "\(place.title) has the opener of pack '\(early.id)', which is to open at \(early.opens.map { "\($0)" } ?? "")",
+        hint: "packer explain PK7023")
+    }
+    if !isTrial, !plan.due.isEmpty {
+      try opening.run(plan, root: try session.key(options.key, configured: configuration))
+    }
+    session.console.result(
+      [
+        "type": "opening", "to": .text(place.title), "manifest": .number(plan.manifest), "opened": .texts(plan.due.map(\.id)),
+        "isOpen": .texts(plan.open.map(\.id)),
+        "later": .list(plan.later.map { ["id": .text($0.id), "version": .number($0.version), "opens": .text($0.opens.map { "\($0)" })] }),
+        "isDryRun": .flag(isTrial),
+      ], lines(plan, at: place.title))
+    return .done
+  }
+
+  private func lines(_ plan: Opening.Plan, at place: String) -> [String] {
+    func title(_ edition: Opening.Edition) -> String { "'\(edition.id)' version \(edition.version)" }
+    var lines = plan.due.map { "\(place): \(isTrial ? "would open" : "opened") \(title($0))" }
+    if !plan.open.isEmpty { lines.append("\(place): \(Table.count(plan.open.count, "pack", "packs")) open already") }
+    lines += plan.later.map { "\(place): \(title($0)) opens at \($0.opens.map { "\($0)" } ?? "")" }
+    return lines.isEmpty ? ["\(place): no pack of manifest \(plan.manifest) opens later"] : lines
   }
 }
