@@ -55,7 +55,7 @@ struct GameRow: View {
       case .installing:
         ProgressView("Installing")
       case .sealed(let opens):
-        if let opens { Text("Opens \(opens, style: .relative)") } else { Text("Opens soon") }
+        if let opens { Text("Opens \(opens.formatted())") } else { Text("Opens soon") }
       case .ready(let version, _):
         Text("Version \(version)")
         Button("Play", action: play)

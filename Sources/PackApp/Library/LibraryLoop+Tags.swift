@@ -77,15 +77,20 @@ extension LibraryLoop {
   func check(_ goal: TagGoal, of tags: Set<String>, for request: TagRequest? = nil) async throws(PackError) {
     let manifest = try await delivery.store.requiredManifest()
     guard manifest.version != goal.manifestVersion else { return }
+    // Another one may be accepted meanwhile.
+    var version = manifest.version
     do throws(PackError) {
-      if let now = try await self.goal(of: tags, for: request), now.isSame(as: goal) { return }
+      if let now = try await self.goal(of: tags, for: request) {
+        if now.isSame(as: goal) { return }
+        version = now.manifestVersion
+      }
     } catch {
       // Without the catalogue it is not known whether anything changed.
       if request != nil, error.code != .unknownTag { throw error }
     }
     let names = tags.sorted().map { "'\(printable($0.utf8))'" }.joined(separator: ", ")
     throw PackError(
-      .manifestChanged, "manifest version \(manifest.version) was accepted during the request for \(names), and changes its packs",
+      .manifestChanged, "manifest version \(version) was accepted during the request for \(names), and changes its packs",
       advice: .tryAgain)
   }
 
