@@ -33,9 +33,19 @@ def cases(name):
     return found
 
 
+class Loader(yaml.SafeLoader):
+    """Reads times as texts, as YAML 1.2 has them, and the editors that check files against a schema."""
+
+
+Loader.yaml_implicit_resolvers = {
+    first: [(tag, form) for tag, form in forms if tag != "tag:yaml.org,2002:timestamp"]
+    for first, forms in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
+
+
 def judge(validator, text):
     try:
-        value = yaml.safe_load(text)
+        value = yaml.load(text, Loader=Loader)
     except yaml.YAMLError as error:
         return "unreadable", [str(error)]
     errors = [f"{'/'.join(map(str, error.absolute_path))}: {error.message}" for error in validator.iter_errors(value)]
