@@ -170,7 +170,7 @@ extension Simulation {
     for id in plan.ready {
       guard let pack = published.packs.first(where: { $0.id == id }) else { continue }
       do throws(PackError) {
-        // One whose time is to come is where it should be.
+        // Before its opener is published, a pack stays sealed.
         if published.opener(of: id) == nil, try await store.installed(id).contains(where: { $0.state == .sealed }) { continue }
         let current = try await store.current(id)
         guard current?.version == pack.version, current?.sha256 == pack.sha256 else {

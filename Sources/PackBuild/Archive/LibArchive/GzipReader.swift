@@ -40,8 +40,7 @@ package struct GzipReader: ~Copyable {
   /// - Throws: ``PackError/Code/damagedArchive`` if the stream is damaged or cut, and the errors of what reads it.
   package func read(into buffer: inout MutableSpan<UInt8>) throws(PackError) -> Int {
     guard !buffer.isEmpty, !isEmpty else { return 0 }
-    let count = unsafe buffer.withUnsafeMutableBytes { unsafe archive_read_data(raw, $0.baseAddress, $0.count) }
-    if let failure = feed.failure { throw failure }
+    let count = try unsafe feed.content(of: raw, into: &buffer)
     guard count >= 0 else { throw unsafe Self.failure(raw) }
     return count
   }

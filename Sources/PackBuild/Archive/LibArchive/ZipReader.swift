@@ -74,8 +74,7 @@ package struct ZipReader: ~Copyable {
   /// Reads the next bytes of the content of the last entry, and returns their number: 0 at its end, where its checksum is correct.
   package func read(into buffer: inout MutableSpan<UInt8>) throws(PackError) -> Int {
     guard !buffer.isEmpty else { return 0 }
-    let count = unsafe buffer.withUnsafeMutableBytes { unsafe archive_read_data(raw, $0.baseAddress, $0.count) }
-    if let failure = feed.failure { throw failure }
+    let count = try unsafe feed.content(of: raw, into: &buffer)
     guard count >= 0 else { throw unsafe Self.failure(raw) }
     return count
   }
@@ -106,6 +105,16 @@ final class FileFeed {
   // SEEK_CUR and SEEK_END of <stdio.h>, which have the same values on all systems.
   private static let fromHere: CInt = 1
   private static let fromEnd: CInt = 2
+
+  /// Reads the next bytes of what a reader with this feed has found.
+  ///
+  /// - Returns: their number: 0 at the end, and less than 0 if the archive is damaged.
+  /// - Throws: the errors of what reads the file.
+  func content(of raw: OpaquePointer, into buffer: inout MutableSpan<UInt8>) throws(PackError) -> Int {
+    let count = unsafe buffer.withUnsafeMutableBytes { unsafe archive_read_data(raw, $0.baseAddress, $0.count) }
+    if let failure { throw failure }
+    return count
+  }
 
   init(size: UInt64, limit: UInt64?, _ read: @escaping (UInt64, inout MutableSpan<UInt8>) throws(PackError) -> Int) {
     self.size = size
