@@ -195,10 +195,12 @@ extension LibraryLoop {
     let installed = Set(installations.filter { $0.installed != nil }.map(\.id))
     if plan.postponed.contains(where: { if case .base(let id) = $0.reason { installed.contains(id) } else { false } }) { delay = 0 }
     playing.subtract(plan.ready)
-    let played = playing
-    let found = try await delivery.lookup(played)
-    // Another one may have begun to be played meanwhile.
-    playing.subtract(played.subtracting(found.packs.keys).subtracting(found.unknown))
+    if !playing.isEmpty {
+      let played = playing
+      let found = try await delivery.lookup(played)
+      // Another one may have begun to be played meanwhile.
+      playing.subtract(played.subtracting(found.packs.keys).subtracting(found.unknown))
+    }
     askForOpenersLater()
     // A download that the system lost sends no event: while somebody waits, it is looked for.
     if !awaited.isEmpty { delay = min(delay ?? Self.lookInterval, Self.lookInterval) }
