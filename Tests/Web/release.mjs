@@ -8,13 +8,17 @@ const steps = JSON.parse(process.argv[2])
 await loadPacker()
 const answers = []
 let kept
-for (const { folder, base, trust, key, down = false, now, read = [], instead = {}, at } of steps) {
+for (const { folder, base, trust, key, down = false, now, read = [], instead = {}, at, together } of steps) {
   const requests = []
   const answer = { requests, files: {} }
   const fetchFile = async (url, { headers } = {}) => {
     if (down) throw new TypeError('no network')
     const name = String(url).slice(base.length)
     requests.push(headers?.Range ? `${name} ${headers.Range}` : name)
+    // No answer of a pack until it was asked for as often as that.
+    const asked = () => requests.filter(request => request.startsWith(`${name} `)).length
+    for (const end = Date.now() + 10_000; headers?.Range && asked() < together && Date.now() < end;) await new Promise(done => setTimeout(done, 10))
+    if (headers?.Range && asked() < together) throw new TypeError('no other request')
     const bytes = await readFile(`${folder}/${instead[name] ?? name}`).catch(() => undefined)
     if (!bytes) return new Response('', { status: 404 })
     const range = /^bytes=(\d+)-(\d+)$/.exec(headers?.Range ?? '')

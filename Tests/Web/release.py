@@ -97,10 +97,19 @@ def main():
         same(base64.b64decode(one["files"]["core/data/ä.bin"]), (place / "core/data/ä.bin").read_bytes(), "a file")
         same(base64.b64decode(one["files"]["game-7/index.html"]), b"<!doctype html>7", "a file of a pack of the catalogue")
 
+        # Both edges of a pack are asked for before anything of it is there.
+        [one] = look(step("first", read=[["core", "data/ä.bin"]], together=2))
+        same(one.get("error"), None, f"the edges of a pack ({one.get('message')})")
+        parts = sorted(tuple(map(int, request.split("=")[1].split("-"))) for request in one["requests"] if request.startswith("core-"))
+        size = next((place / "first").glob("core-*.pack")).stat().st_size
+        same((parts[0], parts[-1][1]), ((0, 65536 + 143), size - 1), "the edges of a pack")
+        same([one[1] for one, other in zip(parts, parts[1:]) if one[1] >= other[0]], [], "bytes of a pack that come twice")
+
         # A pack with a lead: its digests and its end first, the launch in its order, and then ranges.
         film = json.loads((place / "first/manifest.json").read_bytes())["signed"]["packs"]
         [film] = [pack for pack in film if pack["id"] == "film"]
         stream = film["stream"]
+        segment = int.from_bytes((place / "first" / f"film-{film['sha256'][:16]}.pack").read_bytes()[12:16], "little")
         lead, pack = f"film-{stream['sha256'][:16]}.lead", f"film-{film['sha256'][:16]}.pack"
 
         def watch(*paths, **more):

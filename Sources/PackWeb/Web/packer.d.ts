@@ -13,7 +13,7 @@ export class PackError extends Error {
 }
 
 /** Loads packer.wasm from elsewhere than beside this file. Everything else calls it by itself. */
-export function loadPacker(wasm?: string | URL | BufferSource | WebAssembly.Module): Promise<unknown>
+export function loadPacker(wasm?: string | URL | BufferSource | WebAssembly.Module | Promise<BufferSource | WebAssembly.Module>): Promise<unknown>
 
 /** Makes a key that can be used and not be read back, of the text of a pack key (`pkk1-…`) or of a recipient's secret key (`pkx1-…`). */
 export function importKey(text: string): Promise<CryptoKey>

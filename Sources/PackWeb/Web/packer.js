@@ -15,8 +15,9 @@ export class PackError extends Error {
 const digestLimit = 8 << 20
 /** How far ahead of its reader a body is fetched, in bytes. */
 const aheadSize = 4 << 20
-/** What is fetched of the start and of the end of a pack when it is opened: header, seek table and index of usual packs. */
-const startSize = 16 << 10
+/** What is fetched at once of the start and of the end of a pack that is opened: header and first segment, seek table and index of usual packs. */
+const startSize = (64 << 10) + 144
+const headerSize = 16 << 10
 const endSize = 128 << 10
 /** The largest request, and the most at a time. */
 const requestSize = 4 << 20
@@ -33,7 +34,7 @@ let compiled
 /**
  * Loads packer.wasm. Called by everything else, so only a page that keeps it elsewhere needs it.
  *
- * @param wasm a URL, the bytes, or a compiled module; by default `packer.wasm` beside this file.
+ * @param wasm a URL, the bytes, a compiled module, or a promise of one; by default `packer.wasm` beside this file.
  */
 export function loadPacker(wasm) {
   core ??= instantiate(wasm ?? compiled).catch(error => {
@@ -44,7 +45,7 @@ export function loadPacker(wasm) {
 }
 
 async function instantiate(wasm) {
-  const source = wasm ?? new URL('packer.wasm', import.meta.url)
+  const source = await wasm ?? new URL('packer.wasm', import.meta.url)
   const isLoaded = source instanceof WebAssembly.Module || source instanceof ArrayBuffer || ArrayBuffer.isView(source)
   const bytes = isLoaded ? source : await readWhole(new URL(source, globalThis.location?.href))
   compiled = bytes instanceof WebAssembly.Module ? bytes : await WebAssembly.compile(bytes)
@@ -58,7 +59,8 @@ async function instantiate(wasm) {
 
 async function readWhole(url) {
   if (url.protocol === 'file:') return (await import('node:fs/promises')).readFile(url)
-  const response = await fetch(url)
+  // What is smaller and asked for later is not to wait for it.
+  const response = await fetch(url, { priority: 'low' })
   if (!response.ok) throw new PackError({ code: 'cannot-read', message: `${url} answers ${response.status}` })
   return response.arrayBuffer()
 }
@@ -280,7 +282,7 @@ export class HTTPSource {
 
   async attempt(start, end) {
     // No other header, because a browser asks the server before it sends one to another origin.
-    const options = { headers: { Range: `bytes=${start}-${end - 1}` }, cache: 'no-store', credentials: 'omit', signal: this.signal }
+    const options = { headers: { Range: `bytes=${start}-${end - 1}` }, cache: 'no-store', signal: this.signal }
     let response
     try {
       response = await this.fetch(this.url, options)
@@ -325,9 +327,11 @@ export class HTTPSource {
   fault(...facts) { return faultOf(this.url, ...facts) }
 }
 
-/** How many pieces of a launch are on their way at once, and how many segments they have at most: the first has one, and each twice that of the one before. */
+/** How many pieces of a launch are on their way at once, and the bytes of the first ones. */
 const pieceCount = 2
-const pieceSegments = 8
+const pieceSize = 64 << 10
+/** How many milliseconds a piece is to take. In between, it is twice the time of the quickest, most of which was the way there and back on a long line. */
+const pieceTime = { least: 250, most: 1000 }
 
 /**
  * The bytes of a pack that has a lead (FORMAT.md §9.9), of which the digests and the end of the pack are fetched first. What is read at the launch comes
@@ -339,7 +343,7 @@ export class LeadSource {
   #lead
   #options
   #opening
-  /** The launch as it comes, by the numbers of pieces. */
+  /** The pieces of the launch, by the number of each segment in them. */
   #pieces = new Map()
 
   /**
@@ -374,40 +378,71 @@ export class LeadSource {
     const parts = open.end ? [[tail, open.end]] : []
     // What somebody has kept is asked for only if it is lost.
     const [first, last] = open.end ? [launch, tail] : [0, this.#size]
-    const wanted = open.pieces.flatMap((piece, number) => piece.start < Math.min(end, first) && piece.end > start ? [number] : [])
-    parts.push(...await Promise.all(wanted.map(number => this.#piece(number, open))))
+    parts.push(...await Promise.all(this.#launchPieces(start, Math.min(end, first), open)))
     const [from, to] = [Math.max(start, first), Math.min(end, last)]
     if (from < to) parts.push(await this.#segments(from, to, open))
     for (const part of parts) put(part)
     return bytes
   }
 
-  /** A piece of the launch, which is fetched once. */
-  #piece(number, open) {
-    if (!this.#pieces.has(number)) {
-      const { start, end } = open.pieces[number]
-      const coming = this.#segments(start, end, open).then(async part => {
-        await this.#options.keep?.(undefined, [part])
-        return part
-      })
-      // Fetched again by the next one that wants it.
-      coming.catch(() => this.#pieces.delete(number))
-      this.#pieces.set(number, coming)
+  /** The pieces that hold a range of the launch. What is not on its way yet is asked for now, before its turn. */
+  #launchPieces(start, end, open) {
+    const pieces = new Set()
+    if (start >= end) return pieces
+    for (let number = open.numberAt(start); open.startOf(number) < end; number++) {
+      if (!this.#pieces.has(number)) this.#fetchPiece(number, open.numberAt(end - 1) + 1, open)
+      pieces.add(this.#pieces.get(number))
     }
-    return this.#pieces.get(number)
+    return pieces
   }
 
-  /** Fetches the launch in its order. What fails is told to who asks for it. */
-  #fetchLaunch(open) {
-    const numbers = open.pieces.keys()
-    const run = async () => { for (const number of numbers) await this.#piece(number, open) }
-    for (let count = 0; count < pieceCount; count++) run().catch(() => {})
+  /** Fetches segments of the launch from `first` to before `end`, or to before one that is on its way. Each is fetched once. */
+  #fetchPiece(first, end, open) {
+    let last = first
+    while (last + 1 < end && !this.#pieces.has(last + 1)) last++
+    const coming = this.#segments(open.startOf(first), Math.min(this.#lead.launch, open.startOf(last + 1)), open).then(async part => {
+      await this.#options.keep?.(undefined, [part])
+      return part
+    })
+    for (let number = first; number <= last; number++) {
+      this.#pieces.set(number, coming)
+      // Fetched again by the next one that wants it.
+      coming.catch(() => this.#pieces.delete(number))
+    }
+    return { coming, count: last + 1 - first }
+  }
+
+  /** Fetches the launch in its order, in pieces that grow with the rate. What fails is told to who asks for it. */
+  async #fetchLaunch(open) {
+    const end = open.numberAt(this.#lead.launch - 1) + 1
+    const smallest = Math.max(1, pieceSize / open.segmentSize)
+    let [next, size, quickest] = [0, smallest, Infinity]
+    const run = async () => {
+      while (next < end) {
+        if (this.#pieces.has(next)) {
+          next++
+          continue
+        }
+        const asked = performance.now()
+        const { coming, count } = this.#fetchPiece(next, Math.min(end, next + Math.round(size)), open)
+        next += count
+        await coming
+        const time = performance.now() - asked
+        quickest = Math.min(quickest, time)
+        const fitting = count * Math.max(pieceTime.least, Math.min(pieceTime.most, 2 * quickest)) / time
+        size = Math.max(smallest, size / 2, Math.min(fitting, 2 * size, requestSize / open.segmentSize))
+      }
+    }
+    // Without digests nothing counts, so they and the first piece have the line for themselves.
+    const first = this.#fetchPiece(0, Math.min(end, smallest), open)
+    next = first.count
+    await Promise.all([open.lead, first.coming])
+    await Promise.all(Array.from({ length: pieceCount }, run))
   }
 
   /** Fetches the segments that hold a range, and compares them with their digests. Returns where their bytes begin, and these. */
   async #segments(start, end, open) {
-    const { body, segmentSize, startOf } = open
-    const numberAt = place => Math.max(0, Math.floor((place - body) / segmentSize))
+    const { numberAt, startOf } = open
     const [first, last] = [numberAt(start), numberAt(end - 1)]
     const place = startOf(first)
     const bytes = await this.#source.read(place, Math.min(this.#size, startOf(last + 1)))
@@ -428,7 +463,7 @@ export class LeadSource {
     const kept = await this.#options.load?.()
     if (kept) return { ...layout, leaves: kept }
     const open = { ...layout, lead: this.#fetchLead(layout) }
-    this.#fetchLaunch(open)
+    this.#fetchLaunch(open).catch(() => {})
     return Object.assign(open, await open.lead)
   }
 
@@ -456,11 +491,8 @@ export class LeadSource {
       if (Math.ceil((this.#size - body) / segmentSize) !== count) continue
       // The header belongs to the first one.
       const startOf = number => number === 0 ? 0 : body + number * segmentSize
-      const pieces = []
-      for (let number = 0, some = 1; startOf(number) < launch; number += some, some = Math.min(2 * some, pieceSegments)) {
-        pieces.push({ start: startOf(number), end: Math.min(launch, startOf(number + some)) })
-      }
-      return { body, segmentSize, leavesSize, startOf, pieces }
+      const numberAt = place => Math.max(0, Math.floor((place - body) / segmentSize))
+      return { body, segmentSize, leavesSize, startOf, numberAt }
     }
     throw this.#fault(url, 'does not fit the segments of its pack', 'wrong-pack')
   }
@@ -478,17 +510,42 @@ export class LeadSource {
  * @param options `size` of the pack in bytes, if it is known; `signal` and `fetch` for the requests.
  */
 export async function openPack(source, key, options = {}) {
+  const from = source instanceof Blob ? new BlobSource(source) : typeof source === 'string' || source instanceof URL ? new HTTPSource(source, options) : source
+  // On their way while packer.wasm is.
+  const sized = sizeAndEdges(from)
+  sized.catch(() => {})
   const core = await loadPacker()
   const secret = typeof key === 'string' ? await importKey(key) : key
-  const from = source instanceof Blob ? new BlobSource(source) : typeof source === 'string' || source instanceof URL ? new HTTPSource(source, options) : source
   const pack = new Pack(core, from, secret)
   try {
-    await pack.open(await from.size())
+    await pack.open(await sized)
     return pack
   } catch (error) {
     pack.close()
     throw error
   }
+}
+
+/** The size of a pack, and its start and its end, which are fetched at once: from where to where they go, and their bytes. */
+async function sizeAndEdges(source) {
+  const size = await source.size()
+  // The first segment of a pack with a lead comes as a part of the launch.
+  const first = Math.min(size, source.tail === undefined ? startSize : headerSize)
+  const last = Math.max(first, source.tail ?? size - endSize)
+  const edges = [[0, first], [last, size]].filter(([start, end]) => start < end).map(([start, end]) => {
+    const bytes = readWholly(source, start, end)
+    bytes.catch(() => {})
+    return { start, end, bytes }
+  })
+  return { size, edges }
+}
+
+/** Bytes of a source, all of them: it may have less than it said. */
+async function readWholly(source, start, end) {
+  const bytes = await source.read(start, end)
+  if (bytes.length === end - start) return bytes
+  const name = source.name
+  throw new PackError({ code: 'cannot-read', message: `${name} gives ${bytes.length} bytes, where ${end - start} were asked for`, subject: name })
 }
 
 /** An open pack. Call `close` when it is not needed any more. */
@@ -498,7 +555,8 @@ export class Pack {
   #keys
   #segmentKey
   #number
-  #end
+  /** What was fetched of the start and of the end. */
+  #edges
   /** Segments on their way, by their numbers. */
   #coming = new Map()
   /** Ends when nobody has the turn. */
@@ -511,19 +569,20 @@ export class Pack {
     this.isRecipient = key.algorithm.name === 'X25519'
   }
 
-  async open(size) {
+  async open({ size, edges }) {
+    this.#edges = edges
     const name = encoder.encode(this.#source.name)
     this.#number = this.#core.lend(name, (start, count) => this.#core.exports.packer_begin(start, count, size, this.isRecipient ? 1 : 0))
     this.size = size
     Object.assign(this, await this.#ask(core => core.packer_open(this.#number)))
     this.#keys = undefined
-    this.#end = undefined
   }
 
   /** Closes the pack, and overwrites what is in memory of it. */
   close() {
     if (this.#number !== undefined) this.#core.exports.packer_close(this.#number)
     this.#number = undefined
+    this.#edges = undefined
   }
 
   /** All entries, in the order of their paths: `{path, kind, size, sha256}`. */
@@ -698,16 +757,8 @@ export class Pack {
     if (request) return this.#core.answer(this.#number, await this.#keys.answer(request))
     if (key !== undefined) this.#segmentKey ??= this.#keys.keys[key]
     if (segments) return this.#fetch(segments)
-    const bytes = await this.#read(0, Math.min(this.size, Math.max(start, startSize)))
+    const bytes = await this.#bytes(0, Math.min(this.size, Math.max(start, headerSize)))
     this.#core.lend(bytes, (place, count) => this.#core.exports.packer_take_start(this.#number, place, count))
-  }
-
-  /** Bytes of the source, all of them: it may have less than it said. */
-  async #read(start, end) {
-    const bytes = await this.#source.read(start, end)
-    if (bytes.length === end - start) return bytes
-    const name = this.#source.name
-    throw new PackError({ code: 'cannot-read', message: `${name} gives ${bytes.length} bytes, where ${end - start} were asked for`, subject: name })
   }
 
   /** Fetches and opens segments, neighbours together. */
@@ -736,16 +787,23 @@ export class Pack {
     await Promise.all(run.map(segment => this.#openSegment(segment, bytes.subarray(segment.start - start, segment.end - start))))
   }
 
-  /** Bytes of the pack. While it is opened, its end is fetched at once. */
+  /** Bytes of the pack, those of its edges as they were fetched. */
   async #bytes(start, end) {
-    const edge = this.#source.tail ?? this.size - endSize
-    if (this.#keys && end > edge) {
-      const from = Math.max(0, Math.min(start, edge))
-      this.#end ??= { from, bytes: this.#read(from, this.size) }
-      const { from: first, bytes } = this.#end
-      if (start >= first) return (await bytes).subarray(start - first, end - first)
+    const parts = []
+    let place = start
+    const add = to => {
+      if (place < to) parts.push(readWholly(this.#source, place, to))
+      place = Math.max(place, to)
     }
-    return this.#read(start, end)
+    for (const edge of this.#edges ?? []) {
+      add(Math.min(end, edge.start))
+      const [from, to] = [place, Math.min(end, edge.end)]
+      if (from < to && from >= edge.start) parts.push(edge.bytes.then(bytes => bytes.subarray(from - edge.start, to - edge.start)))
+      place = Math.max(place, to)
+    }
+    add(end)
+    const found = await Promise.all(parts)
+    return found.length === 1 ? found[0] : new Uint8Array(await new Blob(found).arrayBuffer())
   }
 
   async #openSegment({ number, nonce, middle }, ciphertext) {
@@ -947,7 +1005,7 @@ export class Release {
 async function readFile(url, limit, fetcher = fetch, signal) {
   let response
   try {
-    response = await fetcher(url, { cache: 'no-cache', credentials: 'omit', signal })
+    response = await fetcher(url, { cache: 'no-cache', signal })
   } catch (error) {
     signal?.throwIfAborted()
     throw faultOf(url, 'cannot be fetched', 'connect the device; or allow this page at the server (CORS)', { cause: error }, true)
