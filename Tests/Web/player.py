@@ -9,6 +9,7 @@ and answered alike.
 """
 
 import argparse
+import base64
 import contextlib
 import hashlib
 import http.client
@@ -476,7 +477,7 @@ def faults(name, maker):
     with serving(site), browser(name, maker.place / f"faults-{name}") as one:
         # A player whose files are not all there.
         whole = (ROOT / ".build/web/worker.js").read_text()
-        for what, text in (("no worker", None), ("a missing file", whole.replace("'packer.js', ", "'packer.js', 'none.js', ")), ("no script", "<!doctype html>")):
+        for what, text in (("no worker", None), ("a missing file", whole.replace("const shell = {", "const shell = { 'none.js': '',")), ("no script", "<!doctype html>")):
             site.put("/play/worker.js", text)
             got = first_page(one, site, "large")
             expect(got == "no-worker" and "see that" in said(one), f"{one.name}: {what}: {got}: {said(one)}")
@@ -818,9 +819,12 @@ def versions(name, maker):
             while one.run(cached) < packs[1].stat().st_size and time.monotonic() < deadline:
                 time.sleep(0.2)
             expect(one.run(cached) >= packs[1].stat().st_size, f"{one.name}: offline: only {one.run(cached)} bytes are kept")
-            # A worker of a new version of the player itself.
-            worker = (ROOT / ".build/web/worker.js").read_text()
-            site.put("/play/worker.js", worker.replace("const build = '", "const build = 'next"))
+            # A worker of a new version of the player itself, one file of which is another one than the browser has in its own cache.
+            worker, script = ((ROOT / ".build/web" / file).read_text() for file in ("worker.js", "player.js"))
+            changed = f"{script}// next\n"
+            digest = base64.b64encode(hashlib.sha256(changed.encode()).digest()).decode()
+            site.put("/play/player.js", changed)
+            site.put("/play/worker.js", re.sub("('player.js': 'sha256-)[^']*", lambda found: found[1] + digest, worker.replace("const build = '", "const build = 'next")))
             expect(first_page(one, site, "game") is None, f"{one.name}: does not start with a new worker: {said(one)}")
             sees = one.run(SEES)
             expect(sees == seen_of(1), f"{one.name}: with a new worker: {sees}")
@@ -829,6 +833,8 @@ def versions(name, maker):
             while not (len(one.run(shells)) == 1 and "next" in one.run(shells)[0]) and time.monotonic() < deadline:
                 time.sleep(0.2)
             expect(len(one.run(shells)) == 1 and "next" in one.run(shells)[0], f"{one.name}: the files of the player are those of {one.run(shells)}")
+            kept = one.run("return (await (await caches.match(new URL('player.js', location.href.replace(/games.*/, '')))).text()).endsWith('// next\\n')")
+            expect(kept, f"{one.name}: a file of the last player is kept with the new ones")
 
 
 # MARK: Secrecy
@@ -978,6 +984,8 @@ def release(name, maker):
             expect(first_page(one, site) == "list", f"{one.name}: no list of a release: {said(one)}")
             expect(one.look("return document.querySelectorAll('#list li').length") == 71, f"{one.name}: the list has not all packs of the release")
             expect(play(one, f"{address}example/", *GAMES["example"][1:]) == "playing", f"{one.name}: a game of a release does not play")
+            # The worker takes what the page has fetched.
+            expect(len(site.requests("/play/packer.wasm")) == 1, f"{one.name}: packer.wasm is asked for {len(site.requests('/play/packer.wasm'))} times")
             leads = [record["path"] for record in cdn.records if record["path"].endswith(".lead")]
             expect(len(leads) == 1, f"{one.name}: the lead was fetched {len(leads)} times")
             one.get(f"{address}level-69/")

@@ -34,7 +34,7 @@ export type Beginning = Configuration | { manifest: string, trust: string | stri
  * Registers the worker and hands it the games. Without a network, those of the last time are returned, and the error as `warning`. `additions` are what
  * is not in the configuration, such as the keys of a player.
  */
-export function begin(configuration: string | URL | Beginning, additions?: Partial<Beginning>): Promise<{ games: Record<string, InstalledGame>, warning?: Error }>
+export function begin(configuration: string | URL | Promise<Response> | Beginning, additions?: Partial<Beginning>): Promise<{ games: Record<string, InstalledGame>, warning?: Error }>
 
 /**
  * Has the worker open a game, and returns the address of its page. Throws what is wrong with the pack, its key or its server. A page in the folder of the

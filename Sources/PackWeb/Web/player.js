@@ -15,10 +15,9 @@ export const addressOf = id => new URL(`games/${encodeURIComponent(id)}/`, home)
 /**
  * Registers the worker and hands it the games. Without a network, the games of the last time are there.
  *
- * @param configuration the address of a configuration, or the object that is in one: `{manifest, trust, key}` for the packs of a release, with their key
- *   or, as `keys`, one for each id; `games` are the ids of those that are played, if not all, and `at` is the folder that has the files of the release, if not
- *   the one that the manifest names. Or `{packs: {id: {url, size, key, ...}}}`. Besides these a
- *   pack has `name`, `version` if the address does not change with the content, `offline` to fetch all of it in the background, and what
+ * @param configuration the address of a configuration, the promise of its response, or the object that is in it: `{manifest, trust, key}` for the packs of a
+ *   release, with their key or, as `keys`, one for each id; `games` are the ids of those that are played, if not all, and `at` is the folder that has the
+ *   files of the release, if not the one that the manifest names. Or `{packs: {id: {url, size, key, ...}}}`. Besides these a pack has `name`, `version` if the address does not change with the content, `offline` to fetch all of it in the background, and what
  *   `Pack.configure` takes, and so has a release for all of its packs.
  * @param additions what is not in the configuration, such as the keys of a player.
  * @returns the games, as `{id: {url, size, name, ...}}`, and as `warning` the error if they are those of the last time.
@@ -29,9 +28,9 @@ export async function begin(configuration, additions) {
       code: 'unsupported', message: 'this page cannot have a service worker', hint: 'open it with https, and not in a private window',
     })
   }
-  // On a slow line every wait counts, so all of it is on its way at once.
-  const loading = loadPacker()
+  // On a slow line every wait counts, so all of it is on its way at once, and what others wait for is first.
   const configured = configurationAt(configuration)
+  const loading = loadPacker()
   for (const early of [loading, configured]) early.catch(() => {})
   // A new worker comes with a new packer.wasm, so what the old one has is read first.
   if (navigator.serviceWorker.controller) await loading
@@ -124,12 +123,17 @@ export async function keep(id, progress, signal) {
 }
 
 async function configurationAt(configuration) {
-  if (typeof configuration !== 'string' && !(configuration instanceof URL)) return configuration
-  const url = new URL(configuration, location.href)
-  // It may have keys, which no cache is to keep.
-  const response = await fetch(url, { cache: 'no-store' }).catch(error => {
+  let url = 'the configuration'
+  if (typeof configuration === 'string' || configuration instanceof URL) {
+    url = new URL(configuration, location.href)
+    // It may have keys, which no cache is to keep.
+    configuration = fetch(url, { cache: 'no-store' })
+  }
+  const response = await Promise.resolve(configuration).catch(error => {
     throw new PackError({ code: 'cannot-read', message: `${url} cannot be fetched`, hint: 'connect the device' }, { cause: error })
   })
+  if (!(response instanceof Response)) return response
+  url = response.url
   if (!response.ok) throw new PackError({ code: 'cannot-read', message: `${url} answers ${response.status}`, hint: 'check the address' })
   return response.json().catch(error => {
     throw new PackError({ code: 'usage', message: `${url} is not JSON` }, { cause: error })

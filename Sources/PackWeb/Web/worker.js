@@ -7,21 +7,31 @@ import { addressOf, checkContent, gameIn, home, missing, releases, sourceOf, tak
 /** What identifies these files. The build writes it, so that the browser notices when one of them changed. */
 const build = 'development'
 const shellName = `packer-shell-${build}`
-const shell = ['player.js', 'packer.js', 'packer.wasm']
+/** The files of the player, with the digests that they have in this build. */
+const shell = { 'player.js': '', 'packer.js': '', 'packer.wasm': '' }
 const gamesPath = `${home.pathname}games/`
 
 addEventListener('install', event => {
   skipWaiting()
   event.waitUntil((async () => {
+    keepPage().catch(() => {})
     const cache = await caches.open(shellName)
-    const requests = shell.map(name => new Request(new URL(name, home), { cache: 'no-cache' }))
-    await Promise.all([cache.addAll(requests), freshPage(new Request(home, { cache: 'no-cache' }))])
+    const requests = options => Object.entries(shell).map(([name, digest]) => new Request(new URL(name, home), options(digest)))
+    // The page has fetched them a moment ago, so if those in the browser's cache are of this build, nothing has to come over the line.
+    const known = cache.addAll(requests(integrity => ({ cache: 'force-cache', integrity })))
+    await known.catch(() => cache.addAll(requests(() => ({ cache: 'no-cache' }))))
+    loadShell()
   })())
 })
 
 addEventListener('activate', event => {
   event.waitUntil((async () => {
     await clients.claim()
+    await keepPage().catch(() => {})
+    const cache = await caches.open(shellName)
+    // Otherwise it is that of the last build.
+    const last = await cache.match(home) ? undefined : await caches.match(home)
+    if (last) await cache.put(home, last)
     for (const name of await caches.keys()) if (name.startsWith('packer-shell-') && name !== shellName) await caches.delete(name)
   })())
 })
@@ -34,7 +44,7 @@ addEventListener('fetch', event => {
   if (request.method !== 'GET' || !url.pathname.startsWith(home.pathname)) return
   const name = url.pathname.slice(home.pathname.length)
   if (name === '' || name === 'index.html') event.respondWith(freshPage(request))
-  else if (shell.includes(name)) event.respondWith(shellFile(name))
+  else if (Object.hasOwn(shell, name)) event.respondWith(shellFile(name))
 })
 
 addEventListener('message', event => {
@@ -72,6 +82,11 @@ async function forgetGame(id) {
 
 // The player itself
 
+let page
+
+/** Has the first page kept, for which the installation does not wait. */
+function keepPage() { return page ??= freshPage(new Request(home, { cache: 'no-cache' })) }
+
 async function shellFile(name) {
   const url = new URL(name, home)
   return await (await caches.open(shellName)).match(url) ?? fetch(url)
@@ -79,15 +94,22 @@ async function shellFile(name) {
 
 /** The page as it is at the server, so that a changed one is seen at once, or else the one that is kept. */
 async function freshPage(request) {
+  const coming = fetch(request)
+  coming.catch(() => {})
   const cache = await caches.open(shellName)
   try {
-    const response = await fetch(request)
+    const response = await coming
     // A browser takes no redirected page from a worker.
     if (response.ok && !response.redirected) await cache.put(home, response.clone())
     return response
   } catch (error) {
     return await cache.match(home) ?? Promise.reject(error)
   }
+}
+
+/** Loads packer.wasm out of the player. Whoever needs it learns of a failure. */
+function loadShell() {
+  loadPacker(shellFile('packer.wasm').then(response => response.arrayBuffer())).catch(() => {})
 }
 
 // Games
@@ -191,7 +213,7 @@ function openedPack(id, game) {
 }
 
 async function open(id, game, source) {
-  await loadPacker(await (await shellFile('packer.wasm')).arrayBuffer())
+  loadShell()
   await forgetting
   const pack = await openPack(source, game.key)
   if (game.contentRoot) await pack.matchRoot(game.contentRoot)
