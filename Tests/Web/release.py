@@ -146,7 +146,7 @@ def main():
             same(forged(lead, flip(place_of)), "digest-mismatch", f"a lead with another {what}")
         same(forged(lead, lambda content: content.pop()), "source-changed", "a lead that is cut")
         same(forged(lead, lambda content: content.append(0)), "source-changed", "a lead that is longer")
-        for number in (0, *range(stream["launch"] % 65536, stream["tail"], 65536)):
+        for number in (0, *range(stream["launch"] % segment, stream["tail"], segment)):
             same(forged(pack, flip(number + 100)), "digest-mismatch", "a pack with another segment")
         same(watch("first.bin", instead={lead: "none"}).get("error"), "cannot-read", "a lead that is missing")
         # What the lead has is not read from the pack, whatever that has there.

@@ -62,12 +62,12 @@ package struct PackJob: Sendable {
       ? try key.editionKey(forPackID: packID, version: packVersion, backend: backend)
       : usesPackKey ? try key.packKey(forPackID: packID, backend: backend) : key.copy()
     let sourceProblems = SourceProblems(words)
-    let header = PackHeader(
-      segmentSize: settings.segmentSize, flags: settings.usesRandomSalt ? 0 : PackHeader.deterministicSalt, packVersion: packVersion,
-      packID: packID, salt: [UInt8](repeating: 0, count: 32))
-
     progress?(PackProgress(phase: .scanning, done: 0, total: 0))
     let (order, found) = try await scan(sourceProblems, jobs: workers)
+    let header = PackHeader(
+      segmentSize: settings.segmentSize(forContentOf: found.contentSize),
+      flags: settings.usesRandomSalt ? 0 : PackHeader.deterministicSalt, packVersion: packVersion, packID: packID,
+      salt: [UInt8](repeating: 0, count: 32))
     let reader = try SourceReader(root: source, settings, files: files, sourceProblems: sourceProblems)
     try await refuse(order.entries, reader)
     let duplicates = try await DuplicateSearch(

@@ -56,7 +56,8 @@ extension ReleaseBuild {
     let census = try await meter.measure { [job] (progress) throws(PackError) in try await SourceCensus.run(job, progress: progress) }
     let lastKeyID = try keyed.keyID(ofVersion: last?.version ?? 1)
     var identity = PackIdentity(
-      id: keyed.id, contentRoot: census.contentRoot, keyID: lastKeyID, settings: try Self.settings(of: job), install: keyed.pack.install)
+      id: keyed.id, contentRoot: census.contentRoot, keyID: lastKeyID, settings: try Self.settings(of: job, census.contentSize),
+      install: keyed.pack.install)
     let edition = try PackEdition(after: last, identity)
     identity.keyID = try keyed.keyID(ofVersion: edition.version)
     let source = ScannedPack(keyed: keyed, job: job, census: census, identity: identity, edition: edition)
@@ -120,7 +121,7 @@ extension ReleaseBuild {
   }
 
   /// Returns the settings that the bytes of a pack depend on besides content, name and key, as one line of text.
-  static func settings(of job: PackJob) throws(PackError) -> String {
+  static func settings(of job: PackJob, _ contentSize: UInt64) throws(PackError) -> String {
     let settings = job.settings
     let level: String =
       switch settings.level {
@@ -132,8 +133,8 @@ extension ReleaseBuild {
     let order = try settings.order.map { (order) throws(PackError) in
       " layout=\(try job.backend.digest(of: order.document.byteSpan).hex.prefix(16))"
     }
-    return
-      "format=\(PackHeader.formatVersion) level=\(level) frame=\(settings.largestFrame) segment=\(settings.segmentSize)\(order ?? "")"
+    let segment = settings.segmentSize(forContentOf: contentSize)
+    return "format=\(PackHeader.formatVersion) level=\(level) frame=\(settings.largestFrame) segment=\(segment)\(order ?? "")"
   }
 
   // MARK: Made packs

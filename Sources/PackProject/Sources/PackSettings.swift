@@ -5,8 +5,8 @@ package struct PackSettings: Hashable, Sendable {
   /// The maximum number of tar bytes in one frame, 64 KiB to 8 MiB. Larger frames compress better. With smaller frames, single files are read
   /// faster and with less memory. Nil means the default of the level, and that frames are joined where content repeats at a distance.
   package var frameSize: Int?
-  /// The size of one ciphertext segment in bytes: a power of two from 4 KiB to 1 MiB.
-  package var segmentSize = Limits.defaultSegment
+  /// The size of one ciphertext segment in bytes: a power of two from 4 KiB to 1 MiB. Nil means ``segmentSize(forContentOf:)``.
+  package var segmentSize: UInt32?
   /// The order in which the game loads its files, by which they are laid out, in small frames. Nil means the order that compresses best.
   package var order: LoadOrder?
   /// Patterns of paths to leave out, as in ignore files.
@@ -41,6 +41,19 @@ package struct PackSettings: Hashable, Sendable {
     frameSize ?? (order == nil ? level.frameSize : min(level.frameSize, LoadOrder.laterFrameSize))
   }
 
+  /// The size of one ciphertext segment of a pack with content of this size, in bytes.
+  ///
+  /// With an order, a game starts with the digests of all segments, 32 bytes each, and with the segments in which its first files and the index begin
+  /// and end. For content of C bytes and segments of S, which are half used there, both together are 32·C/S + S, least at S² = 32·C.
+  package func segmentSize(forContentOf size: UInt64) -> UInt32 {
+    if let segmentSize { return segmentSize }
+    guard order != nil else { return Limits.defaultSegment }
+    // The tags are 0.2 % of the smallest.
+    var segment: UInt32 = 8192
+    while segment < Limits.defaultSegment, UInt64(segment) * UInt64(segment) / 32 < size { segment *= 2 }
+    return segment
+  }
+
   /// Throws if a number is out of its range.
   package func check() throws(PackError) {
     guard Self.levels.contains(level.zstdLevel) else {
@@ -51,7 +64,7 @@ package struct PackSettings: Hashable, Sendable {
       throw PackError(
         .usage, "frame size \(frameSize) is not in the range \(Limits.smallestFrameSize) to \(Limits.frameSize) bytes")
     }
-    guard PackHeader.isLegal(segmentSize: segmentSize) else {
+    if let segmentSize, !PackHeader.isLegal(segmentSize: segmentSize) {
       throw PackError(
         .usage,
         "segment size \(segmentSize) is not a power of two from \(Limits.smallestSegment) to \(Limits.largestSegment) bytes")

@@ -4,6 +4,7 @@ import Testing
 
 @testable import PackBuild
 @testable import PackGate
+@testable import PackProject
 @testable import PackPublish
 
 /// A project with a pack that is kept packed and has an order.
@@ -50,14 +51,14 @@ struct LeadTests {
     let entry = try sample.entry()
     let stream = try #require(entry.stream)
     let bytes = try #require(sample.directory.bytes(of: "dist/\(entry.fileName)"))
-    // Each of 64 KiB but for the first, which has the header, too.
-    var (leaves, start, end) = ([] as [UInt8], 0, 132 + 12 + 65_536)
+    // Each of 8 KiB, because there is little, but for the first, which has the header, too.
+    var (leaves, start, end) = ([] as [UInt8], 0, 132 + 12 + 8192)
     let headerSize = Int(bytes[96]) | Int(bytes[97]) << 8
-    end = 132 + headerSize + 65_536
+    end = 132 + headerSize + 8192
     var ends: [Int] = []
     while start < bytes.count {
       leaves += try CryptoBackends.standard.digest(of: bytes[start..<min(end, bytes.count)].byteSpan)
-      (start, end) = (end, end + 65_536)
+      (start, end) = (end, end + 8192)
       ends.append(start)
     }
     let (launch, tail) = (Int(stream.launch), Int(stream.tail))
@@ -67,9 +68,23 @@ struct LeadTests {
     let digest = try CryptoBackends.standard.digest(of: lead.byteSpan)
     #expect(lead.count == Int(stream.size) && digest == stream.sha256)
     #expect(try CryptoBackends.standard.digest(of: leaves.byteSpan) == stream.leaves)
-    // What is read at the launch does not shrink, and the next file would add fourteen segments.
-    #expect((100_000...(100_000 + 2 * 65_536)).contains(launch) && bytes.count - tail <= 2 * 65_536)
+    // What is read at the launch does not shrink, and the next file would add a hundred segments.
+    #expect((100_000...(100_000 + 2 * 8192)).contains(launch) && bytes.count - tail <= 2 * 8192)
     #expect(try await sample.rules() == [])
+  }
+
+  @Test(
+    "has few digests and small edges by segments for the size of the content, of 64 KiB without an order",
+    arguments: zip(
+      [0, 2_097_152, 2_097_153, 8_388_608, 33_554_432, 33_554_433, 1_099_511_627_776] as [UInt64],
+      [8192, 8192, 16384, 16384, 32768, 65536, 65536] as [UInt32]))
+  func segments(_ contentSize: UInt64, _ segment: UInt32) {
+    var settings = PackSettings()
+    #expect(settings.segmentSize(forContentOf: contentSize) == 65536)
+    settings.order = LoadOrder(launch: ["index.html"], later: [])
+    #expect(settings.segmentSize(forContentOf: contentSize) == segment)
+    settings.segmentSize = 4096
+    #expect(settings.segmentSize(forContentOf: contentSize) == 4096)
   }
 
   @Test("is the same for the same tree and order, and another one for another launch of the same content")
@@ -139,7 +154,7 @@ struct LeadTests {
     other.sha256 = try CryptoBackends.standard.digest(of: bytes.byteSpan)
     try sample.directory.write(bytes, to: sample.path(of: other))
     #expect(try isOfPack(other) == false)
-    for step: Int64 in [1, -65_536] {
+    for step: Int64 in [1, -8192] {
       other = stream
       (other.launch, other.tail) = (UInt64(Int64(stream.launch) + step), UInt64(Int64(stream.tail) + step))
       try sample.directory.write(try #require(sample.directory.bytes(of: sample.path(of: stream))), to: sample.path(of: other))

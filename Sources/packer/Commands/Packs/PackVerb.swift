@@ -49,8 +49,10 @@ struct PackVerb: OutputVerb {
   var frameSize: String?
 
   @Option(
-    help: ArgumentHelp("Segment size: the bytes encrypted together, a power of two from 4KiB to 1MiB.", valueName: "size"))
-  var segmentSize = "64KiB"
+    help: ArgumentHelp(
+      "Segment size: the bytes encrypted together, a power of two from 4KiB to 1MiB. (default: 64KiB, with --layout from 8KiB on by size)",
+      valueName: "size"))
+  var segmentSize: String?
 
   @Option(
     name: .customLong("layout"),
@@ -135,12 +137,14 @@ struct PackVerb: OutputVerb {
         text, "--frame-size", in: UInt64(PackSettings.frameSizes.lowerBound)...UInt64(PackSettings.frameSizes.upperBound),
         isPowerOfTwo: false)
     }
-    let segment = try Bounds.size(
-      segmentSize, "--segment-size", in: UInt64(Limits.smallestSegment)...UInt64(Limits.largestSegment), isPowerOfTwo: true)
+    let segment = try segmentSize.map { (text) throws(PackError) in
+      try Bounds.size(
+        text, "--segment-size", in: UInt64(Limits.smallestSegment)...UInt64(Limits.largestSegment), isPowerOfTwo: true)
+    }
 
     var job = PackJob(source: directory, output: path, name: try name())
     // Both sizes were checked above, so they fit.
-    (job.settings.level, job.settings.frameSize, job.settings.segmentSize) = (level, frame.map { Int($0) }, UInt32(segment))
+    (job.settings.level, job.settings.frameSize, job.settings.segmentSize) = (level, frame.map { Int($0) }, segment.map { UInt32($0) })
     (job.settings.excludes, job.settings.followsSymlinks) = (try exclusion.patterns(), followsSymlinks)
     (job.settings.allowsSecrets, job.settings.allowsUnportablePaths) = (allowsSecrets, allowsUnportablePaths)
     job.settings.allowedSecrets = try allowedSecrets.map { (text) throws(PackError) in try AllowedSecret(option: text) }
