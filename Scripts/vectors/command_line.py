@@ -26,7 +26,7 @@ def parse_arguments(description):
     known = commands.add_parser("known-answers", help="recompute the known answers of FORMAT.md")
     known.add_argument("--format", metavar="FORMAT.md", help="check too that the values stand in this document")
     known.set_defaults(run=command_known_answers)
-    make = commands.add_parser("make", help="write the test vectors into the folders valid, refused-open, hostile, others, manifest, shards, deltas, leads and openers")
+    make = commands.add_parser("make", help="write the test vectors into the folders valid, refused-open, hostile, others, manifest, shards, rollouts, deltas, leads and openers")
     make.add_argument("directory", metavar="DIR")
     make.set_defaults(run=command_make)
     check = commands.add_parser("check", help="read test vectors and compare with their heads")

@@ -27,6 +27,7 @@ package enum Label: String, CaseIterable, Sendable {
   case signingPublicText = "pack/v1/sig-public-text"
   case manifest = "pack/v1/manifest"
   case shard = "pack/v1/shard"
+  case rollout = "pack/v1/rollout"
   case rootKeyID = "pack/v1/root-key"
   case rootKeyText = "pack/v1/root-key-text"
   case rootPublicText = "pack/v1/root-public-text"

@@ -134,6 +134,7 @@ public struct SharedState: Sendable {
     let files = try files(in: root)
     let device = try facts.device == nil ? storeRecords() : nil
     let held = Dictionary(grouping: facts.device ?? [], by: \.id)
+    let manifest = try choosing(manifest, device)
     let records = PlanRecords<PackError>(ids: Set(try directory.recordedPacks(in: root)), batch: StateDirectory.batch) {
       (id) throws(PackError) in
       let record = try recordUnlessDamaged(id, in: root)

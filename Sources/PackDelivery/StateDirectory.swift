@@ -5,6 +5,7 @@
 ///     packs/<pack>          one record per pack that is to come, or is not to, replaced as a whole
 ///     incoming/<download>   files that arrived, which nothing else says
 ///     manifest, accepted    the last accepted document, and its version
+///     installation          the random bytes by which the installation takes part in rollouts, and its groups
 ///     allowance             the bytes that may still be downloaded before the first start
 ///     writing               a temporary file for replacing one of the others; may be left by a process that ended
 ///

@@ -14,9 +14,7 @@ struct StoreRecords {
   /// Returns the versions of a pack that are installed, and those that were rejected. None if the record cannot be read: the store makes it anew, and
   /// finds what is there.
   func versions(of id: String) throws(PackError) -> [DevicePack] {
-    guard case .file(let bytes)? = try directory.contents(of: "state/\(PackName.fileName(of: id))", limit: PackRecord.largestSize),
-      let record = try? PackRecord(parsing: bytes, id: id)
-    else { return [] }
+    guard let record = try record(of: id) else { return [] }
     let failed = record.failures.filter { record.content($0.bytes) == nil }
     return record.contents.map { content in
       DevicePack(
@@ -24,6 +22,18 @@ struct StoreRecords {
         isRejected: record.hasFailed(content.bytes), contentRoot: content.isSealed ? nil : content.contentRoot)
     }
       + failed.map { DevicePack(id: id, version: $0.bytes.version, sha256: $0.bytes.sha256, mode: .packed, isRejected: true) }
+  }
+
+  /// Returns what became of a candidate of a pack. A trial whose process has ended counts as running: the app decides it.
+  func standing(of candidate: PackRecord.Bytes, _ id: String) throws(PackError) -> RolloutChoice.Standing {
+    try record(of: id)?.standing(of: candidate) ?? .other
+  }
+
+  private func record(of id: String) throws(PackError) -> PackRecord? {
+    guard case .file(let bytes)? = try directory.contents(of: "state/\(PackName.fileName(of: id))", limit: PackRecord.largestSize) else {
+      return nil
+    }
+    return try? PackRecord(parsing: bytes, id: id)
   }
 
   /// Whether the store has moved the file of a download to its place. For a moment, or if its process ended, no record names it.

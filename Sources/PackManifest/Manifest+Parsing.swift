@@ -68,6 +68,9 @@ private struct ManifestReader {
     var packs: [ManifestPack]?
     var fault: String?
     var catalogue: [Shard] = []
+    var rollouts: [Rollout] = []
+    // Those that entries name, which come before the list.
+    var named: Set<String> = []
     while let key = try cursor.nextKey(of: &object, in: bytes) {
       switch key {
       case "base": defaults.baseURL = try cursor.text("a base", in: bytes)
@@ -82,8 +85,10 @@ private struct ManifestReader {
         var rules = ManifestRules.Entries(defaults)
         try ManifestEntryReader(defaults, depth: 3).forEach(&cursor, bytes) { pack, place in
           fault = fault ?? rules.faults(of: pack).first
+          if let candidate = pack.candidate { named.insert(candidate.rollout) }
           if fault == nil { each(pack, place) }
         }
+      case "rollouts": rollouts = try Rollout.list(&cursor, bytes)
       case "version": version = try cursor.integer("a version", in: bytes)
       default: try cursor.skip(depth: 3, in: bytes)
       }
@@ -92,9 +97,10 @@ private struct ManifestReader {
       version: try required(version, "version", of: "manifest"), issued: issued,
       expires: try required(expires, "expires", of: "manifest"), budget: budget, defaults: defaults,
       packs: try required(packs, "packs", of: "manifest"))
-    head.catalogue = catalogue
+    (head.catalogue, head.rollouts) = (catalogue, rollouts)
+    named.subtract(rollouts.map { $0.id })
     self.head = head
-    if let fault = ManifestRules.faults(of: head).first ?? fault {
+    if let fault = ManifestRules.faults(of: head).first ?? fault ?? named.min().map({ "there is no rollout '\($0)'" }) {
       throw PackError(.damagedManifest, "manifest breaks its rules: \(fault)")
     }
   }

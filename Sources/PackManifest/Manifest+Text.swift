@@ -36,6 +36,7 @@ extension Manifest {
       }
       writer.string("keyId", defaults.keyID)
       writer.array("packs", packs) { writer, pack in pack.write(to: &writer, defaults) }
+      if !rollouts.isEmpty { writer.array("rollouts", rollouts) { $1.write(to: &$0) } }
       writer.string("schema", Self.schema)
       if withTime { writer.integer("version", version) }
     }
@@ -48,6 +49,10 @@ extension ManifestPack {
   func write(to writer: inout CanonicalWriter, _ defaults: ManifestDefaults, isInShard: Bool = false) {
     writer.object { writer in
       writer.string("basePack", basePack)
+      if let candidate {
+        writer.key("candidate")
+        candidate.write(to: &writer)
+      }
       writer.string("contentRoot", contentRoot.hex)
       writer.integer("contentSize", contentSize)
       writer.string("created", created?.description)

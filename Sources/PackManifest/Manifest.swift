@@ -16,6 +16,8 @@ public struct Manifest: Hashable, Sendable {
   public var packs: [ManifestPack]
   /// The files that list the on-demand packs, a power of two of them. Empty if there are none.
   package var catalogue: [Shard] = []
+  /// What decides which devices take the candidates of packs, in ascending order of the ids.
+  package var rollouts: [Rollout] = []
 
   /// Makes a manifest without checking its values.
   public init(
@@ -104,6 +106,15 @@ public struct ManifestPack: Hashable, Sendable {
   package var stream: ManifestStream?
   /// The file that opens this edition, which has a key of its own; nil if the pack's key opens it.
   package var opener: ManifestOpener?
+  /// The edition that only the devices of a rollout take; nil if there is none.
+  package var candidate: ManifestCandidate? {
+    get { candidates.first }
+    set { candidates = newValue.map { [$0] } ?? [] }
+  }
+  /// One at most. Without one, it takes the memory of a pointer.
+  private var candidates: [ManifestCandidate] = []
+  /// The version of the stable edition, if this is the entry of a device that takes the candidate; otherwise nil.
+  package var stableVersion: UInt64?
 
   /// Makes an entry without checking its values.
   public init(

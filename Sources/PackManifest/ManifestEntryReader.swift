@@ -50,6 +50,7 @@ struct ManifestEntryReader {
     var deltas: [ManifestDelta]?
     var stream: ManifestStream?
     var opener: ManifestOpener?
+    var candidate: ManifestCandidate?
     var created: ManifestTime?
   }
 
@@ -79,6 +80,7 @@ struct ManifestEntryReader {
     pack.deltas = values.deltas ?? []
     pack.stream = values.stream
     pack.opener = values.opener
+    pack.candidate = values.candidate
     return pack
   }
 
@@ -102,16 +104,17 @@ struct ManifestEntryReader {
     while let key = try cursor.nextKey(of: &object, in: bytes) {
       switch key {
       case "basePack": values.basePack = try cursor.text("a base", in: bytes)
+      case "candidate": values.candidate = try ManifestCandidate(depth: depth + 2, &cursor, bytes)
       case "contentRoot": values.contentRoot = try cursor.hex("a content root", count: 32, in: bytes)
       case "contentSize", "files", "installSize", "maxFrame", "size", "version":
         values.integers.append((key, try cursor.integer("a \(key)", in: bytes)))
       case "created": values.created = try cursor.time("a time of creation", in: bytes)
-      case "delivery": values.delivery = try choice(DeliveryClass.self, "the delivery", &cursor, bytes)
+      case "delivery": values.delivery = try cursor.choice(DeliveryClass.self, "the delivery", in: bytes)
       case "deltas": values.deltas = try ManifestDelta.list(depth: depth + 2, &cursor, bytes)
       case "description": values.description = try cursor.text("a description", in: bytes)
       case "fallback": values.fallbackLanguage = try cursor.text("a fallback", in: bytes)
       case "id": values.id = try cursor.text("an id", in: bytes)
-      case "install": values.install = try choice(InstallMode.self, "the install mode", &cursor, bytes)
+      case "install": values.install = try cursor.choice(InstallMode.self, "the install mode", in: bytes)
       case "keyId": values.keyID = try cursor.text("a key id", in: bytes)
       case "language": values.language = try cursor.text("a language", in: bytes)
       case "languages": values.languages = try cursor.texts("language", depth: depth + 2, in: bytes)
@@ -127,18 +130,6 @@ struct ManifestEntryReader {
     }
     return values
   }
-
-  private func choice<Choice: RawRepresentable<String> & CaseIterable>(
-    _ type: Choice.Type, _ what: String, _ cursor: inout CanonicalCursor, _ bytes: Span<UInt8>
-  ) throws(PackError) -> Choice {
-    let start = cursor.offset
-    let text = try cursor.text(what, in: bytes)
-    guard let choice = Choice(rawValue: text) else {
-      let known = type.allCases.map { $0.rawValue }.joined(separator: ", ")
-      throw cursor.fault("has \(what) '\(text)', which is not one of \(known)", at: start)
-    }
-    return choice
-  }
 }
 
 /// Throws if a value is missing.
@@ -148,6 +139,19 @@ func required<Value>(_ value: Value?, _ name: String, of owner: String) throws(P
 }
 
 extension CanonicalCursor {
+  /// Reads one of a few words.
+  mutating func choice<Choice: RawRepresentable<String> & CaseIterable>(
+    _ type: Choice.Type, _ what: String, in bytes: Span<UInt8>
+  ) throws(PackError) -> Choice {
+    let start = offset
+    let text = try text(what, in: bytes)
+    guard let choice = Choice(rawValue: text) else {
+      let known = type.allCases.map { $0.rawValue }.joined(separator: ", ")
+      throw fault("has \(what) '\(text)', which is not one of \(known)", at: start)
+    }
+    return choice
+  }
+
   /// Reads a time.
   mutating func time(_ what: String, in bytes: Span<UInt8>) throws(PackError) -> ManifestTime {
     let start = offset

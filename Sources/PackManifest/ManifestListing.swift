@@ -7,6 +7,8 @@ package struct ManifestListing: Sendable {
   private let places: [UInt32]
   /// The packs that are not in the document, after those that are.
   private var others: [ManifestPack]
+  /// Whose candidates the device takes. Nil as long as nothing was chosen.
+  var takers: Set<String>?
 
   /// A manifest that has been read already.
   package init(_ manifest: Manifest) {
@@ -43,6 +45,12 @@ extension ManifestListing: RandomAccessCollection {
   package var endIndex: Int { places.count + others.count }
 
   package subscript(position: Int) -> ManifestPack {
+    let pack = listed(position)
+    guard pack.candidate != nil, let takers else { return pack }
+    return takers.contains(pack.id) ? pack.takingCandidate(head.defaults) ?? pack : pack.takingStable
+  }
+
+  private func listed(_ position: Int) -> ManifestPack {
     guard position < places.count, let document else { return others[position - places.count] }
     var cursor = CanonicalCursor(at: Int(places[position]), end: document.signedBytes.upperBound)
     let reader = ManifestEntryReader(head.defaults, depth: 3)

@@ -11,9 +11,16 @@ enum ManifestRules {
     }
     faults += self.faults(of: manifest.defaults)
     faults += Shard.faults(of: manifest.catalogue)
+    faults += Rollout.faults(of: manifest.rollouts)
     if manifest.defaults.baseURL == nil, !manifest.catalogue.isEmpty { faults.append("a catalogue needs a base") }
     var entries = Entries(manifest.defaults)
-    for pack in manifest.packs { faults += entries.faults(of: pack) }
+    let rollouts = Set(manifest.rollouts.map { $0.id })
+    for pack in manifest.packs {
+      faults += entries.faults(of: pack)
+      if let candidate = pack.candidate, !rollouts.contains(candidate.rollout) {
+        faults.append("pack '\(pack.id)': there is no rollout '\(candidate.rollout)'")
+      }
+    }
     return faults
   }
 
@@ -29,6 +36,7 @@ enum ManifestRules {
       var faults = ManifestRules.faults(of: pack).map { "pack '\(pack.id)': \($0)" }
       if !hasBase, !pack.deltas.isEmpty { faults.append("pack '\(pack.id)' has deltas, which need a base") }
       if !hasBase, pack.stream != nil { faults.append("pack '\(pack.id)' has a lead, which needs a base") }
+      if !hasBase, pack.candidate != nil { faults.append("pack '\(pack.id)' has a candidate, which needs a base") }
       if !hasBase, pack.opener != nil { faults.append("pack '\(pack.id)' has an opener, which needs a base") }
       if !ids.insert(pack.id).inserted { faults.append("pack '\(pack.id)' is listed twice") }
       return faults
@@ -72,7 +80,7 @@ enum ManifestRules {
     }
     if let stream = pack.stream { faults += stream.faults(packSize: pack.size) }
     if let opener = pack.opener { faults += opener.faults(in: pack) }
-    return faults + ManifestDelta.faults(of: pack.deltas)
+    return faults + pack.candidateFaults + ManifestDelta.faults(of: pack.deltas)
   }
 
   /// Returns the faults of the list of languages and of the fallback.

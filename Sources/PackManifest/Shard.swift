@@ -138,6 +138,11 @@ package enum ShardContent {
     guard let packs else { throw PackError(.damagedManifest, "\(name) has no 'packs'") }
     func refuse(_ fault: String) -> PackError { PackError(.damagedManifest, "\(name) breaks its rules: \(fault)") }
     if let fault = faults(of: packs).first { throw refuse(fault) }
+    let rollouts = Set(manifest.rollouts.map { $0.id })
+    for pack in packs {
+      guard let candidate = pack.candidate, !rollouts.contains(candidate.rollout) else { continue }
+      throw refuse("pack '\(pack.id)': there is no rollout '\(candidate.rollout)'")
+    }
     guard packs.count <= shard.maxCount else { throw refuse("it has \(packs.count) entries, more than \(shard.maxCount)") }
     let listed = Set(manifest.packs.map { $0.id })
     for pack in packs {

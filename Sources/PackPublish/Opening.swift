@@ -41,27 +41,17 @@ package struct Opening: Sendable {
   /// - Throws: ``PackError/Code/missingInput`` if there is no manifest, or ``PackError/Code/releaseConflict`` if it is not one of this product.
   package func plan(at now: ManifestTime) throws(PackError) -> Plan {
     let there = try place.sizes()
-    guard there[ReleaseFile.manifest] != nil, let bytes = try place.contents(of: ReleaseFile.manifest, limit: Manifest.largestSize) else {
-      throw PackError(.missingInput, of: place.title, "has no manifest, so there is nothing to open", hint: "packer publish")
-    }
-    let signed = try attributing(to: "\(place.title): \(ReleaseFile.manifest)") { () throws(PackError) in try SignedManifest(bytes) }
-    guard own.isTrusted(signed) else {
-      throw PackError(
-        .releaseConflict, of: place.title, "has a manifest that no trusted key signed",
-        hint: "name the place of this product, and packer.yml with -c")
-    }
-    let manifest = try signed.parsed()
     let scratch = try ScratchFolder()
     defer { withExtendedLifetime(scratch) {} }
-    try place.fetch(manifest.catalogue.map { ($0.fileName, $0.size) }, to: scratch.path)
-    let editions = try ReleaseCatalogue(manifest, in: scratch.path).packs.compactMap { entry -> Edition? in
+    let published = try PlacedRelease(at: place, own: own, in: scratch.path)
+    let editions = published.packs.compactMap { entry -> Edition? in
       guard let opener = entry.opener, let file = entry.openerFile else { return nil }
       return Edition(id: entry.id, version: entry.version, opens: opener.opens, file: file, entry: entry)
     }
     func isDue(_ edition: Edition) -> Bool { edition.opens.map { $0 <= now } ?? true }
     let (due, later) = (editions.filter(isDue), editions.filter { !isDue($0) })
     return Plan(
-      manifest: manifest.version, due: due.filter { there[$0.file.name] != $0.file.size },
+      manifest: published.manifest.version, due: due.filter { there[$0.file.name] != $0.file.size },
       open: due.filter { there[$0.file.name] == $0.file.size },
       later: later, names: Set(there.keys))
   }

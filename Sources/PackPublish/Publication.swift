@@ -8,9 +8,14 @@ package struct Publication: Sendable {
   private let own: OwnManifests
   /// The version of the manifest there that may be replaced although it is another product's, or a thief's.
   private let replaced: UInt64?
+  /// Whether it may end rollouts, as one that finishes them does.
+  private let endsRollouts: Bool
 
-  package init(_ release: ReleaseFiles, at place: any PublishingPlace, own: OwnManifests, replacing replaced: UInt64? = nil) {
+  package init(
+    _ release: ReleaseFiles, at place: any PublishingPlace, own: OwnManifests, replacing replaced: UInt64? = nil, endsRollouts: Bool = false
+  ) {
     (self.release, self.place, self.own, self.replaced) = (release, place, own, replaced)
+    self.endsRollouts = endsRollouts
   }
 
   /// What a publication does, before it does anything.
@@ -62,6 +67,7 @@ package struct Publication: Sendable {
       throw conflict("has another manifest \(version) than this release")
     }
     try checkVersions(after: predecessor)
+    if let predecessor, !isPublished { try checkRollouts(of: predecessor) }
     let missing = release.files.filter { there[$0.name] != $0.size }
     let names = Set(release.files.map(\.name) + release.openers.keys.map(\.name))
     let others = there.filter { name, _ in !names.contains(name) && ManifestPack.isPublishedName(name) }
@@ -108,6 +114,23 @@ package struct Publication: Sendable {
     throw conflict(
       "has \(name) \(old), and this release has \(new): devices would refuse every version between",
       hint: "bring back the lock file before that change, then build again with 'packer build'")
+  }
+
+  /// Throws if the release would end a rollout under way, or brings to everybody what was withdrawn.
+  private func checkRollouts(of former: Manifest) throws(PackError) {
+    guard !endsRollouts, !former.rollouts.isEmpty else { return }
+    if let rollout = former.rollouts.first(where: { $0.state != .halted }) {
+      throw conflict(
+        "has rollout '\(rollout.id)' under way, which this release would end",
+        hint: "packer rollout finish \(rollout.id), or halt; or begin another one with this release: packer rollout start")
+    }
+    let scratch = try ScratchFolder()
+    defer { withExtendedLifetime(scratch) {} }
+    let names = Set(release.files.map(\.name))
+    for pack in try PlacedRelease.packs(of: former, at: place, in: scratch.path) {
+      guard let withdrawn = pack.takingCandidate(former.defaults), names.contains(withdrawn.fileName) else { continue }
+      throw RolloutDraft.withdrawn(withdrawn)
+    }
   }
 
   private func conflict(_ what: String, hint: String = ReleaseLock.renewal) -> PackError {

@@ -34,7 +34,7 @@ package struct ReleaseFiles: Sendable {
     let catalogue = try ReleaseCatalogue(manifest, in: directory, files: files)
     var found: Set<File> = []
     var openers: [File: ManifestTime] = [:]
-    for pack in catalogue.packs {
+    for pack in catalogue.editions {
       found.insert(File(name: pack.fileName, size: pack.size, sha256: pack.sha256))
       found.formUnion(pack.filesBeside)
       guard let opener = pack.opener, let file = pack.openerFile else { continue }

@@ -72,6 +72,8 @@ package struct Simulation {
   ///   on the device are in the report.
   package mutating func run() async throws(PackError) -> SimulationReport {
     try makeDirectory(directory + "/system")
+    // Otherwise the device would be another one in each run.
+    _ = try openState().rolloutChoice { [UInt8](repeating: 0, count: RolloutChoice.size) }
     try await makeDevice()
     begin()
     if settings.event == .install {

@@ -7,7 +7,7 @@ extension AssetStore {
   /// - Throws: ``PackError/Code/noManifest``, ``PackError/Code/cannotRead``.
   package func lookUp(_ ids: Set<String>) async throws(PackError) -> CatalogueLookup {
     try await WorkerPool.settled { [manifests] () throws(PackError) in
-      try manifests.catalogue.lookUp(ids, in: try manifests.required().manifest)
+      try manifests.lookUp(ids, in: try manifests.required().manifest)
     }
   }
 
@@ -16,7 +16,47 @@ extension AssetStore {
   /// - Throws: as ``lookUp(_:)``.
   package func listing() async throws(PackError) -> Catalogue.Listing {
     try await WorkerPool.settled { [manifests] () throws(PackError) in
-      try manifests.catalogue.listing(of: try manifests.required().manifest)
+      try manifests.listing(of: try manifests.required().manifest)
+    }
+  }
+
+  /// Returns the packs of a manifest that was accepted, as ``listing()`` does.
+  package func listing(of manifest: Manifest) async throws(PackError) -> Catalogue.Listing {
+    try await WorkerPool.settled { [manifests] () throws(PackError) in try manifests.listing(of: manifest) }
+  }
+
+  /// Searches the catalogue of a manifest, for plans. Blocks its thread.
+  package nonisolated func search(_ manifest: Manifest) -> @Sendable (Set<String>) throws(PackError) -> CatalogueLookup {
+    { [manifests] (ids) throws(PackError) in try manifests.lookUp(ids, in: manifest) }
+  }
+
+  /// Returns a manifest that was accepted, with the edition of each of its own packs that this device takes.
+  package func offered(by manifest: Manifest) async throws(PackError) -> Manifest {
+    guard !manifest.rollouts.isEmpty else { return manifest }
+    return try await WorkerPool.settled { [manifests] () throws(PackError) in try manifests.editions(of: manifest) }
+  }
+
+  /// Sets what decides which candidates of rollouts this installation takes (FORMAT.md §9.11). Until then it takes none.
+  package nonisolated func choose(by choice: RolloutChoice?) { manifests.choice.withLock { $0 = choice } }
+
+  /// Goes back from a candidate that runs and that this device no longer takes to the version before it, which is proven.
+  ///
+  /// - Returns: Whether the pack may run. Not if a candidate was withdrawn and no other version is on the device.
+  package func leaveCandidate(_ id: String) async throws(PackError) -> Bool {
+    let isWithdrawn = try await WorkerPool.settled { [directory, manifests] () throws(PackError) in
+      guard let record = try directory.record(id).map(StoreTrials(directory).judged), let running = record.running, running.isCandidate,
+        let manifest = try manifests.usable()?.manifest, let offered = try manifests.lookUp([id], in: manifest).packs[id]
+      else { return false }
+      // One that was never tried is activated when it was opened.
+      return offered.bytes != running.bytes && record.content(offered.bytes)?.isProven ?? true
+    }
+    guard isWithdrawn else { return true }
+    do throws(PackError) {
+      try await activate(id)
+      return true
+    } catch {
+      guard [.notInstalled, .purged, .versionFailed, .sealed].contains(error.code) else { throw error }
+      return false
     }
   }
 

@@ -18,7 +18,7 @@ extension AssetStore {
     try await WorkerPool.settled { [directory, manifests] () throws(PackError) in
       let closed = try directory.records().filter { record in record.contents.contains { $0.isSealed && !record.hasFailed($0.bytes) } }
       guard !closed.isEmpty, let manifest = try manifests.usable()?.manifest else { return [] }
-      let lookup = try manifests.catalogue.lookUp(Set(closed.map(\.id)), in: manifest)
+      let lookup = try manifests.lookUp(Set(closed.map(\.id)), in: manifest)
       return closed.compactMap { record in
         guard let entry = lookup.packs[record.id], let opener = entry.opener, let file = entry.openerFile,
           let base = manifest.defaults.baseURL, record.content(entry.bytes)?.isSealed == true

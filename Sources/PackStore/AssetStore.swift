@@ -144,6 +144,7 @@ public actor AssetStore {
         let candidate = try manifests.verify(document)
         try directory.withLock { () throws(PackError) in try manifests.adopt(document, candidate) }
         manifests.freeShards()
+        try manifests.settleCandidates(of: candidate.manifest)
         return (try StorePlanning(directory, manifests).plan(for: candidate.manifest), candidate.manifest.version)
       }
     }
@@ -226,8 +227,8 @@ public actor AssetStore {
     let (token, events) = try await logged("activation failed", id) { () async throws(PackError) in
       try await WorkerPool.settled { [directory, manifests] () throws(PackError) in
         let offered: ManifestPack? =
-          if let manifest = try manifests.usable()?.manifest { try manifests.catalogue.lookUp([id], in: manifest).packs[id] } else { nil }
-        return try StoreTrials(directory).activate(id, version: version, onTrial: onTrial, offered: offered?.bytes)
+          if let manifest = try manifests.usable()?.manifest { try manifests.lookUp([id], in: manifest).packs[id] } else { nil }
+        return try StoreTrials(directory).activate(id, version: version, onTrial: onTrial, offered: offered)
       }
     }
     hub.tell(events)

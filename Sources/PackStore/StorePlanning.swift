@@ -18,14 +18,15 @@ struct StorePlanning {
     var failed: [ManifestPack] = []
     var listed: [ManifestPack] = []
     let device = directory.device.withLock { $0 }
-    let lookup = try manifests.catalogue.lookUp(manifest.catalogue.isEmpty ? [] : wanted.union(records.keys), in: manifest)
+    let offered = try manifests.editions(of: manifest)
+    let lookup = try manifests.lookUp(manifest.catalogue.isEmpty ? [] : wanted.union(records.keys), in: manifest)
     let ownIDs = Set(manifest.packs.map(\.id))
     let others = lookup.packs.values.filter { entry in
       guard !ownIDs.contains(entry.id) else { return false }
       return wanted.contains(entry.id) || records[entry.id].map { !$0.contents.isEmpty || $0.purged != nil } ?? false
     }
     let memory = try manifests.rememberedOrNothing()
-    for entry in manifest.packs + others.sorted(by: { $0.id.precedes($1.id) }) where device.accepts(entry) {
+    for entry in offered.packs + others.sorted(by: { $0.id.precedes($1.id) }) where device.accepts(entry) {
       let record = records.removeValue(forKey: entry.id)
       if record?.hasFailed(entry.bytes) == true || (try? memory.check(entry)) == nil {
         failed.append(entry)
@@ -47,9 +48,4 @@ struct StorePlanning {
       downloadSize: downloads.reduce(0) { $0.adding($1.size) },
       peakSize: downloads.reduce(largestUnpacked) { $0.adding($1.sizeOnDevice) })
   }
-}
-
-extension ManifestPack {
-  /// The version and SHA-256 of the pack file that the entry names.
-  package var bytes: PackRecord.Bytes { PackRecord.Bytes(version: version, sha256: sha256) }
 }

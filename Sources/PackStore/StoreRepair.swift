@@ -267,9 +267,8 @@ struct StoreRepair {
     if let manifest, !lookup.unknown.isEmpty, item.mode == .unpacked || item.isRewritten || !isLenient {
       throw .missing(lookup.missing, of: manifest, for: "pack '\(item.id)'")
     }
-    let entry = lookup.packs[item.id].flatMap { entry in
-      entry.version == item.version && entry.sha256.prefix(8).hex == item.digits ? entry : nil
-    }
+    let editions = lookup.packs[item.id]?.editions(manifest?.defaults ?? ManifestDefaults()) ?? []
+    let entry = editions.first { $0.version == item.version && $0.sha256.prefix(8).hex == item.digits }
     let size = try directory.sizeOnDevice(directory.place(name))
     switch item.mode {
     case .packed where item.isRewritten:
@@ -280,6 +279,7 @@ struct StoreRepair {
       var content = PackRecord.Content(
         bytes: entry.bytes, mode: .packed, size: status.size, sizeOnDevice: size, contentRoot: entry.contentRoot, isProven: false)
       content.rewritten = sha256
+      content.isCandidate = entry.isCandidate
       return (content, entry.delivery)
     case .packed:
       guard status.kind == .file, entry != nil || isLenient, let sha256 = try contents.sha256(ofFile: directory.place(name)),
@@ -290,14 +290,14 @@ struct StoreRepair {
         contentRoot: entry?.contentRoot, isProven: false)
       // Its opener is asked for again.
       content.sealedBy = entry?.opener?.sha256
+      content.isCandidate = entry?.isCandidate ?? false
       return (content, entry?.delivery)
     case .unpacked:
       guard status.kind == .directory, let entry, try contents.root(of: directory.place(name)) == entry.contentRoot else { return nil }
-      return (
-        PackRecord.Content(
-          bytes: entry.bytes, mode: .unpacked, size: entry.contentSize, sizeOnDevice: size, contentRoot: entry.contentRoot, isProven: false),
-        entry.delivery
-      )
+      var content = PackRecord.Content(
+        bytes: entry.bytes, mode: .unpacked, size: entry.contentSize, sizeOnDevice: size, contentRoot: entry.contentRoot, isProven: false)
+      content.isCandidate = entry.isCandidate
+      return (content, entry.delivery)
     }
   }
 

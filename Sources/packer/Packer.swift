@@ -33,7 +33,7 @@ struct Packer: ParsableCommand {
     // Only the title: every run creates this configuration, and the versions of the libraries are needed only when they are printed.
     version: Version.title,
     subcommands: [
-      Initialize.self, Build.self, Verify.self, Publish.self, Prune.self, Release.self, Diff.self, Report.self,
+      Initialize.self, Build.self, Verify.self, Publish.self, RolloutVerb.self, Prune.self, Release.self, Diff.self, Report.self,
       Observe.self, PackVerb.self, Unpack.self, List.self, Cat.self, Check.self, Key.self, Serve.self,
       Inspect.self, Advise.self, Explain.self, Plist.self, Delta.self, Simulate.self, Store.self, Completions.self,
     ])

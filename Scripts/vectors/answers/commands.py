@@ -2,7 +2,7 @@
 
 from vectors.answers.comparison import Answers
 from vectors.answers.deltas import answers_delta
-from vectors.answers.manifests import answers_manifest, answers_catalogue
+from vectors.answers.manifests import answers_catalogue, answers_manifest, answers_rollout
 from vectors.answers.packs import (
     answers_empty_tree, answers_keys, answers_layout, answers_one_segment, answers_opener, answers_recipients, answers_records, answers_salts, answers_small_tree,
     answers_tar_headers)
@@ -25,7 +25,7 @@ def command_known_answers(arguments):
             document = file_object.read()
     a = Answers(document)
     for run in (answers_layout, answers_tar_headers, answers_one_segment, answers_salts, answers_keys, answers_recipients, answers_opener,
-                answers_records, answers_empty_tree, answers_small_tree, answers_delta, answers_manifest, answers_catalogue, answers_vector):
+                answers_records, answers_empty_tree, answers_small_tree, answers_delta, answers_manifest, answers_catalogue, answers_rollout, answers_vector):
         try:
             run(a)
         except Refused as error:

@@ -1,4 +1,4 @@
-"""The known answers of manifests and catalogues (FORMAT.md §9)."""
+"""The known answers of manifests, catalogues and rollouts (FORMAT.md §9)."""
 
 from vectors.cases.lines import small_order_points
 from vectors.cases.manifests.samples import SEED, kat_signed, sample_entries, sample_updates, signed_with
@@ -6,6 +6,7 @@ from vectors.format.canonical_json import canonical_json
 from vectors.format.ed25519 import P, public_key
 from vectors.format.manifest import make_manifest, read_manifest
 from vectors.format.primitives import label, sha256
+from vectors.format.rollouts import place_in
 from vectors.format.shards import cut_catalogue, make_catalogue, read_shard, shard_content, shard_name
 from vectors.format.signatures import key_id_of, root_id_of, sign_manifest
 
@@ -69,3 +70,15 @@ def answers_catalogue(a):
     found = [entry for index, shard in enumerate(shards) for entry in read_shard(files[shard_name(shard)], index, signed)]
     a.equal("§9.7 ids", sorted(entry["id"] for entry in found), [entry["id"] for entry in packs])
     a.equal("§9.7 deltas", sorted(map(repr, (entry["deltas"] for entry in found))), sorted(map(repr, (entry["deltas"] for entry in packs))))
+
+
+def answers_rollout(a):
+    """§9.11"""
+    salt, place = bytes(range(16)), 9953
+    a.equal("§9.11 place", place_in({"salt": salt.hex()}, bytes(range(32))), place)
+    if a.document:
+        a.equal("§9.11 in the document", f"forsalt00…0fandrandombytes00…1fitis{place}." in a.document, True)
+    # Places are spread over all ten-thousandths.
+    places = [place_in({"salt": salt.hex()}, sha256(b"installation %d" % i)) for i in range(10000)]
+    a.equal("§9.11 all places", 0 <= min(places) < 10 and 9989 < max(places) < 10000, True)
+    a.equal("§9.11 a quarter of them", 2300 < sum(place < 2500 for place in places) < 2700, True)

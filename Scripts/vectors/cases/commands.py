@@ -14,6 +14,7 @@ from vectors.cases.manifests.catalogues import catalogue_manifests
 from vectors.cases.manifests.damaged import damaged_manifests
 from vectors.cases.manifests.keys import keys_manifests
 from vectors.cases.manifests.rfc8785 import rfc8785_manifests
+from vectors.cases.manifests.rollouts import rollout_manifests
 from vectors.cases.manifests.signed import unsupported_manifests, untrusted_manifests, valid_manifests
 from vectors.cases.manifests.vector import check_manifest_vector, manifest_vector_bytes, parse_manifest_vector
 from vectors.cases.openers import check_opener_vector, opener_packs, opener_vector_bytes, openers, parse_opener_vector
@@ -24,6 +25,8 @@ from vectors.cases.packs.refused import refused_vectors
 from vectors.cases.packs.tars import hostile_tars
 from vectors.cases.packs.valid import valid_vectors
 from vectors.cases.packs.vector import check_vector, parse_vector, vector_bytes
+from vectors.cases.rollouts import check_rollout_vector, parse_rollout_vector, rollout_vector_bytes, rollouts
+from vectors.cases.shards.candidates import candidates_in_entries
 from vectors.cases.shards.deltas import damaged_deltas_in_entries, valid_deltas_in_entries
 from vectors.cases.shards.packs import damaged_shards, valid_shards
 from vectors.cases.shards.streams import streams_in_entries
@@ -38,12 +41,14 @@ PACKS = {
     "others": lambda: [*age_vectors(), *zstd_vectors(), *archive_vectors()],
 }
 MANIFESTS = {"manifest": lambda: [*valid_manifests(), *untrusted_manifests(), *damaged_manifests(), *catalogue_manifests(), *unsupported_manifests(),
-                                  *rfc8785_manifests(), *keys_manifests()]}
-SHARDS = {"shards": lambda: [*valid_shards(), *damaged_shards(), *valid_deltas_in_entries(), *damaged_deltas_in_entries(), *streams_in_entries()]}
+                                  *rfc8785_manifests(), *keys_manifests(), *rollout_manifests()]}
+SHARDS = {"shards": lambda: [*valid_shards(), *damaged_shards(), *valid_deltas_in_entries(), *damaged_deltas_in_entries(), *streams_in_entries(),
+                             *candidates_in_entries()]}
 DELTAS = {"deltas/valid": lambda: [*valid_deltas()], "deltas/hostile": lambda: [*hostile_deltas()]}
 BASES = "deltas/bases"
 LEADS, LEAD_PACKS = {"leads": lambda: [*leads()]}, "leads/packs"
 OPENERS, OPENER_PACKS = {"openers": lambda: [*openers()]}, "openers/packs"
+ROLLOUTS = {"rollouts": lambda: [*rollouts()]}
 
 
 def command_make(arguments):
@@ -56,6 +61,9 @@ def command_make(arguments):
         print(f"{folder}: {count} vectors")
     for folder, make in SHARDS.items():
         count, _ = write_vectors(place, folder, ".shard-vector", make(), shard_vector_bytes, has_other_files=False)
+        print(f"{folder}: {count} vectors")
+    for folder, make in ROLLOUTS.items():
+        count, _ = write_vectors(place, folder, ".rollout-vector", make(), rollout_vector_bytes, has_other_files=False)
         print(f"{folder}: {count} vectors")
     make_deltas(place)
     make_with_packs(place, LEADS, ".lead-vector", lead_vector_bytes, LEAD_PACKS, lead_packs)
@@ -103,10 +111,11 @@ def command_check(arguments):
     parse_lead = partial(parse_lead_vector, packs=os.path.join(place, LEAD_PACKS))
     parse_opener = partial(parse_opener_vector, packs=os.path.join(place, OPENER_PACKS))
     count = failures = 0
-    # Folders of shards and deltas have no other files, so there each is read.
+    # Folders of shards, rollouts and deltas have no other files, so there each is read.
     for kind, suffix, parse, check in (
             (PACKS, ".vector", parse_vector, check_vector), (MANIFESTS, ".manifest-vector", parse_manifest_vector, check_manifest_vector),
-            (SHARDS, "", parse_shard_vector, check_shard_vector), (DELTAS, "", parse_delta, check_delta_vector),
+            (SHARDS, "", parse_shard_vector, check_shard_vector), (ROLLOUTS, "", parse_rollout_vector, check_rollout_vector),
+            (DELTAS, "", parse_delta, check_delta_vector),
             (LEADS, ".lead-vector", parse_lead, check_lead_vector), (OPENERS, ".opener-vector", parse_opener, check_opener_vector)):
         for folder in kind:
             for name, data in read_files(os.path.join(place, folder), suffix):

@@ -44,12 +44,15 @@ PACK_VALUES = {
 }
 OPTIONAL_PACK_VALUES = {"basePack": PACK_VALUES["id"], "created": is_time, "description": is_text, "name": is_text, "tags": is_texts,
                         "language": matches("(?s).+"), "languages": is_texts, "fallback": is_text, "platforms": is_texts,
-                        "deltas": lambda value: isinstance(value, list) and 1 <= len(value) <= MAX_DELTAS,
+                        "deltas": lambda value: isinstance(value, list) and 1 <= len(value) <= MAX_DELTAS, "candidate": lambda value: isinstance(value, dict),
                         "opener": lambda value: isinstance(value, dict), "stream": lambda value: isinstance(value, dict)}
 DELTA_VALUES = {"bases": lambda value: is_texts(value) and 1 <= len(value) <= 4 and all(map(PACK_VALUES["contentRoot"], value))
                 and len(set(value)) == len(value),
                 "sha256": PACK_VALUES["sha256"], "size": lambda value: is_integer(value) and value > 0}
 STREAM_VALUES = {"launch": is_integer, "leaves": PACK_VALUES["sha256"], "sha256": PACK_VALUES["sha256"], "size": is_integer, "tail": is_integer}
+CANDIDATE_VALUES = {**{key: PACK_VALUES[key] for key in ("contentRoot", "contentSize", "files", "installSize", "maxFrame", "sha256", "size", "version")},
+                    "rollout": is_text}
+OPTIONAL_CANDIDATE_VALUES = {key: OPTIONAL_PACK_VALUES[key] for key in ("deltas", "stream")}
 OPENER_VALUES = {"sha256": PACK_VALUES["sha256"], "size": lambda value: is_integer(value) and 1 <= value <= MAX_OPENER}
 DEFAULT_VALUES = {"base": matches(rf"{HOST}/{URL_CHARACTER}*(?<=/)"),
                   "keyId": PACK_VALUES["keyId"]}
@@ -88,6 +91,19 @@ def check_opener(pack):
             require(key not in pack, f"an opener beside {key}")
 
 
+def check_candidate(pack, rollouts):
+    """§9.3, §9.11: what an entry says of another edition; `rollouts` are those of `signed`."""
+    if "candidate" in pack:
+        candidate = pack["candidate"]
+        check_keys(candidate, CANDIDATE_VALUES, OPTIONAL_CANDIDATE_VALUES, "a candidate")
+        require("opener" not in pack, "a candidate beside an opener")
+        require(candidate["version"] > pack["version"], "a candidate that is not above the entry")
+        require(candidate["sha256"] != pack["sha256"], "a candidate that is the file of the entry")
+        require(candidate["rollout"] in [rollout["id"] for rollout in rollouts], "a candidate of a rollout that is not there")
+        check_deltas(candidate.get("deltas", ()))
+        check_stream(candidate)
+
+
 def check_languages(pack):
     """§9.3: the languages of the packs of which a device takes one."""
     languages = pack.get("languages", [pack[key] for key in ("language",) if key in pack])
@@ -118,4 +134,6 @@ def read_pack_entry(pack, signed, implied=None):
     check_stream(pack)
     require("base" in signed or "opener" not in pack, "an opener without a base")
     check_opener(pack)
+    require("base" in signed or "candidate" not in pack, "a candidate without a base")
+    check_candidate(pack, signed.get("rollouts", ()))
     return {**said, **pack}

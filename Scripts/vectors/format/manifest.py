@@ -5,6 +5,7 @@ from vectors.format.entries import BUDGET_KEYS, DEFAULT_VALUES, SIGNED_VALUES, c
 from vectors.format.errors import require
 from vectors.format.keys_document import KeysDocument, split_keys
 from vectors.format.limits import MAX_MANIFEST
+from vectors.format.rollouts import check_rollouts
 from vectors.format.shards import check_catalogue
 from vectors.format.signatures import check_signatures, in_order, outer_bytes, read_outer, sign_manifest
 
@@ -38,6 +39,8 @@ def read_manifest(data, trusted, embedded=None, newest=None):
     check_keys(value, SIGNED_VALUES, {"issued": is_time, **DEFAULT_VALUES}, "signed")
     if "budget" in value:
         check_keys(value["budget"], dict.fromkeys(BUDGET_KEYS, is_integer), {}, "budget")
+    if "rollouts" in value:
+        check_rollouts(value["rollouts"])
     for pack in value["packs"]:
         read_pack_entry(pack, value)
     ids = [pack["id"] for pack in value["packs"]]

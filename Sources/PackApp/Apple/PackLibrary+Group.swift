@@ -52,7 +52,7 @@
       }
       let state = try SharedState(group: group, policy: policy, logger: options.logger)
       let store = try await Self.store(in: directory, trusting: trusted, keys: keys, options)
-      let delivery = AppDelivery(state: state, store: store, isForDevice: options.isForDevice)
+      let delivery = AppDelivery(state: state, store: store, groups: options.groups, isForDevice: options.isForDevice)
       let downloads = BackgroundDownloads(group: group, state: state, request: options.transport.request, logger: options.logger)
       let place = try Self.ownDownloads(group)
       let transfers = try await Transfers(

@@ -74,7 +74,7 @@ extension LibraryLoop {
     // What is being removed must not be handed over again.
     try await locks.lock("plan")
     defer { locks.unlock("plan") }
-    let manifest = try await delivery.store.requiredManifest()
+    let manifest = try await delivery.store.offered(by: try await delivery.store.requiredManifest())
     let required = manifest.packs.filter { $0.delivery != .onDemand && delivery.isOffered($0) }
     return try await service.freeSpace(
       keeping: awaited.union(ids), launchesOf: required.compactMap { PlannedDownload(arriving: $0, manifest.defaults) })

@@ -66,7 +66,7 @@ extension LibraryLoop {
   }
 
   private func listing(of manifest: Manifest) async throws(PackError) -> Catalogue.Listing {
-    try await WorkerPool.settled { [catalogue = delivery.store.catalogue] () throws(PackError) in try catalogue.listing(of: manifest) }
+    try await delivery.store.listing(of: manifest)
   }
 
   /// Throws if a new manifest changed which packs or bytes the tags belong to.

@@ -76,7 +76,15 @@ extension LibraryLoop {
     try await locks.lock("pack/\(id)")
     defer { locks.unlock("pack/\(id)") }
     let store = delivery.store
-    let offered = try? await delivery.lookup([id]).packs[id]
+    var offered = try? await delivery.lookup([id]).packs[id]
+    if let pack = offered, pack.isCandidate, try await store.current(id)?.sha256 != pack.sha256 {
+      await askAboutRollouts()
+      offered = try? await delivery.lookup([id]).packs[id]
+    }
+    guard try await store.leaveCandidate(id) else {
+      opened.withLock { $0[id] = nil }
+      return false
+    }
     let versions = try await store.installed(id)
     if let offered, let newest = versions.first(where: { $0.sha256 == offered.sha256 }), newest.state == .installed {
       do throws(PackError) {

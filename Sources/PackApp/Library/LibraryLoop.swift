@@ -11,6 +11,7 @@ actor LibraryLoop {
 
     /// Whether it may be missing.
     var isOpener: Bool { if case .opener = self { true } else { false } }
+    var isManifest: Bool { if case .manifest = self { true } else { false } }
   }
 
   /// Returns a file that the server has now.
@@ -95,7 +96,7 @@ actor LibraryLoop {
   /// The downloads that wait for an answer.
   var held: [PlannedDownload] = []
   /// The time when the manifest was fetched, in seconds since 1970.
-  private var refreshed: Int64?
+  var refreshed: Int64?
   /// The number of calls that fetch it now.
   private var refreshCount = 0
   /// Says when another manifest was accepted, by whomever.
@@ -183,7 +184,6 @@ actor LibraryLoop {
     refreshCount += 1
     defer { refreshCount -= 1 }
     let isChanged = try await adoptPublished()
-    refreshed = delivery.state.time
     try await bring()
     if isListed, try await fetchShards() { try await bring() }
     return isChanged
@@ -202,11 +202,33 @@ actor LibraryLoop {
   func adoptPublished() async throws(PackError) -> Bool {
     let before = await delivery.store.manifest?.manifest.version
     try await delivery.adopt(try await source(.manifest))
+    refreshed = delivery.state.time
     let after = await delivery.store.manifest?.manifest.version
     guard before != after else { return false }
     foreign = []
     return true
   }
+
+  /// Asks the server for the manifest before a candidate of a rollout begins here, unless it was asked in the last minute: it may have been taken back. Waits
+  /// for at most one and a half seconds; after that, what is known counts.
+  func askAboutRollouts() async {
+    let time = delivery.state.time
+    if let refreshed, time >= refreshed, time - refreshed <= Self.freshSeconds { return }
+    let (answers, answer) = AsyncStream.makeStream(of: Void.self)
+    Task { [weak self] in
+      if (try? await self?.adoptPublished()) == true { await self?.planAgain(after: 1) }
+      answer.yield()
+    }
+    let patience = Task {
+      try? await Task.sleep(for: .milliseconds(1500))
+      answer.yield()
+    }
+    for await _ in answers { break }
+    patience.cancel()
+  }
+
+  /// The age in seconds up to which a manifest tells whether a candidate may begin.
+  private static let freshSeconds: Int64 = 60
 
   /// Accepts the manifest that the server has.
   func fetchManifest() async throws(PackError) { _ = try await adoptPublished() }

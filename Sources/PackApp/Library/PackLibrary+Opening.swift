@@ -32,7 +32,7 @@ extension PackLibrary {
     let state = try SharedState(directory: directory.appendingPathComponent("state").path, store: store.root, logger: options.logger)
     let service = try await TransferService(state, downloads: downloads, options)
     if options.store.isExcludedFromBackup { BackupExclusion.exclude(downloads.path) }
-    let delivery = AppDelivery(state: state, store: store, isForDevice: options.isForDevice)
+    let delivery = AppDelivery(state: state, store: store, groups: options.groups, isForDevice: options.isForDevice)
     try await self.init(
       delivery, service: service, manifest: manifest, exports: Self.exports(of: directory), options)
   }
@@ -53,6 +53,7 @@ extension PackLibrary {
     _ delivery: AppDelivery, service: any DownloadService, manifest: URL, exports: FileExports, _ options: Options
   ) async throws(PackError) {
     let session = ContentSession(options: options.transport)
+    let known = Monitor<(version: ContentVersion, bytes: [UInt8])?>(nil)
     try await self.init(delivery, service: service, exports: exports, options) { (file) throws(PackError) in
       let (address, limit, subject) =
         switch file {
@@ -61,10 +62,15 @@ extension PackLibrary {
         case .opener(let address, let size): (address, size, "there is no opener")
         }
       do throws(ContentFailure) {
-        switch try await session.content(at: address, ContentRequest(sizeLimit: limit)) {
-        case .content(let bytes, _): return bytes
-        // Without a known version, a server has no reason to answer so.
-        case .unchanged: throw .transfer(.malformedResponse)
+        let last = file.isManifest ? known.withLock { $0 } : nil
+        switch try await session.content(at: address, ContentRequest(known: last?.version, sizeLimit: limit)) {
+        case .content(let bytes, let version):
+          if file.isManifest { known.withLock { $0 = version.map { ($0, bytes) } } }
+          return bytes
+        case .unchanged:
+          // Without a known version, a server has no reason to answer so.
+          guard let last else { throw .transfer(.malformedResponse) }
+          return last.bytes
         }
       } catch {
         switch error {

@@ -40,6 +40,9 @@ public final class PackLibrary: Sendable {
     public var device = DeviceProfile.current
     /// A further condition: returns whether a pack is for this device. The extension must use the same rule.
     public var isForDevice: @Sendable (ManifestPack) -> Bool = { _ in true }
+    /// The groups of this installation, such as `testers`: rollouts that name one of them give it their candidates whatever their share is. They stay on the
+    /// device. Names in the form of a pack's; others take part in nothing.
+    public var groups: Set<String> = []
     /// The receiver of what store, downloads and state report. By default the system's log under the app's bundle identifier on Apple platforms, and
     /// nothing elsewhere.
     public var logger: (any PackLogger)? = Self.systemLogger

@@ -146,12 +146,7 @@ extension ReleaseBuild {
     if let found {
       document = found
     } else {
-      var signatures: [ManifestSignature] = []
-      for signer in signers {
-        let message = SignedManifest.message(signed.byteSpan)
-        signatures.append(try ManifestSignature(keyID: signer.publicKey.id, signature: signer.signature(of: message.byteSpan)))
-      }
-      document = try SignedManifest(signed: signed, signatures: signatures, keys: trust.documents.map(\.bytes))
+      document = try SignedManifest(signing: signed, by: signers, keys: trust.documents.map(\.bytes))
     }
     let verified = try SignedManifest(document.bytes).verify(trusting: trust.keys)
     guard verified.manifest == release.manifest else {
@@ -210,5 +205,22 @@ extension ReleaseBuild {
       remarks += manifest.notes.map { .note($0) }
     }
     return remarks
+  }
+}
+
+extension SignedManifest {
+  /// Signs a manifest.
+  ///
+  /// - Parameters:
+  ///   - signed: the result of ``Manifest/signedBytes()``.
+  ///   - documents: the keys documents, oldest first, each as its bytes.
+  /// - Throws: ``PackError/Code/signingFailed``, or ``PackError/Code/invalidManifest`` if the document would not be valid.
+  package init(signing signed: [UInt8], by signers: [ReleaseSigner], keys documents: [[UInt8]]) throws(PackError) {
+    var signatures: [ManifestSignature] = []
+    for signer in signers {
+      let message = Self.message(signed.byteSpan)
+      signatures.append(try ManifestSignature(keyID: signer.publicKey.id, signature: signer.signature(of: message.byteSpan)))
+    }
+    try self.init(signed: signed, signatures: signatures, keys: documents)
   }
 }

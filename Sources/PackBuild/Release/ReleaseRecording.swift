@@ -11,6 +11,8 @@ package struct ReleaseRecording: Sendable {
   package var configuration: PackerConfiguration?
   /// Who records. Nothing is noted if it is nil.
   package var origin: RecordOrigin?
+  /// The manifest that is published in the place of the one that was built, because devices get its packs by a rollout.
+  package var published: BuildRecord.Manifest?
 
   package var files: any FileSystem = SystemFiles()
 
@@ -111,6 +113,28 @@ package struct ReleaseRecording: Sendable {
       throw error
     }
     return Report(lock: lock, isUnchanged: lock == before, unkept: unkept, before: isNew ? nil : before, added: added)
+  }
+
+  /// Records that another manifest offers the packs of the last release, with other shares of its rollouts.
+  ///
+  /// - Parameter previous: SHA-256 of the signed part of the manifest that it replaced.
+  /// - Returns: Whether the lock file had that one as its last. If not, nothing changes.
+  package static func renew(
+    _ manifest: BuildRecord.Manifest, after previous: [UInt8], shards: Int, in lockPath: String, of configuration: PackerConfiguration,
+    origin: RecordOrigin?
+  ) throws(PackError) -> Bool {
+    let files = SystemFiles()
+    let turn = try RecordingTurn(lockPath, files: files)
+    defer { withExtendedLifetime(turn) {} }
+    var lock = try ReleaseLock.readIfPresent(lockPath, requiredBy: configuration, files: files)
+    guard var released = lock.released, released.signedDigest == previous else { return false }
+    (released.manifestVersion, released.signedDigest) = (manifest.version, manifest.signedDigest)
+    (released.contentDigest, released.issued, released.expires) = (manifest.contentDigest, manifest.issued, manifest.expires)
+    (released.shards, released.recorded) = (max(released.shards, shards), origin)
+    lock.released = released
+    if let settings = configuration.updates { try ReleasedPacks(settings.packs, files: files).record(released) }
+    try lock.write(to: lockPath, files: files)
+    return true
   }
 
   /// Takes back the recording of a release that was not published: another publisher was faster.
@@ -225,7 +249,7 @@ package struct ReleaseRecording: Sendable {
   private func release(
     _ record: BuildRecord, _ shards: Int, _ installs: [String: InstallMode], after before: ReleaseLock.Release?
   ) throws(PackError) -> ReleaseLock.Release {
-    let manifest = record.manifest
+    let manifest = published ?? record.manifest
     if let before {
       guard manifest.version >= before.manifestVersion else {
         throw Self.conflict("manifest \(manifest.version) in \(dist) is older than manifest \(before.manifestVersion), which was released")

@@ -18,7 +18,7 @@ extension Facts {
     }
     func local(_ name: String) -> String { ReleaseFolder.path(name, in: setting.directory) }
     var found: [LiveFile] = []
-    for pack in catalogue.packs {
+    for pack in catalogue.editions {
       found.append(
         LiveFile(
           kind: .pack, url: try address(pack.url), pack: pack.id, size: pack.size, sha256: pack.sha256, path: local(pack.fileName)))

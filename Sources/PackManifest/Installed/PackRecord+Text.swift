@@ -131,6 +131,7 @@ extension PackRecord.Bytes {
 extension PackRecord.Content {
   fileprivate func write(to writer: inout CanonicalWriter) {
     writer.object { writer in
+      writer.integer("candidate", isCandidate ? 1 : nil)
       writer.string("contentRoot", contentRoot?.hex)
       if !links.isEmpty {
         writer.array("links", links) { writer, link in
@@ -190,7 +191,7 @@ private struct RecordReader {
     }
   }
 
-  private static let integerKeys: Set<String> = ["proven", "size", "sizeOnDevice", "starts", "version"]
+  private static let integerKeys: Set<String> = ["candidate", "proven", "size", "sizeOnDevice", "starts", "version"]
 
   mutating func fields(depth: Int, in bytes: Span<UInt8>) throws(PackError) -> Fields {
     var fields = Fields(fault: cursor.fault("has an object with a missing or invalid value"))
@@ -218,6 +219,10 @@ private struct RecordReader {
     if fields.texts["rewritten"] != nil { content.rewritten = try fields.hex("rewritten", count: 32) }
     if fields.texts["sealedBy"] != nil { content.sealedBy = try fields.hex("sealedBy", count: 32) }
     if let opener = fields.texts["opener"] { content.opener = try fields.hex("opener", count: opener.utf8.count / 2) }
+    if let candidate = fields.integers["candidate"] {
+      guard candidate == 1 else { throw fields.fault }
+      content.isCandidate = true
+    }
     for link in fields.links {
       content.links.append(PackRecord.Link(bytes: try link.bytes(), size: try link.integer("size")))
     }

@@ -23,6 +23,8 @@ package struct PackRecord: Hashable, Sendable {
     package var contentRoot: [UInt8]?
     /// Whether the version was confirmed, or activated without a trial.
     package var isProven: Bool
+    /// Whether it is the candidate of a rollout. Nothing falls back to it.
+    package var isCandidate = false
     /// The SHA-256 of the pack file that the store made by a delta. Nil if it is the published one.
     package var rewritten: [UInt8]?
     /// The SHA-256 of the opener of an edition that has a key of its own. Nil if the pack's key opens it.
@@ -135,7 +137,17 @@ package struct PackRecord: Hashable, Sendable {
     return (own + others).reduce(0) { $0.adding($1.size) }
   }
 
+  /// Returns what became of a candidate.
+  package func standing(of candidate: Bytes) -> RolloutChoice.Standing {
+    hasFailed(candidate) ? .failed : running?.bytes == candidate ? .running : .other
+  }
+
   // MARK: Changes
+
+  /// Records that a candidate has become the stable edition.
+  package mutating func settleCandidate(_ bytes: Bytes) {
+    if let index = contents.firstIndex(where: { $0.bytes == bytes }) { contents[index].isCandidate = false }
+  }
 
   /// Records bytes as failed. If they were running, the previous version runs again.
   package mutating func fail(_ bytes: Bytes, reason: String) {
@@ -153,7 +165,12 @@ package struct PackRecord: Hashable, Sendable {
   /// If no version is current, makes the newest proven version that has not failed the current one.
   package mutating func fallBack() {
     guard current == nil else { return }
-    current = contents.filter { $0.isProven && !$0.isSealed && !hasFailed($0.bytes) }.max { $0.bytes.version < $1.bytes.version }?.bytes
+    current = wayBack?.bytes
+  }
+
+  /// The version that runs if the running one is withdrawn or fails: the newest proven one that is no candidate and has not failed.
+  package var wayBack: Content? {
+    contents.filter { $0.isProven && !$0.isCandidate && !$0.isSealed && !hasFailed($0.bytes) }.max { $0.bytes.version < $1.bytes.version }
   }
 
   /// Makes a version the current one and ends any trial.
@@ -225,8 +242,10 @@ package struct PackRecord: Hashable, Sendable {
       return gone + open.sorted { ($0.isProven ? 1 : 0, $0.bytes.version) > ($1.isProven ? 1 : 0, $1.bytes.version) }.dropFirst(count)
         + sealed.dropFirst(1)
     }
-    let proven = others.filter(\.isProven).sorted { $0.bytes.version > $1.bytes.version }
-    gone += proven.dropFirst(max(0, count - 1))
+    // Nothing falls back to a candidate. As long as one runs, the version before it stays.
+    let lasting = others.filter { $0.isProven && !$0.isCandidate }.sorted { $0.bytes.version > $1.bytes.version }
+    gone += others.filter { $0.isProven && $0.isCandidate }
+    gone += lasting.dropFirst(max(content(current)?.isCandidate == true ? 1 : 0, count - 1))
     let waiting = others.filter { !$0.isProven }
     for kind in [false, true] {
       let alike = waiting.filter { $0.isSealed == kind }

@@ -115,9 +115,9 @@ public struct ManifestMemory: Hashable, Sendable {
   ///
   /// - Throws: ``PackError/Code/manifestRollback``
   package func check(_ pack: ManifestPack) throws(PackError) {
-    guard let known = installed.compactMap({ $0.versions[pack.id] }).max(), pack.version < known else { return }
+    guard let known = installed.compactMap({ $0.versions[pack.id] }).max(), pack.lastingVersion < known else { return }
     throw PackError(
-      .manifestRollback, "manifest has version \(pack.version) of pack '\(pack.id)', but version \(known) was installed before",
+      .manifestRollback, "manifest has version \(pack.lastingVersion) of pack '\(pack.id)', but version \(known) was installed before",
       advice: .fetchManifestAgain)
   }
 
@@ -129,7 +129,7 @@ public struct ManifestMemory: Hashable, Sendable {
     guard let accepted else { return false }
     var isChanged = false
     for pack in packs where accepted.packVersions[pack.id] == nil {
-      if note(pack.id, pack.version, accepted.signers) { isChanged = true }
+      if note(pack.id, pack.lastingVersion, accepted.signers) { isChanged = true }
     }
     if isChanged { self.accepted?.installed = installed }
     return isChanged

@@ -42,7 +42,11 @@ package struct ObservedReleases: Sendable {
       var packs: [ManifestPack] = []
       var recorded: [ReleaseLock.Pack] = []
     }
-    var releases = manifests.map { Release(version: $0.manifest.version, shards: $0.manifest.catalogue, packs: $0.packs) }
+    var releases = manifests.map { published in
+      let manifest = published.manifest
+      return Release(
+        version: manifest.version, shards: manifest.catalogue, packs: published.packs.flatMap { $0.editions(manifest.defaults) })
+    }
     releases += recorded.map { Release(version: $0.manifestVersion, recorded: $0.packs.filter { !$0.isRemoved }) }
     // Content roots are of trees, and several versions may have one, made with other keys or settings.
     var roots: [[UInt8]: String] = [:]

@@ -9,6 +9,7 @@ public struct AppDelivery: Sendable {
   /// The store where packs are installed.
   public let store: AssetStore
   private let isForDevice: @Sendable (ManifestPack) -> Bool
+  private let groups: Set<String>
 
   /// Creates a delivery. Reads and changes nothing yet.
   ///
@@ -16,8 +17,12 @@ public struct AppDelivery: Sendable {
   ///   - state: The state that app and extension share, with the path of this store. It must be on the same volume, so that files are moved and never copied.
   ///   - store: The store where packs are installed.
   ///   - isForDevice: A further condition besides the store's device: returns whether a pack is meant for it. The extension must use the same rules.
-  public init(state: SharedState, store: AssetStore, isForDevice: @escaping @Sendable (ManifestPack) -> Bool = { _ in true }) {
+  ///   - groups: The groups of the installation, such as `testers`, which rollouts may name: they take its candidates whatever the share is.
+  public init(
+    state: SharedState, store: AssetStore, groups: Set<String> = [], isForDevice: @escaping @Sendable (ManifestPack) -> Bool = { _ in true }
+  ) {
     self.state = state
+    self.groups = groups
     self.store = store
     self.isForDevice = isForDevice
   }
@@ -89,6 +94,9 @@ public struct AppDelivery: Sendable {
         advice: .developer("create the shared state with the path of the store"))
     }
     var start = Start()
+    let groups = groups
+    // Without the file, the installation takes no candidate.
+    store.choose(by: try? await blocking { (state) throws(PackError) in try state.rolloutChoice(groups: groups) })
     start.findings = try await store.reconcile()
     do throws(PackError) {
       // What the extension followed counts, whether it accepted the manifest or not.
@@ -158,8 +166,9 @@ public struct AppDelivery: Sendable {
     ) { [self] pack in isOffered(pack) }
     facts.isListExact = isListExact
     facts.awaited = awaited
-    return try await blocking { [catalogue = store.catalogue, facts] (state) throws(PackError) in
-      try state.plan(for: manifest, facts: facts) { (ids) throws(PackError) in try catalogue.lookUp(ids, in: manifest) }.plan
+    let offered = try await store.offered(by: manifest)
+    return try await blocking { [search = store.search(manifest), facts] (state) throws(PackError) in
+      try state.plan(for: offered, facts: facts, search: search).plan
     }
   }
 

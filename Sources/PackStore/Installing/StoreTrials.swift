@@ -7,18 +7,21 @@ struct StoreTrials {
   }
 
   func activate(
-    _ id: String, version: UInt64?, onTrial: Bool, offered: PackRecord.Bytes?
+    _ id: String, version: UInt64?, onTrial: Bool, offered: ManifestPack?
   ) throws(PackError) -> (BootToken, [StoreEvent]) {
     try directory.change(id) { (record) throws(PackError) in
       var events = judge(&record)
-      let content = try choose(version, from: record, offered)
+      if let offered, !offered.isCandidate { record.settleCandidate(offered.bytes) }
+      let content = try Self.choose(version, from: record, offered)
+      // A candidate that the device no longer takes did not fail: the version before it is proven.
+      let isWithdrawal = record.running?.isCandidate == true && content.isProven && !content.isCandidate && version == nil
       guard try directory.isPresent(content, of: record) else {
         throw PackError(
           .notInstalled, "version \(content.bytes.version) of pack '\(id)' was removed from the device",
           advice: .reconcileStore)
       }
       if let trial = record.trial {
-        guard directory.process.isOwn(trial.session) || !directory.process.isAlive(trial.session) else {
+        guard isWithdrawal || directory.process.isOwn(trial.session) || !directory.process.isAlive(trial.session) else {
           throw PackError(.inUse, "another process has version \(trial.bytes.version) of pack '\(id)' on trial")
         }
         // The same trial continues, so that a second call does not give the version more time.
@@ -29,7 +32,7 @@ struct StoreTrials {
         record.trial = nil
         return (record.token(content.bytes, nonce: confirmed), events)
       }
-      if onTrial, content.bytes != record.current {
+      if onTrial, !isWithdrawal, content.bytes != record.current {
         record.trial = PackRecord.Trial(bytes: content.bytes, nonce: nonce, session: directory.process.session, starts: 1)
         events.append(.activated(directory.installed(content, of: record)))
       } else {
@@ -43,17 +46,22 @@ struct StoreTrials {
 
   /// Returns the version to activate.
   ///
-  /// - Parameter offered: What the manifest lists. Nil if it lists none, or if the shard is missing: then the newest version is activated, because
-  ///   versions never get lower.
-  private func choose(
-    _ version: UInt64?, from record: PackRecord, _ offered: PackRecord.Bytes?
+  /// - Parameter offered: What the manifest lists for this device. Nil if it lists none, or if the shard is missing: then the newest version is activated,
+  ///   because versions never get lower. A candidate goes on then, but does not start.
+  static func choose(
+    _ version: UInt64?, from record: PackRecord, _ offered: ManifestPack?
   ) throws(PackError) -> PackRecord.Content {
     let wanted = record.contents.filter { version == nil || $0.bytes.version == version }
     let all = wanted.filter { !record.hasFailed($0.bytes) }
-    let sound = all.filter { !$0.isSealed }
-    if let content = sound.first(where: { $0.bytes == offered }) { return content }
+    let running = record.running?.bytes
+    let sound = all.filter { content in
+      guard !content.isSealed else { return false }
+      guard content.isCandidate, version == nil, content.bytes != offered?.bytes else { return true }
+      return offered == nil && content.bytes == running
+    }
+    if let content = sound.first(where: { $0.bytes == offered?.bytes }) { return content }
     if let content = sound.max(by: { $0.bytes.version < $1.bytes.version }) { return content }
-    if let sealed = all.first { throw record.sealed(sealed) }
+    if let sealed = all.first(where: \.isSealed) { throw record.sealed(sealed) }
     let what = version.map { "version \($0) of pack '\(record.id)'" } ?? "pack '\(record.id)'"
     if let failure = record.failures.last(where: { version == nil || $0.bytes.version == version }) {
       throw PackError(

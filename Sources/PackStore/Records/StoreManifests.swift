@@ -16,6 +16,8 @@ final class StoreManifests: Sendable {
   private let lowestVersion: UInt64
   private let known = Monitor<Known?>(nil)
   private let knownKeys = Monitor<KnownKeys?>(nil)
+  /// What decides which candidates this installation takes. Nil if it takes none.
+  let choice = Monitor<RolloutChoice?>(nil)
   private let knownMemory = Monitor<(status: FileStatus, accepted: ManifestMemory.Accepted)?>(nil)
 
   private struct Known {
@@ -269,12 +271,52 @@ final class StoreManifests: Sendable {
 
   // MARK: Packs
 
+  /// Returns a manifest as this device sees it: of each pack, the edition that it takes.
+  func editions(of manifest: Manifest) throws(PackError) -> Manifest {
+    manifest.rollouts.isEmpty ? manifest : try chooser(of: manifest).editions(of: manifest)
+  }
+
+  /// Finds packs of a manifest as ``Catalogue/lookUp(_:in:)`` does, as this device sees them.
+  func lookUp(_ ids: Set<String>, in manifest: Manifest) throws(PackError) -> CatalogueLookup {
+    var lookup = try catalogue.lookUp(ids, in: manifest)
+    guard !manifest.rollouts.isEmpty else { return lookup }
+    let chooser = chooser(of: manifest)
+    for (id, pack) in lookup.packs where pack.candidate != nil { lookup.packs[id] = try chooser.edition(of: pack) }
+    return lookup
+  }
+
+  /// Lists the packs of a manifest as ``Catalogue/listing(of:)`` does, as this device sees them.
+  func listing(of manifest: Manifest) throws(PackError) -> Catalogue.Listing {
+    var listing = try catalogue.listing(of: manifest)
+    guard !manifest.rollouts.isEmpty else { return listing }
+    let chooser = chooser(of: manifest)
+    for (index, pack) in listing.packs.enumerated() where pack.candidate != nil { listing.packs[index] = try chooser.edition(of: pack) }
+    return listing
+  }
+
+  private func chooser(of manifest: Manifest) -> EditionChooser {
+    EditionChooser(manifest, choice.withLock { $0 }, at: now, backend: directory.backend) { [directory] (id, bytes) throws(PackError) in
+      try unless(.damagedStore, directory.record(id))??.standing(of: bytes) ?? .other
+    }
+  }
+
+  /// Records which candidates have become the stable editions of their packs.
+  func settleCandidates(of manifest: Manifest) throws(PackError) {
+    let candidates = try directory.records().filter { record in record.contents.contains(where: \.isCandidate) }
+    guard !candidates.isEmpty else { return }
+    let lookup = try catalogue.lookUp(Set(candidates.map(\.id)), in: manifest)
+    for record in candidates {
+      guard let entry = lookup.packs[record.id], record.content(entry.bytes)?.isCandidate == true else { continue }
+      try directory.change(record.id) { record in record.settleCandidate(entry.bytes) }
+    }
+  }
+
   /// Returns the entry of a pack that is to be installed.
   ///
   /// - Throws: ``PackError/Code/unknownPack``, ``PackError/Code/catalogueNotAvailable``, ``PackError/Code/damagedManifest`` if its shard breaks a rule,
   ///   ``PackError/Code/manifestRollback`` if a newer version was installed before, ``PackError/Code/cannotRead``.
   func entry(_ id: String, in manifest: Manifest) throws(PackError) -> ManifestPack {
-    let lookup = try catalogue.lookUp([id], in: manifest)
+    let lookup = try lookUp([id], in: manifest)
     if let entry = lookup.packs[id] {
       try rememberedOrNothing().check(entry)
       return entry

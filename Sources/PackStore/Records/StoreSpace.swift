@@ -233,7 +233,7 @@ struct StoreSpace {
     let device = directory.device.withLock { $0 }
     let recorded = Set(records.map(\.id))
     let lookup: CatalogueLookup =
-      if let manifest { try manifests.catalogue.lookUp(recorded, in: manifest.manifest) } else { CatalogueLookup() }
+      if let manifest { try manifests.lookUp(recorded, in: manifest.manifest) } else { CatalogueLookup() }
     let tellsObsolete = manifest.map { !manifests.isExpired($0) } ?? false
     let used = try directory.usedItems()
     let priorities = try StorePreservation(directory).priorities()
@@ -249,7 +249,9 @@ struct StoreSpace {
       for content in record.contents where !StoreDirectory.isUsed(content, of: record, in: used) {
         let state = record.state(of: content)
         let isRunning = state == .current || state == .trial || state == .fallback
-        if state == .trial || state == .fallback || (isRunning && ids.contains(record.id)) { continue }
+        // As long as a candidate runs, the version that it would be withdrawn to stays.
+        let isWayBack = record.running?.isCandidate == true && content.bytes == record.wayBack?.bytes
+        if state == .trial || state == .fallback || isWayBack || (isRunning && ids.contains(record.id)) { continue }
         let candidate: (rank: Int, reason: String)? =
           switch state {
           case .failed: (0, "it failed")

@@ -9,6 +9,7 @@ extension FuzzTarget {
       "Sources/PackManifest/Manifest+Text.swift",
       "Sources/PackManifest/ManifestRules.swift", "Sources/PackManifest/ManifestTime.swift", "Sources/PackManifest/CanonicalCursor.swift",
       "Sources/PackManifest/CanonicalWriter.swift", "Sources/PackManifest/Trust/VerifiedManifest.swift",
+      "Sources/PackManifest/Rollout.swift", "Sources/PackManifest/ManifestCandidate.swift",
     ],
     seeds: {
       var seeds: [FuzzSeed] = []

@@ -6,7 +6,8 @@ extension FuzzTarget {
     "shard", largestInput: 8192,
     files: [
       "Sources/PackManifest/Shard.swift", "Sources/PackManifest/ManifestEntryReader.swift", "Sources/PackManifest/ManifestDelta.swift",
-      "Sources/PackManifest/ManifestStream.swift", "Sources/PackStore/Catalogue/ShardFile.swift",
+      "Sources/PackManifest/ManifestStream.swift", "Sources/PackManifest/ManifestCandidate.swift",
+      "Sources/PackStore/Catalogue/ShardFile.swift",
     ],
     seeds: {
       var seeds: [FuzzSeed] = []
@@ -44,10 +45,13 @@ extension FuzzTarget {
 
   private static func release(with shard: Shard) throws(BrokenPromise) -> Manifest {
     guard let expires = ManifestTime("2027-01-01T00:00:00Z") else { throw BrokenPromise("a time is refused") }
+    let salt = [UInt8](repeating: 0, count: Rollout.saltSize)
     var manifest = Manifest(
       version: 1, issued: nil, expires: expires, budget: nil,
       defaults: ManifestDefaults(baseURL: "https://cdn.example.com/packs/", keyID: "e545120e613dd715"), packs: [])
     manifest.catalogue = [shard]
+    // That of the vectors with candidates.
+    manifest.rollouts = [Rollout(id: "winter", salt: salt, share: 2500, state: .running, until: expires)]
     return manifest
   }
 

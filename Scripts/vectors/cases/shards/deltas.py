@@ -1,5 +1,6 @@
 """Deltas in the entries of a shard."""
 
+from vectors.cases.manifests.editions import nested
 from vectors.cases.manifests.samples import present, sample_entries, sample_updates
 from vectors.cases.shards.vector import content_vector
 from vectors.format.limits import MAX_INTEGER
@@ -13,11 +14,6 @@ def small_delta(digest="10", **changes):
 
 def small_entry(*deltas, number=0):
     return {**sample_entries(number + 1)[number], "deltas": list(deltas) or [small_delta()]}
-
-
-def nested(depth):
-    """Arrays in one another."""
-    return [nested(depth - 1)] if depth > 1 else []
 
 
 def valid_deltas_in_entries():

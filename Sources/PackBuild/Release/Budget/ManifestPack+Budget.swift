@@ -1,4 +1,15 @@
 extension ManifestPack {
+  /// The entry with the larger size of its editions in each place, for what is promised before it is known which one a device takes.
+  package var largestEdition: ManifestPack {
+    guard let candidate else { return self }
+    var pack = self
+    pack.size = max(size, candidate.size)
+    pack.installSize = max(installSize, candidate.installSize)
+    // Without a lead, all of a pack is what comes first.
+    pack.stream = stream.flatMap { own in candidate.stream.map { $0.size > own.size ? $0 : own } }
+    return pack
+  }
+
   /// The bytes that the system fetches of it as an essential download: its lead, or all of it. Nil if it is not essential.
   package var essentialSize: UInt64? {
     guard delivery == .essential else { return nil }

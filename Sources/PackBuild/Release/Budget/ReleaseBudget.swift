@@ -60,7 +60,7 @@ package struct ReleaseBudget: Hashable, Sendable {
     packs: [ManifestPack], manifestCeiling: UInt64, headroom: PackerConfiguration.Headroom
   ) throws(PackError) -> [(platforms: [DeviceProfile.Platform], packs: [ManifestPack], budget: ReleaseBudget)] {
     var result: [(platforms: [DeviceProfile.Platform], packs: [ManifestPack], budget: ReleaseBudget)] = []
-    for (platforms, packs) in DeviceProfile.Platform.groups(of: packs) {
+    for (platforms, packs) in DeviceProfile.Platform.groups(of: packs.map(\.largestEdition)) {
       result.append((platforms, packs, try ReleaseBudget(all: packs, manifestCeiling: manifestCeiling, headroom: headroom)))
     }
     return result

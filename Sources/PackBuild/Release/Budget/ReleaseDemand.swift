@@ -19,7 +19,7 @@ package struct ReleaseDemand: Hashable, Sendable {
 
   /// - Parameter platform: The platform of the device. If nil, each number is that of the platform for which it is largest.
   package init(_ packs: [ManifestPack], for platform: DeviceProfile.Platform? = nil, manifestSize: UInt64) {
-    let groups = DeviceProfile.Platform.groups(of: packs)
+    let groups = DeviceProfile.Platform.groups(of: packs.map(\.largestEdition))
     let demands = groups.filter { platform.map($0.platforms.contains) ?? true }.map {
       ReleaseDemand(all: $0.packs, manifestSize: manifestSize)
     }

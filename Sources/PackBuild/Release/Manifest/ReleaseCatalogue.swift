@@ -4,6 +4,8 @@
 package struct ReleaseCatalogue: Sendable {
   /// The packs, in the order of the manifest. If it has a catalogue, in ascending order of their ids.
   package let packs: [ManifestPack]
+  /// Every edition that devices may take: those of ``packs``, and after each pack with a candidate that one.
+  package let editions: [ManifestPack]
 
   /// Reads and checks the shards of a manifest, in the directory that it is in.
   ///
@@ -37,6 +39,7 @@ package struct ReleaseCatalogue: Sendable {
     }
     if !manifest.catalogue.isEmpty { packs.sort { $0.id.precedes($1.id) } }
     self.packs = packs
+    editions = manifest.rollouts.isEmpty ? packs : packs.flatMap { $0.editions(manifest.defaults) }
   }
 
   // MARK: Files

@@ -29,6 +29,23 @@ package struct BuildRecord: Hashable, Sendable {
     package var issued: ManifestTime
     /// The time from which nothing new may be installed from it.
     package var expires: ManifestTime
+
+    /// Describes a document.
+    package init(of document: SignedManifest, _ manifest: PackManifest.Manifest) throws(PackError) {
+      let backend = CryptoBackends.standard
+      let content = try manifest.contentBytes()
+      self.init(
+        version: manifest.version, size: UInt64(document.bytes.count),
+        signedDigest: try backend.digest(of: document.bytes.byteSpan.extracting(document.signedBytes)),
+        contentDigest: try backend.digest(of: content.byteSpan), issued: manifest.issued ?? manifest.expires, expires: manifest.expires)
+    }
+
+    package init(
+      version: UInt64, size: UInt64, signedDigest: [UInt8], contentDigest: [UInt8], issued: ManifestTime, expires: ManifestTime
+    ) {
+      (self.version, self.size, self.signedDigest) = (version, size, signedDigest)
+      (self.contentDigest, self.issued, self.expires) = (contentDigest, issued, expires)
+    }
   }
 
   /// A pack of a release.

@@ -41,6 +41,10 @@ extension Inspect {
       if let stream = pack.stream {
         lines.append("    \(Table.grouped(stream.size)) bytes of lead, with the first \(Table.grouped(stream.launch)) of the pack")
       }
+      if let candidate = pack.candidate {
+        lines.append(
+          "    \(Table.grouped(candidate.size)) bytes of version \(candidate.version), the candidate of rollout '\(candidate.rollout)'")
+      }
       console.result(pack.json, [row] + lines)
     }
     return .done
@@ -52,7 +56,7 @@ extension Manifest {
     [
       "type": "manifest", "file": .text(file), "version": .number(version), "issued": .text(issued?.description),
       "expires": .text(expires.description), "signers": .texts(signed.signatures.map(\.keyID)), "base": .text(defaults.baseURL),
-      "shards": .number(catalogue.count),
+      "shards": .number(catalogue.count), "rollouts": rollouts.isEmpty ? nil : .list(rollouts.map(\.json)),
     ]
   }
 }
@@ -68,7 +72,25 @@ extension ManifestPack {
     return [
       "type": "pack", "id": .text(id), "version": .number(version), "size": .number(size), "sha256": .text(sha256.hex),
       "contentRoot": .text(contentRoot.hex), "keyID": .text(keyID), "delivery": .text(delivery.rawValue), "url": .text(url),
-      "deltas": .list(deltas), "lead": stream.map { $0.json }, "opener": opener.map { $0.json },
+      "deltas": .list(deltas), "lead": stream.map { $0.json }, "opener": opener.map { $0.json }, "candidate": candidate.map { $0.json },
+    ]
+  }
+}
+
+extension Rollout {
+  /// The share is in hundredths of a percent.
+  var json: JSON {
+    [
+      "id": .text(id), "state": .text(state.rawValue), "share": .number(share), "groups": .texts(groups), "until": .text("\(until)"),
+    ]
+  }
+}
+
+extension ManifestCandidate {
+  fileprivate var json: JSON {
+    [
+      "rollout": .text(rollout), "version": .number(version), "size": .number(size), "sha256": .text(sha256.hex),
+      "contentRoot": .text(contentRoot.hex),
     ]
   }
 }

@@ -163,12 +163,12 @@ struct PublicationOptions: ParsableArguments {
   }
 
   /// How long to wait for caches, in seconds: they may keep a manifest for one minute, and those of some servers keep it longer.
-  private static let patience = 120
+  static let patience = 120
 
   /// Takes back what was recorded, so that it is not pushed.
   ///
   /// - Parameter isReplaced: whether devices may have the release.
-  private func takeBack(
+  func takeBack(
     _ recorded: (recording: ReleaseRecording, report: ReleaseRecording.Report), isReplaced: Bool, on console: Console
   ) throws(PackError) {
     guard !isReplaced, !recorded.report.isUnchanged else {
@@ -179,8 +179,10 @@ struct PublicationOptions: ParsableArguments {
   }
 
   /// Returns what was recorded, and how to take it back; nil if there is no lock file to record it in.
-  private func record(
-    _ files: ReleaseFiles, _ configuration: PackerConfiguration?, in session: Session
+  ///
+  /// - Parameter published: the manifest that is published in the place of that of the release.
+  func record(
+    _ files: ReleaseFiles, _ configuration: PackerConfiguration?, as published: BuildRecord.Manifest? = nil, in session: Session
   ) throws(PackError) -> (recording: ReleaseRecording, report: ReleaseRecording.Report)? {
     guard let configuration else {
       session.console.warning(
@@ -195,6 +197,7 @@ struct PublicationOptions: ParsableArguments {
     }
     var recording = ReleaseRecording(dist: files.directory, lockPath: lockPath(configuration))
     recording.configuration = configuration
+    recording.published = published
     recording.origin = RecordOrigin.current(time: try BuildTime.fromEnvironment().now) { ProcessEnvironment.text(of: $0) }
     recording.trustedKeys = try session.trustedKeys([], configuration).signingKeys
     let report = try recording.record()

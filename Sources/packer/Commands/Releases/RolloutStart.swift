@@ -1,0 +1,107 @@
+import ArgumentParser
+
+/// `packer rollout start`
+struct RolloutStart: Verb {
+  static let configuration = CommandConfiguration(
+    commandName: "start",
+    abstract: "Publishes a release for a share of devices: its changed packs become candidates beside the published ones.",
+    discussion: """
+      The release is checked as by 'packer publish', its packs are uploaded, it is recorded, and the manifest is replaced by one that offers both. Packs \
+      that are new, or did not change, are for everybody. Budgets count the larger one of both. 'packer publish' refuses to end a rollout: \
+      finish or halt it.
+
+      --group names groups of installations that take the candidates whatever the share is: what the app gives its library, as 'testers'.
+
+      Examples:
+        packer rollout start winter --share 5 --dry-run
+        packer rollout start winter --share 0 --group testers
+        packer rollout start winter --share 5 --plist App/Info.plist
+      """)
+
+  @Argument(help: "A name for the rollout, such as winter.")
+  var name: String
+
+  @Option(help: ArgumentHelp("The share of devices, in percent.", valueName: "percent"))
+  var share: String
+
+  @Option(
+    name: .customLong("group"), help: ArgumentHelp("A group of installations that take part in any case. Repeatable.", valueName: "name"))
+  var groups: [String] = []
+
+  @OptionGroup var time: RolloutTimeOption
+
+  @Option(help: ArgumentHelp("The release directory. (default: dist beside packer.yml)", valueName: "dir"), completion: .directory)
+  var dist: String?
+
+  @Flag(name: .customLong("dry-run"), help: "Show what would be published, and change nothing.")
+  var isTrial = false
+
+  @OptionGroup var signKey: SignKeyOptions
+  @OptionGroup var options: PublicationOptions
+
+  var isQuiet: Bool { options.output.isQuiet }
+  var programs: ProgramUse { isTrial ? .none : .trusted }
+
+  func run(in session: Session) async throws(PackError) -> Outcome {
+    try options.checkLive(publishes: !isTrial)
+    guard options.replace == nil else { throw PackError(.usage, "--replace is for 'packer publish'") }
+    guard let configuration = try options.configuration() else {
+      throw PackError(.missingInput, of: PackerConfiguration.defaultPath, "does not exist", hint: "name it with -c")
+    }
+    let rollout = Rollout(
+      id: name, salt: (0..<Rollout.saltSize).map { _ in UInt8.random(in: 0...255) }, share: try RolloutText.share(share),
+      groups: Set(groups).sorted { $0.precedes($1) }, state: .running, until: try time.until())
+    let place = try options.place(for: dist, configuration, in: session)
+    let gate = try options.releaseGate()
+    let outcome = try await gate.run(dist, in: session)
+    guard case .done = outcome else { return outcome }
+    let directory = options.directory(dist, configuration)
+    let release = try ReleaseFiles(directory)
+    let packs = try ReleaseCatalogue(release.manifest, in: directory).packs
+    let own = try options.gate.inputs.ownManifests(configuration, of: directory, in: session)
+    let publication = RolloutPublication(at: place, own: own, of: configuration, at: try ManifestTime.now())
+    let scratch = try ScratchFolder()
+    defer { withExtendedLifetime(scratch) {} }
+    let plan = try publication.plan(in: scratch.path, version: release.manifest.version) { (draft) throws(PackError) in
+      try draft.start(rollout, offering: (release.manifest, packs))
+    }
+    try checkBudgets(plan.draft, configuration)
+    if !isTrial {
+      let (files, record) = try publication.write(plan, signedBy: try session.signers(signKey, configured: configuration), in: scratch.path)
+      let uploaded = try publication.upload(files.files, of: release)
+      if uploaded > 0 { session.console.note("uploaded and compared \(Table.count(uploaded, "file", "files"))") }
+      let upload = Publication(files, at: place, own: own, endsRollouts: true)
+      let next = try upload.plan()
+      _ = try upload.upload(next)
+      try Task.checkpoint()
+      let recorded = try options.record(release, configuration, as: record, in: session)
+      do throws(PackError) {
+        try upload.publish(next)
+      } catch {
+        if error.code == .releaseConflict, let recorded { try options.takeBack(recorded, isReplaced: false, on: session.console) }
+        throw error
+      }
+    }
+    RolloutText.show(plan.draft, from: plan.published, at: place.title, isTrial: isTrial, on: session.console)
+    guard options.live.asks else { return .done }
+    var live = gate
+    (live.live, live.patience, live.only) = (options.live, PublicationOptions.patience, ["PK7"])
+    return try await live.run(scratch.path, in: session)
+  }
+
+  /// Throws if an app version that players use promised less than both editions of the packs need.
+  private func checkBudgets(_ draft: RolloutDraft, _ configuration: PackerConfiguration) throws(PackError) {
+    let lock = try ReleaseLock.readIfPresent(options.lockPath(configuration))
+    let size = UInt64(try draft.manifest.signedBytes().count)
+    for app in lock.apps where !app.isRetired {
+      let demand = ReleaseDemand(draft.packs, for: app.device, manifestSize: size)
+      let limits = Dictionary((app.budget?.named ?? []).map { ($0.key, $0.bytes) }) { first, _ in first }
+      for (key, needed) in demand.named {
+        guard let limit = limits[key], !ReleaseDemand.fits(needed, in: limit, key) else { continue }
+        throw PackError(
+          .releaseConflict, "app \(app.title) promised \(key) \(limit), and the larger ones of both editions need \(needed) bytes",
+          hint: "make the packs smaller, or ship an app with a larger budget; 'packer build' prints the numbers")
+      }
+    }
+  }
+}
