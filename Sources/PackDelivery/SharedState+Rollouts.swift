@@ -6,24 +6,26 @@ extension SharedState {
   ///
   /// The random bytes are made once, by whichever of the two is first, and stay as long as the directory. A damaged file is made anew.
   ///
-  /// - Parameters:
-  ///   - groups: the groups of the installation, if the app says them. Nil in the extension, which uses those that the app said last.
-  ///   - random: makes the random bytes, if there are none yet.
+  /// - Parameter groups: the groups of the installation, if the app says them. Nil in the extension, which uses those that the app said last.
+  /// - Returns: nil if the installation takes part in no rollout.
   /// - Throws: ``PackFormat/PackError/Code/stateBusy``, or an error of the file system.
-  package func rolloutChoice(
-    groups: Set<String>? = nil, random: () -> [UInt8] = { (0..<RolloutChoice.size).map { _ in UInt8.random(in: 0...255) } }
-  ) throws(PackError) -> RolloutChoice {
+  package func rolloutChoice(groups: Set<String>? = nil) throws(PackError) -> RolloutChoice? {
+    guard isInRollouts else { return nil }
+    // Rollouts name no others.
+    let groups = groups?.filter { (try? PackName($0)) != nil }
     func known() throws(PackError) -> RolloutChoice? {
       try directory.read(Self.installationName, limit: 4096, in: try directory.open()).flatMap { Self.choice(parsing: $0) }
     }
     if let known = try known(), groups == nil || groups == known.groups { return known }
     return try directory.withLock { (root) throws(PackError) in
       let last = try known()
-      let choice = RolloutChoice(installation: last?.installation ?? random(), groups: groups ?? last?.groups ?? [])
+      let choice = RolloutChoice(installation: last?.installation ?? Self.randomBytes(), groups: groups ?? last?.groups ?? [])
       if choice != last { try directory.replace(Self.installationName, with: Self.text(of: choice).byteSpan, in: root) }
       return choice
     }
   }
+
+  private static func randomBytes() -> [UInt8] { (0..<RolloutChoice.size).map { _ in UInt8.random(in: 0...255) } }
 
   private static func text(of choice: RolloutChoice) -> [UInt8] {
     let text = "\(installationLine)\nrandom \(choice.installation.hex)\ngroups \(choice.groups.sorted().joined(separator: " "))\n"

@@ -12,6 +12,8 @@ public struct SharedState: Sendable {
   /// The path of the store.
   package let store: String?
   package let logger: (any PackLogger)?
+  /// Whether the installation takes part in rollouts.
+  package var isInRollouts = true
 
   /// Opens a directory. Creates it if it does not exist.
   ///

@@ -63,7 +63,8 @@ extension Simulation {
     policy.freeSpaceMargin = 0
     let transfers = try await Transfers(
       directory: "\(home)/downloads", transport: SimulatedTransport(world), policy: policy, files: files, clock: clock)
-    let state = try SharedState(directory: group, store: storePath, policy: Self.policy, files: files, clock: clock)
+    var state = try SharedState(directory: group, store: storePath, policy: Self.policy, files: files, clock: clock)
+    state.isInRollouts = false
     return AppProcess(delivery: AppDelivery(state: state, store: store), service: TransferService(state, transfers))
   }
 

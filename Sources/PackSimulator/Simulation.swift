@@ -72,8 +72,6 @@ package struct Simulation {
   ///   on the device are in the report.
   package mutating func run() async throws(PackError) -> SimulationReport {
     try makeDirectory(directory + "/system")
-    // Otherwise the device would be another one in each run.
-    _ = try openState().rolloutChoice { [UInt8](repeating: 0, count: RolloutChoice.size) }
     try await makeDevice()
     begin()
     if settings.event == .install {
@@ -179,7 +177,10 @@ package struct Simulation {
 
   /// Opens the state that app and extension share.
   func openState(_ files: CrashInjectingFiles = CrashInjectingFiles()) throws(PackError) -> SharedState {
-    try SharedState(directory: group, store: storePath, files: files, clock: clock)
+    var state = try SharedState(directory: group, store: storePath, files: files, clock: clock)
+    // It is about the stable editions, and the same in each run.
+    state.isInRollouts = false
+    return state
   }
 
   func tell(_ actor: TimelineActor, _ text: String, pack: String? = nil) {

@@ -144,7 +144,7 @@ public actor AssetStore {
         let candidate = try manifests.verify(document)
         try directory.withLock { () throws(PackError) in try manifests.adopt(document, candidate) }
         manifests.freeShards()
-        try manifests.settleCandidates(of: candidate.manifest)
+        try manifests.noteCandidates(of: candidate.manifest)
         return (try StorePlanning(directory, manifests).plan(for: candidate.manifest), candidate.manifest.version)
       }
     }

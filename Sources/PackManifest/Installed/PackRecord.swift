@@ -144,9 +144,9 @@ package struct PackRecord: Hashable, Sendable {
 
   // MARK: Changes
 
-  /// Records that a candidate has become the stable edition.
-  package mutating func settleCandidate(_ bytes: Bytes) {
-    if let index = contents.firstIndex(where: { $0.bytes == bytes }) { contents[index].isCandidate = false }
+  /// Records whether a version is a candidate. It is none any more once it has become the stable edition.
+  package mutating func setCandidate(_ bytes: Bytes, _ isCandidate: Bool) {
+    if let index = contents.firstIndex(where: { $0.bytes == bytes }) { contents[index].isCandidate = isCandidate }
   }
 
   /// Records bytes as failed. If they were running, the previous version runs again.

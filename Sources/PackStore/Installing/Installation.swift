@@ -282,7 +282,6 @@ struct Installation: Sendable {
     var content = PackRecord.Content(
       bytes: entry.bytes, mode: order.mode, size: entry.size, sizeOnDevice: 0, contentRoot: entry.contentRoot, isProven: false)
     content.sealedBy = entry.opener?.sha256
-    content.isCandidate = entry.isCandidate
     return content
   }
 

@@ -73,6 +73,7 @@ struct Placement: Sendable {
   private func add(to record: inout PackRecord) {
     var content = content
     content.isProven = record.content(content.bytes)?.isProven ?? false
+    content.isCandidate = order.entry.isCandidate
     // Installed anew, after its file went missing.
     content.opener = record.content(content.bytes)?.sealedBy == content.sealedBy ? record.content(content.bytes)?.opener : nil
     content.links.removeAll { record.content($0.bytes) == nil }

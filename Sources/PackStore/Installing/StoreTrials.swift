@@ -11,7 +11,7 @@ struct StoreTrials {
   ) throws(PackError) -> (BootToken, [StoreEvent]) {
     try directory.change(id) { (record) throws(PackError) in
       var events = judge(&record)
-      if let offered, !offered.isCandidate { record.settleCandidate(offered.bytes) }
+      if let offered, !offered.isCandidate { record.setCandidate(offered.bytes, false) }
       let content = try Self.choose(version, from: record, offered)
       // A candidate that the device no longer takes did not fail: the version before it is proven.
       let isWithdrawal = record.running?.isCandidate == true && content.isProven && !content.isCandidate && version == nil

@@ -300,14 +300,24 @@ final class StoreManifests: Sendable {
     }
   }
 
-  /// Records which candidates have become the stable editions of their packs.
-  func settleCandidates(of manifest: Manifest) throws(PackError) {
-    let candidates = try directory.records().filter { record in record.contents.contains(where: \.isCandidate) }
-    guard !candidates.isEmpty else { return }
-    let lookup = try catalogue.lookUp(Set(candidates.map(\.id)), in: manifest)
-    for record in candidates {
-      guard let entry = lookup.packs[record.id], record.content(entry.bytes)?.isCandidate == true else { continue }
-      try directory.change(record.id) { record in record.settleCandidate(entry.bytes) }
+  /// Records which versions on the device are candidates: they become stable editions, and a record that was rebuilt without a manifest does not say it.
+  func noteCandidates(of manifest: Manifest) throws(PackError) {
+    let records = try directory.records().filter { record in
+      !manifest.rollouts.isEmpty || record.contents.contains(where: \.isCandidate)
+    }
+    guard !records.isEmpty else { return }
+    let lookup = try catalogue.lookUp(Set(records.map(\.id)), in: manifest)
+    for record in records {
+      guard let entry = lookup.packs[record.id] else { continue }
+      let candidate = entry.candidate?.bytes
+      let isRight = record.contents.allSatisfy { content in
+        content.bytes == entry.bytes ? !content.isCandidate : content.bytes == candidate ? content.isCandidate : true
+      }
+      guard !isRight else { continue }
+      try directory.change(record.id) { record in
+        record.setCandidate(entry.bytes, false)
+        if let candidate { record.setCandidate(candidate, true) }
+      }
     }
   }
 

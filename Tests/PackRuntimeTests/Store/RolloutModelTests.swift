@@ -160,7 +160,9 @@ private struct RolloutModel {
     let chooser = EditionChooser(manifest, device.choice, at: now) { (_, bytes) throws(PackError) in record.standing(of: bytes) }
     let offered = try #require(try chooser.editions(of: manifest).packs.first)
     let rollout = manifest.rollouts.first
-    if let entry = manifest.packs.first, entry.bytes == offered.bytes, !offered.isCandidate { device.record.settleCandidate(entry.bytes) }
+    if let entry = manifest.packs.first, entry.bytes == offered.bytes, !offered.isCandidate {
+      device.record.setCandidate(entry.bytes, false)
+    }
     // Plan and installation.
     if isOnline, device.record.content(offered.bytes) == nil, !device.record.hasFailed(offered.bytes) {
       if rollout?.state == .halted { #expect(!offered.isCandidate, "nobody downloads for what is halted") }

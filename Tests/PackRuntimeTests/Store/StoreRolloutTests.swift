@@ -233,6 +233,41 @@ struct StoreRolloutTests {
     #expect(try await versions(sample.store).contains(1))
   }
 
+  @Test("that was made by a delta is taken back like any other", arguments: InstallMode.allCases)
+  func delta(_ mode: InstallMode) async throws {
+    let stage = try await DeltaStage(mode)
+    let store = try await stage.stage.open()
+    store.choose(by: Self.choice)
+    let delta = try await stage.delta(1, 2)
+    try await store.adopt(stage.stage.manifest(1, [stage.offer(1)]))
+    try await store.install(stage.offer(1).path, as: "core", taking: .copying)
+    try await store.activate("core", onTrial: false)
+    var entry = stage.stage.entry(stage.offer(1), offering: stage.offer(2))
+    entry.candidate?.deltas = [delta.offer]
+    try await store.adopt(stage.stage.manifest(2, [entry], [rollout()]))
+    try await store.install(delta.path, as: "core", taking: .copying)
+    try await store.confirm(try await store.activate("core"))
+    #expect(try await running(store) == 2)
+    try await store.adopt(stage.stage.manifest(3, [entry], [rollout { $0.state = .halted }]))
+    #expect(try await store.activate("core").version == 1)
+    #expect(try await store.current("core")?.state == .current, "nothing is on trial")
+    for (path, file) in stage.tree(1).files { #expect(try await store.open("core").read(path) == file.bytes) }
+  }
+
+  @Test("whose record was rebuilt without a manifest is known again with the next one")
+  func rebuilt() async throws {
+    let sample = try await sample()
+    try await run(sample)
+    try FileManager.default.removeItem(atPath: "\(stage.root)/manifest")
+    try FileManager.default.removeItem(atPath: "\(stage.root)/memory")
+    _ = try stage.directory.write([1], to: "store/state/core")
+    _ = try await sample.store.reconcile()
+    try await sample.store.adopt(stage.manifest(3, [sample.entry], [rollout { $0.state = .halted }]))
+    #expect(try await sample.store.activate("core", onTrial: false).version == 1)
+    _ = try await sample.store.rollback("core", reason: "test")
+    #expect(try await running(sample.store) != 2)
+  }
+
   @Test("is found again as what it is when its record is lost", arguments: InstallMode.allCases)
   func repaired(_ mode: InstallMode) async throws {
     let sample = try await sample(install: mode)
