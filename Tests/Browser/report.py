@@ -137,7 +137,7 @@ class Check:
         packs = self.data.get("packs", [])
         text = self.run("return document.body.innerText")
         shown = self.run("return [...document.querySelectorAll('main > section')].map((one) => one.id)")
-        expected = {"checks": "gate", "advice": "advice", "contents": "packs", "packs": "packs", "duplicates": "duplicates", "budgets": "budgets", "updates": "updates", "history": "history", "rehearsals": "rehearsals", "runs": "runs"}
+        expected = {"checks": "gate", "advice": "advice", "contents": "packs", "packs": "packs", "duplicates": "duplicates", "budgets": "budgets", "updates": "updates", "history": "history", "rehearsals": "rehearsals", "field": "observations", "runs": "runs"}
         for section, key in expected.items():
             self.expect((section in shown) == (len(self.data.get(key, [])) > (key == "history")), f"section {section} is {'not ' * (section not in shown)}shown")
         for one in ("undefined", "NaN", "[object", "Infinity", "null"):
@@ -278,7 +278,17 @@ def example(packer, place):
         f"key: file:game.key\nsignKey: file:game.sign.key\npacks:\n  - {{id: game, root: game, install: packed}}\n")
     run("build", "-q")
     (place / "install.jsonl").write_text(run("simulate", "install", "dist", "--fail", "game:truncate", "--json"))
-    run("report", "-o", "example.html", "--rehearsal", "install.jsonl", "--advise", "-q")
+    run("release", "record")
+    shutil.copytree(place / "dist", place / "first")
+    (place / "game/added.txt").write_text("something new\n" * 500)
+    run("build", "-q")
+    (place / "rollout.jsonl").write_text(run("simulate", "rollout", "--from", "first", "--devices", "300", "--step", "0h:50", "--step", "24h:halt", "--json"))
+    names = sorted(path.name for path in (place / "dist").glob("*.pack"))
+    (place / "access.log").write_text("".join(
+        f'192.0.2.{number % 200} - - [30/Nov/2026:08:{number // 60:02d}:{number % 60:02d} +0000] "GET /packs/{name} HTTP/1.1" {status} {size} "-" "game"\n'
+        for number, (name, status, size) in enumerate([("manifest.json", 200, 900), (names[0], 200, (place / "dist" / names[0]).stat().st_size), ("game-0011223344556677.pack", 404, 9)] * 40)))
+    (place / "observed.jsonl").write_text(run("observe", "access.log", "--release", "dist", "--json"))
+    run("report", "-o", "example.html", "--rehearsal", "install.jsonl", "--rehearsal", "rollout.jsonl", "--observation", "observed.jsonl", "--advise", "-q")
     return place / "example.html"
 
 

@@ -129,10 +129,22 @@ def rest_of(packs, chance, events=60):
             {"title": "Share music between two packs", "text": "The same file is in game-a and game-b.", "bytes": 398_112}],
         "rehearsals": [
             {"title": "install, wifi", "verdict": "ok, settled after 1 start", "durationMilliseconds": 260_000_000, "events": events_of(events, chance)},
-            {"title": "update, cellular, low space", "verdict": "ok, settled after 3 starts", "durationMilliseconds": 41_000, "events": events_of(12, chance)}],
+            {"title": "update, cellular, low space", "verdict": "ok, settled after 3 starts", "durationMilliseconds": 41_000, "events": events_of(12, chance)},
+            {"title": "rollout", "verdict": "31 % run a candidate after 4 days", "devices": 10_000, "steps": [{"seconds": 0, "what": "start 1 %"}, {"seconds": 86_400, "what": "share 50 %"}, {"seconds": 180_000, "what": "halt"}],
+             "counts": [{"seconds": 7200 * number, "runs": number * 90, "has": 400 if number else 0, "failed": number * 3, "before": 10_000 - number * 93 - (400 if number else 0), "bytes": number * 1_000_000} for number in range(49)]}],
+        "observations": [{
+            "first": "2026-11-30T08:00:00Z", "last": "2026-12-01T08:00:00Z", "deviceEstimate": 912, "counts": counts_of(4000, 21, 30),
+            "findings": [{"message": "0.53 % of the requests failed, more than 0.5 %"}],
+            "releases": [{"manifest": 12, "deviceEstimate": 640, "counts": counts_of(2900, 20, 22)}, {"manifest": 11, "deviceEstimate": 300, "counts": counts_of(1000, 1, 8)}, {"counts": counts_of(100, 0, 0)}],
+            "files": [{"name": f"{first['id']}-{number:016x}.pack", "kind": "pack", "id": first["id"], "version": number, "counts": counts_of(3000 // number, number, 0)} for number in range(1, 30)],
+            "errors": [{"status": 404, "count": 20, "name": "manifest.json", "first": "2026-11-30T08:00:00Z", "last": "2026-11-30T09:00:00Z"}, {"status": 503, "count": 1, "name": "manifest.json"}]}],
         "runs": [{"pack": first["id"], "files": len(first["files"]["tails"]), "requests": requests, "missing": [{"path": "img/logo@2x.png", "near": "img/logo.png"}],
                   "foreign": [{"url": "https://stats.example.com/pixel.gif?id=1", "directive": "img-src"}], "unused": [{"path": name, "size": 1000 * (index + 3)} for index, name in enumerate(names)]}],
     }
+
+
+def counts_of(requests, failed, fallbacks):
+    return {"requests": requests, "failed": failed, "fallbacks": fallbacks, "deltaDevices": requests // 9, "bytes": requests * 54_321, "wholeCompleted": requests // 2, "completedInParts": requests // 7}
 
 
 def data_of(name, chance):
@@ -146,7 +158,8 @@ def data_of(name, chance):
         packs = [{"id": "empty", "size": 300, "rest": 300, "files": nothing}, {"id": "copies", "size": 10, "files": copies}, {"id": "none", "size": 0, "files": nothing}]
         return {
             "format": 1, "title": "edges", "packs": packs, "gate": {"summary": "no findings", "rules": 1}, "history": [{"manifest": 1, "issued": "2026-11-01T10:00:00Z", "size": 0, "packs": 0}],
-            "updates": [{"manifest": 1, "size": 0}], "rehearsals": [{"title": "nothing", "events": []}, {"title": "one", "verdict": "ok", "durationMilliseconds": 0, "events": [{"actor": "app", "milliseconds": 0}]}],
+            "updates": [{"manifest": 1, "size": 0}], "rehearsals": [{"title": "nothing", "events": []}, {"title": "one", "verdict": "ok", "durationMilliseconds": 0, "events": [{"actor": "app", "milliseconds": 0}]}, {"title": "nobody", "devices": 0, "counts": [{"seconds": 0}]}],
+            "observations": [{}],
             "runs": [{"pack": "empty"}], "advice": [{"title": "only a title"}], "release": {"expires": "2020-01-01T00:00:00Z", "files": 0, "contentSize": 0, "packSize": 0, "manifest": 0}}
     if name == "small":
         packs = [
@@ -162,6 +175,10 @@ def data_of(name, chance):
             finding |= {"title": HOSTILE[0], "message": HOSTILE[3], "hint": HOSTILE[0], "details": HOSTILE, "file": HOSTILE[0], "rule": HOSTILE[0]}
         for event in data["rehearsals"][0]["events"]:
             event |= {"actor": HOSTILE[0], "text": HOSTILE[0], "code": HOSTILE[1], "reaction": HOSTILE[0]}
+        data["rehearsals"][2]["steps"] = [{"seconds": 0, "what": text} for text in HOSTILE]
+        for name in ("files", "errors"):
+            data["observations"][0][name] = [{"name": text, "kind": text, "id": text, "counts": {"requests": 1}} for text in HOSTILE]
+        data["observations"][0]["findings"] = [{"message": text} for text in HOSTILE]
         for run in data["runs"]:
             run["requests"] = [{"milliseconds": index, "path": text, "status": 200, "size": 5} for index, text in enumerate(HOSTILE)]
             run["foreign"] = [{"url": text, "directive": text} for text in HOSTILE]

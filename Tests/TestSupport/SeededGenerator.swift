@@ -22,7 +22,7 @@ package struct SeededGenerator: RandomNumberGenerator {
 
   /// The seed of the numbers.
   package let seed: UInt64
-  private var state: UInt64
+  private var numbers: SplitMix64
 
   package init(for test: String = #function) {
     self.init(seed: Self.run)
@@ -31,17 +31,10 @@ package struct SeededGenerator: RandomNumberGenerator {
 
   package init(seed: UInt64) {
     self.seed = seed
-    state = seed
+    numbers = SplitMix64(seed: seed)
   }
 
-  // SplitMix64.
-  package mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
-  }
+  package mutating func next() -> UInt64 { numbers.next() }
 
   /// Returns bytes that do not compress.
   package mutating func bytes(_ count: Int) -> [UInt8] {

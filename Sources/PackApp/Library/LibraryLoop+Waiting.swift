@@ -77,7 +77,7 @@ extension LibraryLoop {
     defer { locks.unlock("pack/\(id)") }
     let store = delivery.store
     var offered = try? await delivery.lookup([id]).packs[id]
-    if let pack = offered, pack.isCandidate, try await store.current(id)?.sha256 != pack.sha256 {
+    if let pack = offered, pack.isCandidate, opened.withLock({ $0[id]?.installed.sha256 }) != pack.sha256 {
       await askAboutRollouts()
       offered = try? await delivery.lookup([id]).packs[id]
     }

@@ -209,8 +209,8 @@ actor LibraryLoop {
     return true
   }
 
-  /// Asks the server for the manifest before a candidate of a rollout begins here, unless it was asked in the last minute: it may have been taken back. Waits
-  /// for at most one and a half seconds; after that, what is known counts.
+  /// Asks the server for the manifest before this process opens a candidate for the first time, unless it was asked in the last minute: it may have been
+  /// taken back. Waits for at most one and a half seconds; after that, what is known counts.
   func askAboutRollouts() async {
     let time = delivery.state.time
     if let refreshed, time >= refreshed, time - refreshed <= Self.freshSeconds { return }

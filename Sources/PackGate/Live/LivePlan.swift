@@ -53,7 +53,8 @@ struct LivePlan: Sendable {
     guard let size = file.size else { return [0...0] }
     let length = min(size, Self.sampleSize)
     guard size > 0, file.kind == .earlier || size > length else { return [] }
-    let place = Self.mix(seed ^ file.sha256.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }) % (size - length + 1)
+    var random = SplitMix64(seed: seed ^ file.sha256.prefix(8).reduce(0) { $0 << 8 | UInt64($1) })
+    let place = random.next() % (size - length + 1)
     let starts = file.kind == .earlier ? [0] : isQuick ? [0, place, size - length] : [place]
     return starts.map { $0...($0 + length - 1) }
   }
@@ -78,13 +79,5 @@ struct LivePlan: Sendable {
     )
     examples = Set(
       Dictionary(grouping: files, by: \.kind).values.compactMap { $0.min { ($0.size ?? 0, $0.url) < ($1.size ?? 0, $1.url) }?.url })
-  }
-
-  /// The finaliser of SplitMix64.
-  private static func mix(_ value: UInt64) -> UInt64 {
-    var value = value &+ 0x9E37_79B9_7F4A_7C15
-    value = (value ^ value >> 30) &* 0xBF58_476D_1CE4_E5B9
-    value = (value ^ value >> 27) &* 0x94D0_49BB_1331_11EB
-    return value ^ value >> 31
   }
 }

@@ -13,6 +13,8 @@ package struct HTMLReport: Sendable {
   package var run: LoadRun?
   /// Simulated deliveries.
   package var rehearsals: [RecordedRehearsal] = []
+  /// What access logs say.
+  package var observations: [RecordedObservation] = []
   /// What would make packs smaller.
   package var advice: [Advice] = []
   /// The version of the program, for the foot of the page.
@@ -47,6 +49,7 @@ package struct HTMLReport: Sendable {
     text.add("gate", gate.reportValue)
     text.add("advice", .list(advice.map(\.reportValue)))
     text.add("rehearsals", .list(rehearsals.map(\.reportValue)))
+    text.add("observations", .list(observations.map(\.reportValue)))
     text.add("runs", .list((run?.packs ?? []).map(\.reportValue)))
     return text.page(title: release.title)
   }

@@ -50,7 +50,7 @@ package struct FaultPlan: Sendable {
 final class FaultDice: Sendable {
   private struct State {
     var struck = 0
-    var random: UInt64
+    var random: SplitMix64
   }
 
   private let plan: FaultPlan
@@ -58,7 +58,7 @@ final class FaultDice: Sendable {
 
   init(_ plan: FaultPlan) {
     self.plan = plan
-    state = Monitor(State(random: plan.seed))
+    state = Monitor(State(random: SplitMix64(seed: plan.seed)))
   }
 
   /// Returns the plan if it applies to this request for a file, or else a plan without faults.
@@ -66,19 +66,9 @@ final class FaultDice: Sendable {
     guard !plan.isEmpty, plan.means(name) else { return FaultPlan() }
     return state.withLock { state in
       if let times = plan.times, state.struck >= times { return FaultPlan() }
-      if let chance = plan.chance, Self.next(&state.random) >= chance { return FaultPlan() }
+      if let chance = plan.chance, state.random.fraction() >= chance { return FaultPlan() }
       state.struck += 1
       return plan
     }
-  }
-
-  /// Returns the next random number of SplitMix64, from 0 to 1.
-  private static func next(_ state: inout UInt64) -> Double {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    mixed ^= mixed >> 31
-    return Double(mixed >> 11) / Double(1 << 53)
   }
 }

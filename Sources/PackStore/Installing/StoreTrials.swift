@@ -12,7 +12,7 @@ struct StoreTrials {
     try directory.change(id) { (record) throws(PackError) in
       var events = judge(&record)
       if let offered, !offered.isCandidate { record.setCandidate(offered.bytes, false) }
-      let content = try Self.choose(version, from: record, offered)
+      let content = try record.choose(version, offered)
       // A candidate that the device no longer takes did not fail: the version before it is proven.
       let isWithdrawal = record.running?.isCandidate == true && content.isProven && !content.isCandidate && version == nil
       guard try directory.isPresent(content, of: record) else {
@@ -42,36 +42,6 @@ struct StoreTrials {
       }
       return (record.token(content.bytes, nonce: nonce), events)
     }
-  }
-
-  /// Returns the version to activate.
-  ///
-  /// - Parameter offered: What the manifest lists for this device. Nil if it lists none, or if the shard is missing: then the newest version is activated,
-  ///   because versions never get lower. A candidate goes on then, but does not start.
-  static func choose(
-    _ version: UInt64?, from record: PackRecord, _ offered: ManifestPack?
-  ) throws(PackError) -> PackRecord.Content {
-    let wanted = record.contents.filter { version == nil || $0.bytes.version == version }
-    let all = wanted.filter { !record.hasFailed($0.bytes) }
-    let running = record.running?.bytes
-    let sound = all.filter { content in
-      guard !content.isSealed else { return false }
-      guard content.isCandidate, version == nil, content.bytes != offered?.bytes else { return true }
-      return offered == nil && content.bytes == running
-    }
-    if let content = sound.first(where: { $0.bytes == offered?.bytes }) { return content }
-    if let content = sound.max(by: { $0.bytes.version < $1.bytes.version }) { return content }
-    if let sealed = all.first(where: \.isSealed) { throw record.sealed(sealed) }
-    let what = version.map { "version \($0) of pack '\(record.id)'" } ?? "pack '\(record.id)'"
-    if let failure = record.failures.last(where: { version == nil || $0.bytes.version == version }) {
-      throw PackError(
-        .versionFailed, "version \(failure.bytes.version) of pack '\(record.id)' failed on this device: \(failure.reason)",
-        advice: .publishNewVersion)
-    }
-    if record.purged != nil, record.contents.isEmpty {
-      throw PackError(.purged, of: what, "was removed to free space", advice: .install)
-    }
-    throw PackError(.notInstalled, of: what, "is not installed", advice: .install)
   }
 
   func confirm(_ token: BootToken) throws(PackError) -> [StoreEvent] {
@@ -265,5 +235,35 @@ extension PackRecord {
         .versionFailed, "version \(bytes.version) of pack '\(id)' failed on this device: \(failure.reason)",
         advice: .publishNewVersion)
     }
+  }
+}
+
+extension PackRecord {
+  /// Returns the version to activate.
+  ///
+  /// - Parameter offered: What the manifest lists for this device. Nil if it lists none, or if the shard is missing: then the newest version is activated,
+  ///   because versions never get lower. A candidate goes on then, but does not start.
+  package func choose(_ version: UInt64?, _ offered: ManifestPack?) throws(PackError) -> Content {
+    let wanted = contents.filter { version == nil || $0.bytes.version == version }
+    let all = wanted.filter { !hasFailed($0.bytes) }
+    let running = self.running?.bytes
+    let sound = all.filter { content in
+      guard !content.isSealed else { return false }
+      guard content.isCandidate, version == nil, content.bytes != offered?.bytes else { return true }
+      return offered == nil && content.bytes == running
+    }
+    if let content = sound.first(where: { $0.bytes == offered?.bytes }) { return content }
+    if let content = sound.max(by: { $0.bytes.version < $1.bytes.version }) { return content }
+    if let content = all.first(where: \.isSealed) { throw sealed(content) }
+    let what = version.map { "version \($0) of pack '\(id)'" } ?? "pack '\(id)'"
+    if let failure = failures.last(where: { version == nil || $0.bytes.version == version }) {
+      throw PackError(
+        .versionFailed, "version \(failure.bytes.version) of pack '\(id)' failed on this device: \(failure.reason)",
+        advice: .publishNewVersion)
+    }
+    if purged != nil, contents.isEmpty {
+      throw PackError(.purged, of: what, "was removed to free space", advice: .install)
+    }
+    throw PackError(.notInstalled, of: what, "is not installed", advice: .install)
   }
 }

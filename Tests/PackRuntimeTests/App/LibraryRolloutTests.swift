@@ -102,6 +102,28 @@ struct LibraryRolloutTests {
     #expect(try await running(packs) == 1)
   }
 
+  @Test("a process that did not open a candidate yet asks, also if the one before it ran it: what was halted goes back at once")
+  func asksAgain() async throws {
+    let sample = try await sample()
+    let network = try place.network([sample.stable, sample.candidate])
+    _ = try publish(1, sample) { $0.share = 0 }
+    var packs = try await library(network)
+    try await packs.ensure("core")
+    _ = try publish(2, sample)
+    _ = try await packs.refresh()
+    try await eventually("the candidate is not installed") { try await packs.store.installed("core").count == 2 }
+    try await packs.ensure("core")
+    #expect(try await running(packs) == 2)
+    await packs.back.stop()
+    stage.end("one")
+    published.withLock { $0 = nil }
+    packs = try await library(network, session: "two")
+    _ = try publish(3, sample) { $0.state = .halted }
+    try await packs.ensure("core")
+    #expect(try await running(packs) == 1)
+    #expect(try packs.data("core", "index.html") == Data(sample.stable.tree.files["index.html"]?.bytes ?? []))
+  }
+
   @Test("a server that does not answer holds a candidate up for a second and a half, and no longer; then what is known counts")
   func patience() async throws {
     let sample = try await sample()

@@ -140,4 +140,40 @@ struct HTMLReportTests {
     }
     #expect(throws: PackError.self) { try RecordedRehearsal.read(project.directory("none.jsonl")) }
   }
+
+  @Test("a simulated rollout is shown as counts of devices, and what observe printed as releases, files and errors")
+  func field() async throws {
+    try await project.build()
+    let rollout = """
+      {"devices":20,"event":"rollout","type":"simulation"}
+      {"seconds":0,"type":"step","what":"start 5 %"}
+      {"before":18,"bytes":7,"failed":0,"has":1,"runs":1,"seconds":3600,"type":"count"}
+      {"packBytes":7,"type":"summary"}
+      {"type":"verdict","verdict":"5 % run a candidate"}
+      """
+    let observed = """
+      {"file":"access.log","type":"log"}
+      {"counts":{"requests":5},"deviceEstimate":2,"first":"2026-11-30T08:00:00Z","type":"observation"}
+      {"counts":{"requests":3},"name":"manifest.json","type":"file"}
+      {"counts":{"requests":3},"manifest":4,"type":"release"}
+      {"count":2,"name":"core-0011223344556677.pack","status":404,"type":"error"}
+      {"message":"too many","type":"finding"}
+      """
+    try project.directory.write(Array(rollout.utf8), to: "run.jsonl")
+    try project.directory.write(Array(observed.utf8), to: "observed.jsonl")
+    let rehearsal = try RecordedRehearsal.read(project.directory("run.jsonl"))
+    let observation = try RecordedObservation.read(project.directory("observed.jsonl"))
+    let shown = try data(try await report { ($0.rehearsals, $0.observations) = ([rehearsal], [observation]) })
+    let first = try #require((shown["rehearsals"] as? [[String: Any]])?.first)
+    #expect(first["devices"] as? Int == 20 && (first["steps"] as? [[String: Any]])?.first?["what"] as? String == "start 5 %")
+    #expect((first["counts"] as? [[String: Any]])?.first?["before"] as? Int == 18)
+    let field = try #require((shown["observations"] as? [[String: Any]])?.first)
+    #expect(field["deviceEstimate"] as? Int == 2 && (field["releases"] as? [[String: Any]])?.first?["manifest"] as? Int == 4)
+    #expect((field["errors"] as? [[String: Any]])?.first?["status"] as? Int == 404)
+    #expect((field["findings"] as? [[String: Any]])?.first?["message"] as? String == "too many")
+    for wrong in ["", "{", rollout, observed + "\n" + observed] {
+      try project.directory.write(Array(wrong.utf8), to: "wrong.jsonl")
+      #expect(throws: PackError.self, "\(wrong)") { try RecordedObservation.read(project.directory("wrong.jsonl")) }
+    }
+  }
 }

@@ -21,6 +21,7 @@ struct Report: OutputVerb {
           packer report --plist App/Info.plist
           packer report dist -o build/report.html --quick
           packer report --run run.json --rehearsal install.jsonl
+          packer report --observation observed.jsonl
         """))
 
   @Argument(help: "A release directory or manifest. (default: dist beside packer.yml)", completion: .file())
@@ -35,6 +36,11 @@ struct Report: OutputVerb {
     name: .customLong("rehearsal"), help: ArgumentHelp("Also show what 'packer simulate --json' printed. Repeatable.", valueName: "file"),
     completion: .file())
   var rehearsals: [String] = []
+
+  @Option(
+    name: .customLong("observation"), help: ArgumentHelp("Also show what 'packer observe --json' printed. Repeatable.", valueName: "file"),
+    completion: .file())
+  var observations: [String] = []
 
   @Flag(name: .customLong("quick"), help: "Skip the files, and the checks that read pack contents.")
   var isQuick = false
@@ -52,11 +58,13 @@ struct Report: OutputVerb {
     var verification = try inputs.verification(of: release, for: "report", hasKey: !key.references.isEmpty, in: session)
     let configuration = verification.configuration
     try ReportFile.check(
-      page, against: inputs.files(verification) + rehearsals + [ReleasePlaces.place(ReleaseFile.lock, beside: configuration)],
+      page,
+      against: inputs.files(verification) + rehearsals + observations + [ReleasePlaces.place(ReleaseFile.lock, beside: configuration)],
       release: ReleasePlaces.directory(of: verification.target), sources: configuration?.packs ?? [])
     let lock = try verification.lock.map { (path) throws(PackError) in try ReleaseLock.read(path) }
     let compared = try ComparedRelease(reading: verification.target)
     let simulated = try rehearsals.map { (path) throws(PackError) in try RecordedRehearsal.read(path) }
+    let observed = try observations.map { (path) throws(PackError) in try RecordedObservation.read(path) }
     let resolved = isQuick ? nil : try inputs.contentKey(key, isNeeded: false, for: release, configuration, "report", in: session)
     if resolved == nil, !isQuick {
       session.console.warning(
@@ -68,7 +76,8 @@ struct Report: OutputVerb {
       try await verification.run(key: resolved, progress: progress)
     }
     var page = HTMLReport(of: compared)
-    (page.key, page.lock, page.run, page.rehearsals) = (resolved, lock, verification.run, simulated)
+    (page.key, page.lock, page.run) = (resolved, lock, verification.run)
+    (page.rehearsals, page.observations) = (simulated, observed)
     page.released = ReleasedPacks(of: configuration)
     page.version = Version.number
     if advises {

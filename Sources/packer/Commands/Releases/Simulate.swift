@@ -23,9 +23,10 @@ struct Simulate: ParsableCommand {
         packer simulate update dist --from old/dist --kill-extension 20
         packer simulate update dist --from old/dist --then next/dist
         packer simulate periodic dist --low-power --ask voices-de
+        packer simulate rollout dist --from old/dist --step 0h:5 --step 24h:halt
       """,
     shouldDisplay: HelpText.isWhole,
-    subcommands: [SimulateInstall.self, SimulateUpdate.self, SimulatePeriodic.self])
+    subcommands: [SimulateInstall.self, SimulateUpdate.self, SimulatePeriodic.self, SimulateRollout.self])
 }
 
 /// A command that simulates. It creates the directory of a device, which must be removed if the command is interrupted.

@@ -1,10 +1,8 @@
+import PackSimulator
 import TestSupport
 import Testing
 
-@testable import PackStore
-
-/// Many devices that follow one publisher, with the code of devices: the choice of editions, the memory of manifests, and the record of a pack. Files and the
-/// network are left out.
+/// Devices that follow one publisher of one pack, whose key may be stolen.
 private struct RolloutModel {
   /// What the publisher offers.
   struct Offer {
@@ -17,16 +15,9 @@ private struct RolloutModel {
   }
 
   struct Device {
-    let choice: RolloutChoice
-    /// How far the device's clock is ahead, in seconds.
-    let drift: Int64
+    var device: FleetDevice
     /// Whether its app still trusts the key that is stolen.
     var trustsStolen: Bool
-    var record = PackRecord(id: "core")
-    var memory: ManifestMemory
-    var manifest: Manifest?
-    /// The versions that were downloaded.
-    var downloads: [UInt64] = []
   }
 
   /// A manifest and the time from which on edges may have it.
@@ -59,9 +50,10 @@ private struct RolloutModel {
       let trusts = number % 2 == 0
       devices.append(
         Device(
-          choice: RolloutChoice(installation: self.random.bytes(32), groups: number % 100 == 0 ? ["testers"] : []),
-          drift: number % 10 == 0 ? Int64.random(in: -100_000...100_000, using: &self.random) : 0, trustsStolen: trusts,
-          memory: ManifestMemory(trusting: trusts ? [ownKey, stolenKey] : [ownKey])))
+          device: FleetDevice(
+            RolloutChoice(installation: self.random.bytes(32), groups: number % 100 == 0 ? ["testers"] : []),
+            drift: number % 10 == 0 ? Int64.random(in: -100_000...100_000, using: &self.random) : 0,
+            trusting: trusts ? [ownKey, stolenKey] : [ownKey]), trustsStolen: trusts))
     }
     try publish()
   }
@@ -73,17 +65,19 @@ private struct RolloutModel {
   private static func entry(_ version: UInt64) -> ManifestPack {
     let bytes = bytes(version)
     return ManifestPack(
-      id: "core", version: version, url: StoreStage.base + ManifestPack.publishedName("core", bytes.sha256), size: 1000,
+      id: "core", version: version, url: Self.base + ManifestPack.publishedName("core", bytes.sha256), size: 1000,
       sha256: bytes.sha256, contentRoot: bytes.sha256, contentSize: 1000, installSize: 8192, files: 1, maxFrame: 1000,
       keyID: "0123456789abcdef", delivery: .prefetch, install: .packed)
   }
+
+  static let base = "https://cdn.example.com/packs/"
 
   /// Publishes what is offered.
   mutating func publish(stolen version: UInt64? = nil) throws {
     var entry = Self.entry(version ?? offer.stable)
     var manifest = Manifest(
       version: offer.manifest, issued: nil, expires: ManifestTime(secondsSince1970: 1_900_000_000)!, budget: nil,
-      defaults: ManifestDefaults(baseURL: StoreStage.base), packs: [])
+      defaults: ManifestDefaults(baseURL: Self.base), packs: [])
     if version == nil, let rollout = offer.rollout, let candidate = offer.candidate {
       entry.candidate = ManifestCandidate(Self.entry(candidate), in: rollout.id)
       manifest.rollouts = [rollout]
@@ -146,64 +140,41 @@ private struct RolloutModel {
 
   /// A device starts its app: it asks for the manifest if it has a network, downloads, activates, and confirms or crashes.
   mutating func start(_ number: Int, isOnline: Bool, isStale: Bool) throws {
-    var device = devices[number]
-    defer { devices[number] = device }
+    let trusts = devices[number].trustsStolen
+    var device = devices[number].device
+    defer { devices[number].device = device }
     if isOnline {
       let last = published.last { !isStale || $0.time <= time - Self.edgeSeconds } ?? published[0]
-      if !last.isStolen || device.trustsStolen, (try? device.memory.accept(last.verified)) != nil {
-        device.manifest = last.verified.manifest
+      if !last.isStolen || trusts { device.follow(last.verified) }
+    }
+    let rollout = device.manifest?.rollouts.first
+    if isOnline {
+      for download in try device.install(at: time) where rollout?.state == .halted {
+        #expect(!download.isCandidate, "nobody downloads for what is halted")
       }
     }
-    guard let manifest = device.manifest else { return }
-    let now = ManifestTime(secondsSince1970: time + device.drift)!
-    let record = device.record
-    let chooser = EditionChooser(manifest, device.choice, at: now) { (_, bytes) throws(PackError) in record.standing(of: bytes) }
-    let offered = try #require(try chooser.editions(of: manifest).packs.first)
-    let rollout = manifest.rollouts.first
-    if let entry = manifest.packs.first, entry.bytes == offered.bytes, !offered.isCandidate {
-      device.record.setCandidate(entry.bytes, false)
-    }
-    // Plan and installation.
-    if isOnline, device.record.content(offered.bytes) == nil, !device.record.hasFailed(offered.bytes) {
-      if rollout?.state == .halted { #expect(!offered.isCandidate, "nobody downloads for what is halted") }
-      var content = PackRecord.Content(
-        bytes: offered.bytes, mode: .packed, size: 1000, sizeOnDevice: 4096, contentRoot: offered.contentRoot, isProven: false)
-      content.isCandidate = offered.isCandidate
-      for gone in device.record.surplus(keeping: 2, before: offered.bytes) { device.record.forget(gone.bytes) }
-      device.record.contents.append(content)
-      device.downloads.append(offered.version)
-    }
-    // Activation.
-    let before = device.record.running
-    guard let content = try? StoreTrials.choose(nil, from: device.record, offered) else {
-      if before?.isCandidate == true { #expect(device.record.wayBack == nil) }
-      return
-    }
-    if content.isCandidate { try check(content, device, rollout, hasRun: before?.bytes == content.bytes, at: now) }
-    if content.bytes != before?.bytes {
+    let wasCandidate = device.records["core"]?.running?.isCandidate == true
+    let activations = try device.activate(at: time) { bad.contains($0.version) }
+    if activations.isEmpty, wasCandidate { #expect(device.records["core"]?.wayBack == nil) }
+    for activation in activations {
+      let content = activation.content
+      if content.isCandidate { try check(activation, device, rollout) }
+      guard activation.isChange else { continue }
       if content.isCandidate { begun += 1 }
-      if before?.isCandidate == true, !content.isCandidate, content.isProven { withdrawn += 1 }
-      if bad.contains(content.bytes.version) {
-        failed += 1
-        device.record.trial = PackRecord.Trial(bytes: content.bytes, nonce: [], session: "", starts: 1)
-        device.record.fail(content.bytes, reason: "crash")
-      } else {
-        device.record.settle(on: content.bytes, nonce: [])
-      }
+      if wasCandidate, !content.isCandidate, content.isProven { withdrawn += 1 }
+      if bad.contains(content.bytes.version) { failed += 1 }
     }
-    for gone in device.record.surplus(keeping: 2) { device.record.forget(gone.bytes) }
-    if let running = device.record.running, !device.trustsStolen {
+    if let running = device.records["core"]?.running, !trusts {
       #expect(!stolen.contains(running.bytes.version), "nobody follows a thief")
     }
   }
 
   /// Checks that a device may run a candidate.
-  private func check(
-    _ content: PackRecord.Content, _ device: Device, _ rollout: Rollout?, hasRun: Bool, at now: ManifestTime
-  ) throws {
+  private func check(_ activation: FleetDevice.Activation, _ device: FleetDevice, _ rollout: Rollout?) throws {
     let rollout = try #require(rollout, "a candidate runs only as long as there is a rollout of it")
     #expect(rollout.state != .halted, "what is halted does not run")
-    guard !hasRun else { return }
+    guard activation.isChange else { return }
+    let now = ManifestTime(secondsSince1970: time + device.drift)!
     let place = try device.choice.place(in: rollout)
     #expect(rollout.state == .running, "what is paused does not begin")
     #expect(now < rollout.until, "nothing begins when the time is over")
@@ -213,6 +184,10 @@ private struct RolloutModel {
 
 @Suite("Many devices and one publisher", .bounded)
 struct RolloutModelTests {
+  private static let rollout = Rollout(
+    id: "winter", salt: Array(repeating: 7, count: 16), share: Rollout.wholeShare, state: .running,
+    until: ManifestTime(secondsSince1970: 1_800_003_600)!)
+
   @Test("no device begins, keeps or downloads what it should not, whatever the publisher, a thief, stale edges and wrong clocks do")
   func walk() throws {
     let (count, steps) = Effort.isFull ? (10_000, 1_000_000) : (1000, 40_000)
@@ -227,11 +202,10 @@ struct RolloutModelTests {
         let number = Int.random(in: 0..<count, using: &model.random)
         guard model.devices[number].trustsStolen else { break }
         model.devices[number].trustsStolen = false
-        model.devices[number].memory = ManifestMemory(model.devices[number].memory.accepted, trusting: [model.ownKey])
-        model.devices[number].manifest = nil
+        model.devices[number].device.trust([model.ownKey])
         for version in model.stolen {
-          for content in model.devices[number].record.contents where content.bytes.version == version {
-            model.devices[number].record.forget(content.bytes)
+          for content in model.devices[number].device.records["core"]?.contents ?? [] where content.bytes.version == version {
+            model.devices[number].device.records["core"]?.forget(content.bytes)
           }
         }
       default:
@@ -249,7 +223,7 @@ struct RolloutModelTests {
     let choices = (0..<count).map { _ in RolloutChoice(installation: random.bytes(32)) }
     var earlier: Set<Int> = []
     for share in [0, 1, 100, 500, 2500, 5000, 9999, 10_000] as [UInt64] {
-      var rollout = StoreStage.rollout
+      var rollout = Self.rollout
       (rollout.salt, rollout.share) = (random.bytes(16), share)
       let time = ManifestTime(secondsSince1970: 1_800_000_000)!
       var takers: Set<Int> = []
@@ -276,18 +250,18 @@ struct RolloutModelTests {
         id: "pack-\(number)", version: 1, url: "", size: 1_000_000, sha256: Array(repeating: UInt8(number), count: 32),
         contentRoot: Array(repeating: 1, count: 32), contentSize: 2_000_000, installSize: 2_000_000, files: 10, maxFrame: 1 << 20,
         keyID: "0123456789abcdef", delivery: .prefetch, install: .packed)
-      pack.url = StoreStage.base + ManifestPack.publishedName(pack.id, pack.sha256)
+      pack.url = RolloutModel.base + ManifestPack.publishedName(pack.id, pack.sha256)
       return pack
     }
     func size(_ rollouts: [Rollout]) throws -> Int {
       var manifest = Manifest(
         version: 1, issued: nil, expires: ManifestTime(secondsSince1970: 1_900_000_000)!, budget: nil,
-        defaults: ManifestDefaults(baseURL: StoreStage.base, keyID: "0123456789abcdef"), packs: packs)
+        defaults: ManifestDefaults(baseURL: RolloutModel.base, keyID: "0123456789abcdef"), packs: packs)
       manifest.rollouts = rollouts
       return try manifest.signedBytes().count
     }
     let eight = (0..<8).map { number in
-      var rollout = StoreStage.rollout
+      var rollout = Self.rollout
       rollout.id = "rollout-\(number)"
       return rollout
     }
