@@ -11,10 +11,11 @@ extension SharedState {
   /// - Throws: ``PackFormat/PackError/Code/stateBusy``, or an error of the file system.
   package func rolloutChoice(groups: Set<String>? = nil) throws(PackError) -> RolloutChoice? {
     guard isInRollouts else { return nil }
-    // Rollouts name no others.
-    let groups = groups?.filter { (try? PackName($0)) != nil }
+    // Rollouts name no others. What is kept must be read again.
+    let groups = groups.map { Set($0.filter { (try? PackName($0)) != nil }.sorted().prefix(Self.mostGroups)) }
     func known() throws(PackError) -> RolloutChoice? {
-      try directory.read(Self.installationName, limit: 4096, in: try directory.open()).flatMap { Self.choice(parsing: $0) }
+      let bytes = try directory.read(Self.installationName, limit: Self.longestInstallation, in: directory.open())
+      return bytes.flatMap { Self.choice(parsing: $0) }
     }
     if let known = try known(), groups == nil || groups == known.groups { return known }
     return try directory.withLock { (root) throws(PackError) in
@@ -24,6 +25,10 @@ extension SharedState {
       return choice
     }
   }
+
+  /// The most groups of an installation that count.
+  private static let mostGroups = 256
+  private static let longestInstallation = 1024 + mostGroups * (Limits.nameLength + 1)
 
   private static func randomBytes() -> [UInt8] { (0..<RolloutChoice.size).map { _ in UInt8.random(in: 0...255) } }
 

@@ -3,6 +3,8 @@ package struct OwnManifests: Sendable {
   private let trusted: TrustedKeys
   private let last: ReleaseLock.Release?
   private let records: ReleasedPacks
+  /// The recorded app versions.
+  let apps: [ReleaseLock.App]
 
   /// - Parameters:
   ///   - trusted: the keys that devices with the newest app trust. If there are none, those of the app versions in the lock.
@@ -10,8 +12,11 @@ package struct OwnManifests: Sendable {
   package init(trusted: TrustedKeys, lock: ReleaseLock, records: ReleasedPacks) {
     let ofApps = lock.apps.filter { !$0.isRetired }.flatMap(\.trustedKeys).compactMap { try? SigningPublicKey(text: $0) }
     self.trusted = trusted.signingKeys.isEmpty ? TrustedKeys(ofApps) : trusted
-    (last, self.records) = (lock.released, records)
+    (last, self.records, apps) = (lock.released, records, lock.apps)
   }
+
+  /// The version of the last recorded release; 0 if there is none.
+  var recordedVersion: UInt64 { last?.manifestVersion ?? 0 }
 
   func isTrusted(_ manifest: SignedManifest) -> Bool { (try? manifest.checkSignatures(trusting: trusted)) != nil }
 

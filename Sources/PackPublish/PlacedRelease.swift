@@ -15,12 +15,14 @@ package struct PlacedRelease: Sendable {
       throw PackError(.missingInput, of: place.title, "has no manifest, so nothing was published there", hint: "packer publish")
     }
     document = try attributing(to: "\(place.title): \(ReleaseFile.manifest)") { () throws(PackError) in try SignedManifest(bytes) }
-    guard own.isTrusted(document) else {
-      throw PackError(
-        .releaseConflict, of: place.title, "has a manifest that no trusted key signed",
-        hint: "name the place of this product, and packer.yml with -c")
-    }
     manifest = try document.parsed()
+    // One that was released with keys that were dropped since is this product's, too.
+    if !own.isTrusted(document), try !own.isRecorded(document, version: manifest.version) {
+      let signers = document.signatures.map(\.keyID).joined(separator: ", ")
+      throw PackError(
+        .releaseConflict, of: place.title, "has a manifest that no trusted key signed: it is signed by \(signers)",
+        hint: "name the place of this product with --to, packer.yml with -c, and its signing key with --sign-key")
+    }
     packs = try Self.packs(of: manifest, at: place, in: scratch)
   }
 

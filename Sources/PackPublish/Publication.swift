@@ -8,15 +8,36 @@ package struct Publication: Sendable {
   private let own: OwnManifests
   /// The version of the manifest there that may be replaced although it is another product's, or a thief's.
   private let replaced: UInt64?
-  /// Whether it may end rollouts, as one that finishes them does.
-  private let endsRollouts: Bool
+  /// The bytes of the manifest that this one was made from, by a change of its rollouts. Nil for a release that was built.
+  private let before: [UInt8]?
+  private let packs: Packs
 
-  package init(
-    _ release: ReleaseFiles, at place: any PublishingPlace, own: OwnManifests, replacing replaced: UInt64? = nil, endsRollouts: Bool = false
-  ) {
-    (self.release, self.place, self.own, self.replaced) = (release, place, own, replaced)
-    self.endsRollouts = endsRollouts
+  /// What is done about packs, deltas and leads.
+  package enum Packs: Sendable {
+    /// Those that are missing are uploaded, and all are compared.
+    case uploaded
+    /// They must be at the place.
+    case present
+    /// They are what devices have already, at the place or not.
+    case unchanged
   }
+
+  package init(_ release: ReleaseFiles, at place: any PublishingPlace, own: OwnManifests, replacing replaced: UInt64? = nil) {
+    (self.release, self.place, self.own, self.replaced) = (release, place, own, replaced)
+    (before, packs) = (nil, .uploaded)
+  }
+
+  /// The publication of a manifest that was made from the one at the place, whose bytes these are.
+  init(_ release: ReleaseFiles, at place: any PublishingPlace, own: OwnManifests, following before: [UInt8], packs: Packs) {
+    (self.release, self.place, self.own, self.before, self.packs) = (release, place, own, before, packs)
+    replaced = nil
+  }
+
+  /// The files that are uploaded and compared.
+  private var brought: [ReleaseFiles.File] { packs == .uploaded ? release.files : release.files.filter { Shard.isFileName($0.name) } }
+
+  /// The files that must be at the place when the manifest comes.
+  private var required: [ReleaseFiles.File] { packs == .unchanged ? brought : release.files }
 
   /// What a publication does, before it does anything.
   package struct Plan: Sendable {
@@ -49,6 +70,9 @@ package struct Publication: Sendable {
     let there = try place.sizes()
     let published = there[ReleaseFile.manifest] == nil ? nil : try place.contents(of: ReleaseFile.manifest, limit: Manifest.largestSize)
     let isPublished = published == release.manifestBytes
+    if let before, published != before, !isPublished {
+      throw conflict("has another manifest than a moment ago: another publisher is at work", hint: "run it again")
+    }
     let former = published.flatMap(Self.manifest)
     if let published, former == nil, !release.manifestBytes.starts(with: published) {
       throw conflict(
@@ -68,12 +92,12 @@ package struct Publication: Sendable {
     }
     try checkVersions(after: predecessor)
     if let predecessor, !isPublished { try checkRollouts(of: predecessor) }
-    let missing = release.files.filter { there[$0.name] != $0.size }
+    let missing = brought.filter { there[$0.name] != $0.size }
     let names = Set(release.files.map(\.name) + release.openers.keys.map(\.name))
     let others = there.filter { name, _ in !names.contains(name) && ManifestPack.isPublishedName(name) }
     // Its shards are not read.
     let named = Set((predecessor?.packs ?? []).map(\.fileName))
-    let unsure = release.files.filter { there[$0.name] == $0.size && (isPublished || !named.contains($0.name)) }
+    let unsure = brought.filter { there[$0.name] == $0.size && (isPublished || !named.contains($0.name)) }
     let size = (release.files.reduce(0 as UInt64) { $0.adding($1.size) }, missing.reduce(0 as UInt64) { $0.adding($1.size) })
     return Plan(
       missing: missing, present: (release.files.count - missing.count, size.0 - size.1),
@@ -118,7 +142,8 @@ package struct Publication: Sendable {
 
   /// Throws if the release would end a rollout under way, or brings to everybody what was withdrawn.
   private func checkRollouts(of former: Manifest) throws(PackError) {
-    guard !endsRollouts, !former.rollouts.isEmpty else { return }
+    // One that replaces whatever is there, and one that changes rollouts, may end them.
+    guard before == nil, replaced == nil, !former.rollouts.isEmpty else { return }
     if let rollout = former.rollouts.first(where: { $0.state != .halted }) {
       throw conflict(
         "has rollout '\(rollout.id)' under way, which this release would end",
@@ -206,9 +231,10 @@ package struct Publication: Sendable {
     try place.exclusively { () throws(PackError) in
       // A process that removes what earlier releases needed may have been at work.
       let there = try place.sizes()
-      if let file = release.files.first(where: { there[$0.name] != $0.size }) {
+      if let file = required.first(where: { there[$0.name] != $0.size }) {
         throw PackError(
-          .releaseConflict, of: place.title, "does not have \(file.name) any more, which was there before", hint: "run it again")
+          .releaseConflict, of: place.title, "does not have \(file.name) any more, which was there before",
+          hint: packs == .uploaded ? "run it again" : "bring it back from the release directory or 'released', then run it again")
       }
       try place.replaceManifest(with: release.manifestPath, known: plan.published)
     }
@@ -220,8 +246,12 @@ package struct Publication: Sendable {
     }
     // Where nothing excludes the other process, it may have looked before this one did.
     let there = try place.sizes()
-    let lost = release.files.filter { there[$0.name] != $0.size }
-    guard !lost.isEmpty else { return }
+    let lost = required.filter { there[$0.name] != $0.size }
+    guard let one = lost.first else { return }
+    guard packs == .uploaded else {
+      throw PackError(
+        .wrongPack, of: place.title, "has lost \(one.name)", hint: "bring it back from the release directory or 'released'")
+    }
     try place.add(lost.map(\.name), from: release.directory)
     guard let first = try place.different(lost, from: release.directory).first else { return }
     throw PackError(

@@ -35,6 +35,11 @@ package struct Restoration: Sendable {
     let old = try kept.release(version, orLast: last)
     try checkKey("\(key.key.id)", of: old, after: last)
     let earlier = old.packs.filter { !$0.isRemoved }
+    if let pack = earlier.first(where: { $0.standing != nil }) {
+      throw PackError(
+        .releaseConflict, "manifest \(version) offered version \(pack.version) of pack '\(pack.id)' to devices of a rollout only",
+        hint: "choose a manifest that was for everybody: packer release list")
+    }
     var packs = Dictionary(last.packs.filter { !$0.isRemoved }.map { ($0.id, $0) }) { first, _ in first }
     let ids = Set(earlier.map(\.id))
     var restored = configuration

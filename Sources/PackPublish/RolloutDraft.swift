@@ -25,9 +25,7 @@ package struct RolloutDraft: Sendable {
     guard release.manifest.defaults.baseURL == manifest.defaults.baseURL else {
       throw Self.refusal("the release is for another address than the published one", hint: "publish it for everybody: packer publish")
     }
-    guard !manifest.rollouts.contains(where: { $0.id == rollout.id }) else {
-      throw Self.refusal("there is a rollout '\(rollout.id)' already", hint: "give this one another name")
-    }
+    try checkName(rollout.id)
     let before = Dictionary(packs.map { ($0.id, $0) }) { first, _ in first }
     let halted = Set(manifest.rollouts.filter { $0.state == .halted }.map(\.id))
     var next: [ManifestPack] = []
@@ -53,15 +51,28 @@ package struct RolloutDraft: Sendable {
       throw Self.refusal("no pack of the release differs from the published one", hint: "change it and build it first: packer build")
     }
     notes.append("candidates: \(candidates.joined(separator: ", "))")
+    noteNobody(rollout)
     let used = Set(next.compactMap { $0.candidate?.rollout })
     let kept = manifest.rollouts.filter { used.contains($0.id) }
     guard kept.count < Rollout.largestCount else {
-      throw Self.refusal("\(Rollout.largestCount) rollouts are under way", hint: "finish or halt one first")
+      let stopped = kept.count(where: { $0.state == .halted })
+      throw Self.refusal(
+        "the manifest has \(kept.count) rollouts, \(stopped) of them halted",
+        hint: "finish one; halted ones go when their packs are published anew")
     }
     manifest = release.manifest
     manifest.rollouts = (kept + [rollout]).sorted { $0.id.precedes($1.id) }
     packs = next
     hasOtherPacks = true
+  }
+
+  /// Throws ``PackError/Code/releaseConflict`` if there is a rollout of that name.
+  package func checkName(_ id: String) throws(PackError) {
+    guard let rollout = manifest.rollouts.first(where: { $0.id == id }) else { return }
+    throw Self.refusal(
+      "there is a rollout '\(id)' already: \(rollout.state.rawValue), \(PercentText.text(rollout.share))",
+      hint: rollout.state == .halted
+        ? "give this one another name" : "go on with it (packer rollout share \(id) 25), or give this one another name")
   }
 
   /// Returns the entry of a pack that was published before and that a release has.
@@ -109,11 +120,25 @@ package struct RolloutDraft: Sendable {
 
   // MARK: Changes
 
+  /// The time from which on no further device begins.
+  package enum Term: Hashable, Sendable {
+    case exactly(ManifestTime)
+    /// Unless it was later before.
+    case atLeast(ManifestTime)
+
+    fileprivate func applied(to before: ManifestTime) -> ManifestTime {
+      switch self {
+      case .exactly(let time): time
+      case .atLeast(let time): max(time, before)
+      }
+    }
+  }
+
   /// What a rollout becomes.
   package enum Change: Hashable, Sendable {
-    case share(UInt64, until: ManifestTime)
+    case share(UInt64, until: Term)
     case pause
-    case resume(until: ManifestTime)
+    case resume(until: Term)
     case halt
     /// The candidates become the stable editions, for everybody.
     case finish
@@ -130,28 +155,43 @@ package struct RolloutDraft: Sendable {
         hint: known.isEmpty ? "packer rollout start begins one" : "there is: \(known.joined(separator: ", "))")
     }
     let state = manifest.rollouts[index].state
+    if state == .halted, change == .halt {
+      // Perhaps because it was not recorded.
+      notes.append("rollout '\(id)' was halted already")
+      return
+    }
     guard state != .halted else {
       throw Self.refusal(
         "rollout '\(id)' is halted, and its versions are withdrawn for good",
         hint: "mend the packs, so that they get new versions, then: packer build and packer rollout start")
     }
     switch change {
-    case .share(let share, let until):
+    case .share(let share, let term):
       if share < manifest.rollouts[index].share {
         notes.append("the share falls: devices that run a candidate keep it, and 'packer rollout halt' takes it back")
       }
-      (manifest.rollouts[index].share, manifest.rollouts[index].until) = (share, until)
+      manifest.rollouts[index].share = share
+      manifest.rollouts[index].until = term.applied(to: manifest.rollouts[index].until)
+      noteNobody(manifest.rollouts[index])
       if state == .paused { notes.append("rollout '\(id)' stays paused") }
     case .pause:
       guard state == .running else { throw Self.refusal("rollout '\(id)' is paused already", hint: "packer rollout resume \(id)") }
       manifest.rollouts[index].state = .paused
-    case .resume(let until): (manifest.rollouts[index].state, manifest.rollouts[index].until) = (.running, until)
+    case .resume(let term):
+      manifest.rollouts[index].state = .running
+      manifest.rollouts[index].until = term.applied(to: manifest.rollouts[index].until)
     case .halt: manifest.rollouts[index].state = .halted
     case .finish:
-      manifest.rollouts.remove(at: index)
+      let rollout = manifest.rollouts.remove(at: index)
+      if state == .paused || rollout.share < Rollout.wholeShare {
+        notes.append(
+          "rollout '\(id)' was \(state == .paused ? "paused" : "running") with \(PercentText.text(rollout.share)) of devices; all others get it at once"
+        )
+      }
       for (place, pack) in packs.enumerated() where pack.candidate?.rollout == id {
         guard var entry = pack.takingCandidate(manifest.defaults) else { continue }
         entry.stableVersion = nil
+        notes.append("pack '\(pack.id)': version \(entry.version) is for everybody, in place of \(pack.version)")
         packs[place] = entry
       }
       hasOtherPacks = true
@@ -159,6 +199,9 @@ package struct RolloutDraft: Sendable {
   }
 
   // MARK: The next manifest
+
+  /// Lets the manifest be valid until a time, if that is later.
+  package mutating func renew(until expires: ManifestTime) { manifest.expires = max(manifest.expires, expires) }
 
   /// Sets version, times, lists and budget of the next manifest.
   ///
@@ -174,6 +217,12 @@ package struct RolloutDraft: Sendable {
     manifest.packs = packs.filter { $0.delivery != .onDemand }
     manifest.catalogue = try assemble(packs.filter { $0.delivery == .onDemand })
     manifest.budget = try budget(manifest, packs)
+  }
+
+  /// Says if no device takes the candidates of a rollout.
+  private mutating func noteNobody(_ rollout: Rollout) {
+    guard rollout.share == 0, rollout.groups.isEmpty else { return }
+    notes.append("no device takes the candidates until the share is raised: packer rollout share \(rollout.id) 1")
   }
 
   static func withdrawn(_ pack: ManifestPack) -> PackError {

@@ -17,6 +17,8 @@ package struct RolloutPublication: Sendable {
     package let draft: RolloutDraft
     /// The shards of its catalogue, if packs change.
     fileprivate let catalogue: CatalogueAssembly?
+    /// The keys documents that devices need to follow its signing keys.
+    fileprivate let documents: [[UInt8]]
 
     /// The number of shards of the next manifest.
     package var shards: Int { draft.manifest.catalogue.count }
@@ -27,7 +29,7 @@ package struct RolloutPublication: Sendable {
   /// - Parameters:
   ///   - scratch: an empty directory, which gets the files of the next release.
   ///   - version: that of the next manifest, if a build took one for it. Otherwise it follows the published one.
-  /// - Throws: ``PackError/Code/manifestExpired`` if the published manifest has expired, or the errors of ``PlacedRelease`` and ``RolloutDraft``.
+  /// - Throws: the errors of ``PlacedRelease`` and ``RolloutDraft``.
   package func plan(
     in scratch: String, version: UInt64? = nil, _ change: (inout RolloutDraft) throws(PackError) -> Void
   ) throws(PackError) -> Plan {
@@ -35,18 +37,26 @@ package struct RolloutPublication: Sendable {
     let before = published.manifest
     var draft = RolloutDraft(before, published.packs)
     try change(&draft)
-    guard draft.manifest.expires > now else {
+    // It is signed anew, so it is valid as long as one that a build makes now.
+    let (end, overflow) = now.secondsSince1970.addingReportingOverflow(Int64(clamping: configuration.validitySeconds))
+    if !overflow, let expires = ManifestTime(secondsSince1970: end) { draft.renew(until: expires) }
+    // Devices may have seen what is no longer there, as after a copy of an older one was put back.
+    let copies = try place.sizes().keys.compactMap { ManifestCopy.version($0) }.filter { $0 <= before.version.adding(Limits.versionStep) }
+    let highest = max(before.version, copies.max() ?? 0, own.recordedVersion)
+    guard highest < Limits.packVersion else {
+      throw PackError(.limitExceeded, "a manifest has version \(highest), which is the highest possible")
+    }
+    if let version, version <= before.version {
       throw PackError(
-        .manifestExpired, of: place.title, "has manifest \(before.version), which expired at \(before.expires); now it is \(now)",
-        hint: "publish a manifest that is valid first: packer build --renew, then packer publish")
+        .releaseConflict, of: place.title,
+        "has manifest \(before.version), and the release is manifest \(version): it was not made after that",
+        hint: ReleaseLock.renewal)
     }
-    guard before.version < Limits.packVersion else {
-      throw PackError(.limitExceeded, "the manifest has version \(before.version), which is the highest possible")
-    }
-    let keysSize = published.document.keysBytes.reduce(0) { $0 + $1.count }
+    let documents = try documents(published.document)
+    let keysSize = documents.reduce(0) { $0 + $1.count }
     let defaults = draft.manifest.defaults
     var catalogue: CatalogueAssembly?
-    try draft.complete(version: max(before.version + 1, version ?? 0), issued: now) { (packs) throws(PackError) in
+    try draft.complete(version: max(highest + 1, version ?? 0), issued: now) { (packs) throws(PackError) in
       let assembly = try CatalogueAssembly(
         packs, atLeast: before.catalogue.count, defaults: defaults, backend: CryptoBackends.standard)
       catalogue = assembly
@@ -55,7 +65,20 @@ package struct RolloutPublication: Sendable {
       let ceiling = try ManifestReserve.size(for: manifest, keysSize: keysSize, configured: configuration.manifestCeiling)
       return try ReleaseBudget(packs: packs, manifestCeiling: ceiling, headroom: configuration.headroom).install
     }
-    return Plan(published: published, draft: draft, catalogue: catalogue)
+    return Plan(published: published, draft: draft, catalogue: catalogue, documents: documents)
+  }
+
+  /// Returns the keys documents that the oldest app version needs, as a build does.
+  private func documents(_ published: SignedManifest) throws(PackError) -> [[UInt8]] {
+    guard let path = configuration.keysFile else { return published.keysBytes.map { Array(published.bytes[$0]) } }
+    let file = try KeysFile(reading: path)
+    return file.documents(after: file.oldestVersion(of: own.apps)).map(\.bytes)
+  }
+
+  /// Returns the publication of the files of a plan. Packs are neither uploaded nor read: who can change a manifest at 2 a.m. may not have them.
+  package func publication(of files: ReleaseFiles, _ plan: Plan) -> Publication {
+    Publication(
+      files, at: place, own: own, following: plan.published.document.bytes, packs: plan.draft.hasOtherPacks ? .present : .unchanged)
   }
 
   /// Signs the next manifest, and writes it with its catalogue.
@@ -65,9 +88,7 @@ package struct RolloutPublication: Sendable {
   package func write(
     _ plan: Plan, signedBy signers: [ReleaseSigner], in scratch: String
   ) throws(PackError) -> (files: ReleaseFiles, record: BuildRecord.Manifest) {
-    let published = plan.published.document
-    let document = try SignedManifest(
-      signing: plan.draft.manifest.signedBytes(), by: signers, keys: published.keysBytes.map { Array(published.bytes[$0]) })
+    let document = try SignedManifest(signing: plan.draft.manifest.signedBytes(), by: signers, keys: plan.documents)
     guard own.isTrusted(document) else {
       throw PackError(
         .untrustedSignature, "too few of the keys that signed this manifest are trusted by the app",

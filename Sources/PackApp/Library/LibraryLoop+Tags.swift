@@ -23,6 +23,7 @@ extension LibraryLoop {
         if await delivery.store.manifest == nil { try await fetchManifest() }
       }
     }
+    var hasAsked = false
     for _ in 0..<Self.mostRounds {
       let manifest = try await delivery.store.requiredManifest()
       let listing = try await listing(of: manifest)
@@ -31,12 +32,25 @@ extension LibraryLoop {
         // A tag whose packs are all for other devices is valid, but has no packs here.
         try TagCatalog(listing.packs).check(tags)
         let packs = listing.packs.filter { delivery.isOffered($0) && !tags.isDisjoint(with: $0.tags) }
+        if !hasAsked, try await begins(packs) {
+          hasAsked = true
+          await askAboutRollouts()
+          continue
+        }
         return TagGoal(manifestVersion: manifest.version, packs: packs)
       }
       guard let request else { return nil }
       try await persistently(request.waitsForNetwork) { () async throws(PackError) in try await fetchCatalogue() }
     }
     throw PackError(.cannotRead, of: delivery.store.root, "loses the parts of the catalogue that are put there", advice: .tryAgain)
+  }
+
+  /// Returns whether one of some packs is the candidate of a rollout that is here and was not opened in this process.
+  private func begins(_ packs: [ManifestPack]) async throws(PackError) -> Bool {
+    for pack in packs where pack.isCandidate && opened.withLock({ $0[pack.id]?.installed.sha256 }) != pack.sha256 {
+      if try await delivery.store.installed(pack.id).contains(where: { $0.sha256 == pack.sha256 && $0.state != .failed }) { return true }
+    }
+    return false
   }
 
   private func fetchCatalogue() async throws(PackError) {
@@ -76,7 +90,8 @@ extension LibraryLoop {
   /// - Throws: ``PackError/Code/manifestChanged``
   func check(_ goal: TagGoal, of tags: Set<String>, for request: TagRequest? = nil) async throws(PackError) {
     let manifest = try await delivery.store.requiredManifest()
-    guard manifest.version != goal.manifestVersion else { return }
+    // Whether a candidate is offered depends on the time, too.
+    guard manifest.version != goal.manifestVersion || goal.packs.contains(where: \.isCandidate) else { return }
     // Another one may be accepted meanwhile.
     var version = manifest.version
     do throws(PackError) {

@@ -77,12 +77,14 @@ extension LibraryLoop {
     defer { locks.unlock("pack/\(id)") }
     let store = delivery.store
     var offered = try? await delivery.lookup([id]).packs[id]
-    if let pack = offered, pack.isCandidate, opened.withLock({ $0[id]?.installed.sha256 }) != pack.sha256 {
+    if let pack = offered, pack.isCandidate, opened.withLock({ $0[id]?.installed.sha256 }) != pack.sha256,
+      try await store.installed(id).contains(where: { $0.sha256 == pack.sha256 && $0.state != .failed })
+    {
       await askAboutRollouts()
       offered = try? await delivery.lookup([id]).packs[id]
     }
     guard try await store.leaveCandidate(id) else {
-      opened.withLock { $0[id] = nil }
+      forget(id)
       return false
     }
     let versions = try await store.installed(id)
@@ -95,7 +97,7 @@ extension LibraryLoop {
       } catch {
         if Self.isAboutBytes(error) {
           try await store.activate(id, version: newest.version)
-          _ = try await store.rollback(id, reason: "cannot be opened: \(error.code)")
+          _ = try await store.rollback(id, reason: RollbackReason.unreadable("\(error.code)"))
         } else {
           // It may open later: the key may be missing. Until then the version before it is used.
           guard error.code != .cancelled, try await store.current(id) != nil else { throw error }
@@ -103,8 +105,7 @@ extension LibraryLoop {
       }
     }
     guard let current = try await store.current(id) else {
-      // One that is read while it arrives is in no store yet.
-      opened.withLock { if $0[id]?.pack?.source.isArriving != true { $0[id] = nil } }
+      forget(id)
       return false
     }
     if opened.withLock({ $0[id]?.installed.sha256 }) != current.sha256 {
@@ -112,7 +113,7 @@ extension LibraryLoop {
         try await open(id)
       } catch {
         guard Self.isAboutBytes(error) else { throw error }
-        guard try await store.rollback(id, reason: "cannot be opened: \(error.code)") != nil else { throw error }
+        guard try await store.rollback(id, reason: RollbackReason.unreadable("\(error.code)")) != nil else { throw error }
         try await open(id)
       }
     }
@@ -120,6 +121,9 @@ extension LibraryLoop {
     if confirmsVersions, let token = try await store.trial(of: id) { try await store.confirm(token) }
     return true
   }
+
+  /// Closes a pack, unless it is read while it arrives: then it is in no store yet.
+  private func forget(_ id: String) { opened.withLock { if $0[id]?.pack?.source.isArriving != true { $0[id] = nil } } }
 
   /// Whether an error says that the bytes on the device are not those of the publisher. Any other error may be gone the next time.
   static func isAboutBytes(_ error: PackError) -> Bool {

@@ -8,6 +8,8 @@ actor LibraryLoop {
     case shard(address: String, size: Int)
     /// The file that opens a pack, of exactly this size in bytes. If the server does not have it, the error is ``PackError/Code/sealed``.
     case opener(address: String, size: Int)
+    /// A file whose name is all that matters: what comes is ignored.
+    case seen(address: String)
 
     /// Whether it may be missing.
     var isOpener: Bool { if case .opener = self { true } else { false } }
@@ -39,6 +41,7 @@ actor LibraryLoop {
   let bundled: BundledRelease?
   let confirmsVersions: Bool
   let consent: DownloadConsent?
+  private let seen: PackLibrary.SeenFiles?
   /// The age from which on the manifest is fetched again when the app comes to the foreground, in seconds.
   private let refreshInterval: Int64
   /// Waits before a retry that a plan put off.
@@ -97,10 +100,15 @@ actor LibraryLoop {
   var held: [PlannedDownload] = []
   /// The time when the manifest was fetched, in seconds since 1970.
   var refreshed: Int64?
+  /// The request for the manifest that is made before candidates begin, and when the last one failed, in seconds since 1970.
+  private var rolloutRequest: Task<Void, Never>?
+  private var rolloutFailure: Int64?
   /// The number of calls that fetch it now.
   private var refreshCount = 0
   /// Says when another manifest was accepted, by whomever.
   var adoptions: EventHub<StoreEvent>.Handling?
+  /// Tells what became of versions.
+  private var tellings: EventHub<StoreEvent>.Handling?
 
   struct PackBytesReceived {
     var received: UInt64
@@ -118,6 +126,7 @@ actor LibraryLoop {
     self.exports = exports
     confirmsVersions = options.confirmsVersions
     consent = options.consent
+    seen = options.seen
     refreshInterval = options.refreshInterval.components.seconds
     self.source = source
     self.sleep = sleep
@@ -125,6 +134,8 @@ actor LibraryLoop {
 
   /// Recovers from the last run, and starts the downloads.
   func start() async throws(PackError) {
+    // Before the store looks at what ran last.
+    if let seen { tellings = delivery.store.hub.handle { [weak self] event in Task { await self?.tell(event, seen) } } }
     _ = try await delivery.start()
     if let bundled { try await adopt(bundled) }
     // What began in an earlier process was agreed to then.
@@ -214,9 +225,15 @@ actor LibraryLoop {
   func askAboutRollouts() async {
     let time = delivery.state.time
     if let refreshed, time >= refreshed, time - refreshed <= Self.freshSeconds { return }
+    if rolloutRequest == nil {
+      // One that failed is not made again for each pack.
+      if let failed = rolloutFailure, time >= failed, time - failed < Self.failedSeconds { return }
+      rolloutRequest = Task { [weak self] in await self?.adoptForRollouts() }
+    }
+    guard let request = rolloutRequest else { return }
     let (answers, answer) = AsyncStream.makeStream(of: Void.self)
-    Task { [weak self] in
-      if (try? await self?.adoptPublished()) == true { await self?.planAgain(after: 1) }
+    Task {
+      await request.value
       answer.yield()
     }
     let patience = Task {
@@ -227,6 +244,18 @@ actor LibraryLoop {
     patience.cancel()
   }
 
+  private func adoptForRollouts() async {
+    do throws(PackError) {
+      if try await adoptPublished() { planAgain(after: 1) }
+      rolloutFailure = nil
+    } catch {
+      rolloutFailure = delivery.state.time
+    }
+    rolloutRequest = nil
+  }
+
+  /// The number of seconds in which a request about rollouts that failed is not made again.
+  private static let failedSeconds: Int64 = 10
   /// The age in seconds up to which a manifest tells whether a candidate may begin.
   private static let freshSeconds: Int64 = 60
 

@@ -60,6 +60,7 @@ extension PackLibrary {
         case .manifest: (manifest.absoluteString, Manifest.largestSize, "there is no manifest")
         case .shard(let address, let size): (address, size, "there is no catalogue")
         case .opener(let address, let size): (address, size, "there is no opener")
+        case .seen(let address): (address, 1 << 16, "nothing was told")
         }
       do throws(ContentFailure) {
         let last = file.isManifest ? known.withLock { $0 } : nil

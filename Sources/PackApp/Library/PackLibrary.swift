@@ -43,6 +43,8 @@ public final class PackLibrary: Sendable {
     /// The groups of this installation, such as `testers`: rollouts that name one of them give it their candidates whatever their share is. They stay on the
     /// device. Names in the form of a pack's; others take part in nothing.
     public var groups: Set<String> = []
+    /// What becomes of new versions is told to the server by some devices. If nil, nothing is.
+    public var seen: SeenFiles?
     /// The receiver of what store, downloads and state report. By default the system's log under the app's bundle identifier on Apple platforms, and
     /// nothing elsewhere.
     public var logger: (any PackLogger)? = Self.systemLogger

@@ -13,6 +13,8 @@ package struct ReleaseRecording: Sendable {
   package var origin: RecordOrigin?
   /// The manifest that is published in the place of the one that was built, because devices get its packs by a rollout.
   package var published: BuildRecord.Manifest?
+  /// The packs of which the release has a version that only devices of a rollout take.
+  package var candidates: Set<String> = []
 
   package var files: any FileSystem = SystemFiles()
 
@@ -117,11 +119,13 @@ package struct ReleaseRecording: Sendable {
 
   /// Records that another manifest offers the packs of the last release, with other shares of its rollouts.
   ///
-  /// - Parameter previous: SHA-256 of the signed part of the manifest that it replaced.
+  /// - Parameters:
+  ///   - entries: The packs that it offers, and its rollouts.
+  ///   - previous: SHA-256 of the signed part of the manifest that it replaced.
   /// - Returns: Whether the lock file had that one as its last. If not, nothing changes.
   package static func renew(
-    _ manifest: BuildRecord.Manifest, after previous: [UInt8], shards: Int, in lockPath: String, of configuration: PackerConfiguration,
-    origin: RecordOrigin?
+    _ manifest: BuildRecord.Manifest, offering entries: (packs: [ManifestPack], rollouts: [Rollout]), after previous: [UInt8], shards: Int,
+    in lockPath: String, of configuration: PackerConfiguration, origin: RecordOrigin?
   ) throws(PackError) -> Bool {
     let files = SystemFiles()
     let turn = try RecordingTurn(lockPath, files: files)
@@ -131,6 +135,10 @@ package struct ReleaseRecording: Sendable {
     (released.manifestVersion, released.signedDigest) = (manifest.version, manifest.signedDigest)
     (released.contentDigest, released.issued, released.expires) = (manifest.contentDigest, manifest.issued, manifest.expires)
     (released.shards, released.recorded) = (max(released.shards, shards), origin)
+    for index in released.packs.indices {
+      guard let entry = entries.packs.first(where: { $0.id == released.packs[index].id }) else { continue }
+      released.packs[index].note(entry, entries.rollouts)
+    }
     lock.released = released
     if let settings = configuration.updates { try ReleasedPacks(settings.packs, files: files).record(released) }
     try lock.write(to: lockPath, files: files)
@@ -275,10 +283,12 @@ package struct ReleaseRecording: Sendable {
           throw Self.conflict("pack '\(pack.id)' in \(dist) differs from the version \(pack.version) that was released")
         }
       }
-      packs.append(
-        ReleaseLock.Pack(
-          id: pack.id, version: pack.version, size: pack.size, sha256: pack.sha256, contentRoot: pack.contentRoot, keyID: pack.keyID,
-          settings: pack.settings, created: pack.created, install: installs[pack.id]))
+      var entry = ReleaseLock.Pack(
+        id: pack.id, version: pack.version, size: pack.size, sha256: pack.sha256, contentRoot: pack.contentRoot, keyID: pack.keyID,
+        settings: pack.settings, created: pack.created, install: installs[pack.id])
+      entry.standing = old[pack.id].flatMap { $0.sha256 == pack.sha256 ? $0.standing : nil }
+      if candidates.contains(pack.id) { entry.standing = .candidate }
+      packs.append(entry)
     }
     let kept = Set(packs.map(\.id))
     for var pack in before?.packs ?? [] where !kept.contains(pack.id) {

@@ -209,7 +209,7 @@ package struct PackRecord: Hashable, Sendable {
   package mutating func judgeTrial(by session: String, starts limit: Int, isAlive: (String) -> Bool) -> TrialVerdict? {
     guard var trial, trial.session != session, !isAlive(trial.session) else { return nil }
     guard trial.starts < UInt64(max(1, limit)) else {
-      fail(trial.bytes, reason: "its process ended before it was confirmed")
+      fail(trial.bytes, reason: RollbackReason.crash)
       return .failed(trial.bytes.version)
     }
     trial.starts += 1

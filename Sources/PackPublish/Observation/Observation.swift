@@ -84,6 +84,9 @@ package struct Observation {
     let release: Int?
   }
 
+  /// What devices told of versions, by pack and version.
+  private var told: [String: [UInt64: SeenCounts]] = [:]
+  private var toldCount = 0
   private var traits: [Trait]
   private var failed: [UInt64: Failure] = [:]
   private var names: [UInt64: Int] = [:]
@@ -139,7 +142,12 @@ package struct Observation {
       earlier += 1
       return
     }
-    guard let file = file(line, Self.component(line, request.target)) else {
+    let name = Self.component(line, request.target)
+    if let file = Self.seenFile(line, request.target.lowerBound..<name.upperBound, name) {
+      if request.isGet { note(file) } else { otherMethods += 1 }
+      return
+    }
+    guard let file = file(line, name) else {
       others += 1
       return
     }
@@ -245,12 +253,50 @@ package struct Observation {
     files.indices.dropFirst().reduce(Counts()) { files[$1].release == version ? $0 + counts[$1] : $0 }
   }
 
+  /// The requests that a server answered for names that may be those of deltas of no known release.
+  package var unknownDeltas: UInt64 {
+    files.indices.dropFirst().reduce(0) { sum, number in
+      guard files[number].kind == .unknown else { return sum }
+      return sum + counts[number].whole + counts[number].parts + counts[number].unchanged
+    }
+  }
+
   /// An estimate of the devices that requested anything, and of those that requested files that a release was the first to have.
   package var deviceEstimate: UInt64 { allDevices.estimate }
   package func deviceEstimate(of version: UInt64) -> UInt64 { versions.firstIndex(of: version).map { devices[$0].estimate } ?? 0 }
 
   /// How many downloads and devices were forgotten, because there were more than the tables hold at a time. If 0, no estimate suffers from that.
   package var forgotten: UInt64 { downloads.forgotten + askers.forgotten }
+
+  // MARK: What devices tell
+
+  /// Returns the file whose name tells of a version; nil if it is another one.
+  private static func seenFile(_ line: Span<UInt8>, _ path: Range<Int>, _ name: Range<Int>) -> SeenFile? {
+    // That of most requests begins otherwise.
+    guard line.isText("confirmed", at: name) || name.count > 12 && line.isText("rolled-back-", at: name.lowerBound..<name.lowerBound + 12)
+    else { return nil }
+    let start = max(path.lowerBound, path.upperBound - longestSeenPath)
+    return SeenFile(endOf: String(decoding: [UInt8](copying: line.extracting(start..<path.upperBound)), as: UTF8.self))
+  }
+
+  private static let longestSeenPath = Limits.nameLength + 60
+
+  private mutating func note(_ file: SeenFile) {
+    if told[file.id]?[file.version] == nil {
+      // Anybody can request names that do not exist.
+      guard toldCount < mostNames else {
+        others += 1
+        return
+      }
+      toldCount += 1
+    }
+    told[file.id, default: [:]][file.version, default: SeenCounts(id: file.id, version: file.version)].add(file)
+  }
+
+  /// What devices told, by pack and then by version, the newest version first.
+  package var seen: [SeenCounts] {
+    told.sorted { $0.key.precedes($1.key) }.flatMap { $0.value.values.sorted { $0.version > $1.version } }
+  }
 
   // MARK: Names
 

@@ -17,6 +17,16 @@ package struct ShareLimit: Hashable, Sendable, CustomStringConvertible {
     description = "\(number) %"
   }
 
+  /// The share in percent.
+  var percent: Double { Double(millionths) / 10_000 }
+
+  /// Returns a share in percent, with two decimals.
+  package static func percent(_ share: Double) -> String {
+    let hundredths = Int64((share.magnitude * 10_000).rounded())
+    let sign = share < 0 && hundredths > 0 ? "-" : ""
+    return "\(sign)\(hundredths / 100).\(hundredths % 100 < 10 ? "0" : "")\(hundredths % 100) %"
+  }
+
   /// Whether a part of a whole is more than the share.
   package func isExceeded(by part: UInt64, of whole: UInt64) -> Bool {
     let (left, right) = (part.multipliedFullWidth(by: 1_000_000), whole.multipliedFullWidth(by: millionths))
@@ -37,18 +47,28 @@ package struct ObservationLimits: Hashable, Sendable {
   package var errors: ShareLimit?
   /// The largest share of the devices that requested a delta, and then got the whole pack.
   package var fallbacks: ShareLimit?
+  /// The largest share of devices on which the newest version of a pack was rolled back, as *seen* files tell it.
+  package var rollbacks: ShareLimit?
   /// The least number of requests that show anything.
   package var leastRequests: UInt64
 
-  package init(errors: ShareLimit? = nil, fallbacks: ShareLimit? = nil, leastRequests: UInt64) {
-    (self.errors, self.fallbacks, self.leastRequests) = (errors, fallbacks, leastRequests)
+  package init(errors: ShareLimit? = nil, fallbacks: ShareLimit? = nil, rollbacks: ShareLimit? = nil, leastRequests: UInt64) {
+    (self.errors, self.fallbacks, self.rollbacks, self.leastRequests) = (errors, fallbacks, rollbacks, leastRequests)
   }
 
   /// Returns what is above the limits, as sentences: of all requests, and of those for the files of each release, so that the many requests for an old one
   /// do not hide the faults of the newest. Too few requests for the newest files are a finding, because they show nothing.
   package func findings(_ observation: Observation) -> [String] {
-    guard errors != nil || fallbacks != nil else { return [] }
-    var findings = findings("all requests", observation.total, isNeeded: true)
+    let told = rollbacks.map { self.findings(observation.seen, allowing: $0) } ?? []
+    guard errors != nil || fallbacks != nil else { return told }
+    var findings = told + self.findings("all requests", observation.total, isNeeded: true)
+    if observation.versions.isEmpty {
+      findings.append("no release is known, so which files are new and which are deltas is not, either")
+    } else if let unknown = fallbacks.map({ _ in observation.unknownDeltas }), unknown > 0 {
+      findings.append(
+        "\(unknown) requests were for packs or deltas of no known release, so fall-backs cannot be told: name it with --release, as what was published"
+      )
+    }
     for version in observation.versions {
       let isNewest = version == observation.versions.last
       // One that only changed the manifest has no files of its own.
@@ -57,6 +77,20 @@ package struct ObservationLimits: Hashable, Sendable {
         "files that are new in manifest \(version)", observation.total(of: version), isNeeded: isNewest && hasFiles)
     }
     return findings
+  }
+
+  /// Returns what *seen* files tell of the newest version of each pack: only what is no chance.
+  private func findings(_ seen: [SeenCounts], allowing limit: ShareLimit) -> [String] {
+    guard !seen.isEmpty else { return ["no seen file was requested, which shows nothing"] }
+    let newest = seen.enumerated().filter { $0.offset == 0 || seen[$0.offset - 1].id != $0.element.id }.map(\.element)
+    return newest.compactMap { counts in
+      guard counts.reports >= max(1, leastRequests) else {
+        return "\(counts.id) \(counts.version): \(counts.reports) seen files show too little; \(max(1, leastRequests)) are needed"
+      }
+      guard counts.leastRolledBack * 100 > limit.percent else { return nil }
+      return "\(counts.id) \(counts.version): rolled back on \(ShareLimit.percent(counts.rolledBack)) of devices, "
+        + "at least \(ShareLimit.percent(counts.leastRolledBack)) for 99 %; allowed are \(limit)"
+    }
   }
 
   private func findings(_ what: String, _ counts: Observation.Counts, isNeeded: Bool) -> [String] {

@@ -103,7 +103,7 @@ package struct ObservedReleases: Sendable {
     var recorded: [ReleaseLock.Release] = []
     let system = SystemFiles()
     for target in targets {
-      manifests.append(try manifest(target))
+      if ReleasePlaces.exists(ReleaseFolder(target).manifestPath) { manifests.append(try manifest(target)) }
       if ReleasePlaces.isDirectory(target) {
         for name in try reading(target, system.names(in: system.open(target, .directory, in: nil))).map(\.text).sorted()
         where ManifestCopy.version(name) != nil {

@@ -95,8 +95,11 @@ public struct AppDelivery: Sendable {
     }
     var start = Start()
     let groups = groups
-    // Without the file, the installation takes no candidate.
-    store.choose(by: try? await blocking { (state) throws(PackError) in try state.rolloutChoice(groups: groups) })
+    // Without the file, the installation takes no candidate. One that cannot be changed now says what was so before.
+    store.choose(
+      by: try? await blocking { (state) throws(PackError) in
+        do throws(PackError) { return try state.rolloutChoice(groups: groups) } catch { return try state.rolloutChoice() }
+      })
     start.findings = try await store.reconcile()
     do throws(PackError) {
       // What the extension followed counts, whether it accepted the manifest or not.

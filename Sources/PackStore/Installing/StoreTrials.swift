@@ -14,7 +14,9 @@ struct StoreTrials {
       if let offered, !offered.isCandidate { record.setCandidate(offered.bytes, false) }
       let content = try record.choose(version, offered)
       // A candidate that the device no longer takes did not fail: the version before it is proven.
-      let isWithdrawal = record.running?.isCandidate == true && content.isProven && !content.isCandidate && version == nil
+      let isWithdrawal =
+        record.running?.isCandidate == true && content.isProven && !content.isCandidate
+        && (version == nil || content.bytes == offered?.bytes)
       guard try directory.isPresent(content, of: record) else {
         throw PackError(
           .notInstalled, "version \(content.bytes.version) of pack '\(id)' was removed from the device",
@@ -33,6 +35,10 @@ struct StoreTrials {
         return (record.token(content.bytes, nonce: confirmed), events)
       }
       if onTrial, !isWithdrawal, content.bytes != record.current {
+        // What is on trial falls back to what runs, which must not be a candidate that was withdrawn.
+        if let offered, let running = record.running, running.isCandidate, running.bytes != offered.bytes, let way = record.wayBack {
+          record.settle(on: way.bytes, nonce: newNonce())
+        }
         record.trial = PackRecord.Trial(bytes: content.bytes, nonce: nonce, session: directory.process.session, starts: 1)
         events.append(.activated(directory.installed(content, of: record)))
       } else {
@@ -77,7 +83,7 @@ struct StoreTrials {
     let record = try directory.record(token.id) ?? PackRecord(id: token.id)
     if try outcome(record) { return (.confirmed, []) }
     guard isOver else { return (.underWay, []) }
-    let reason = "not confirmed within \(limit / 1000) ms"
+    let reason = RollbackReason.timeout(milliseconds: limit / 1000)
     let events = try directory.change(token.id) { (record) throws(PackError) -> [StoreEvent]? in
       // The trial may have been confirmed while this call waited for the lock.
       if try outcome(record) { return nil }

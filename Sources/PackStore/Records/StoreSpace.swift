@@ -191,8 +191,11 @@ struct StoreSpace {
           try !StoreDirectory.isUsed(content, of: record, in: directory.usedItems())
         else { return nil }
         let pack = directory.installed(content, of: record)
-        if record.current == content.bytes { record.purged = content.bytes }
+        let wasCurrent = record.current == content.bytes
         record.forget(content.bytes)
+        // The version before a candidate stays for this.
+        if wasCurrent, content.isCandidate { record.fallBack() }
+        if wasCurrent, record.current == nil { record.purged = content.bytes }
         return pack
       }
       guard let pack else { continue }

@@ -4,6 +4,10 @@ struct Session: Sendable {
   let signals: SignalWatch
   /// Which programs that the configuration names are started.
   var programs = ProgramUse.none
+  /// The signing key of the environment, once it was read: the variable is gone then.
+  private let environmentSigner = Monitor<ReleaseSigner?>(nil)
+
+  init(console: Console, signals: SignalWatch) { (self.console, self.signals) = (console, signals) }
 
   /// Runs a command. A signal ends the process at once if the command leaves nothing half-done on disk.
   func run(_ verb: some Verb) async throws(PackError) -> Outcome {
@@ -84,6 +88,7 @@ struct Session: Sendable {
   private func publicKeys(ofSigning configured: PackerConfiguration?) throws(PackError) -> [SigningPublicKey] {
     var keys: [SigningPublicKey] = []
     do throws(PackError) {
+      if let signer = try signerOfEnvironment() { return [signer.publicKey] }
       for reference in try KeyReference.unlessGiven(.signing, of: configured, starting: programs, signs: false) {
         keys.append(try signer(reference).publicKey)
       }
@@ -107,14 +112,27 @@ struct Session: Sendable {
     return TrustedKeys(try publicKeys(ofSigning: configuration))
   }
 
+  /// Reads the signing key of the environment once; nil if it has none.
+  private func signerOfEnvironment() throws(PackError) -> ReleaseSigner? {
+    if let known = environmentSigner.withLock({ $0 }) { return known }
+    guard KeyReference.environmentNames(of: .signing).contains(where: { ProcessEnvironment.isSet($0) }) else { return nil }
+    let signer = try signer(KeyReference.fromEnvironment(.signing))
+    environmentSigner.update { $0 = signer }
+    return signer
+  }
+
   /// Reads the signing keys that the options, the environment or the configuration name.
   func signers(_ options: SignKeyOptions, configured: PackerConfiguration) throws(PackError) -> [ReleaseSigner] {
-    let references =
-      options.references.isEmpty
-      ? try KeyReference.unlessGiven(.signing, of: configured, starting: programs) : try options.keyReferences()
     var signers: [ReleaseSigner] = []
-    for reference in references { signers.append(try signer(reference)) }
-    if options.references.isEmpty, references.count < configured.signKeys.count {
+    if options.references.isEmpty, let signer = try signerOfEnvironment() {
+      signers = [signer]
+    } else {
+      let references =
+        options.references.isEmpty
+        ? try KeyReference.unlessGiven(.signing, of: configured, starting: programs) : try options.keyReferences()
+      for reference in references { signers.append(try signer(reference)) }
+    }
+    if options.references.isEmpty, signers.count < configured.signKeys.count {
       console.warning(
         "the configuration names \(configured.signKeys.count) signing keys, and the environment gives one: the manifest is signed with that one only",
         hint: "give each with --sign-key, or unset \(KeyReference.environmentNames(of: .signing).joined(separator: ", "))")

@@ -41,7 +41,7 @@ struct LibraryOpenerTests {
       source: { [published, openers, asked, isOffline] (file) async throws(PackError) in
         switch file {
         case .manifest: return published.withLock { $0 }
-        case .shard: throw PackError(.internalError, "there is no catalogue")
+        case .shard, .seen: throw PackError(.internalError, "there is nothing else")
         case .opener(let address, let size):
           asked.withLock { $0.append(address) }
           if isOffline.withLock({ $0 }) { throw PackError(.offline, "there is no network", advice: .connect) }

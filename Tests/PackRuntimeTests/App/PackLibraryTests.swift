@@ -53,6 +53,7 @@ struct PackLibraryTests {
           return document
         case .shard(let address, let size): return try await shards.content(at: address, size: size)
         case .opener: throw PackError(.sealed, "no pack opens later", advice: .tryAgain)
+        case .seen: return []
         }
       })
   }

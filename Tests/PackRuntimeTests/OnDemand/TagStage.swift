@@ -137,7 +137,7 @@ final class TagStage: Sendable {
           if isFirst { try? await Task.sleep(for: .seconds(1_000_000)) }
           throw Self.noNetwork
         case .shard(let address, let size): return try await shard(address, size)
-        case .opener: throw PackError(.sealed, "no pack opens later", advice: .tryAgain)
+        case .opener, .seen: throw PackError(.sealed, "no pack opens later", advice: .tryAgain)
         }
       })
     try await eventually("it does not ask for a manifest") { hasAsked.withLock { $0 } }

@@ -98,6 +98,48 @@ struct StoreRolloutTests {
     return try await store.adopt(stage.manifest(2, [stage.entry(stable, offering: candidate)], [rollout { $0.share = share }]))
   }
 
+  @Test("that is halted gives way without a trial also if its version is named, as requests by tags do")
+  func named() async throws {
+    let sample = try await sample()
+    try await run(sample)
+    try await sample.store.adopt(stage.manifest(3, [sample.entry], [rollout { $0.state = .halted }]))
+    #expect(try await sample.store.run(sample.entry.takingStable, startsTrial: true) != nil)
+    #expect(try await sample.store.trial(of: "core") == nil)
+    #expect(try await running(sample.store) == 1)
+    // What was on no trial cannot fail it.
+    #expect(try await stage.open(as: "later").current("core")?.version == 1)
+  }
+
+  @Test("that is halted is not what the next version falls back to")
+  func fallsBack() async throws {
+    let sample = try await sample()
+    try await run(sample)
+    let next = try await stage.offer("core", 3)
+    var entry = next.entry
+    entry.url = StoreStage.base + ManifestPack.publishedName(entry.id, entry.sha256)
+    try await sample.store.adopt(stage.manifest(3, [entry], []))
+    try await sample.store.install(next.path, as: "core", taking: .copying)
+    #expect(try await sample.store.activate("core").version == 3)
+    #expect(try await sample.store.rollback("core", reason: "no")?.version == 1)
+  }
+
+  @Test("that is removed to free space leaves the version before it running, which stays for that")
+  func purged() async throws {
+    let stage = try StoreStage()
+    let store = try await stage.open()
+    store.choose(by: Self.choice)
+    let (stable, candidate) = (try await stage.offer("core", 1, install: .packed), try await stage.offer("core", 2, install: .packed))
+    try await store.adopt(stage.manifest(1, [stable]))
+    try await store.install(stable.path, as: "core", taking: .copying)
+    try await store.activate("core", onTrial: false)
+    try await store.adopt(stage.manifest(2, [stage.entry(stable, offering: candidate)], [rollout()]))
+    try await store.install(candidate.path, as: "core", taking: .copying)
+    try await store.confirm(store.activate("core"))
+    _ = try await store.purge(toFree: 1)
+    #expect(try await versions(store) == [1])
+    #expect(try await running(store) == 1)
+  }
+
   @Test("stays where it runs when its rollout is paused or over, and begins nowhere then")
   func paused() async throws {
     let sample = try await sample()

@@ -91,8 +91,10 @@ extension ReleaseLock {
       return "manifest \(manifest.version)"
     }
     let known = Dictionary(uniqueKeysWithValues: released.packs.map { ($0.id, $0) })
+    // The version of a candidate is taken, too.
+    let newest = published.packs.map { $0.takingCandidate(manifest.defaults) ?? $0 }
     let isOther = manifest.version == released.manifestVersion && published.verified.signedDigest != released.signedDigest
-    let others = published.packs.filter { entry in
+    let others = newest.filter { entry in
       known[entry.id].map { $0.version < entry.version || $0.version == entry.version && $0.sha256 != entry.sha256 } ?? true
     }
     guard isOther || !others.isEmpty else { return nil }
@@ -109,7 +111,12 @@ extension ReleaseLock {
       manifestVersion: manifest.version, signedDigest: published.verified.signedDigest, contentDigest: published.contentDigest,
       issued: manifest.issued ?? manifest.expires, expires: manifest.expires, rootKeyID: released?.rootKeyID, packs: released?.packs ?? [],
       shards: max(released?.shards ?? 1, manifest.catalogue.count))
-    adopt(published.packs.filter { $0.version >= known[$0.id] ?? 0 }, of: manifest, forcing: false)
+    let newest = published.packs.map { $0.takingCandidate(manifest.defaults) ?? $0 }
+    adopt(newest.filter { $0.version >= known[$0.id] ?? 0 }, of: manifest, forcing: false)
+    for index in (released?.packs ?? []).indices {
+      guard let entry = published.packs.first(where: { $0.id == released?.packs[index].id }) else { continue }
+      released?.packs[index].note(entry, manifest.rollouts)
+    }
     let offered = Set(published.packs.map(\.id))
     for (index, pack) in (released?.packs ?? []).enumerated() where !offered.contains(pack.id) { released?.packs[index].isRemoved = true }
   }
@@ -124,5 +131,16 @@ extension ReleaseLock {
           created: entry.created ?? manifest.issued ?? manifest.expires, install: entry.install)
       })
     released?.packs = adopted
+  }
+}
+
+extension ReleaseLock.Pack {
+  /// Records what the entry of a manifest says that it is: for everybody, a candidate, or withdrawn.
+  mutating func note(_ entry: ManifestPack, _ rollouts: [Rollout]) {
+    if entry.sha256 == sha256 {
+      standing = nil
+    } else if let candidate = entry.candidate, candidate.sha256 == sha256 {
+      standing = rollouts.contains { $0.id == candidate.rollout && $0.state == .halted } ? .withdrawn : .candidate
+    }
   }
 }

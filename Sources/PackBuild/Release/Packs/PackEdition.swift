@@ -12,7 +12,8 @@ struct PackEdition: Hashable, Sendable {
       return
     }
     // A pack that was removed and comes back gets a new version: clients may have deleted the earlier one.
-    if !recorded.isRemoved, recorded.contentRoot == identity.contentRoot, recorded.keyID == identity.keyID,
+    // So does one that was withdrawn: no device takes that version any more.
+    if !recorded.isRemoved, recorded.standing != .withdrawn, recorded.contentRoot == identity.contentRoot, recorded.keyID == identity.keyID,
       // A published manifest does not say the settings.
       recorded.settings == identity.settings || recorded.settings.isEmpty,
       // Devices that have it would keep it as before.

@@ -198,6 +198,13 @@ extension ReleaseLock.Pack {
       install = mode
     }
     if fields.has("removed") { isRemoved = try fields.flag("removed") }
+    if fields.has("standing") {
+      let text = try fields.text("standing")
+      guard let value = Standing(rawValue: text) else {
+        throw PackError(.invalidRecord, "'standing' is '\(text)', not candidate or withdrawn")
+      }
+      standing = value
+    }
     try fields.finish()
   }
 
@@ -207,6 +214,7 @@ extension ReleaseLock.Pack {
       "id": .text(id), "version": .number(version), "size": .number(size), "contentRoot": .text(contentRoot.hex),
       "created": .text(created.description), "keyID": .text(keyID), "settings": .text(settings), "sha256": .text(sha256.hex),
       "install": .text(install?.rawValue), "removed": isRemoved ? true : nil,
+      "standing": .text(standing?.rawValue),
     ]
   }
 }

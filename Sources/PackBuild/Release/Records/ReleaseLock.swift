@@ -70,6 +70,15 @@ package struct ReleaseLock: Hashable, Sendable {
     package var install: InstallMode?
     /// Whether the last release no longer offers it.
     package var isRemoved = false
+    /// What it is if it is no version for everybody; nil if it is one.
+    package var standing: Standing?
+
+    package enum Standing: String, Hashable, Sendable {
+      /// Only devices of a rollout take it.
+      case candidate
+      /// It was a candidate, and was taken back for good.
+      case withdrawn
+    }
 
     /// Whether two branches released different content under its version. Then nothing else may be released under it.
     package var isDoubled: Bool { contentRoot == ReleaseLock.noContent }

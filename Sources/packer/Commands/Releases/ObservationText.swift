@@ -61,8 +61,8 @@ struct ObservationText {
 
   // MARK: Parts
 
-  /// The sum, the manifest, each release, what is of no known release, and the errors.
-  var parts: [Part] { [summary, manifest] + releases + [unknown, failures].compactMap(\.self) }
+  /// The sum, the manifest, each release, what is of no known release, the errors, and what devices told.
+  var parts: [Part] { [summary, manifest] + releases + [unknown, failures].compactMap(\.self) + told }
 
   private var manifest: Part {
     let counts = observation.counts[0]
@@ -144,6 +144,35 @@ struct ObservationText {
       ]
     }
     return Part(records: records, lines: ["errors"] + Table.columns(rows, numbers: [0, 1]) + Self.more(failures.count, "errors"))
+  }
+
+  /// What devices told of each version by *seen* files, beside the version before it.
+  private var told: [Part] {
+    let seen = observation.seen
+    return seen.enumerated().map { number, counts in
+      let before = number + 1 < seen.count && seen[number + 1].id == counts.id ? seen[number + 1] : nil
+      let outcomes = SeenFile.Outcome.allCases.filter { counts.count($0) > 0 }
+      let list = outcomes.map { "\($0.rawValue) \(counts.count($0))" }.joined(separator: ", ")
+      let smallest = before.map { SeenCounts.smallestDifference(counts, $0) }
+      var lines = [
+        "\(counts.id) \(counts.version): rolled back on \(ShareLimit.percent(counts.rolledBack)) of devices, by "
+          + "\(Table.count(counts.reports, "seen file", "seen files")) (\(list))"
+      ]
+      if let before, let smallest {
+        lines.append(
+          "  version \(before.version): \(ShareLimit.percent(before.rolledBack)); a difference below \(ShareLimit.percent(smallest)) is chance"
+        )
+      }
+      let told = outcomes.map { outcome -> JSON in ["outcome": .text(outcome.rawValue), "count": .number(counts.count(outcome))] }
+      return Part(
+        records: [
+          [
+            "type": "seen", "id": .text(counts.id), "version": .number(counts.version), "reports": .number(counts.reports),
+            "rolledBack": .text(ShareLimit.percent(counts.rolledBack)), "before": before.map { .number($0.version) },
+            "smallestDifference": smallest.map { .text(ShareLimit.percent($0)) }, "outcomes": .list(told),
+          ]
+        ], lines: lines)
+    }
   }
 
   private static func more(_ count: Int, _ noun: String) -> [String] {

@@ -21,6 +21,8 @@ struct Observe: OutputVerb, ReadingVerb {
         fall-backs (a delta, then the whole pack, in the order of the lines). The last million downloads and devices are remembered; how many were \
         forgotten is shown. No address is printed.
 
+        'seen' files, which an app may have its devices request, tell what became of versions (OBSERVE.md). They are counted apart.
+
         Lines that cannot be read are counted: up to ten in a log, or one in a hundred. With a limit, also too few requests end with status 1.
         """,
       examples: """
@@ -56,6 +58,12 @@ struct Observe: OutputVerb, ReadingVerb {
   var maxFallbacks: String?
 
   @Option(
+    name: .customLong("max-rollbacks"),
+    help: ArgumentHelp(
+      "The same for devices that roll the newest version of a pack back, by seen files, beyond chance.", valueName: "percent"))
+  var maxRollbacks: String?
+
+  @Option(
     name: .customLong("min-requests"),
     help: ArgumentHelp("With a limit: how many requests show enough, of all and of the newest files.", valueName: "n"))
   var minRequests: UInt64 = 100
@@ -66,6 +74,7 @@ struct Observe: OutputVerb, ReadingVerb {
     let console = session.console
     let limits = ObservationLimits(
       errors: try Self.share(maxErrors, "--max-errors"), fallbacks: try Self.share(maxFallbacks, "--max-fallbacks"),
+      rollbacks: try Self.share(maxRollbacks, "--max-rollbacks"),
       leastRequests: minRequests)
     if let twice = Dictionary(grouping: logs, by: \.self).first(where: { $0.value.count > 1 })?.key {
       throw PackError(.usage, "\(twice) was named twice, and would count twice")
@@ -101,7 +110,8 @@ struct Observe: OutputVerb, ReadingVerb {
     for target in releases { try ReleasePlaces.checkPresence(of: target, configuration: nil) }
     guard releases.isEmpty else { return releases }
     let usual = ReleasePlaces.place(ReleaseFile.folder, beside: nil)
-    return ReleasePlaces.exists(ReleaseFolder(usual).manifestPath) && ReleasePlaces.isDirectory(usual) ? [usual] : []
+    // Without it, what was recorded is known: the last release of the lock file, and those of 'released'.
+    return ReleasePlaces.isDirectory(usual) || ReleasePlaces.exists(ReleaseFile.lock) ? [usual] : []
   }
 
   private func time() throws(PackError) -> ManifestTime? {

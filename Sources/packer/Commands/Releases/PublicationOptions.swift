@@ -182,7 +182,8 @@ struct PublicationOptions: ParsableArguments {
   ///
   /// - Parameter published: the manifest that is published in the place of that of the release.
   func record(
-    _ files: ReleaseFiles, _ configuration: PackerConfiguration?, as published: BuildRecord.Manifest? = nil, in session: Session
+    _ files: ReleaseFiles, _ configuration: PackerConfiguration?, as published: BuildRecord.Manifest? = nil,
+    offering candidates: Set<String> = [], in session: Session
   ) throws(PackError) -> (recording: ReleaseRecording, report: ReleaseRecording.Report)? {
     guard let configuration else {
       session.console.warning(
@@ -197,7 +198,7 @@ struct PublicationOptions: ParsableArguments {
     }
     var recording = ReleaseRecording(dist: files.directory, lockPath: lockPath(configuration))
     recording.configuration = configuration
-    recording.published = published
+    (recording.published, recording.candidates) = (published, candidates)
     recording.origin = RecordOrigin.current(time: try BuildTime.fromEnvironment().now) { ProcessEnvironment.text(of: $0) }
     recording.trustedKeys = try session.trustedKeys([], configuration).signingKeys
     let report = try recording.record()

@@ -4,9 +4,10 @@ import ArgumentParser
 struct RolloutShare: Verb {
   static let configuration = CommandConfiguration(
     commandName: "share",
-    abstract: "Sets the share of devices that take the candidates of a rollout, and renews its time.",
+    abstract: "Sets the share of devices that take the candidates of a rollout, and prolongs its time.",
     discussion: """
-      A larger share only adds devices. With a smaller one, devices that run a candidate keep it.
+      A larger share only adds devices. With a smaller one, devices that run a candidate keep it. Further devices begin for 24 hours from now, or for as \
+      long as they would before if that is longer.
 
       Examples:
         packer rollout share winter 25
@@ -26,7 +27,7 @@ struct RolloutShare: Verb {
   var programs: ProgramUse { options.programs }
 
   func run(in session: Session) async throws(PackError) -> Outcome {
-    try options.change(name, .share(try RolloutText.share(share), until: try time.until()), in: session)
+    try options.change(name, .share(try RolloutText.share(share), until: try time.term()), in: session)
   }
 }
 
@@ -39,6 +40,9 @@ struct RolloutTimeOption: ParsableArguments {
 
   /// Returns the time from which on no further device begins.
   func until() throws(PackError) -> ManifestTime { try RolloutText.until(duration, from: try ManifestTime.now()) }
+
+  /// Returns it for a rollout under way, which goes on for as long as it did unless a duration was given.
+  func term() throws(PackError) -> RolloutDraft.Term { duration == nil ? .atLeast(try until()) : .exactly(try until()) }
 }
 
 /// `packer rollout pause`
@@ -76,7 +80,7 @@ struct RolloutResume: Verb {
   var programs: ProgramUse { options.programs }
 
   func run(in session: Session) async throws(PackError) -> Outcome {
-    try options.change(name, .resume(until: try time.until()), in: session)
+    try options.change(name, .resume(until: try time.term()), in: session)
   }
 }
 
@@ -110,7 +114,13 @@ struct RolloutFinish: Verb {
   static let configuration = CommandConfiguration(
     commandName: "finish",
     abstract: "Gives the candidates of a rollout to all devices, as the published versions.",
-    discussion: "Example:\n  packer rollout finish winter")
+    discussion: """
+      It ends the rollout, at any share and also if it is paused. A pack that was released beside it goes on as it is.
+
+      Examples:
+        packer rollout finish winter --dry-run
+        packer rollout finish winter
+      """)
 
   @Argument(help: "The name of the rollout.")
   var name: String
@@ -145,6 +155,12 @@ struct RolloutShow: OutputVerb {
     let published = try PlacedRelease(at: place, own: own, in: scratch.path)
     RolloutText.show(
       published.manifest, published.packs, at: place.title, on: session.console, "\(place.title): manifest \(published.manifest.version)")
+    let (expires, now) = (published.manifest.expires, try ManifestTime.now())
+    if expires <= now {
+      session.console.warning(
+        "it expired at \(expires), so devices do not take it any more",
+        hint: "each 'packer rollout' command that changes something renews it")
+    }
     return .done
   }
 }

@@ -51,14 +51,17 @@ struct RolloutStart: Verb {
     let rollout = Rollout(
       id: name, salt: (0..<Rollout.saltSize).map { _ in UInt8.random(in: 0...255) }, share: try RolloutText.share(share),
       groups: Set(groups).sorted { $0.precedes($1) }, state: .running, until: try time.until())
+    // First, because a variable of the environment can be read once.
+    let signers = try RolloutText.signers(signKey, configuration, isTrial: isTrial, in: session)
     let place = try options.place(for: dist, configuration, in: session)
+    let own = try options.gate.inputs.ownManifests(configuration, of: options.directory(dist, configuration), in: session)
+    try checkName(at: place, own)
     let gate = try options.releaseGate()
     let outcome = try await gate.run(dist, in: session)
     guard case .done = outcome else { return outcome }
     let directory = options.directory(dist, configuration)
     let release = try ReleaseFiles(directory)
     let packs = try ReleaseCatalogue(release.manifest, in: directory).packs
-    let own = try options.gate.inputs.ownManifests(configuration, of: directory, in: session)
     let publication = RolloutPublication(at: place, own: own, of: configuration, at: try ManifestTime.now())
     let scratch = try ScratchFolder()
     defer { withExtendedLifetime(scratch) {} }
@@ -66,15 +69,16 @@ struct RolloutStart: Verb {
       try draft.start(rollout, offering: (release.manifest, packs))
     }
     try checkBudgets(plan.draft, configuration)
-    if !isTrial {
-      let (files, record) = try publication.write(plan, signedBy: try session.signers(signKey, configured: configuration), in: scratch.path)
+    let written = try signers.map { (signers) throws(PackError) in try publication.write(plan, signedBy: signers, in: scratch.path) }
+    if !isTrial, let (files, record) = written {
       let uploaded = try publication.upload(files.files, of: release)
       if uploaded > 0 { session.console.note("uploaded and compared \(Table.count(uploaded, "file", "files"))") }
-      let upload = Publication(files, at: place, own: own, endsRollouts: true)
+      let upload = publication.publication(of: files, plan)
       let next = try upload.plan()
       _ = try upload.upload(next)
       try Task.checkpoint()
-      let recorded = try options.record(release, configuration, as: record, in: session)
+      let candidates = Set(plan.draft.packs.filter { $0.candidate?.rollout == name }.map(\.id))
+      let recorded = try options.record(release, configuration, as: record, offering: candidates, in: session)
       do throws(PackError) {
         try upload.publish(next)
       } catch {
@@ -87,6 +91,21 @@ struct RolloutStart: Verb {
     var live = gate
     (live.live, live.patience, live.only) = (options.live, PublicationOptions.patience, ["PK7"])
     return try await live.run(scratch.path, in: session)
+  }
+
+  /// Throws if the name cannot be that of a new rollout, before the release is checked, which takes longer.
+  private func checkName(at place: any PublishingPlace, _ own: OwnManifests) throws(PackError) {
+    guard (try? PackName(name)) != nil else {
+      throw PackError(
+        .usage, "'\(printable(name.utf8))' is not a name for a rollout", hint: "write it as the name of a pack: winter, or winter-2")
+    }
+    for group in groups where (try? PackName(group)) == nil {
+      throw PackError(.usage, "'\(printable(group.utf8))' is not a name for a group", hint: "write it as the name of a pack: testers")
+    }
+    let scratch = try ScratchFolder()
+    defer { withExtendedLifetime(scratch) {} }
+    let published = try PlacedRelease(at: place, own: own, in: scratch.path)
+    try RolloutDraft(published.manifest, published.packs).checkName(name)
   }
 
   /// Throws if an app version that players use promised less than both editions of the packs need.

@@ -38,33 +38,34 @@ struct RolloutOptions: ParsableArguments {
   /// Changes a rollout, and publishes the manifest.
   func change(_ id: String, _ change: RolloutDraft.Change, in session: Session) throws(PackError) -> Outcome {
     let configuration = try RolloutText.configuration(trust)
+    // First, because a variable of the environment can be read once.
+    let signers = try RolloutText.signers(signKey, configuration, isTrial: isTrial, in: session)
     let place = try place.place(configuration, starting: session.programs, showsProgress: false)
     let lockPath = configuration.path(of: ReleaseFile.lock)
     let own = OwnManifests(
       trusted: try trust.keys(configuration, isNeeded: false, in: session), lock: try ReleaseLock.readIfPresent(lockPath),
       records: ReleasedPacks(of: configuration))
-    // Without it, no key may be trusted either.
-    let signers = isTrial ? [] : try session.signers(signKey, configured: configuration)
     let publication = RolloutPublication(at: place, own: own, of: configuration, at: try ManifestTime.now())
     let scratch = try ScratchFolder()
     defer { withExtendedLifetime(scratch) {} }
     let plan = try publication.plan(in: scratch.path) { (draft) throws(PackError) in try draft.change(id, change) }
-    if !isTrial {
-      let (files, record) = try publication.write(plan, signedBy: signers, in: scratch.path)
-      let upload = Publication(files, at: place, own: own, endsRollouts: true)
+    let written = try signers.map { (signers) throws(PackError) in try publication.write(plan, signedBy: signers, in: scratch.path) }
+    if !isTrial, let (files, record) = written {
+      let upload = publication.publication(of: files, plan)
       let next = try upload.plan()
       _ = try upload.upload(next)
       // What takes back comes first; the lock file follows.
       try upload.publish(next)
       let isRecorded = try ReleaseRecording.renew(
-        record, after: try plan.published.signedDigest(), shards: plan.shards, in: lockPath, of: configuration,
+        record, offering: (plan.draft.packs, plan.draft.manifest.rollouts), after: try plan.published.signedDigest(), shards: plan.shards,
+        in: lockPath, of: configuration,
         origin: RecordOrigin.current(time: try BuildTime.fromEnvironment().now) { ProcessEnvironment.text(of: $0) })
       if isRecorded {
         session.console.note("recorded in \(lockPath): commit it")
       } else {
         session.console.warning(
           "\(lockPath) does not have manifest \(plan.published.manifest.version) as its last, so this one is not recorded",
-          hint: ReleaseLock.renewal)
+          hint: "packer release recover writes it anew from the place; then commit it")
       }
     }
     RolloutText.show(plan.draft, from: plan.published, at: place.title, isTrial: isTrial, on: session.console)
@@ -82,6 +83,22 @@ enum RolloutText {
     return configuration
   }
 
+  /// Reads the signing keys.
+  ///
+  /// - Parameter isTrial: whether nothing is published. Then a key that cannot be read is only said, and nil is returned: people and machines without it may
+  ///   look at what a change does.
+  static func signers(
+    _ options: SignKeyOptions, _ configuration: PackerConfiguration, isTrial: Bool, in session: Session
+  ) throws(PackError) -> [ReleaseSigner]? {
+    do throws(PackError) {
+      return try session.signers(options, configured: configuration)
+    } catch {
+      guard isTrial, [.noKey, .missingInput, .cannotRead].contains(error.code) else { throw error }
+      session.console.warning("the signing key was not tried: \(error.message)", hint: nil)
+      return nil
+    }
+  }
+
   /// Reads a share in percent.
   static func share(_ text: String) throws(PackError) -> UInt64 {
     guard let share = PercentText.basisPoints(text.hasSuffix("%") ? String(text.dropLast()) : text) else {
@@ -93,10 +110,10 @@ enum RolloutText {
 
   /// Returns the time until which new devices begin.
   static func until(_ text: String?, from now: ManifestTime) throws(PackError) -> ManifestTime {
-    guard let seconds = text.map(DurationText.seconds) ?? RolloutDraft.defaultSeconds,
+    guard let seconds = text.map(DurationText.seconds) ?? RolloutDraft.defaultSeconds, seconds > 0,
       let until = ManifestTime(secondsSince1970: now.secondsSince1970 + Int64(clamping: min(seconds, 1 << 32)))
     else {
-      throw PackError(.usage, "'\(printable((text ?? "").utf8))' is not a duration", hint: "write '12 hours' or '3 days'")
+      throw PackError(.usage, "'\(printable((text ?? "").utf8))' is not a duration", hint: "write '12 hours', '3 days' or '1 week'")
     }
     return until
   }

@@ -212,9 +212,9 @@ struct RolloutPlan {
 
     func change(until: ManifestTime) -> RolloutDraft.Change {
       switch self {
-      case .share(let share): .share(share, until: until)
+      case .share(let share): .share(share, until: .atLeast(until))
       case .pause: .pause
-      case .resume: .resume(until: until)
+      case .resume: .resume(until: .atLeast(until))
       case .halt: .halt
       case .finish: .finish
       }
