@@ -7,7 +7,8 @@ import Foundation
 ///     sign it, or one keys document), and `directory` (for this library only; created if it is missing) or, on Apple's systems, `group` (the app
 ///     group). The rest has usual values: `keychain` (the service with the keys, on Apple's systems, in the place of `ask`), `bundled` (a directory
 ///     with a release inside the app), `confirmsVersions` (true), `lowestManifestVersion` (0), `refreshInterval` (3600 seconds), `languages` (those of
-///     the user), `fields` (an object with the header fields of requests), `allowsCellular`, `allowsExpensive`, `allowsConstrained`, `quota` (bytes),
+///     the user), `groups` (of this installation, for rollouts), `seenShare` (from 0 to 1: how many outcomes of versions are told to the server, with
+///     `seenRandomised` percent of these at random), `fields` (an object with the header fields of requests), `allowsCellular`, `allowsExpensive`, `allowsConstrained`, `quota` (bytes),
 ///     `consentAbove` (bytes: larger downloads wait for `packer_library_answer`).
 ///   - ask: writes the key of a pack, on any thread, each time a pack is opened, also several at a time, and not after the library was closed. It may
 ///     take its time. NULL with `keychain`.

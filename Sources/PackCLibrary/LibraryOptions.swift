@@ -19,6 +19,11 @@ struct LibraryOptions: Decodable {
   /// In seconds.
   var refreshInterval: Int64?
   var languages: [String]?
+  /// The groups of the installation, for rollouts.
+  var groups: [String]?
+  /// The share of outcomes of versions that are told, from 0 to 1, and the percentage of these that is random.
+  var seenShare: Double?
+  var seenRandomised: Int?
   /// The header fields of every request.
   var fields: [String: String]?
   var allowsCellular: Bool?
@@ -31,7 +36,7 @@ struct LibraryOptions: Decodable {
 
   private enum Name: String, CodingKey, CaseIterable {
     case directory, group, manifest, trusting, keychain, bundled, confirmsVersions, lowestManifestVersion, refreshInterval, languages,
-      fields
+      groups, seenShare, seenRandomised, fields
     case allowsCellular, allowsExpensive, allowsConstrained, quota, consentAbove
   }
 
@@ -75,6 +80,9 @@ struct LibraryOptions: Decodable {
     lowestManifestVersion = try values.decodeIfPresent(UInt64.self, forKey: .lowestManifestVersion)
     refreshInterval = try values.decodeIfPresent(Int64.self, forKey: .refreshInterval)
     languages = try values.decodeIfPresent([String].self, forKey: .languages)
+    groups = try values.decodeIfPresent([String].self, forKey: .groups)
+    seenShare = try values.decodeIfPresent(Double.self, forKey: .seenShare)
+    seenRandomised = try values.decodeIfPresent(Int.self, forKey: .seenRandomised)
     fields = try values.decodeIfPresent([String: String].self, forKey: .fields)
     allowsCellular = try values.decodeIfPresent(Bool.self, forKey: .allowsCellular)
     allowsExpensive = try values.decodeIfPresent(Bool.self, forKey: .allowsExpensive)
@@ -102,6 +110,8 @@ struct LibraryOptions: Decodable {
     options.lowestManifestVersion = lowestManifestVersion ?? options.lowestManifestVersion
     options.refreshInterval = refreshInterval.map { .seconds($0) } ?? options.refreshInterval
     if let languages { options.device.languages = languages }
+    options.groups = Set(groups ?? [])
+    options.seen = seenShare.map { PackLibrary.SeenFiles(share: $0, randomised: seenRandomised ?? 0) }
     options.store.quota = quota
     if let consentAbove { options.consent = DownloadConsent(above: consentAbove, ask: ask) }
     options.transport.setRequests(

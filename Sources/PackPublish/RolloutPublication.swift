@@ -20,6 +20,8 @@ package struct RolloutPublication: Sendable {
     /// The keys documents that devices need to follow its signing keys.
     fileprivate let documents: [[UInt8]]
 
+    /// The bytes of its keys documents.
+    package var keysSize: UInt64 { documents.reduce(0) { $0 + UInt64($1.count) } }
     /// The number of shards of the next manifest.
     package var shards: Int { draft.manifest.catalogue.count }
   }

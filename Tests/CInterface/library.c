@@ -188,6 +188,8 @@ static void refuses_options(void) {
   STATUS(packer_library_open("\xff", give, NULL, NULL, NULL, &library), PackerStatusUsage);
   STATUS(packer_library_open(options("a", ""), NULL, NULL, NULL, NULL, &library), PackerStatusUsage);
   STATUS(packer_library_open(options("a", ""), give, NULL, NULL, NULL, NULL), PackerStatusUsage);
+  STATUS(packer_library_open(options("a", ",\"groups\":\"testers\""), give, NULL, NULL, NULL, &library), PackerStatusUsage);
+  STATUS(packer_library_open(options("a", ",\"seenShare\":true"), give, NULL, NULL, NULL, &library), PackerStatusUsage);
   STATUS(packer_library_open(options("a", ",\"consentAbove\":1"), give, NULL, NULL, NULL, &library), PackerStatusUsage);
   STATUS(packer_library_open(options("key", ""), give, NULL, NULL, NULL, &library), PackerStatusCannotWrite);
   STATUS(packer_library_open(options("a\\u0000b", ""), give, NULL, NULL, NULL, &library), PackerStatusUsage);
@@ -391,7 +393,7 @@ static void asks(void) {
   closed(library, told);
   STATUS(packer_wait(request, -1), PackerStatusCancelled);
   STATUS(packer_close(request), PackerStatusDone);
-  library = opened("asked", ",\"consentAbove\":1000", again);
+  library = opened("asked", ",\"consentAbove\":1000,\"groups\":[\"testers\"],\"seenShare\":0.0,\"seenRandomised\":10", again);
   STATUS(packer_library_ensure(library, game, 1, &request), PackerStatusDone);
   STATUS(packer_library_answer(library, question(again), 1), PackerStatusDone);
   STATUS(ended(PackerStatusDone, &request), PackerStatusDone);

@@ -110,6 +110,12 @@ def main():
         live = ("verify", "dist", "--only", "PK7002", "--only", "PK7023", "--live-at", server.address)
         run(place, *live)
 
+        # A device with the keys of the packs installs it, and cannot open it.
+        run(place, "key", "derive", "-c", "packer.yml", "-o", "keys")
+        device = ("--store", "phone", "--key", "file:keys/core.key", "--key", "file:keys/finale.key")
+        run(place, "store", "install", "www", *device)
+        run(place, "store", "activate", "finale", "--store", "phone", status=10)
+
         # Before the time nothing is published, whoever asks, and a wrong clock is noticed.
         record, _ = opened(place, server)
         expect(record and record["opened"] == [] and [one["id"] for one in record["later"]] == ["finale"], f"before the time: {record}")
@@ -142,6 +148,9 @@ def main():
         entry = next(one for one in map(json.loads, listing.splitlines()) if one.get("id") == "finale")["opener"]
         expect(len(data) == 156 and open_pack(pack, open_opener(data, entry, pack, own)), "the opener does not open the pack")
         run(place, *live)
+        said = run(place, "store", "install", "www", *device)
+        expect("can be opened now" in said.stderr, f"the device: {said.stdout}{said.stderr}")
+        run(place, "store", "activate", "finale", "--store", "phone")
         record, _ = opened(place, server)
         expect(record and record["opened"] == [] and record["isOpen"] == ["finale"], f"again: {record}")
         expect(found[0].read_bytes() == data, "the opener changed")

@@ -18,7 +18,10 @@ package final class NginxServer {
   ///   - failing: the percentage of requests that get status 503.
   ///   - bytesPerSecond: the speed of each connection.
   ///   - rules: more lines of the server's configuration.
-  package init(in directory: TemporaryDirectory, failing: Int = 0, bytesPerSecond: Int = 0, rules: String = "") throws {
+  ///   - edgeSeconds: for how long what is below `/edge/` is kept as an edge of a CDN keeps it, which is the same as without that.
+  package init(
+    in directory: TemporaryDirectory, failing: Int = 0, bytesPerSecond: Int = 0, rules: String = "", edgeSeconds: Int = 0
+  ) throws {
     guard let program = Self.program else { throw Failure(description: "nginx is not installed") }
     self.directory = directory
     try directory.makeDirectory("www")
@@ -27,6 +30,7 @@ package final class NginxServer {
       // Below the range from which the system takes the ports of clients.
       let port = Int.random(in: 20_000..<32_000)
       try? FileManager.default.removeItem(atPath: directory("nginx.pid"))
+      let rules = edgeSeconds == 0 ? rules : rules + Self.edge(edgeSeconds)
       try directory.write(Self.configuration(directory.path, port, failing, bytesPerSecond, rules).utf8, to: "nginx.conf")
       let process = try ChildProcess(program, ["-p", directory.path, "-c", directory("nginx.conf"), "-e", directory("error.log")])
       // A server whose port is taken ends by itself.
@@ -58,6 +62,18 @@ package final class NginxServer {
 
   package var url: String { "http://127.0.0.1:\(port)" }
 
+  /// The rules of an edge, which asks the server itself for what it does not have.
+  private static func edge(_ seconds: Int) -> String {
+    """
+    location ~ ^/edge/(.*)$ {
+      proxy_pass http://127.0.0.1:$server_port/$1;
+      proxy_cache edge;
+      proxy_cache_valid 200 \(seconds)s;
+      proxy_ignore_headers Cache-Control Expires;
+    }
+    """
+  }
+
   private static func configuration(_ place: String, _ port: Int, _ failing: Int, _ bytesPerSecond: Int, _ rules: String) -> String {
     """
     daemon off;
@@ -71,6 +87,7 @@ package final class NginxServer {
       access_log \(place)/access.log requests;
       client_body_temp_path \(place)/temp;
       proxy_temp_path \(place)/temp;
+      proxy_cache_path \(place)/cache keys_zone=edge:1m;
       fastcgi_temp_path \(place)/temp;
       uwsgi_temp_path \(place)/temp;
       scgi_temp_path \(place)/temp;

@@ -28,6 +28,8 @@ declare module '@capacitor/cli' {
       key?: string
       /** Whether `ensure` confirms a new version. If false, `confirm` has to follow, or the version before is used again. By default true. */
       confirmsVersions?: boolean
+      /** On iOS: the groups of this installation, such as `testers`, that rollouts name. */
+      groups?: string[]
     }
   }
 }

@@ -27,6 +27,11 @@ namespace Packs
         public ulong? LowestManifestVersion;
         public int? RefreshIntervalSeconds;
         public string[] Languages;
+        /// <summary>The groups of this installation, such as <c>testers</c>, for rollouts.</summary>
+        public string[] Groups;
+        /// <summary>The share of outcomes of new versions that are told to the server, from 0 to 1, and the percentage of these that is random.</summary>
+        public double? SeenShare;
+        public int? SeenRandomised;
         public Dictionary<string, string> Fields;
         public bool? AllowsCellular;
         public bool? AllowsExpensive;
@@ -42,7 +47,8 @@ namespace Packs
             {
                 { "manifest", Manifest }, { "trusting", Trusting }, { "directory", Directory }, { "group", Group }, { "keychain", Keychain },
                 { "bundled", Bundled }, { "confirmsVersions", ConfirmsVersions }, { "lowestManifestVersion", LowestManifestVersion },
-                { "refreshInterval", RefreshIntervalSeconds }, { "languages", Languages },
+                { "refreshInterval", RefreshIntervalSeconds }, { "languages", Languages }, { "groups", Groups },
+                { "seenShare", SeenShare }, { "seenRandomised", SeenRandomised },
                 { "fields", Fields?.ToDictionary(field => field.Key, field => (object)field.Value) },
                 { "allowsCellular", AllowsCellular }, { "allowsExpensive", AllowsExpensive }, { "allowsConstrained", AllowsConstrained },
                 { "quota", Quota }, { "consentAbove", ConsentAbove },

@@ -54,7 +54,7 @@ struct StoreInstall: OutputVerb {
     discussion: """
       For a release (a directory), the manifest is adopted first, then every pack that is not installed yet is installed. A pack file is found in \
       the manifest by its file name, or by --as; a file may be a delta to a pack. Of a release, deltas are taken over installed versions where \
-      they are smaller. A pack's digest is checked before it is in the store. Files are copied unless --move is \
+      they are smaller, and openers of packs that are installed already. A pack's digest is checked before it is in the store. Files are copied unless --move is \
       given. Installed packs are not used until 'packer store activate'.
 
       Examples:
@@ -114,7 +114,10 @@ struct StoreInstall: OutputVerb {
         "pack '\(fallback.id)' was installed whole, because a delta to it could not be used: \(fallback.reason.message)",
         hint: fallback.reason.hint)
     }
+    let unsealed = try await unsealed(from: releases.first, in: opened)
+    for pack in unsealed { session.console.note("\(store.directory): version \(pack.version) of pack '\(pack.id)' can be opened now") }
     guard !(outcome.installed.isEmpty && outcome.removed.isEmpty) else {
+      guard unsealed.isEmpty else { return .done }
       session.console.note("\(store.directory): everything \(outcome.failed.isEmpty ? "" : "else ")is installed already")
       return .done
     }
@@ -130,6 +133,19 @@ struct StoreInstall: OutputVerb {
       quota == nil ? .noSpace : .quotaExceeded, of: store.directory,
       "has no room for all packs; without any version now: \(outcome.displaced.joined(separator: ", "))",
       hint: quota == nil ? "free space on the volume, and install again" : "raise --quota, and install again")
+  }
+
+  /// Opens what is sealed and of which the release has the opener, as devices do that fetch it.
+  private func unsealed(from release: String?, in opened: AssetStore) async throws(PackError) -> [InstalledPack] {
+    guard let release else { return [] }
+    var unsealed: [InstalledPack] = []
+    for pack in try await opened.sealed() {
+      let name = pack.openerURL.split(separator: "/").last.map(String.init) ?? ""
+      let path = ReleaseFolder.path(name, in: ReleasePlaces.directory(of: release))
+      guard ReleasePlaces.exists(path) else { continue }
+      unsealed.append(try await opened.unseal(pack.id, with: try SystemFiles().contents(of: path, limit: Int(clamping: pack.openerSize))))
+    }
+    return unsealed
   }
 
   /// Returns how many packs came as deltas, and what that saved; nil if none did.

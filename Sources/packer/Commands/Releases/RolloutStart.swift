@@ -68,7 +68,7 @@ struct RolloutStart: Verb {
     let plan = try publication.plan(in: scratch.path, version: release.manifest.version) { (draft) throws(PackError) in
       try draft.start(rollout, offering: (release.manifest, packs))
     }
-    try checkBudgets(plan.draft, configuration)
+    try checkBudgets(plan.draft, keysSize: plan.keysSize, configuration)
     let written = try signers.map { (signers) throws(PackError) in try publication.write(plan, signedBy: signers, in: scratch.path) }
     if !isTrial, let (files, record) = written {
       let uploaded = try publication.upload(files.files, of: release)
@@ -108,19 +108,22 @@ struct RolloutStart: Verb {
     try RolloutDraft(published.manifest, published.packs).checkName(name)
   }
 
-  /// Throws if an app version that players use promised less than both editions of the packs need.
-  private func checkBudgets(_ draft: RolloutDraft, _ configuration: PackerConfiguration) throws(PackError) {
+  /// Throws if an app version that players use, or the Info.plist that was given, promises less than both editions of the packs need.
+  private func checkBudgets(_ draft: RolloutDraft, keysSize: UInt64, _ configuration: PackerConfiguration) throws(PackError) {
     let lock = try ReleaseLock.readIfPresent(options.lockPath(configuration))
-    let size = UInt64(try draft.manifest.signedBytes().count)
-    for app in lock.apps where !app.isRetired {
-      let demand = ReleaseDemand(draft.packs, for: app.device, manifestSize: size)
-      let limits = Dictionary((app.budget?.named ?? []).map { ($0.key, $0.bytes) }) { first, _ in first }
+    // Signatures are some hundred bytes.
+    let size = UInt64(try draft.manifest.signedBytes().count).adding(keysSize).adding(1024)
+    func check(_ title: String, _ budget: InstallBudget?, _ platform: DeviceProfile.Platform?) throws(PackError) {
+      let demand = ReleaseDemand(draft.packs, for: platform, manifestSize: size)
+      let limits = Dictionary((budget?.named ?? []).map { ($0.key, $0.bytes) }) { first, _ in first }
       for (key, needed) in demand.named {
         guard let limit = limits[key], !ReleaseDemand.fits(needed, in: limit, key) else { continue }
         throw PackError(
-          .releaseConflict, "app \(app.title) promised \(key) \(limit), and the larger ones of both editions need \(needed) bytes",
-          hint: "make the packs smaller, or ship an app with a larger budget; 'packer build' prints the numbers")
+          .releaseConflict, "\(title) promises \(key) \(limit), and the larger ones of both editions need \(needed) bytes",
+          hint: "make the packs smaller, or ship an app with a larger budget: the manifest of the rollout has its numbers")
       }
     }
+    for app in lock.apps where !app.isRetired { try check("app \(app.title)", app.budget, app.device) }
+    if let path = options.gate.inputs.plist { try check(path, try InfoPlist.read(path).keys.budget, nil) }
   }
 }

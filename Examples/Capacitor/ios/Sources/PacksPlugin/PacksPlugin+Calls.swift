@@ -46,6 +46,7 @@ struct Settings: Sendable {
   private let group: String?
   private let key: String?
   private let confirmsVersions: Bool
+  private let groups: Set<String>
 
   init(_ config: PluginConfig) {
     trust = (config.getArray("trust") ?? []).compactMap { $0 as? String }
@@ -53,6 +54,7 @@ struct Settings: Sendable {
     group = config.getString("group")
     key = config.getString("key")
     confirmsVersions = config.getBoolean("confirmsVersions", true)
+    groups = Set((config.getArray("groups") ?? []).compactMap { $0 as? String })
   }
 
   /// - Parameter service: The service of the keys in the Keychain.
@@ -61,6 +63,7 @@ struct Settings: Sendable {
     // A release inside the app, for a first run without a server.
     options.bundled = Bundle.main.url(forResource: "dist", withExtension: nil)
     options.confirmsVersions = confirmsVersions
+    options.groups = groups
     var keys = KeychainKeys(service: service)
     if let text = key {
       let key = try PackKey(text: Array(text.utf8))
