@@ -57,6 +57,37 @@ struct CrashSample: Sendable {
     for (name, bytes) in shards { disk.write(bytes, to: "\(Self.published)/\(name)") }
   }
 
+  /// Lets a store follow a rollout of version 2 to all devices, over version 1; without a state, version 2 is for everybody.
+  func follow(_ state: Rollout.State?, manifest version: UInt64, by store: AssetStore) async throws(PackError) {
+    store.choose(by: RolloutChoice(installation: Array(0..<32)))
+    let base = "https://cdn.example.com/packs/"
+    var manifest = Manifest(
+      version: version, issued: nil, expires: ManifestTime(secondsSince1970: 1_900_000_000)!, budget: nil,
+      defaults: ManifestDefaults(baseURL: base), packs: [])
+    for id in Self.ids {
+      guard var stable = entries[id]?[1], var candidate = entries[id]?[2] else { continue }
+      stable.url = base + ManifestPack.publishedName(id, stable.sha256)
+      candidate.url = base + ManifestPack.publishedName(id, candidate.sha256)
+      if state == nil { stable = candidate } else { stable.candidate = ManifestCandidate(candidate, in: "winter") }
+      manifest.packs.append(stable)
+    }
+    if let state {
+      manifest.rollouts = [
+        Rollout(
+          id: "winter", salt: Array(repeating: 7, count: 16), share: Rollout.wholeShare, state: state,
+          until: ManifestTime(secondsSince1970: 1_800_000_000)!)
+      ]
+    }
+    try await store.adopt(try KeysSample.sign(manifest))
+  }
+
+  /// Lets a store run version 1, and installs version 2 as candidates that have not begun.
+  func offerCandidates(to store: AssetStore) async throws(PackError) {
+    try await release(1, to: store)
+    try await follow(.running, manifest: 2, by: store)
+    for id in Self.ids { try await store.install(download(id, 2), as: id, taking: .copying) }
+  }
+
   /// The directory of all shards.
   static let published = "/published"
 

@@ -200,7 +200,52 @@ struct CrashScenario: Sendable, CustomStringConvertible {
         },
         work: { (store, _) throws(PackError) in try await store.reconcile() },
         found: both([1]), repaired: both([1]), done: both([1])),
-    ] + deltas
+    ] + deltas + rollouts
+
+  /// Candidates of a rollout. What is stopped needs no pack from a network.
+  private static let rollouts: [CrashScenario] = [
+    CrashScenario(
+      description: "a candidate that begins",
+      before: { (store, sample) throws(PackError) in try await sample.offerCandidates(to: store) },
+      work: { (store, sample) throws(PackError) in
+        try await sample.follow(.running, manifest: 2, by: store)
+        for id in CrashSample.ids { try await store.confirm(try await store.activate(id)) }
+      },
+      found: both([1, 2]), repaired: both([1, 2]), done: both([1, 2]), refusals: [.versionFailed, .staleConfirmation]),
+    CrashScenario(
+      description: "a candidate that is halted",
+      before: { (store, sample) throws(PackError) in
+        try await sample.offerCandidates(to: store)
+        for id in CrashSample.ids { try await store.activate(id, onTrial: false) }
+      },
+      work: { (store, sample) throws(PackError) in
+        try await sample.follow(.halted, manifest: 3, by: store)
+        for id in CrashSample.ids { try await store.activate(id) }
+      },
+      found: both([1, 2]), repaired: both([1, 2]), done: both([1])),
+    CrashScenario(
+      description: "a candidate that becomes the stable version",
+      before: { (store, sample) throws(PackError) in
+        try await sample.offerCandidates(to: store)
+        for id in CrashSample.ids { try await store.activate(id, onTrial: false) }
+      },
+      work: { (store, sample) throws(PackError) in
+        try await sample.follow(nil, manifest: 3, by: store)
+        for id in CrashSample.ids { try await store.activate(id) }
+      },
+      found: both([2]), repaired: both([2]), done: both([2])),
+    CrashScenario(
+      description: "a purge of a candidate",
+      before: { (store, sample) throws(PackError) in
+        try await sample.offerCandidates(to: store)
+        for id in CrashSample.ids { try await store.activate(id, onTrial: false) }
+      },
+      work: { (store, sample) throws(PackError) in
+        try await sample.follow(.running, manifest: 2, by: store)
+        _ = try await store.purge(toFree: 1)
+      },
+      found: both([1, 2]), repaired: both([1, 2]), done: both([nil, 1, 2])),
+  ]
 
   private static let deltas: [CrashScenario] = [
     delta("packed, moved", CrashSample.packed, .moving), delta("packed, copied", CrashSample.packed, .copying),
