@@ -11,6 +11,8 @@ struct LibraryRolloutTests {
   private var stage: StoreStage { place.stage }
   private let published = Monitor<[UInt8]?>(nil)
   private let asked = Monitor<Int>(0)
+  /// The requests, in order: the kind of a file of the server, or the address and the fields of a download.
+  private let requests = Monitor<[String]>([])
   private let isHeld = Monitor(false)
 
   init() throws { place = try DeliveryStage(waits: true) }
@@ -45,7 +47,8 @@ struct LibraryRolloutTests {
         guard (try? await Task.sleep(for: .milliseconds(50))) != nil else { return }
         clock.advance(Int64(clamping: seconds))
       },
-      source: { [published, asked, isHeld] (file) async throws(PackError) in
+      source: { [published, asked, isHeld, requests] (file) async throws(PackError) in
+        requests.withLock { $0.append("\(file)") }
         guard file.isManifest else { throw PackError(.internalError, "there is nothing else") }
         asked.withLock { $0 += 1 }
         while isHeld.withLock({ $0 }) { try? await Task.sleep(for: .milliseconds(5)) }
@@ -141,6 +144,38 @@ struct LibraryRolloutTests {
     isHeld.withLock { $0 = false }
     #expect(duration >= .milliseconds(1400))
     #expect(try await running(packs) == 2)
+  }
+
+  /// What a device asks for when a rollout of half of all devices is published, and the version that it runs then.
+  private func asks() async throws -> (before: [String], after: [String], version: UInt64?) {
+    let sample = try await sample()
+    let network = try place.network([sample.stable, sample.candidate])
+    _ = try publish(1, sample) { $0.share = 0 }
+    let packs = try await library(network)
+    try await packs.ensure("core")
+    _ = try publish(2, sample) { $0.share = 5000 }
+    _ = try await packs.refresh()
+    let isPicked = try #require(try place.state().rolloutChoice()).place(in: StoreStage.rollout) < 5000
+    if isPicked { try await eventually("it is not installed") { try await packs.store.installed("core").count == 2 } }
+    try await packs.ensure("core")
+    await packs.back.stop()
+    let calls = network.calls.map { "\($0.request.url) \($0.offset) \($0.validator ?? "-")" }
+    return (requests.withLock { $0 } + calls.prefix(1), Array(calls.dropFirst()), try await running(packs))
+  }
+
+  @Test("two devices of which one is picked make the same requests until then, and after that, only the names of files differ")
+  func secrecy() async throws {
+    var found: [UInt64: (before: [String], after: [String], version: UInt64?)] = [:]
+    for _ in 0..<40 where found.count < 2 {
+      let asks = try await LibraryRolloutTests().asks()
+      found[asks.version ?? 0] = asks
+    }
+    let (picked, other) = (try #require(found[2]), try #require(found[1]))
+    #expect(Set(picked.before) == Set(other.before) && picked.before.first == "manifest")
+    #expect(other.after.isEmpty && picked.after.count == 1)
+    // The address of the candidate, and nothing else.
+    let sample = try await sample()
+    #expect(picked.after == ["\(sample.candidate.entry.url) 0 -"])
   }
 
   @Test("app and extension choose alike, by random bytes that the first of them makes, and by the groups that the app says")
