@@ -40,6 +40,8 @@ package struct ReleaseHistory: Sendable {
   package func updates(to entries: [ManifestPack]) throws(PackError) -> [ReleaseUpdate] {
     var updates: [ReleaseUpdate] = []
     try forEachRelease { release in
+      // Of one that some devices got first, the others have what the release before it had.
+      guard release.packs.allSatisfy({ $0.standing == nil }) else { return }
       let update = ReleaseUpdate(from: release, to: entries)
       if !update.packs.isEmpty { updates.append(update) }
     }

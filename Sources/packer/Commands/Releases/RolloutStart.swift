@@ -87,6 +87,7 @@ struct RolloutStart: Verb {
       }
     }
     RolloutText.show(plan.draft, from: plan.published, at: place.title, isTrial: isTrial, on: session.console)
+    if !isTrial { session.console.note("\(directory) says that the candidates are for everybody: do not put it into an app") }
     guard options.live.asks else { return .done }
     var live = gate
     (live.live, live.patience, live.only) = (options.live, PublicationOptions.patience, ["PK7"])
