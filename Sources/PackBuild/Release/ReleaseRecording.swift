@@ -135,10 +135,7 @@ package struct ReleaseRecording: Sendable {
     (released.manifestVersion, released.signedDigest) = (manifest.version, manifest.signedDigest)
     (released.contentDigest, released.issued, released.expires) = (manifest.contentDigest, manifest.issued, manifest.expires)
     (released.shards, released.recorded) = (max(released.shards, shards), origin)
-    for index in released.packs.indices {
-      guard let entry = entries.packs.first(where: { $0.id == released.packs[index].id }) else { continue }
-      released.packs[index].note(entry, entries.rollouts)
-    }
+    released.note(entries.packs, entries.rollouts)
     lock.released = released
     if let settings = configuration.updates { try ReleasedPacks(settings.packs, files: files).record(released) }
     try lock.write(to: lockPath, files: files)

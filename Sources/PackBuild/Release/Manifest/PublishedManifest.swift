@@ -113,10 +113,7 @@ extension ReleaseLock {
       shards: max(released?.shards ?? 1, manifest.catalogue.count))
     let newest = published.packs.map { $0.takingCandidate(manifest.defaults) ?? $0 }
     adopt(newest.filter { $0.version >= known[$0.id] ?? 0 }, of: manifest, forcing: false)
-    for index in (released?.packs ?? []).indices {
-      guard let entry = published.packs.first(where: { $0.id == released?.packs[index].id }) else { continue }
-      released?.packs[index].note(entry, manifest.rollouts)
-    }
+    released?.note(published.packs, manifest.rollouts)
     let offered = Set(published.packs.map(\.id))
     for (index, pack) in (released?.packs ?? []).enumerated() where !offered.contains(pack.id) { released?.packs[index].isRemoved = true }
   }
@@ -134,13 +131,18 @@ extension ReleaseLock {
   }
 }
 
-extension ReleaseLock.Pack {
-  /// Records what the entry of a manifest says that it is: for everybody, a candidate, or withdrawn.
-  mutating func note(_ entry: ManifestPack, _ rollouts: [Rollout]) {
-    if entry.sha256 == sha256 {
-      standing = nil
-    } else if let candidate = entry.candidate, candidate.sha256 == sha256 {
-      standing = rollouts.contains { $0.id == candidate.rollout && $0.state == .halted } ? .withdrawn : .candidate
+extension ReleaseLock.Release {
+  /// Records what the entries of a manifest say of its packs: that a version is for everybody, a candidate, or withdrawn.
+  mutating func note(_ entries: [ManifestPack], _ rollouts: [Rollout]) {
+    let known = Dictionary(entries.map { ($0.id, $0) }) { first, _ in first }
+    let halted = Set(rollouts.filter { $0.state == .halted }.map(\.id))
+    for (index, pack) in packs.enumerated() {
+      guard let entry = known[pack.id] else { continue }
+      if entry.sha256 == pack.sha256 {
+        packs[index].standing = nil
+      } else if let candidate = entry.candidate, candidate.sha256 == pack.sha256 {
+        packs[index].standing = halted.contains(candidate.rollout) ? .withdrawn : .candidate
+      }
     }
   }
 }
