@@ -111,16 +111,13 @@ package struct Fleet {
   }
 
   /// Simulates all devices.
-  ///
-  /// - Parameter step: Told how many devices are done.
-  package func run(_ step: (Int) -> Void = { _ in }) throws(PackError) -> Result {
+  package func run() throws(PackError) -> Result {
     let intervals = Int((duration + interval - 1) / interval)
     var result = Result(
       counts: Array(repeating: Array(repeating: 0, count: State.allCases.count), count: intervals + 1),
       packBytes: Array(repeating: 0, count: intervals + 1))
     for number in 0..<settings.devices {
       try simulate(number, &result)
-      step(number + 1)
     }
     // What was added are changes.
     for place in result.counts.indices.dropFirst() {

@@ -1,7 +1,7 @@
 import ArgumentParser
 
 /// `packer simulate rollout`
-struct SimulateRollout: OutputVerb {
+struct SimulateRollout: OutputVerb, ReadingVerb {
   static let configuration = CommandConfiguration(
     commandName: "rollout", abstract: "Gives a release to many devices by degrees, and shows who has it when.",
     discussion: """
@@ -75,10 +75,7 @@ struct SimulateRollout: OutputVerb {
     let seconds = try duration(after: plan)
     let fleet = try Fleet(
       settings, plan.publications, startingAt: plan.start, duration: seconds, countingEvery: Self.interval(seconds))
-    let result = try await session.withProgress { [devices] (progress) throws(PackError) in
-      let counter = ProgressCounter(.scanning, total: UInt64(devices), handler: progress)
-      return try fleet.run { _ in counter.add(1) }
-    }
+    let result = try fleet.run()
     let text = FleetText(result, plan, settings, interval: Self.interval(seconds))
     for part in text.parts { console(session, part) }
     return .done
