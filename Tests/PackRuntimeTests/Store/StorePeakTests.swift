@@ -207,6 +207,31 @@ struct StorePeakTests {
     #expect(figure > 0)
   }
 
+  @Test(
+    "a candidate of another size takes exactly the computed bytes, beside the version before it, which stays; so does the one after it",
+    arguments: [1, 2, 3], [5_000, 60_000])
+  func candidate(keepVersions: Int, size: Int) async throws {
+    let device = try Following(StorePolicy(keepVersions: keepVersions, freeSpaceMargin: 0))
+    let stable = try await device.stage.offer("core", 1, size: 30_000)
+    let first = try device.stage.manifest(1, [stable])
+    _ = try await device.update(try await device.start(1), to: [stable], first, order: ["core"], opened: ["core": false])
+    // Two rollouts, of which the first became the stable version.
+    var before = stable
+    for version in [2, 3] as [UInt64] {
+      let candidate = try await device.stage.offer("core", version, size: version == 2 ? size : 20_000)
+      let manifest = try device.stage.manifest(version, [device.stage.entry(before, offering: candidate)], [StoreStage.rollout])
+      let store = try await device.start(Int(version))
+      store.choose(by: RolloutChoice(installation: Array(0..<32)))
+      let installed = try await device.installed(in: store)
+      let figure = StorePeak(updatingTo: [candidate.entry], installed: installed, manifestSize: UInt64(manifest.bytes.count))
+      let held = try await device.update(store, to: [candidate], manifest, order: ["core"], opened: ["core": true])
+      #expect(held == figure.total, "\(version): \(figure)")
+      #expect(try await store.current("core")?.version == version)
+      #expect(try await store.installed("core").contains { $0.version == before.entry.version }, "the way back stays")
+      before = candidate
+    }
+  }
+
   @Test("a pack that is never opened does not keep more versions than a pack that is")
   func neverOpened() async throws {
     let stage = try StoreStage()
