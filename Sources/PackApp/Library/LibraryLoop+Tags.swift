@@ -32,7 +32,7 @@ extension LibraryLoop {
         // A tag whose packs are all for other devices is valid, but has no packs here.
         try TagCatalog(listing.packs).check(tags)
         let packs = listing.packs.filter { delivery.isOffered($0) && !tags.isDisjoint(with: $0.tags) }
-        if !hasAsked, try await begins(packs) {
+        if !hasAsked, try await begins(oneOf: packs) {
           hasAsked = true
           await askAboutRollouts()
           continue
@@ -45,11 +45,8 @@ extension LibraryLoop {
     throw PackError(.cannotRead, of: delivery.store.root, "loses the parts of the catalogue that are put there", advice: .tryAgain)
   }
 
-  /// Returns whether one of some packs is the candidate of a rollout that is here and was not opened in this process.
-  private func begins(_ packs: [ManifestPack]) async throws(PackError) -> Bool {
-    for pack in packs where pack.isCandidate && opened.withLock({ $0[pack.id]?.installed.sha256 }) != pack.sha256 {
-      if try await delivery.store.installed(pack.id).contains(where: { $0.sha256 == pack.sha256 && $0.state != .failed }) { return true }
-    }
+  private func begins(oneOf packs: [ManifestPack]) async throws(PackError) -> Bool {
+    for pack in packs where try await begins(pack) { return true }
     return false
   }
 

@@ -77,9 +77,7 @@ extension LibraryLoop {
     defer { locks.unlock("pack/\(id)") }
     let store = delivery.store
     var offered = try? await delivery.lookup([id]).packs[id]
-    if let pack = offered, pack.isCandidate, opened.withLock({ $0[id]?.installed.sha256 }) != pack.sha256,
-      try await store.installed(id).contains(where: { $0.sha256 == pack.sha256 && $0.state != .failed })
-    {
+    if let pack = offered, try await begins(pack) {
       await askAboutRollouts()
       offered = try? await delivery.lookup([id]).packs[id]
     }

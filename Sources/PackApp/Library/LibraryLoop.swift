@@ -220,6 +220,12 @@ actor LibraryLoop {
     return true
   }
 
+  /// Returns whether a pack is the candidate of a rollout that is here and that this process did not open yet.
+  func begins(_ pack: ManifestPack) async throws(PackError) -> Bool {
+    guard pack.isCandidate, opened.withLock({ $0[pack.id]?.installed.sha256 }) != pack.sha256 else { return false }
+    return try await delivery.store.installed(pack.id).contains { $0.sha256 == pack.sha256 && $0.state != .failed }
+  }
+
   /// Asks the server for the manifest before this process opens a candidate for the first time, unless it was asked in the last minute: it may have been
   /// taken back. Waits for at most one and a half seconds; after that, what is known counts.
   func askAboutRollouts() async {

@@ -7,7 +7,7 @@ package struct Fleet {
   package struct Settings: Hashable, Sendable {
     package var devices = 10_000
     /// How many times a day the app is started, on average. One device in two is at most half as diligent, or at least one and a half times.
-    package var startsPerDay = 4.0
+    package var startsPerDay = 4
     /// The share of times without a network.
     package var offline = 0.1
     /// The share of devices whose clock is up to three days wrong.
@@ -205,7 +205,7 @@ package struct Fleet {
   /// The times at which something happens on a device: it is started, and asks once a day in the background.
   private func visits(_ random: inout SplitMix64) -> [Visit] {
     let diligence = 0.1 + 1.8 * random.fraction()
-    let pause = 86_400 / (settings.startsPerDay * diligence)
+    let pause = 86_400 / (Double(settings.startsPerDay) * diligence)
     var visits: [Visit] = []
     var time = random.fraction() * pause
     while time < Double(duration) {

@@ -101,5 +101,5 @@ package struct FleetDevice: Sendable {
     return record
   }
 
-  private static let keptVersions = 2
+  private static let keptVersions = StorePolicy().keepVersions
 }

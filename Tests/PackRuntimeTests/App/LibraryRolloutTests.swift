@@ -57,12 +57,8 @@ struct LibraryRolloutTests {
       })
   }
 
-  private func running(_ packs: PackLibrary) async throws -> UInt64? { try await packs.store.current("core")?.version }
-
-  @Test("the candidate comes as an update does; when it is halted, the next call goes back without a download")
-  func halt() async throws {
-    let sample = try await sample()
-    let network = try place.network([sample.stable, sample.candidate])
+  /// A library in which version 1 runs, and the candidate is installed and has not begun.
+  private func waiting(_ sample: Sample, _ network: any Transport) async throws -> PackLibrary {
     _ = try publish(1, sample) { $0.share = 0 }
     let packs = try await library(network)
     try await packs.ensure("core")
@@ -70,6 +66,16 @@ struct LibraryRolloutTests {
     _ = try publish(2, sample)
     _ = try await packs.refresh()
     try await eventually("the candidate is not installed") { try await packs.store.installed("core").count == 2 }
+    return packs
+  }
+
+  private func running(_ packs: PackLibrary) async throws -> UInt64? { try await packs.store.current("core")?.version }
+
+  @Test("the candidate comes as an update does; when it is halted, the next call goes back without a download")
+  func halt() async throws {
+    let sample = try await sample()
+    let network = try place.network([sample.stable, sample.candidate])
+    let packs = try await waiting(sample, network)
     try await packs.ensure("core")
     #expect(try await running(packs) == 2)
     let before = network.calls.count
@@ -87,12 +93,7 @@ struct LibraryRolloutTests {
   func asksFirst() async throws {
     let sample = try await sample()
     let network = try place.network([sample.stable, sample.candidate])
-    _ = try publish(1, sample) { $0.share = 0 }
-    var packs = try await library(network)
-    try await packs.ensure("core")
-    _ = try publish(2, sample)
-    _ = try await packs.refresh()
-    try await eventually("the candidate is not installed") { try await packs.store.installed("core").count == 2 }
+    var packs = try await waiting(sample, network)
     await packs.back.stop()
     // The process ended before it began, and the rollout was halted before the next start, at which there was no network.
     stage.end("one")
@@ -109,12 +110,7 @@ struct LibraryRolloutTests {
   func asksAgain() async throws {
     let sample = try await sample()
     let network = try place.network([sample.stable, sample.candidate])
-    _ = try publish(1, sample) { $0.share = 0 }
-    var packs = try await library(network)
-    try await packs.ensure("core")
-    _ = try publish(2, sample)
-    _ = try await packs.refresh()
-    try await eventually("the candidate is not installed") { try await packs.store.installed("core").count == 2 }
+    var packs = try await waiting(sample, network)
     try await packs.ensure("core")
     #expect(try await running(packs) == 2)
     await packs.back.stop()
@@ -131,12 +127,7 @@ struct LibraryRolloutTests {
   func patience() async throws {
     let sample = try await sample()
     let network = try place.network([sample.stable, sample.candidate])
-    _ = try publish(1, sample) { $0.share = 0 }
-    let packs = try await library(network)
-    try await packs.ensure("core")
-    _ = try publish(2, sample)
-    _ = try await packs.refresh()
-    try await eventually("the candidate is not installed") { try await packs.store.installed("core").count == 2 }
+    let packs = try await waiting(sample, network)
     place.clock.advance(61)
     isHeld.withLock { $0 = true }
     let clock = ContinuousClock()

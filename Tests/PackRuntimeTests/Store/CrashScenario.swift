@@ -202,6 +202,11 @@ struct CrashScenario: Sendable, CustomStringConvertible {
         found: both([1]), repaired: both([1]), done: both([1])),
     ] + deltas + rollouts
 
+  private static let runCandidates: Work = { (store, sample) throws(PackError) in
+    try await sample.offerCandidates(to: store)
+    for id in CrashSample.ids { try await store.activate(id, onTrial: false) }
+  }
+
   /// Candidates of a rollout. What is stopped needs no pack from a network.
   private static let rollouts: [CrashScenario] = [
     CrashScenario(
@@ -214,10 +219,7 @@ struct CrashScenario: Sendable, CustomStringConvertible {
       found: both([1, 2]), repaired: both([1, 2]), done: both([1, 2]), refusals: [.versionFailed, .staleConfirmation]),
     CrashScenario(
       description: "a candidate that is halted",
-      before: { (store, sample) throws(PackError) in
-        try await sample.offerCandidates(to: store)
-        for id in CrashSample.ids { try await store.activate(id, onTrial: false) }
-      },
+      before: runCandidates,
       work: { (store, sample) throws(PackError) in
         try await sample.follow(.halted, manifest: 3, by: store)
         for id in CrashSample.ids { try await store.activate(id) }
@@ -225,10 +227,7 @@ struct CrashScenario: Sendable, CustomStringConvertible {
       found: both([1, 2]), repaired: both([1, 2]), done: both([1])),
     CrashScenario(
       description: "a candidate that becomes the stable version",
-      before: { (store, sample) throws(PackError) in
-        try await sample.offerCandidates(to: store)
-        for id in CrashSample.ids { try await store.activate(id, onTrial: false) }
-      },
+      before: runCandidates,
       work: { (store, sample) throws(PackError) in
         try await sample.follow(nil, manifest: 3, by: store)
         for id in CrashSample.ids { try await store.activate(id) }
@@ -236,10 +235,7 @@ struct CrashScenario: Sendable, CustomStringConvertible {
       found: both([2]), repaired: both([2]), done: both([2])),
     CrashScenario(
       description: "a purge of a candidate",
-      before: { (store, sample) throws(PackError) in
-        try await sample.offerCandidates(to: store)
-        for id in CrashSample.ids { try await store.activate(id, onTrial: false) }
-      },
+      before: runCandidates,
       work: { (store, sample) throws(PackError) in
         try await sample.follow(.running, manifest: 2, by: store)
         _ = try await store.purge(toFree: 1)

@@ -42,11 +42,18 @@ package struct AppRoom: Hashable, Sendable {
   package static func all(_ apps: [ReleaseLock.App], packs: [ManifestPack], manifestSize: UInt64) -> [AppRoom] {
     apps.filter { !$0.isRetired }.compactMap { app in
       guard let budget = app.budget else { return nil }
-      let demand = ReleaseDemand(packs, for: app.device, manifestSize: manifestSize).named
-      let amounts = budget.named.compactMap { key, limit in
-        demand.first { $0.key == key }.map { Amount(key: key, limit: limit, needed: $0.bytes) }
-      }
+      let amounts = amounts(of: budget, packs, for: app.device, manifestSize: manifestSize)
       return AppRoom(version: app.version, platform: app.platform, title: app.title, amounts: amounts)
+    }
+  }
+
+  /// Returns what a release leaves of a budget, in ascending order of the keys.
+  package static func amounts(
+    of budget: InstallBudget, _ packs: [ManifestPack], for platform: DeviceProfile.Platform?, manifestSize: UInt64
+  ) -> [Amount] {
+    let demand = ReleaseDemand(packs, for: platform, manifestSize: manifestSize).named
+    return budget.named.compactMap { key, limit in
+      demand.first { $0.key == key }.map { Amount(key: key, limit: limit, needed: $0.bytes) }
     }
   }
 

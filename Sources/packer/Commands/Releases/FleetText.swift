@@ -25,7 +25,7 @@ struct FleetText {
     ].filter { $0.0 > 0 }.map { ", \($0.1) \(Self.percent($0.0))" }.joined()
     return Part(
       record: [
-        "type": "simulation", "event": "rollout", "devices": .number(settings.devices), "startsPerDay": .number(Int(settings.startsPerDay)),
+        "type": "simulation", "event": "rollout", "devices": .number(settings.devices), "startsPerDay": .number(settings.startsPerDay),
         "offline": .text(Self.percent(settings.offline)), "wrongClocks": .text(Self.percent(settings.wrongClocks)),
         "crashes": .text(Self.percent(settings.crashes)), "testers": .text(Self.percent(settings.testers)),
         "maxAge": .number(settings.edgeSeconds), "seed": .number(settings.seed),
@@ -34,7 +34,7 @@ struct FleetText {
       ],
       lines: [
         "simulate rollout: \(plan.title)",
-        "  \(Table.count(settings.devices, "device", "devices")), \(Int(settings.startsPerDay)) starts a day, offline \(Self.percent(settings.offline)), "
+        "  \(Table.count(settings.devices, "device", "devices")), \(settings.startsPerDay) starts a day, offline \(Self.percent(settings.offline)), "
           + "wrong clocks \(Self.percent(settings.wrongClocks)), max-age \(settings.edgeSeconds) s\(others), seed \(settings.seed)",
       ]
         + plan.candidates.prefix(Self.mostPacks).map { "  \($0.id): version \($0.from), candidate \($0.to), \(ByteCount($0.size))" }
@@ -92,7 +92,7 @@ struct FleetText {
         "\(ByteCount(packs)) of packs, at most \(ByteCount(busiest)) in \(Self.duration(interval)); \(ByteCount(result.manifestBytes)) of manifests"
       )
     ]
-    let isHalted = plan.steps.contains { $0.text == "halt" }
+    let isHalted = plan.steps.contains { $0.change == .halt }
     let record: JSON = [
       "type": "summary", "packBytes": .number(packs), "manifestBytes": .number(result.manifestBytes),
       "ranAtHalt": isHalted ? .number(result.ranAtHalt) : nil, "wentBack": isHalted ? .number(result.returns.count) : nil,
@@ -116,7 +116,7 @@ struct FleetText {
   private var verdict: Part {
     let runs = result.counts.last?[Fleet.State.runs.rawValue] ?? 0
     let text =
-      "\(share(runs)) run a candidate\(plan.steps.last?.text == "finish" ? ", which is for everybody now," : "") after \(Self.duration(Int64(result.counts.count - 1) * interval))"
+      "\(share(runs)) run a candidate\(plan.steps.last?.change == .finish ? ", which is for everybody now," : "") after \(Self.duration(Int64(result.counts.count - 1) * interval))"
     return Part(record: ["type": "verdict", "verdict": .text(text)], lines: [text])
   }
 

@@ -51,15 +51,15 @@ struct RolloutStart: Verb {
     let rollout = Rollout(
       id: name, salt: (0..<Rollout.saltSize).map { _ in UInt8.random(in: 0...255) }, share: try RolloutText.share(share),
       groups: Set(groups).sorted { $0.precedes($1) }, state: .running, until: try time.until())
-    // First, because a variable of the environment can be read once.
+    // First, so that a missing key is said before the release is checked.
     let signers = try RolloutText.signers(signKey, configuration, isTrial: isTrial, in: session)
     let place = try options.place(for: dist, configuration, in: session)
-    let own = try options.gate.inputs.ownManifests(configuration, of: options.directory(dist, configuration), in: session)
+    let directory = options.directory(dist, configuration)
+    let own = try options.gate.inputs.ownManifests(configuration, of: directory, in: session)
     try checkName(at: place, own)
     let gate = try options.releaseGate()
     let outcome = try await gate.run(dist, in: session)
     guard case .done = outcome else { return outcome }
-    let directory = options.directory(dist, configuration)
     let release = try ReleaseFiles(directory)
     let packs = try ReleaseCatalogue(release.manifest, in: directory).packs
     let publication = RolloutPublication(at: place, own: own, of: configuration, at: try ManifestTime.now())
@@ -103,10 +103,7 @@ struct RolloutStart: Verb {
     for group in groups where (try? PackName(group)) == nil {
       throw PackError(.usage, "'\(printable(group.utf8))' is not a name for a group", hint: "write it as the name of a pack: testers")
     }
-    let scratch = try ScratchFolder()
-    defer { withExtendedLifetime(scratch) {} }
-    let published = try PlacedRelease(at: place, own: own, in: scratch.path)
-    try RolloutDraft(published.manifest, published.packs).checkName(name)
+    try RolloutDraft(try PlacedRelease.manifest(at: place, own: own).manifest, []).checkName(name)
   }
 
   /// Throws if an app version that players use, or the Info.plist that was given, promises less than both editions of the packs need.
@@ -114,17 +111,16 @@ struct RolloutStart: Verb {
     let lock = try ReleaseLock.readIfPresent(options.lockPath(configuration))
     // Signatures are some hundred bytes.
     let size = UInt64(try draft.manifest.signedBytes().count).adding(keysSize).adding(1024)
-    func check(_ title: String, _ budget: InstallBudget?, _ platform: DeviceProfile.Platform?) throws(PackError) {
-      let demand = ReleaseDemand(draft.packs, for: platform, manifestSize: size)
-      let limits = Dictionary((budget?.named ?? []).map { ($0.key, $0.bytes) }) { first, _ in first }
-      for (key, needed) in demand.named {
-        guard let limit = limits[key], !ReleaseDemand.fits(needed, in: limit, key) else { continue }
-        throw PackError(
-          .releaseConflict, "\(title) promises \(key) \(limit), and the larger ones of both editions need \(needed) bytes",
-          hint: "make the packs smaller, or ship an app with a larger budget: the manifest of the rollout has its numbers")
-      }
+    var rooms = AppRoom.all(lock.apps, packs: draft.packs, manifestSize: size).map { (title: "app \($0.title)", amounts: $0.amounts) }
+    if let path = options.gate.inputs.plist, let budget = try InfoPlist.read(path).keys.budget {
+      rooms.append((path, AppRoom.amounts(of: budget, draft.packs, for: nil, manifestSize: size)))
     }
-    for app in lock.apps where !app.isRetired { try check("app \(app.title)", app.budget, app.device) }
-    if let path = options.gate.inputs.plist { try check(path, try InfoPlist.read(path).keys.budget, nil) }
+    for (title, amounts) in rooms {
+      guard let amount = amounts.first(where: { !$0.fits }) else { continue }
+      throw PackError(
+        .releaseConflict,
+        "\(title) promises \(amount.key) \(amount.limit), and the larger ones of both editions need \(amount.needed) bytes",
+        hint: "make the packs smaller, or ship an app with a larger budget: the manifest of the rollout has its numbers")
+    }
   }
 }

@@ -38,7 +38,6 @@ struct RolloutOptions: ParsableArguments {
   /// Changes a rollout, and publishes the manifest.
   func change(_ id: String, _ change: RolloutDraft.Change, in session: Session) throws(PackError) -> Outcome {
     let configuration = try RolloutText.configuration(trust)
-    // First, because a variable of the environment can be read once.
     let signers = try RolloutText.signers(signKey, configuration, isTrial: isTrial, in: session)
     let place = try place.place(configuration, starting: session.programs, showsProgress: false)
     let lockPath = configuration.path(of: ReleaseFile.lock)

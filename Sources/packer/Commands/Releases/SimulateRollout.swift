@@ -73,22 +73,18 @@ struct SimulateRollout: OutputVerb, ReadingVerb {
       try SimulatedRelease(reading: target), after: try SimulatedRelease(reading: from), steps: steps.isEmpty ? RolloutPlan.usual : steps)
     let settings = try settings()
     let seconds = try duration(after: plan)
-    let fleet = try Fleet(
-      settings, plan.publications, startingAt: plan.start, duration: seconds, countingEvery: Self.interval(seconds))
-    let result = try fleet.run()
-    let text = FleetText(result, plan, settings, interval: Self.interval(seconds))
-    for part in text.parts { console(session, part) }
+    let interval = Self.interval(seconds)
+    let fleet = try Fleet(settings, plan.publications, startingAt: plan.start, duration: seconds, countingEvery: interval)
+    for part in FleetText(try fleet.run(), plan, settings, interval: interval).parts { session.console.result(part.record, part.lines) }
     return .done
   }
-
-  private func console(_ session: Session, _ part: FleetText.Part) { session.console.result(part.record, part.lines) }
 
   private func settings() throws(PackError) -> Fleet.Settings {
     var settings = Fleet.Settings()
     try Bounds.check(devices, "--devices", in: 1...1_000_000)
     try Bounds.check(starts, "--starts", in: 1...1000)
     try Bounds.check(edgeSeconds, "--max-age", in: 0...604_800)
-    (settings.devices, settings.startsPerDay, settings.edgeSeconds, settings.seed) = (devices, Double(starts), Int64(edgeSeconds), seed)
+    (settings.devices, settings.startsPerDay, settings.edgeSeconds, settings.seed) = (devices, starts, Int64(edgeSeconds), seed)
     if let offline { settings.offline = try Self.share(offline) }
     if let wrongClocks { settings.wrongClocks = try Self.share(wrongClocks) }
     if let crashes { settings.crashes = try Self.share(crashes) }
@@ -113,8 +109,19 @@ struct RolloutPlan {
   struct Step {
     /// Seconds after the beginning.
     let time: Int64
-    /// What is done, in words.
-    let text: String
+    /// What is done. A share is the start if it is the first step.
+    let change: RolloutDraft.Change
+    var isStart = false
+
+    var text: String {
+      switch change {
+      case .share(let share, _): "\(isStart ? "start" : "share") \(PercentText.text(share))"
+      case .pause: "pause"
+      case .resume: "resume"
+      case .halt: "halt"
+      case .finish: "finish"
+      }
+    }
   }
 
   let steps: [Step]
@@ -138,26 +145,25 @@ struct RolloutPlan {
     var drafts = [(time: Int64(0), draft: draft)]
     var steps: [Step] = []
     for text in texts {
-      let (time, what) = try Self.parse(text)
-      guard time >= steps.last?.time ?? 0 else {
+      var step = try Self.step(text, startingAt: start)
+      guard step.time >= steps.last?.time ?? 0 else {
         throw PackError(
           .usage, "--step '\(printable(text.utf8))' is before the one that stands before it", hint: "write them in their order")
       }
-      let until = try RolloutText.until(nil, from: Self.moment(start + time))
       if steps.isEmpty {
-        guard case .share(let share) = what else {
+        guard case .share(let share, .atLeast(let until)) = step.change else {
           throw PackError(.usage, "the first --step is no share", hint: "start the rollout with one: --step 0h:1")
         }
+        step.isStart = true
         let rollout = Rollout(
           id: Self.name, salt: Array(repeating: 1, count: Rollout.saltSize), share: share, groups: [Self.testers], state: .running,
           until: until)
         try draft.start(rollout, offering: (release.manifest, release.packs))
-        steps.append(Step(time: time, text: "start \(PercentText.text(share))"))
       } else {
-        try draft.change(Self.name, what.change(until: until))
-        steps.append(Step(time: time, text: what.text))
+        try draft.change(Self.name, step.change)
       }
-      drafts.append((time, draft))
+      steps.append(step)
+      drafts.append((step.time, draft))
     }
     let candidates = drafts.count > 1 ? drafts[1].draft.packs.filter { $0.candidate != nil } : []
     self.candidates = candidates.map { ($0.id, $0.version, $0.candidate?.version ?? 0, $0.candidate?.size ?? 0) }
@@ -190,47 +196,22 @@ struct RolloutPlan {
 
   // MARK: Steps
 
-  private enum What {
-    case share(UInt64)
-    case pause
-    case resume
-    case halt
-    case finish
-
-    var text: String {
-      switch self {
-      case .share(let share): "share \(PercentText.text(share))"
-      case .pause: "pause"
-      case .resume: "resume"
-      case .halt: "halt"
-      case .finish: "finish"
-      }
-    }
-
-    func change(until: ManifestTime) -> RolloutDraft.Change {
-      switch self {
-      case .share(let share): .share(share, until: .atLeast(until))
-      case .pause: .pause
-      case .resume: .resume(until: .atLeast(until))
-      case .halt: .halt
-      case .finish: .finish
-      }
-    }
-  }
-
   /// Reads a step, as `24h:25`, `2d:halt` or `90m:pause`.
-  private static func parse(_ text: String) throws(PackError) -> (Int64, What) {
+  private static func step(_ text: String, startingAt start: Int64) throws(PackError) -> Step {
     let units: [Character: Int64] = ["m": 60, "h": 3600, "d": 86_400]
     let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
     if parts.count == 2, let last = parts[0].last, let unit = units[last], let number = UInt32(parts[0].dropLast()), number <= 100_000 {
       let time = Int64(number) * unit
-      switch parts[1] {
-      case "pause": return (time, .pause)
-      case "resume": return (time, .resume)
-      case "halt": return (time, .halt)
-      case "finish": return (time, .finish)
-      default: return (time, .share(try RolloutText.share(String(parts[1]))))
-      }
+      let until = RolloutDraft.Term.atLeast(try RolloutText.until(nil, from: moment(start + time)))
+      let change: RolloutDraft.Change =
+        switch parts[1] {
+        case "pause": .pause
+        case "resume": .resume(until: until)
+        case "halt": .halt
+        case "finish": .finish
+        default: .share(try RolloutText.share(String(parts[1])), until: until)
+        }
+      return Step(time: time, change: change)
     }
     throw PackError(
       .usage, "--step is '\(printable(text.utf8))', which is not a time and what is done then",
