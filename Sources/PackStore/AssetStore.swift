@@ -142,6 +142,10 @@ public actor AssetStore {
       try await WorkerPool.settled { [directory, manifests] () throws(PackError) in
         try manifests.follow(document.keysBytes.map { Array(document.bytes[$0]) })
         let candidate = try manifests.verify(document)
+        // A crash after it was accepted, or a shard that came later, may have kept from the records what the manifest before says of candidates.
+        if let present = try manifests.usable()?.manifest, present.version != candidate.manifest.version {
+          try manifests.noteCandidates(of: present)
+        }
         try directory.withLock { () throws(PackError) in try manifests.adopt(document, candidate) }
         manifests.freeShards()
         try manifests.noteCandidates(of: candidate.manifest)

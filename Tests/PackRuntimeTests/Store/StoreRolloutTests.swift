@@ -255,6 +255,21 @@ struct StoreRolloutTests {
     #expect(try await sample.store.rollback("core", reason: "test")?.version == 2)
   }
 
+  @Test("that became the stable version is fallen back to, also if the power failed before its record said so")
+  func finishedBeforePowerCut() async throws {
+    let sample = try await sample()
+    try await run(sample)
+    let record = try #require(stage.directory.bytes(of: "store/state/core"))
+    try await sample.store.adopt(stage.manifest(3, [sample.candidate]))
+    #expect(stage.directory.bytes(of: "store/state/core") != record)
+    _ = try stage.directory.write(record, to: "store/state/core")
+    let third = try await stage.offer("core", 3)
+    try await sample.store.adopt(stage.manifest(4, [third]))
+    try await sample.store.install(third.path, as: "core", taking: .copying)
+    try await sample.store.activate("core", onTrial: false)
+    #expect(try await sample.store.rollback("core", reason: "test")?.version == 2)
+  }
+
   @Test("is no rollback if it is withdrawn, and a lower stable version still is one")
   func memory() async throws {
     let sample = try await sample()
