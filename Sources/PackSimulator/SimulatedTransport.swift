@@ -13,11 +13,11 @@ struct SimulatedTransport: Transport {
   }
 
   func bytes(
-    _ range: Range<UInt64>, of request: TransferRequest, onBytes: @escaping @Sendable () -> Void
-  ) async throws(TransferFailure) -> [UInt8]? {
+    _ range: Range<UInt64>, of request: TransferRequest, onBytes: @escaping @Sendable (Span<UInt8>) -> Void
+  ) async throws(TransferFailure) -> Bool {
     let source = try source(of: request)
     // The lead has another identifier here, and is fetched by the system.
-    guard request.size == source.bytes.size else { return nil }
+    guard request.size == source.bytes.size else { return false }
     let (file, served, size) = try open(source)
     guard served == source.bytes.size else { throw .wrongSize(served) }
     guard range.upperBound <= size else { throw .status(416, retryAfter: nil) }
@@ -33,7 +33,8 @@ struct SimulatedTransport: Transport {
     var span = bytes.mutableByteSpan
     try read(file, at: range.lowerBound, into: &span, of: source)
     world.transfer(count, of: source.id)
-    return bytes
+    onBytes(bytes.byteSpan)
+    return true
   }
 
   private func source(of request: TransferRequest) throws(TransferFailure) -> SimulatedWorld.Source {

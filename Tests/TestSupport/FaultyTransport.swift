@@ -48,6 +48,8 @@ package final class FaultyTransport: Transport {
   /// A fault of some bytes of a file.
   package enum PieceFault: Sendable {
     case failure(TransferFailure)
+    /// The connection is lost after this many bytes of the piece.
+    case cut(after: Int, TransferFailure)
     /// The server sends these bytes instead.
     case bytes([UInt8])
     /// One byte of the piece is wrong.
@@ -120,8 +122,8 @@ package final class FaultyTransport: Transport {
   }
 
   package func bytes(
-    _ range: Range<UInt64>, of request: TransferRequest, onBytes: @escaping @Sendable () -> Void
-  ) async throws(TransferFailure) -> [UInt8]? {
+    _ range: Range<UInt64>, of request: TransferRequest, onBytes: @escaping @Sendable (Span<UInt8>) -> Void
+  ) async throws(TransferFailure) -> Bool {
     let piece = Piece(url: request.url, range: range)
     state.withLock { $0.pieces.append(piece) }
     let file = content(request.url)
@@ -131,14 +133,18 @@ package final class FaultyTransport: Transport {
     switch await decidePiece(piece) {
     case nil: break
     case .failure(let failure): throw failure
+    case .cut(let count, let failure):
+      onBytes(bytes.byteSpan.extracting(first: count))
+      throw failure
     case .bytes(let other): bytes = other
     case .wrong: bytes[bytes.count / 2] ^= 1
-    case .wholeOnly: return nil
+    case .wholeOnly: return false
     case .slow(let duration): await sleep(duration)
     case .stuck: while !Task.isCancelled { await sleep(.milliseconds(5)) }
     }
     if Task.isCancelled { throw .cancelled }
-    return bytes
+    onBytes(bytes.byteSpan)
+    return true
   }
 
   private func send(_ request: TransferRequest, _ fault: Fault?, into sink: DownloadSink) async throws(TransferFailure) {

@@ -55,7 +55,8 @@ package final class NginxServer {
     stop()
   }
 
-  private func stop() {
+  /// Ends all connections, also those on which a response is under way; it is not in the log then.
+  package func stop() {
     running.send(SIGTERM)
     running.wait()
   }

@@ -95,8 +95,8 @@ final class BackgroundTransport: Transport, BackgroundSessionListener {
 
   /// Fetches a range while the app runs.
   func bytes(
-    _ range: Range<UInt64>, of request: TransferRequest, onBytes: @escaping @Sendable () -> Void
-  ) async throws(TransferFailure) -> [UInt8]? {
+    _ range: Range<UInt64>, of request: TransferRequest, onBytes: @escaping @Sendable (Span<UInt8>) -> Void
+  ) async throws(TransferFailure) -> Bool {
     try await pieces.bytes(range, of: request, onBytes: onBytes)
   }
 

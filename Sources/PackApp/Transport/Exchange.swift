@@ -166,18 +166,17 @@ struct DownloadReceiver: ResponseReceiver {
   }
 }
 
-/// The receiver of some bytes of a file, which are kept in memory.
+/// The receiver of some bytes of a file.
 final class RangeReceiver: ResponseReceiver {
   private let range: Range<UInt64>
   private let size: UInt64
-  private let onBytes: @Sendable () -> Void
-  private let state = Monitor<(bytes: [UInt8], isWhole: Bool)>(([], false))
+  private let onBytes: @Sendable (Span<UInt8>) -> Void
+  private let state = Monitor<(received: UInt64, isWhole: Bool)>((0, false))
 
-  init(_ range: Range<UInt64>, of size: UInt64, _ onBytes: @escaping @Sendable () -> Void) {
+  init(_ range: Range<UInt64>, of size: UInt64, _ onBytes: @escaping @Sendable (Span<UInt8>) -> Void) {
     (self.range, self.size, self.onBytes) = (range, size, onBytes)
   }
 
-  var bytes: [UInt8] { state.withLock { $0.bytes } }
   /// Whether the server sent the whole file instead.
   var isWhole: Bool { state.withLock { $0.isWhole } }
 
@@ -199,10 +198,10 @@ final class RangeReceiver: ResponseReceiver {
 
   func write(_ bytes: Span<UInt8>) throws(TransferFailure) {
     try state.withLock { (state) throws(TransferFailure) in
-      guard UInt64(bytes.count) <= range.upperBound - range.lowerBound - UInt64(state.bytes.count) else { throw .malformedResponse }
-      state.bytes.append(copying: bytes)
+      guard UInt64(bytes.count) <= range.upperBound - range.lowerBound - state.received else { throw .malformedResponse }
+      state.received += UInt64(bytes.count)
     }
-    onBytes()
+    onBytes(bytes)
   }
 }
 

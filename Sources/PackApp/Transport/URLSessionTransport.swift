@@ -73,8 +73,8 @@ public final class URLSessionTransport: Transport {
 
   /// Fetches a range in one request.
   public func bytes(
-    _ range: Range<UInt64>, of request: TransferRequest, onBytes: @escaping @Sendable () -> Void
-  ) async throws(TransferFailure) -> [UInt8]? {
+    _ range: Range<UInt64>, of request: TransferRequest, onBytes: @escaping @Sendable (Span<UInt8>) -> Void
+  ) async throws(TransferFailure) -> Bool {
     guard let url = URL(string: request.url), SafeAddress.isAllowed(url) else { throw .insecure }
     let message = options.message(for: url, range, validator: nil)
     let task = session.dataTask(with: message)
@@ -83,10 +83,10 @@ public final class URLSessionTransport: Transport {
     do throws(TransferFailure) {
       try await delegate.run(Exchange(task, message, for: receiver))
     } catch {
-      if receiver.isWhole { return nil }
+      if receiver.isWhole { return false }
       throw error
     }
-    return receiver.bytes
+    return true
   }
 
   /// Passes the priority on to the system.

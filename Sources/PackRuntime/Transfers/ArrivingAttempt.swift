@@ -82,7 +82,11 @@ struct ArrivingAttempt: Sendable {
     try await checkSpace()
     guard !pack.hasLeaves else { return }
     let lead = download.lead ?? pack.lead
-    let leaves = try await fetch(0..<UInt64(32 * pack.segmentCount), of: lead.url, size: lead.stream.size)
+    let (leaves, failure) = try await fetch(0..<UInt64(32 * pack.segmentCount), of: lead.url, size: lead.stream.size)
+    if let failure {
+      pack.keep(ArrivingPack.Beginning(url: lead.url, offset: 0, bytes: leaves))
+      throw .failure(failure)
+    }
     try await blocking { () throws(PackError) in
       try pack.accept(leaves, of: lead, in: place)
     }
@@ -102,10 +106,16 @@ struct ArrivingAttempt: Sendable {
       do throws(Trouble) {
         let range = pack.range(of: segments)
         let start = whole.clock.now
-        let bytes = try await fetch(range, of: download.url, size: pack.size)
-        adapt(bytes.count, whole.clock.now - start)
-        try await blocking { () throws(PackError) in try write(bytes, segments.lowerBound...segments.upperBound - 1) }
-        try await noteSome(bytes.count)
+        let (bytes, failure) = try await fetch(range, of: download.url, size: pack.size)
+        let arrived = pack.segments(segments, endingBy: range.lowerBound + UInt64(bytes.count))
+        let end = pack.range(of: arrived).upperBound
+        pack.keep(ArrivingPack.Beginning(url: download.url, offset: end, bytes: Array(bytes[Int(end - range.lowerBound)...])))
+        if failure == nil { adapt(bytes.count, whole.clock.now - start) }
+        if !arrived.isEmpty {
+          try await blocking { () throws(PackError) in try write(bytes, arrived) }
+          try await noteSome(Int(end - range.lowerBound))
+        }
+        if let failure { throw .failure(failure) }
       } catch {
         pack.giveBack(segments)
         if case .failure(.wrongDigest) = error {
@@ -127,25 +137,32 @@ struct ArrivingAttempt: Sendable {
     saving.withLock { $0.piece = min(max(rate, Self.smallestPiece), 2 * $0.piece, whole.policy.largestPiece) }
   }
 
-  private func fetch(_ range: Range<UInt64>, of url: String, size: UInt64) async throws(Trouble) -> [UInt8] {
-    let bytes: [UInt8]?
+  /// - Returns: The bytes, or the first of them and why no more came.
+  private func fetch(
+    _ range: Range<UInt64>, of url: String, size: UInt64
+  ) async throws(Trouble) -> (bytes: [UInt8], failure: TransferFailure?) {
+    let count = Int(range.upperBound - range.lowerBound)
+    let bytes = Monitor(pack.takeBeginning(of: url, at: range.lowerBound, shorterThan: count))
+    let begun = UInt64(bytes.withLock { $0.count })
+    let areSent: Bool
     do throws(TransferFailure) {
-      bytes = try await whole.transport.bytes(
-        range, of: TransferRequest(identifier: identifier, url: url, size: size, priority: whole.priority)
-      ) { [pack] in
+      areSent = try await whole.transport.bytes(
+        range.lowerBound + begun..<range.upperBound,
+        of: TransferRequest(identifier: identifier, url: url, size: size, priority: whole.priority)
+      ) { [pack] more in
         pack.noteBytes()
+        bytes.withLock { if more.count <= count - $0.count { $0.append(copying: more) } }
       }
     } catch {
-      throw .failure(error)
+      return (bytes.withLock { $0 }, error)
     }
-    guard let bytes else { throw .wholeOnly }
-    guard UInt64(bytes.count) == range.upperBound - range.lowerBound else { throw .failure(.malformedResponse) }
-    return bytes
+    guard areSent else { throw .wholeOnly }
+    return bytes.withLock { $0.count == count ? ($0, nil) : ($0, .malformedResponse) }
   }
 
   /// Writes segments whose digests are right, and counts them as here.
-  private func write(_ bytes: [UInt8], _ segments: ClosedRange<Int>) throws(PackError) {
-    let start = pack.range(of: segments.lowerBound..<segments.upperBound + 1).lowerBound
+  private func write(_ bytes: [UInt8], _ segments: Range<Int>) throws(PackError) {
+    let (start, count) = (pack.range(of: segments).lowerBound, Int(pack.size(of: segments)))
     for number in segments {
       let range = pack.range(of: number..<number + 1)
       let segment = bytes.byteSpan.extracting(Int(range.lowerBound - start)..<Int(range.upperBound - start))
@@ -153,11 +170,11 @@ struct ArrivingAttempt: Sendable {
     }
     do throws(FileFailure) {
       let file = try place.files.open(part, .writeUnlinked, in: place.handle)
-      try place.files.writeAll(file, at: start, bytes.byteSpan)
+      try place.files.writeAll(file, at: start, bytes.byteSpan.extracting(first: count))
     } catch {
       throw error.writing(part)
     }
-    pack.take(segments.lowerBound..<segments.upperBound + 1)
+    pack.take(segments)
     let due = saving.withLock { saving in
       let now = whole.clock.now
       if let told = saving.told, now - told < whole.policy.progressInterval { return false }

@@ -1,7 +1,7 @@
 /// A pack that is read while it arrives (FORMAT.md §9.9): which of its segments are here, and who waits for others.
 ///
 /// A segment counts when its bytes have the digest that the signed manifest leads to. What is waited for comes first, then the launch, then the rest.
-/// Memory: 34 bytes for each segment, at most 2.2 MiB, and some hundred for each wait.
+/// Memory: 34 bytes for each segment, at most 2.2 MiB, some hundred for each wait, and what came of digests and two segments before a connection was lost.
 package final class ArrivingPack: PackArrival {
   private struct State {
     /// The SHA-256 of each segment; empty as long as they are not known.
@@ -21,6 +21,14 @@ package final class ArrivingPack: PackArrival {
     var end: PackError?
     var isWatched = false
     var isPlayable = false
+    var beginnings: [Beginning] = []
+  }
+
+  /// What came of digests or of a segment before a connection was lost.
+  struct Beginning {
+    let url: String
+    let offset: UInt64
+    let bytes: [UInt8]
   }
 
   private struct Wait {
@@ -192,6 +200,32 @@ package final class ArrivingPack: PackArrival {
   func giveBack(_ segments: Range<Int>) {
     state.withLock { state in for number in segments { state.isComing[number] = false } }
   }
+
+  /// Returns the segments, of those of a piece, whose bytes are all in front of an offset.
+  func segments(_ segments: Range<Int>, endingBy end: UInt64) -> Range<Int> {
+    segments.lowerBound..<(segments.lastIndex { range(of: $0..<$0 + 1).upperBound <= end }.map { $0 + 1 } ?? segments.lowerBound)
+  }
+
+  /// Keeps what came of a segment, or of the digests, so that it is not fetched again. The oldest gives way.
+  func keep(_ beginning: Beginning) {
+    guard !beginning.bytes.isEmpty else { return }
+    state.withLock { state in
+      if state.beginnings.count == Self.mostBeginnings { state.beginnings.removeFirst() }
+      state.beginnings.append(beginning)
+    }
+  }
+
+  /// Removes and returns what came of a piece; nothing if all of it did.
+  func takeBeginning(of url: String, at offset: UInt64, shorterThan count: Int) -> [UInt8] {
+    state.withLock { state in
+      guard let index = state.beginnings.firstIndex(where: { $0.url == url && $0.offset == offset && $0.bytes.count < count })
+      else { return [] }
+      return state.beginnings.remove(at: index).bytes
+    }
+  }
+
+  /// Those of the digests, and of as many segments as there are requests.
+  private static let mostBeginnings = 3
 
   /// Removes the waits that are over.
   private static func wake(_ state: inout State) -> [Wait] {

@@ -6,13 +6,13 @@ public protocol Transport: Sendable {
   /// process lets this one go on, until ``end(_:)``.
   func download(_ request: TransferRequest, into sink: DownloadSink) async throws(TransferFailure)
 
-  /// Fetches some bytes of a file into memory, for a pack that is read while it arrives.
+  /// Fetches some bytes of a file, for a pack that is read while it arrives.
   ///
-  /// - Parameter onBytes: called when some of them have arrived.
-  /// - Returns: exactly these bytes; nil if the server sends whole files only.
+  /// - Parameter onBytes: receives them in order, as they arrive. They count also if the method throws after that.
+  /// - Returns: false if the server sends whole files only; then it gave none.
   func bytes(
-    _ range: Range<UInt64>, of request: TransferRequest, onBytes: @escaping @Sendable () -> Void
-  ) async throws(TransferFailure) -> [UInt8]?
+    _ range: Range<UInt64>, of request: TransferRequest, onBytes: @escaping @Sendable (Span<UInt8>) -> Void
+  ) async throws(TransferFailure) -> Bool
 
   /// Changes the priority of a download in progress.
   func setPriority(_ priority: Double, of identifier: String) async
@@ -28,10 +28,10 @@ public protocol Transport: Sendable {
 }
 
 extension Transport {
-  /// Returns nil, so that a pack is read when it is here as a whole.
+  /// Returns false, so that a pack is read when it is here as a whole.
   public func bytes(
-    _ range: Range<UInt64>, of request: TransferRequest, onBytes: @escaping @Sendable () -> Void
-  ) async throws(TransferFailure) -> [UInt8]? { nil }
+    _ range: Range<UInt64>, of request: TransferRequest, onBytes: @escaping @Sendable (Span<UInt8>) -> Void
+  ) async throws(TransferFailure) -> Bool { false }
   /// Does nothing.
   public func setPriority(_ priority: Double, of identifier: String) async {}
   /// Does nothing: a download ends with its task.

@@ -223,6 +223,47 @@ struct PlayTests {
     try await expectFiles(packs)
   }
 
+  @Test(
+    "a network that is lost at any twentieth of the bytes leaves what is here, and later it goes on and fetches no byte again",
+    arguments: Array(1...19 as ClosedRange<UInt64>))
+  func lostNetwork(_ twentieth: UInt64) async throws {
+    // Of the lead, only its digests are fetched; the rest of it is in the pack.
+    let digests = 32 * UInt64(try stage.stream.layout(packSize: stage.offer.entry.size).segmentCount)
+    let all = stage.offer.entry.size + digests
+    let sent = Monitor<(ranges: [(url: String, range: Range<UInt64>)], left: UInt64)>(([], all * twentieth / 20))
+    stage.server.withLock {
+      $0.fault = { piece in
+        sent.withLock { sent in
+          let (start, end) = (piece.range.lowerBound, min(piece.range.upperBound, piece.range.lowerBound.adding(sent.left)))
+          sent.left -= end - start
+          if end > start { sent.ranges.append((piece.url, start..<end)) }
+          return end == piece.range.upperBound ? nil : .cut(after: Int(end - start), .offline)
+        }
+      }
+    }
+    let packs = try await stage.library(stage.network(), piece: 256 << 10)
+    let playing = Task { await failure { () async throws(PackError) in try await packs.play(PlayStage.id) } }
+    try await eventually("the network is not lost") { sent.withLock { $0.left == 0 } }
+    if await isPlayable(packs) {
+      #expect(await playing.value == nil)
+      #expect(try Array(packs.data(PlayStage.id, "a/launch.bin")) == PlayStage.files["a/launch.bin"])
+    } else {
+      #expect(throws: PackError.self) { try packs.opened(PlayStage.id) }
+    }
+    sent.withLock { $0.left = .max }
+    if let failure = await playing.value {
+      #expect(failure.code == .offline)
+      try await packs.play(PlayStage.id)
+    }
+    try await expectFiles(packs)
+    try await eventually("it is not installed") { await isReady(packs) }
+    for (url, size) in [(stage.leadURL, digests), (stage.offer.entry.url, stage.offer.entry.size)] {
+      let ranges = sent.withLock { $0.ranges }.filter { $0.url == url }.map(\.range).sorted { $0.lowerBound < $1.lowerBound }
+      #expect(ranges.first?.lowerBound == 0 && ranges.last?.upperBound == size)
+      for (one, other) in zip(ranges, ranges.dropFirst()) { #expect(one.upperBound == other.lowerBound) }
+    }
+  }
+
   @Test("a server without ranges: it is played when it is here as a whole")
   func wholeOnly() async throws {
     stage.server.withLock { $0.fault = { _ in .wholeOnly } }
