@@ -65,8 +65,9 @@ struct ReleaseInspection: Sendable {
   /// Inspects what is in the directory beside the files of the release.
   private func beside(_ manifest: Manifest, _ entries: [ManifestPack], in place: Place) throws(PackError) -> Beside {
     let names = try files.names(at: place.directory)
+    let editions = manifest.rollouts.isEmpty ? entries : entries.flatMap { $0.editions(manifest.defaults) }
     let published = Set(
-      entries.flatMap { [$0.fileName] + $0.filesBeside.map(\.name) + ($0.openerFile.map { [$0.name] } ?? []) }
+      editions.flatMap { [$0.fileName] + $0.filesBeside.map(\.name) + ($0.openerFile.map { [$0.name] } ?? []) }
         + manifest.catalogue.map(\.fileName))
     let strays = names.filter { ManifestPack.isPublishedName($0) && !published.contains($0) }.map { place.path($0) }
     let search = ForeignFilesSearch(

@@ -2,7 +2,7 @@
 enum VersionRules {
   static let all: [ReleaseRule] = [
     manifestRollback, manifestVersionReused, needlessManifestVersion, packRollback, packVersionReused, needlessPackVersion, removedPack,
-    publishedVersion, lostReleases,
+    publishedVersion, lostReleases, candidate,
   ]
 
   static let manifestRollback = ReleaseRule(
@@ -53,7 +53,8 @@ enum VersionRules {
           "version \(entry.version) went out twice, with different content", pack: entry.id, actual: entry.version,
           limit: recorded.version + 1, hint: "packer build")
       }
-      guard entry.version < recorded.version else { return nil }
+      // As candidate of a rollout, the version that was recorded last leaves the one for everybody below it.
+      guard entry.version < recorded.version, entry.candidate?.version != recorded.version else { return nil }
       return Finding(
         "it has version \(entry.version), but \(recorded.version) was released", pack: entry.id, actual: entry.version,
         limit: recorded.version, hint: "packer build")
@@ -68,6 +69,23 @@ enum VersionRules {
       return Finding(
         "version \(entry.version) was released with the SHA-256 \(recorded.sha256.hex), but this file has \(entry.sha256.hex)",
         pack: entry.id, hint: "packer build")
+    }
+  }
+
+  static let candidate = ReleaseRule(
+    "PK5019", "a pack that only some devices were to have is for everybody in this release", .note
+  ) { (listing: Listing, releases: RecordedReleases, app: BuiltApp?) -> [Finding] in
+    releases.records(of: listing.entries).compactMap { entry, recorded in
+      guard let standing = recorded.standing, entry.sha256 == recorded.sha256 else { return nil }
+      if standing == .withdrawn {
+        return Finding(
+          "version \(entry.version) was taken back by 'packer rollout halt'", level: .error, pack: entry.id, hint: "packer build")
+      }
+      let copy = app?.packs.first { $0.sha256 == entry.sha256 }
+      return Finding(
+        "version \(entry.version) is the candidate of a rollout, and \(copy?.place ?? "an app with this release") has it for everybody",
+        level: copy == nil ? nil : .error, pack: entry.id, file: copy == nil ? nil : app?.path,
+        hint: copy == nil ? nil : "packer rollout finish, or put the release before it into the app")
     }
   }
 

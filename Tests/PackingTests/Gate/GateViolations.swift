@@ -617,6 +617,16 @@ struct Violation: Sendable, CustomTestStringConvertible {
       gone.id = "game-old"
       sample.release.lock?.released?.packs.append(gone)
     },
+    Violation("PK5019", "a candidate of a rollout for everybody", .note, hint: nil) { sample in
+      sample.release.lock?.released?.packs[0].standing = .candidate
+    },
+    Violation("PK5019", "a candidate of a rollout in an app", hint: "packer rollout finish", also: ["PK6010"]) { sample in
+      sample.release.lock?.released?.packs[0].standing = .candidate
+      sample.release.app?.packs = [.init(place: "Payload/Game.app/core.pack", size: 3_000_000, sha256: GateSample.digest(1))]
+    },
+    Violation("PK5019", "a pack that was taken back", hint: "packer build") { sample in
+      sample.release.lock?.released?.packs[0].standing = .withdrawn
+    },
     Violation("PK5014", "a published manifest of a higher version", hint: "packer release recover") { sample in
       try publish(in: &sample) { $0.version += 1 }
     },
