@@ -1,7 +1,7 @@
 import Foundation
 
 /// A real server on this machine, for one test.
-package final class NginxServer {
+package final class NginxServer: Sendable {
   package let directory: TemporaryDirectory
   package let port: Int
   private let running: ChildProcess
