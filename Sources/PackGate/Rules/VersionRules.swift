@@ -100,6 +100,8 @@ enum VersionRules {
       else { return nil }
       // A later version with other content is published, so devices need a version after it.
       guard published[entry.id].map({ $0 <= recorded.version }) ?? true else { return nil }
+      // What was taken back comes again only as another version.
+      guard recorded.standing != .withdrawn else { return nil }
       return Finding(
         "version \(entry.version) has the content of version \(recorded.version): players download \(SizeText.short(entry.size)) unnecessarily",
         pack: entry.id, actual: entry.version, limit: recorded.version, hint: "packer build")
