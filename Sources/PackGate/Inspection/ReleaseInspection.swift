@@ -65,7 +65,7 @@ struct ReleaseInspection: Sendable {
   /// Inspects what is in the directory beside the files of the release.
   private func beside(_ manifest: Manifest, _ entries: [ManifestPack], in place: Place) throws(PackError) -> Beside {
     let names = try files.names(at: place.directory)
-    let editions = manifest.rollouts.isEmpty ? entries : entries.flatMap { $0.editions(manifest.defaults) }
+    let editions = entries.flatMap { $0.editions(manifest.defaults) }
     let published = Set(
       editions.flatMap { [$0.fileName] + $0.filesBeside.map(\.name) + ($0.openerFile.map { [$0.name] } ?? []) }
         + manifest.catalogue.map(\.fileName))

@@ -81,11 +81,13 @@ enum VersionRules {
         return Finding(
           "version \(entry.version) was taken back by 'packer rollout halt'", level: .error, pack: entry.id, hint: "packer build")
       }
-      let copy = app?.packs.first { $0.sha256 == entry.sha256 }
+      let fault = "version \(entry.version) is the candidate of a rollout, and"
+      guard let app, let copy = app.packs.first(where: { $0.sha256 == entry.sha256 }) else {
+        return Finding("\(fault) an app with this release has it for everybody", pack: entry.id)
+      }
       return Finding(
-        "version \(entry.version) is the candidate of a rollout, and \(copy?.place ?? "an app with this release") has it for everybody",
-        level: copy == nil ? nil : .error, pack: entry.id, file: copy == nil ? nil : app?.path,
-        hint: copy == nil ? nil : "packer rollout finish, or put the release before it into the app")
+        "\(fault) \(copy.place) has it for everybody", level: .error, pack: entry.id, file: app.path,
+        hint: "packer rollout finish, or put the release before it into the app")
     }
   }
 
